@@ -65,8 +65,8 @@ bool ptx_region_back(void *memory, size_t bytes)
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
 	/*
-	 * The kernel is older or refuses the call. Then fallocate() has made the file's memory
-	 * present already, or the first access makes it present.
+	 * These errors say that the kernel is older than Linux 5.14, or refuses the call. Then
+	 * fallocate() has made the file's memory present already, or the first access does so.
 	 */
 	if (err == EINVAL || err == EPERM || err == ENOSYS)
 		err = 0;
@@ -170,8 +170,8 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 }
 
 /*
- * The far part needs address space in the arena's file. Backing files and small arenas do not have
- * that space.
+ * The far part needs a large range of offsets in the arena's file. Backing files and small arenas
+ * do not have this range.
  */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 {
@@ -241,8 +241,8 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 
 /*
  * mlockall(MCL_FUTURE) of the program would make the whole mapping present, but not a mapping
- * without access. If such a mapping is unlocked first, it is not made present either when it gets
- * access. So the far part is mapped without access, unlocked, and then made accessible.
+ * without access. Such a mapping stays absent even when it gets access, if it was unlocked before.
+ * So the far part is mapped without access, unlocked, and then made accessible.
  *
  * Core dumps omit the far part, because they would have zeros in place of its holes.
  */

@@ -5,8 +5,8 @@
  *
  * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such
  * a handler must see are ordered by signal fences. A child learns that it is one because the
- * kernel has zeroed ptx_private and the objects (MADV_WIPEONFORK); ptx_process_is_child()
- * compares.
+ * kernel has zeroed ptx_private and the objects (MADV_WIPEONFORK); ptx_process_is_child() tests
+ * this.
  */
 #include "point/thread.h"
 
@@ -26,8 +26,8 @@
 #include "ring/ring_write.h"
 
 /*
- * Every thread begins with this object. Its level 0 is in use by its own address, which leads
- * each trace point to record.c.
+ * Every thread begins with this object. Its frame[0] is never NULL, so level 0 is always in use,
+ * and each trace point goes to record.c.
  */
 struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
@@ -44,9 +44,9 @@ static uint32_t this_process(void)
 }
 
 /*
- * The thread's id as the C library showed it last (upper half), and the id that the kernel has
- * for it if the C library's is wrong (lower half, or 0). The C library is wrong in a child of a
- * raw clone(), which finds its parent's id. The two halves are one word, so that a handler that
+ * Upper half: the thread's id as the C library showed it last. Lower half: the id that the kernel
+ * has for the thread if the C library's id is wrong, else 0. The C library is wrong in a child of
+ * a raw clone(), which finds its parent's id. The two halves are one word, so that a handler that
  * forks in between leaves no mixture of two processes.
  */
 static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
@@ -95,8 +95,8 @@ uint32_t ptx_thread_child_pid(void)
 	if (tid && tids && tid != known_tid(tids)) {
 		know_tids(tid, 0);
 		/*
-		 * this is the child's first thread, whose id is that of the process; glibc shows
-		 * the new id
+		 * The C library shows a new id, so it is right. This is the child's first thread,
+		 * and its id is that of the process.
 		 */
 		return tid;
 	}
@@ -118,11 +118,10 @@ void ptx_thread_before_fork(void)
 
 /*
  * Writes the thread's identity into its new object. pid is the process in which the object was
- * taken. False: a handler has forked since, this is the child, and the object was wiped on the
- * way.
+ * taken. Returns false in a child if a handler has forked since then, which wiped the object.
  *
  * The first check is necessary because another thread of the child may have found and taken the
- * object. After this check, only this thread can reach the object in a child.
+ * object. If a handler forks after this check, no other thread of the child can reach the object.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
@@ -154,8 +153,8 @@ static struct ptx_thread *find_or_make(void)
 }
 
 /*
- * Makes the object the calling thread's. If a handler has interrupted this function and has already
- * made an object for the thread, the handler's object remains, and the given one is released.
+ * Gives the object to the calling thread. If a handler has interrupted this function and has
+ * already made an object for the thread, the handler's object remains, and this one is released.
  */
 static struct ptx_thread *adopt_object(struct ptx_thread *thread)
 {
@@ -258,8 +257,8 @@ static uintptr_t stack_top(const struct ptx_thread *thread)
 
 /*
  * Returns whether the caller may run on an alternate signal stack, which may be within the
- * thread's own stack. Only a trace point that found a frame that looks abandoned asks the kernel.
- * If that is forbidden, the answer is true, and the level remains in use.
+ * thread's own stack. This asks the kernel, so it is called only if a frame looks abandoned. If
+ * that is forbidden, the answer is true, and the level remains in use.
  */
 static bool may_be_alternate(void)
 {
@@ -281,8 +280,8 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 		if (!used)
 			return level;
 		/*
-		 * Stacks grow downwards, so a used frame that is not above ours on the same stack
-		 * has returned or was left: a handler jumped out of it by siglongjmp().
+		 * Stacks grow downwards. So if the used frame is on this stack and at or below
+		 * ours, its function has returned, or a handler left it by siglongjmp().
 		 */
 		if ((uintptr_t)frame >= (uintptr_t)used && (uintptr_t)frame < stack_top(thread) &&
 		    !may_be_alternate())
@@ -324,8 +323,8 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	if (!chunk)
 		return false;
 	/*
-	 * The serial is stored last. A handler that interrupts this function, or a jump out of
-	 * it, finds a cell of no stream.
+	 * The serial is stored last. If a handler interrupts this function, or jumps out of it,
+	 * the cell does not yet belong to the stream.
 	 */
 	cell->chunk = chunk;
 	cell->room = ptx_ring_room(&view->rings, chunk);

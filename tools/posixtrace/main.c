@@ -20,8 +20,8 @@
 
 /*
  * Each command is defined in the folder that implements it. The declarations, the table of commands
- * and the table of commands that are left out are made of one list, commands.def, so they cannot
- * differ.
+ * and the table left_out are all generated from one list, commands.def. So they cannot contradict
+ * each other.
  */
 #define COMMAND(name, command, summary) extern const struct tool_command command;
 #define LEFT_OUT(name, why)
@@ -37,7 +37,10 @@ static const struct tool_entry commands[] = {
 #undef LEFT_OUT
 };
 
-/* The commands that this build lacks, and the reasons. The last element has a null name. */
+/*
+ * The commands that this build lacks, each with the reason why it is missing. The last element has
+ * a null name.
+ */
 static const struct {
 	const char *name, *why;
 } left_out[] = {
@@ -82,8 +85,8 @@ static void main_overview(struct out *out)
 }
 
 /*
- * Prints where the help is, and returns TOOL_USAGE. It is for errors in the name of the command.
- * For other errors each command calls tool_usage().
+ * Prints how the user gets help, and returns TOOL_USAGE. It is called if the name of the command is
+ * missing or unknown. After other errors of usage each command calls tool_usage() itself.
  */
 static int main_usage(void)
 {
@@ -128,8 +131,9 @@ static int print_help(int argc, char **argv)
 }
 
 /*
- * Runs the command that argv[1] names and returns its exit status. The command gets its own name as
- * argv[0], so that getopt and its messages begin there.
+ * Runs the command that argv[1] names and returns its exit status. The command receives its own
+ * name as argv[0]. getopt() therefore reads the arguments behind that name, and messages about
+ * options begin with the name.
  */
 static int run_command(int argc, char **argv)
 {
@@ -160,9 +164,9 @@ int main(int argc, char **argv)
 	setlocale(LC_NUMERIC, "C"); /* numbers have a decimal point in every language */
 	text_init();
 	/*
-	 * The files of the folder log may not include those of convert. They get the names of
-	 * foreign formats by this pointer instead, so that an error message can name the format of
-	 * a file that is no log.
+	 * The files of the folder log may not include those of convert. Therefore logfile.c calls a
+	 * function of convert by this pointer, which finds the name of a foreign format. With it,
+	 * an error message can name the format of a file that is no log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
 	tool_entries = commands;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent.c - the command agent: its options. */
+/* agent.c - the options of the command agent, and the actions that they select. */
 #include "agent/agent.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 extern const struct tool_command agent_command;
 
 /*
- * The folder for configurations of the system is the same for every installation prefix, so that
- * the path in the unit of systemd and in the manual page is right.
+ * This path does not depend on the installation prefix, so that the unit of systemd and the manual
+ * page always have the right path.
  */
 #define SYSTEM_CONFIG "/etc/posixtrace/agent.conf"
 
@@ -29,7 +29,8 @@ static const struct option_row option_rows[] = {
 	{ "check", OPT_CHECK, NULL,
 	  "check the configuration; print what it would record now, and end" },
 	/*
-	 * The agent itself writes the log: only the creator of a stream can add the reason to it.
+	 * With --snapshot, the agent that runs writes the log, because only the creator of a stream
+	 * can add the reason to it.
 	 */
 	{ "snapshot", OPT_SNAPSHOT, "NAME",
 	  "let the agent that runs write a log of each process of the section [record NAME]; "
@@ -39,7 +40,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Returns the path of the default configuration, NULL after a message. */
+/* Returns the path of the default configuration, or NULL after it printed an error. */
 static const char *default_config(void)
 {
 	const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -63,8 +64,9 @@ static const char *default_config(void)
 }
 
 /*
- * Parses the options, and starts the action that they name: the service, if they name no other one.
- * The configuration is read by the action, so that an error of the command line is found first.
+ * Parses the options and starts the action that they name. If they name none, the action is the
+ * service. The action itself reads the configuration, so errors of the command line are reported
+ * first.
  */
 static int agent_run(int argc, char **argv)
 {
@@ -96,7 +98,7 @@ static int agent_run(int argc, char **argv)
 		say("agent: %s: unexpected argument", argv[optind]);
 		return tool_usage(&agent_command);
 	}
-	/* Two actions in one command line contradict each other; none of them is done. */
+	/* If the command line names two actions, neither of them is done. */
 	if (checks + asks_status + (name != NULL) > 1) {
 		say("agent: give only one of --check, --snapshot and --status");
 		return tool_usage(&agent_command);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent.h - the command agent: a service that keeps flight recorders on the processes that its
- * configuration names, and writes their content as logs when a trigger fires.
+ * agent.h - the command agent: a service that keeps a flight recorder on each process that its
+ * configuration names. When a trigger fires, it writes the content of flight recorders as logs.
  *
- * The agent has one thread, which sleeps in poll(). DESIGN has the argument for what survives a
- * kill of the agent or of a process.
+ * The agent has one thread, which sleeps in poll(). DESIGN explains which events survive if the
+ * agent or a process is killed.
  */
 #ifndef POSIXTRACE_AGENT_AGENT_H
 #define POSIXTRACE_AGENT_AGENT_H
@@ -19,7 +19,7 @@
 #include "agent/store.h"
 #include "base/until.h"
 
-/* A process that could not be recorded. It is tried again later, in growing intervals. */
+/* A process that could not be recorded. The agent tries again later, in growing intervals. */
 struct agent_failure {
 	pid_t pid;
 	uint64_t start;
@@ -27,16 +27,19 @@ struct agent_failure {
 	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
 };
 
-/* The last log of a trigger and a section, and the number of logs that were held off since then. */
+/*
+ * The state of a trigger for a section: when it wrote its last log, and how many logs were held off
+ * since then.
+ */
 struct agent_fired {
 	char trigger[CONFIG_NAME_MAX + 1], record[CONFIG_NAME_MAX + 1];
 	int64_t last_ns; /* CLOCK_MONOTONIC */
-	bool has_fired, has_failed; /* has_failed: the last log was not written */
+	bool has_fired, has_failed; /* has_failed: the last log could not be written */
 	uint64_t logs, held_off, held_off_since;
 };
 
 struct agent {
-	const char *path; /* of the configuration */
+	const char *path; /* path of the configuration */
 	struct config *config;
 	struct store store;
 	struct recorder **recorder;
@@ -45,10 +48,11 @@ struct agent {
 	size_t failures;
 	struct agent_fired *fired;
 	size_t fireds;
-	bool has_leftovers;	     /* flight/ has logs of an agent before this one */
-	int64_t begin_ns, search_ns; /* CLOCK_MONOTONIC: begin, and next search */
-	int64_t read_ns;	     /* CLOCK_MONOTONIC: when watches are read next */
-	int64_t began;		     /* seconds since 1970 */
+	bool has_leftovers;	     /* flight/ may have logs of an agent that ran before */
+	/* CLOCK_MONOTONIC: begin of the agent, and time of the next search */
+	int64_t begin_ns, search_ns;
+	int64_t read_ns;	     /* CLOCK_MONOTONIC: time of the next reading of watches */
+	int64_t began;		     /* begin of the agent in seconds since 1970 */
 	struct metrics metrics;
 	struct until signals;
 	int control; /* the socket; -1: none */
@@ -56,17 +60,17 @@ struct agent {
 	bool ends, hands_over;
 };
 
-/* In agent_run.c: the whole life of the agent. Returns an exit status. */
+/* In agent_run.c: runs the service until a signal ends it. Returns an exit status. */
 int agent_serve(const char *path);
 
 /* In agent_check.c: prints what the configuration would record now. Returns an exit status. */
 int agent_check(const char *path);
 
-/* In agent_fire.c: triggers. */
+/* In agent_fire.c: the triggers. */
 
 /*
- * Ends a recorder whose process has ended, and keeps its log if a trigger asks for that and is not
- * held off.
+ * Ends a recorder whose process has ended. If a trigger fires and is not held off, keeps the
+ * log.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended);
 
@@ -77,9 +81,10 @@ void agent_read_watches(struct agent *agent);
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason);
 
 /*
- * Writes logs of the recorders whose section matches name, or whose process has this number. Writes
- * the path of each log to answer as a line, unless answer is NULL. Returns the number of logs;
- * *matched is the number of recorders.
+ * name is a pattern for names of sections, or the number of a process. Writes a log of each
+ * recorder that it selects. If answer is not NULL, writes the path of each log there, as a line.
+ * Returns the number of logs that were written, and stores the number of selected recorders in
+ * *matched.
  */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *reason, FILE *answer, size_t *matched);
@@ -88,9 +93,9 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 void agent_leftovers(struct agent *agent);
 
 /*
- * Returns for how long nothing has recorded this process, in milliseconds, because the stream of an
- * earlier agent has ended already. -1: there was none, or it still runs. To be called before
- * agent_leftovers() moves the logs.
+ * Returns how long this process has been without a stream, in milliseconds, since the stream of an
+ * earlier agent ended. Returns -1 if no earlier agent recorded the process, or if its stream still
+ * runs. The caller must call this function before agent_leftovers() moves the logs.
  */
 int64_t agent_gap_ms(const struct agent *agent, const struct found *found);
 
@@ -100,12 +105,15 @@ void agent_control_close(struct agent *agent);
 void agent_control_serve(struct agent *agent);
 
 /*
- * Accepts a client of one of the two sockets. Returns its descriptor, or -1. If there is no
- * descriptor for it, prints a message and sets keeps_waiting.
+ * Accepts a client at one of the two sockets. Returns the descriptor of the connection, or -1. If
+ * the process or the system has no free descriptor, prints a message and sets keeps_waiting.
  */
 int agent_accept(struct agent *agent, int listener);
 
-/* The client: sends a request, and prints the answer. Returns an exit status. */
+/*
+ * The client's side: sends a request to the agent that runs, and prints the answer. Returns an exit
+ * status.
+ */
 int agent_control_ask(const char *path, const char *request);
 
 #endif

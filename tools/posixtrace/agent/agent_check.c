@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent_check.c - agent --check: what a valid configuration would record now. */
+/* agent_check.c - agent --check: prints which processes a valid configuration would record now. */
 #include <string.h>
 
 #include "agent/agent.h"
@@ -7,15 +7,16 @@
 #include "base/text.h"
 #include "base/tool.h"
 
-/* A section of which the processes are printed, and their number. */
+/* The section whose processes are printed, and their number so far. */
 struct shown {
 	const struct config_record *record;
 	size_t processes;
 };
 
 /*
- * A visitor for find_processes(). A process belongs to the first section that names it, so those of
- * other sections are skipped here; they are printed with their own section.
+ * find_processes() calls it for each process that any section names. A process belongs to the first
+ * section that names it. Processes of other sections are skipped here, because they are printed
+ * below their own section.
  */
 static void show_process(void *arg, const struct found *found)
 {
@@ -33,8 +34,9 @@ static void show_process(void *arg, const struct found *found)
 }
 
 /*
- * Prints the triggers that concern a section. A section without one is no fault: logs may be wanted
- * on request only. But it may also be a mistyped pattern, so a line says so.
+ * Prints the triggers that concern a section. It is no fault if a section has none, because the
+ * user may want logs only on request. But the pattern of a trigger may also be mistyped, so a line
+ * reports it.
  */
 static void show_triggers(const struct config *config, const struct config_record *record)
 {
@@ -53,8 +55,8 @@ static void show_triggers(const struct config *config, const struct config_recor
 }
 
 /*
- * /proc is searched once for each section, so that the processes are printed below it. Nothing is
- * created: neither the folder nor a stream.
+ * The function searches /proc once for each section, so that it can print the section's processes
+ * below it. It creates neither the folder nor a stream.
  */
 int agent_check(const char *path)
 {
@@ -63,7 +65,7 @@ int agent_check(const char *path)
 
 	if (!config)
 		return TOOL_FAILURE;
-	/* The path is the user's own, but may have any bytes. */
+	/* The user gave the path, but it may have any bytes. */
 	text_safe(&out_stdout, path, strlen(path));
 	out_printf(&out_stdout, ": valid: %zu section%s [record], %zu [trigger]\n", config->records,
 		   text_plural(config->records), config->triggers);

@@ -3,8 +3,8 @@
  * agent_control.c - the socket of the agent, and its client.
  *
  * A request is one message, "status" or "snapshot NAME". The answer is an exit status as a digit,
- * and then text. The folder of the socket belongs to its user alone, so a client has the rights of
- * the agent already. The agent waits for a client for a limited time only.
+ * and then text. Only the user of the agent, and root, can use the folder of the socket, so a
+ * client already has the rights of the agent. The agent waits for a client only for a limited time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
 #define REQUEST_BYTES 256
 
 /*
- * The address of the socket in a folder that is open. By way of /proc it has a short name, however
- * long the path of the folder is.
+ * Returns the address of the socket in the folder with the descriptor dir. The name in the address
+ * is limited, so it uses /proc and not the path of the folder, which may be long.
  */
 static struct sockaddr_un address_in(int dir)
 {
@@ -37,12 +37,15 @@ static struct sockaddr_un address_in(int dir)
 	return address;
 }
 
-/* A socket that is left of an agent that was killed is replaced: the lock of the folder is ours. */
+/*
+ * If an agent that was killed has left a socket, it is replaced. No other agent uses it, because
+ * this agent has the lock of the folder.
+ */
 int agent_control_open(struct agent *agent)
 {
 	const struct sockaddr_un address = address_in(agent->store.dir);
 
-	/* bind(2) refuses a name that exists. */
+	/* The old socket is removed, because bind(2) fails if the name exists. */
 	unlinkat(agent->store.dir, "control", 0);
 	agent->control = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (agent->control >= 0 &&
@@ -55,7 +58,8 @@ int agent_control_open(struct agent *agent)
 }
 
 /*
- * A client that connects after this gets ECONNREFUSED or ENOENT, and says that there is no agent.
+ * Afterwards connect(2) fails with ECONNREFUSED or ENOENT, and a client prints that there is no
+ * agent.
  */
 void agent_control_close(struct agent *agent)
 {
@@ -66,7 +70,10 @@ void agent_control_close(struct agent *agent)
 	unlinkat(agent->store.dir, "control", 0);
 }
 
-/* Writes a text of another process so that it remains in its line and cannot harm a terminal. */
+/*
+ * Writes a text that another process determines. Unsafe characters are escaped, so that it remains
+ * in its line and cannot harm a terminal.
+ */
 static void put_safe(FILE *to, const char *text)
 {
 	struct out *out = malloc(sizeof(*out));
@@ -80,7 +87,10 @@ static void put_safe(FILE *to, const char *text)
 	free(out);
 }
 
-/* A line for each recorder: section, process, program, and the account of its stream. */
+/*
+ * Writes a line for each recorder with its section, process, program and the account of its stream.
+ * Lines for the triggers and for the logs follow.
+ */
 static int answer_status(struct agent *agent, FILE *answer)
 {
 	for (size_t i = 0; i < agent->recorders; i++) {
@@ -115,8 +125,8 @@ static int answer_status(struct agent *agent, FILE *answer)
 }
 
 /*
- * The paths of the logs are the answer. If no recorder matches, or a log could not be written, the
- * status is a failure, so that a script notices it.
+ * Writes logs and answers with their paths. If no recorder is selected, or if a log could not be
+ * written, the status is TOOL_FAILURE, so that a script notices it.
  */
 static int answer_snapshot(struct agent *agent, const char *name, FILE *answer)
 {
@@ -136,12 +146,15 @@ static int answer_snapshot(struct agent *agent, const char *name, FILE *answer)
 	return logs && logs == matched ? TOOL_OK : TOOL_FAILURE;
 }
 
-/* Answers one client, and ends the connection. */
+/* Reads the request of one client and answers it. */
 static void answer_client(struct agent *agent, int client)
 {
 	static const char snapshot[] = "snapshot ";
 	const struct timeval limit = { .tv_sec = 1 };
-	/* A longer request is cut by the kernel, as messages are, and then refused as unknown. */
+	/*
+	 * If a client sends a longer request, the kernel drops the end of the request. The rest is
+	 * then refused as an unknown request.
+	 */
 	char request[REQUEST_BYTES], *text = NULL;
 	size_t len = 0;
 	FILE *answer;
@@ -159,7 +172,10 @@ static void answer_client(struct agent *agent, int client)
 		status = answer_status(agent, answer);
 	else if (!strncmp(request, snapshot, strlen(snapshot)))
 		status = answer_snapshot(agent, request + strlen(snapshot), answer);
-	/* A client that has gone, or that does not read, gets no answer. */
+	/*
+	 * If the client has closed the connection or does not read, send() fails, and the answer is
+	 * dropped.
+	 */
 	if (!fclose(answer)) {
 		const char digit = (char)('0' + status);
 
@@ -176,8 +192,8 @@ static void answer_client(struct agent *agent, int client)
 }
 
 /*
- * Without a descriptor the connection remains in the backlog, and poll(2) would return at once
- * again and again. Clients then wait until the next search.
+ * If no descriptor is free, the connection remains in the backlog of the socket, and poll(2) would
+ * return again and again. So keeps_waiting is set, and clients wait until the next search.
  */
 int agent_accept(struct agent *agent, int listener)
 {
@@ -192,8 +208,8 @@ int agent_accept(struct agent *agent, int listener)
 }
 
 /*
- * One client at a time. Others wait in the backlog of the socket for at most as long as the limits
- * of those before them.
+ * Serves one client. Other clients wait in the backlog of the socket. The time limit for each
+ * client bounds this wait.
  */
 void agent_control_serve(struct agent *agent)
 {
@@ -205,7 +221,7 @@ void agent_control_serve(struct agent *agent)
 	close(client);
 }
 
-/* Connects to the agent. Returns a socket, or -1 after a message. */
+/* Connects to the agent that runs. Returns a socket, or -1 after it printed an error. */
 static int connect_agent(const char *folder)
 {
 	int dir = store_open_client(folder), fd;
@@ -229,7 +245,10 @@ static int connect_agent(const char *folder)
 	return -1;
 }
 
-/* The text of an error is a line for standard error; other text goes to standard output. */
+/*
+ * If the status is a failure and a message is one line, it is printed on standard error. All other
+ * text is printed on standard output.
+ */
 int agent_control_ask(const char *path, const char *request)
 {
 	struct config *config = config_read(path);

@@ -13,9 +13,13 @@
 #include "live/ended.h"
 
 #define REASON_BYTES 400
-#define FAILED_NS    INT64_C(1000000000) /* the hold-off after a log that was not written */
+/* the greatest hold-off after a log that could not be written */
+#define FAILED_NS    INT64_C(1000000000)
 
-/* Returns the state of a trigger for a section, NULL without memory. */
+/*
+ * Returns the state of a trigger for a section and makes it if necessary. Returns NULL if memory is
+ * lacking.
+ */
 static struct agent_fired *fired_of(struct agent *agent, const char *trigger, const char *record)
 {
 	struct agent_fired *fired;
@@ -43,7 +47,7 @@ static void add_held_off(const struct agent_fired *fired, char reason[REASON_BYT
 }
 
 /*
- * Counts the log of a trigger, and begins the hold-off. A log that was not written is not counted.
+ * Begins the hold-off of a trigger. If its log was written, counts the log.
  */
 static void count_fired(struct agent_fired *fired, bool is_written)
 {
@@ -56,7 +60,7 @@ static void count_fired(struct agent_fired *fired, bool is_written)
 	}
 }
 
-/* Prints the path of a new log, and frees it. NULL: there is none. */
+/* Prints the path of a new log and frees it. If path is NULL, there is no log. */
 static void say_log(char *path, const char *trigger, const char *reason)
 {
 	if (path)
@@ -65,9 +69,10 @@ static void say_log(char *path, const char *trigger, const char *reason)
 }
 
 /*
- * Whether the trigger must wait. It is held off for each section separately. After a log that could
- * not be written it waits for a short time only, so that a full quota does not let the agent copy a
- * stream at each reading. An event that is held off is counted.
+ * Returns whether the trigger must wait for its hold-off, which is separate for each section, and
+ * counts the log that is not written. After a log that could not be written, the trigger waits for
+ * a second or less. Without this wait, the agent would copy a stream at each reading of watches
+ * while the quota is full.
  */
 static bool hold_off(struct agent_fired *fired, int64_t hold_off_ns)
 {
@@ -81,8 +86,9 @@ static bool hold_off(struct agent_fired *fired, int64_t hold_off_ns)
 }
 
 /*
- * Whether a trigger concerns this end. These signals ask a process to end, and no fault of its own
- * raises them. An unknown status may be that of a crash.
+ * Returns whether a trigger concerns this end of a process. SIGHUP, SIGINT, SIGPIPE and SIGTERM
+ * count as requests to end and not as crashes. If the status is unknown, it may be that of a crash,
+ * so the trigger fits.
  */
 static bool fits_end(enum config_when when, const struct ended *ended)
 {
@@ -99,15 +105,15 @@ static bool fits_end(enum config_when when, const struct ended *ended)
 	return when == CONFIG_FAILURE && WEXITSTATUS(ended->status);
 }
 
-/* Removes a recorder from the list. It is ended already. */
+/* Removes a recorder from the list. The last recorder takes its place. */
 static void forget_recorder(struct agent *agent, size_t index)
 {
 	agent->recorder[index] = agent->recorder[--agent->recorders];
 }
 
 /*
- * The recorder is taken from the list before it ends, because its end may take time and print
- * messages. The log is kept even if a quota removes others for it.
+ * The recorder is removed from the list before it is ended, because ending it may take time and
+ * print messages.
  */
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason)
 {
@@ -120,7 +126,7 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	say_log(path, trigger, reason);
 }
 
-/* Returns the rule of a trigger if it has fired in the watch, which may be NULL. */
+/* If the trigger has fired in the watch, returns its rule, otherwise NULL. watch may be NULL. */
 static const struct watch_rule *rule_fired(const struct watch *watch,
 					   const struct config_trigger *trigger)
 {
@@ -130,7 +136,10 @@ static const struct watch_rule *rule_fired(const struct watch *watch,
 	return NULL;
 }
 
-/* Writes the reason of a rule. The name of the program is cut, so that the rest is never lost. */
+/*
+ * Writes the reason why a rule has fired. The name of the program is shortened if it is long, so
+ * that the rest of the text always fits.
+ */
 static void rule_reason(char reason[REASON_BYTES], const struct recorder *recorder,
 			const struct watch_rule *rule)
 {
@@ -140,8 +149,8 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 
 /*
  * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
- * The first trigger that fits and is not held off gets the log; one log is enough for one end. A
- * trigger that is held off counts this end even if a later one writes the log.
+ * Only one log is written for an end. It is the log of the first trigger that fits and is not held
+ * off. Triggers before it that fit but are held off count a log that is held off.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {
@@ -196,7 +205,9 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 	say_log(path, rule->trigger->name, reason);
 }
 
-/* A rule fires at most once for each reading: one log has all that was read. */
+/*
+ * A rule writes at most one log for each reading, because this log has all events that were read.
+ */
 void agent_read_watches(struct agent *agent)
 {
 	for (size_t i = 0; i < agent->recorders; i++) {
@@ -213,7 +224,10 @@ void agent_read_watches(struct agent *agent)
 	}
 }
 
-/* A name of digits only is a process. */
+/*
+ * Returns whether name selects the recorder. A name that consists of digits is the number of a
+ * process.
+ */
 static bool is_selected(const struct recorder *recorder, const char *name)
 {
 	if (*name && !name[strspn(name, "0123456789")])
@@ -221,7 +235,7 @@ static bool is_selected(const struct recorder *recorder, const char *name)
 	return fnmatch(name, recorder->record->name, 0) == 0;
 }
 
-/* A snapshot that a user requests is not held off. */
+/* A snapshot that a user requests is never held off. */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *reason, FILE *answer, size_t *matched)
 {

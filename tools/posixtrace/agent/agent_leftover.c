@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_leftover.c - the flight logs of an agent that was killed.
+ * agent_leftover.c - treats the flight logs that an agent left when it was killed.
  *
- * The guardian of each such log writes the content of the stream and completes the log. It then
- * belongs to no process any more, and is moved to logs/. Without a guardian the log stays
- * incomplete: nothing shows whether one is still at work, so such a log is moved after a time, as
- * it is, and posixtrace verify reports its state.
+ * The guardian of each such log writes the content of the stream and completes the log. Then no
+ * process uses the log any more, and this agent moves it to logs/. If the guardian is missing, the
+ * log remains incomplete. Nothing shows whether a guardian is still at work. So an incomplete log
+ * is moved after a minute, as it is, and posixtrace verify reports its state.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define PATIENCE_NS INT64_C(60000000000) /* a guardian needs milliseconds */
 #define CLOCK_STEP_MS 1000
 
-/* Opens flight/ to be read. Returns NULL after a message. */
+/* Opens the folder flight/ for reading. Returns NULL after a message if it fails. */
 static DIR *store_flights(const struct store *store)
 {
 	int fd = openat(store->flight, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -37,7 +37,7 @@ static DIR *store_flights(const struct store *store)
 	return folder;
 }
 
-/* Whether the log was completed. A file that cannot be read is not. */
+/* Returns whether the log is complete. If the file cannot be read, returns false. */
 static bool is_complete(const struct store *store, const char *name)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
@@ -55,8 +55,9 @@ static bool is_complete(const struct store *store, const char *name)
 }
 
 /*
- * A visitor: ends the guardian that keeps the stream of a leftover running. The kernel names the
- * process that holds the lock of the stream, so its number is not that of a former process.
+ * A visitor of posix_trace_observe_np(). It ends the guardian that keeps the stream of a leftover
+ * running. The kernel reports which process holds the lock of the stream, so creator is the number
+ * of a living process.
  */
 static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -66,12 +67,12 @@ static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
 	if (strcmp(stream->name, name) || stream->creator <= 0 || stream->creator == getpid())
 		return;
 	process_name(program, stream->creator);
-	/* The kernel keeps 15 bytes of a name. */
+	/* The kernel keeps only the first 15 bytes of a process's name. */
 	if (!strncmp(program, "posixtrace-guardian", 15))
 		kill(stream->creator, SIGTERM);
 }
 
-/* Whether a file belongs to a recorder of this agent. */
+/* Returns whether the file is the flight log of a recorder of this agent. */
 static bool is_in_use(const struct agent *agent, const char *name)
 {
 	for (size_t i = 0; i < agent->recorders; i++)
@@ -80,14 +81,17 @@ static bool is_in_use(const struct agent *agent, const char *name)
 	return false;
 }
 
-/* Treats one file. Returns true if it must be looked at again. */
+/* Treats one file of flight/. Returns true if it must be treated again later. */
 static bool treat_leftover(struct agent *agent, const char *name)
 {
 	const char *suffix = strrchr(name, '.');
 	struct store_flight flight;
 	char *path;
 
-	/* A snapshot that was not complete. Its events are in a flight log. */
+	/*
+	 * The file is a snapshot that was not completed. It is not needed, because its events are
+	 * in a flight log.
+	 */
 	if (suffix && !strcmp(suffix, ".new")) {
 		store_drop(&agent->store, name);
 		return false;
@@ -96,7 +100,10 @@ static bool treat_leftover(struct agent *agent, const char *name)
 		return false;
 	if (!is_complete(&agent->store, name) &&
 	    until_now_ns() - agent->begin_ns < PATIENCE_NS) {
-		/* The stream of this agent exists already: processes were searched for before. */
+		/*
+		 * The agent has searched for processes before it treats leftovers, so the next
+		 * stream exists already.
+		 */
 		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
 	}
@@ -106,7 +113,10 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	return false;
 }
 
-/* When the process began, in milliseconds since 1970, with an error of a few clock ticks. */
+/*
+ * Returns when the process began, in milliseconds since 1970. start is in clock ticks since the
+ * boot. The result can be wrong by a few clock ticks.
+ */
 static int64_t process_began_ms(uint64_t start)
 {
 	struct timespec boot;
@@ -117,9 +127,9 @@ static int64_t process_began_ms(uint64_t start)
 }
 
 /*
- * The guardian completes the log right after it has stopped the stream, so the time of the file's
- * last change is that of the stop. A log that began before the process is of a former process with
- * the same number; the tolerance is for steps of the clock.
+ * The guardian completes the log right after it has stopped the stream. So the last change of the
+ * file is at the time of the stop. A log that began before the process belongs to a former process
+ * with the same number. CLOCK_STEP_MS is tolerated because the clock can have been set meanwhile.
  */
 int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 {
@@ -152,8 +162,9 @@ int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 }
 
 /*
- * The folder is read as long as it has a log that is not complete, and then never again: files of
- * this agent have recorders, and nothing else makes files here.
+ * The folder is read again as long as it has an incomplete log of a former agent. Afterwards it is
+ * never read again, because only this agent makes files here, and each of them belongs to a
+ * recorder.
  */
 void agent_leftovers(struct agent *agent)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent_run.c - the life of the agent: signals, the search for processes, the ends of processes. */
+/*
+ * agent_run.c - runs the service: it obeys signals, searches processes, and notices the ends of
+ * processes.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,12 +18,13 @@
 #include "base/tool.h"
 #include "base/vec.h"
 
-#define AGAIN_NS     INT64_C(1000000000) /* before a second attempt to record a process */
+/* the time before the second attempt to record a process */
+#define AGAIN_NS     INT64_C(1000000000)
 #define AGAIN_MAX_NS INT64_C(300000000000)
 
 /*
- * The start distinguishes the process from a former one that had the same number, and whose
- * recorder has not noticed its end yet.
+ * Returns whether the process has a recorder. A recorder with the same number but another start is
+ * that of a former process whose end has not been noticed yet.
  */
 static bool is_recorded(const struct agent *agent, const struct found *found)
 {
@@ -31,7 +35,7 @@ static bool is_recorded(const struct agent *agent, const struct found *found)
 	return false;
 }
 
-/* Returns the failure of this process, NULL if it was never tried or has had no failure. */
+/* Returns the failure of this process, or NULL if no attempt to record it has failed. */
 static struct agent_failure *failure_of(struct agent *agent, const struct found *found)
 {
 	for (size_t i = 0; i < agent->failures; i++) {
@@ -44,7 +48,7 @@ static struct agent_failure *failure_of(struct agent *agent, const struct found 
 }
 
 /*
- * Removes one failure. The last one gets its place, so a caller that removes several goes
+ * Removes one failure. The last failure takes its place, so a loop that removes failures must run
  * backwards.
  */
 static void forget_failure(struct agent *agent, size_t index)
@@ -53,7 +57,7 @@ static void forget_failure(struct agent *agent, size_t index)
 	agent->failure[index] = agent->failure[--agent->failures];
 }
 
-/* Forgets the failures of processes that have ended, or all. */
+/* Removes the failures of processes that have ended. If all is true, removes all failures. */
 static void forget_failures(struct agent *agent, bool all)
 {
 	for (size_t i = agent->failures; i-- > 0;)
@@ -61,7 +65,10 @@ static void forget_failures(struct agent *agent, bool all)
 			forget_failure(agent, i);
 }
 
-/* Remembers that a process could not be recorded, so that it is not tried at each search. */
+/*
+ * Notes that a process could not be recorded, so that the next attempt is made only after wait_ns,
+ * which doubles each time.
+ */
 static void note_failure(struct agent *agent, const struct found *found)
 {
 	struct agent_failure *failure = failure_of(agent, found);
@@ -84,7 +91,10 @@ static void note_failure(struct agent *agent, const struct found *found)
 		failure->wait_ns < AGAIN_MAX_NS / 2 ? 2 * failure->wait_ns : AGAIN_MAX_NS;
 }
 
-/* Whether a process that failed is not tried now. Another program is tried at once. */
+/*
+ * Returns whether the time of the next attempt to record the process has not arrived yet. If the
+ * process now executes another program, it is tried at once.
+ */
 static bool must_wait(struct agent *agent, const struct found *found)
 {
 	struct agent_failure *failure = failure_of(agent, found);
@@ -99,8 +109,8 @@ static bool must_wait(struct agent *agent, const struct found *found)
 }
 
 /*
- * Records that the stream of an earlier agent ended before this one began. Calls between the two
- * are in no ledger, because the process had no stream then.
+ * Writes a note if the stream of an earlier agent ended before the stream of this agent began. No
+ * ledger counts the calls between the two streams, because the process had no stream at that time.
  */
 static void note_gap(const struct agent *agent, const struct recorder *recorder,
 		     const struct found *found)
@@ -117,7 +127,7 @@ static void note_gap(const struct agent *agent, const struct recorder *recorder,
 	recorder_note(recorder, "gap", "", reason);
 }
 
-/* Called for each process that the configuration names. */
+/* find_processes() calls it for each process that the configuration names. */
 static void visit_process(void *arg, const struct found *found)
 {
 	struct agent *agent = arg;
@@ -125,7 +135,9 @@ static void visit_process(void *arg, const struct found *found)
 
 	if (is_recorded(agent, found) || must_wait(agent, found))
 		return;
-	/* The library may appear later: the program may execute another one, or load it. */
+	/*
+	 * The process may have the library later, for example after execve(), so it is tried again.
+	 */
 	if (!found->record->injects && !find_uses_library(found->pid)) {
 		note_failure(agent, found);
 		return;
@@ -135,8 +147,8 @@ static void visit_process(void *arg, const struct found *found)
 		return;
 	}
 	/*
-	 * The section may have no memory for a further stream, or no permission: the process is
-	 * tried again after a time that doubles, so that messages do not fill the journal.
+	 * An attempt may fail because memory or a permission is lacking. It is repeated after a
+	 * time that doubles, so that its messages do not fill the journal.
 	 */
 	switch (recorder_begin(&recorder, agent->config, &agent->store, found)) {
 	case RECORDER_BEGUN:
@@ -156,16 +168,19 @@ static void visit_process(void *arg, const struct found *found)
 }
 
 /*
- * Ends the recorders of processes that their section no longer names, as after an execve() of
- * another program, those that have lost the library by an execve() of a program that the same
- * section names, and those whose stream fails.
+ * Ends recorders for three reasons. The section may no longer name the process, for example after
+ * execve() of another program. The process may have lost the library by execve() of a program that
+ * the section names. The stream may have failed.
  */
 static void look_at_recorders(struct agent *agent)
 {
 	for (size_t i = agent->recorders; i-- > 0;) {
 		struct recorder *recorder = agent->recorder[i];
 		const struct config_record *record;
-		/* Read before the end is asked for, so that an end is never taken for a change. */
+		/*
+		 * The section is determined before the test for the end, so that an end of the
+		 * process is not taken for a change of its section.
+		 */
 		bool is_known = find_record(agent->config, recorder->pid, &record);
 		struct ended ended;
 
@@ -174,7 +189,10 @@ static void look_at_recorders(struct agent *agent)
 		else if (is_known && (!record || strcmp(record->name, recorder->record->name)))
 			agent_end_recorder(agent, i, "change",
 					   "its section no longer names the process");
-		/* The search loads the library into the new program. */
+		/*
+		 * The recorder ends here, and the following search loads the library into the new
+		 * program.
+		 */
 		else if (recorder->inject.is_attached && find_lacks_library(recorder->pid))
 			agent_end_recorder(agent, i, "change",
 					   "it executes a program without the library");
@@ -184,8 +202,9 @@ static void look_at_recorders(struct agent *agent)
 }
 
 /*
- * Recorders whose process has changed end first: the search may then find the same process for
- * another section. Files are treated at the same rate, which needs no timer of its own.
+ * Recorders whose process has changed are ended first, because the search may then find the process
+ * for another section. The files of the agent are treated here, too, so that no further timer is
+ * needed.
  */
 static void search_processes(struct agent *agent)
 {
@@ -201,8 +220,9 @@ static void search_processes(struct agent *agent)
 }
 
 /*
- * Whether the recorder can go on under the new configuration. Its strings remain those of the old.
- * "Cannot tell" which section names the process ends no recording.
+ * Returns whether the recorder can continue under the new configuration. It still uses the strings
+ * of its old configuration. If it is unknown which section names the process, the recorder
+ * continues.
  */
 static bool is_kept(const struct config *config, const struct recorder *recorder)
 {
@@ -212,12 +232,15 @@ static bool is_kept(const struct config *config, const struct recorder *recorder
 	       (!find_record(config, recorder->pid, &now) || now == record);
 }
 
-/* A configuration with faults changes nothing. */
+/* Loads the configuration again. If the new one has faults, nothing is changed. */
 static void reload_config(struct agent *agent)
 {
 	struct config *config = config_read(agent->path);
 
-	/* The lock, the socket and the flight logs belong to the former folder. */
+	/*
+	 * The folder cannot change, because the lock, the socket and the flight logs are in the old
+	 * folder.
+	 */
 	if (config && strcmp(config->folder, agent->config->folder)) {
 		say("%s: another folder needs a new start of the agent", agent->path);
 		config_drop(config);
@@ -227,7 +250,10 @@ static void reload_config(struct agent *agent)
 		say("%s: not loaded; the agent goes on with the former configuration", agent->path);
 		return;
 	}
-	/* The events before the reload concern the former triggers. */
+	/*
+	 * The watches are read first, because the old triggers apply to the events before the
+	 * reload.
+	 */
 	agent_read_watches(agent);
 	for (size_t i = agent->recorders; i-- > 0;) {
 		bool keeps = is_kept(config, agent->recorder[i]);
@@ -251,7 +277,9 @@ static void reload_config(struct agent *agent)
 	say("%s: loaded", agent->path);
 }
 
-/* Signals arrive by a descriptor, so no handler runs and no call is interrupted. */
+/*
+ * Signals are read from a descriptor. So no signal handler runs, and no system call is interrupted.
+ */
 static void obey_signals(struct agent *agent)
 {
 	size_t matched;
@@ -275,7 +303,10 @@ static void obey_signals(struct agent *agent)
 		}
 }
 
-/* Whether a recorder has a watch, which must be read more often than processes are searched for. */
+/*
+ * Returns whether at least one recorder has a watch. Watches must be read more often than processes
+ * are searched.
+ */
 static bool has_watch(const struct agent *agent)
 {
 	for (size_t i = 0; i < agent->recorders; i++)
@@ -297,7 +328,10 @@ static int sleep_ms(const struct agent *agent)
 	return left_ns > 60000000000 ? 60000 : (int)((left_ns + 999999) / 1000000);
 }
 
-/* Sleeps until a signal, a client, the end of a process, or the next search. */
+/*
+ * Sleeps until a signal or a client arrives, a process ends, or the time of the next search or
+ * reading has come. Then does the work, except for the search.
+ */
 static void wait_for_work(struct agent *agent)
 {
 	struct pollfd *poller = calloc(agent->recorders + 3, sizeof(*poller));
@@ -319,13 +353,19 @@ static void wait_for_work(struct agent *agent)
 		poller[i + 3] =
 			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
 	poll(poller, agent->recorders + 3, sleep_ms(agent));
-	/* Backwards: a recorder that ends is replaced by the last one, which was looked at. */
+	/*
+	 * The loop runs backwards. If a recorder ends, the last recorder takes its place, and that
+	 * one was already examined.
+	 */
 	for (size_t i = agent->recorders; i-- > 0;)
 		if (poller[i + 3].revents && recorder_has_ended(agent->recorder[i], &ended))
 			agent_process_ended(agent, i, &ended);
 	if (poller[1].revents)
 		agent_control_serve(agent);
-	/* A scrape is answered after the ends of processes, so that it has their counts. */
+	/*
+	 * Requests for metrics are answered after the ends of processes, so that the metrics have
+	 * their last counts.
+	 */
 	if (poller[2].revents && !agent->keeps_waiting)
 		metrics_serve(agent);
 	free(poller);
@@ -337,8 +377,8 @@ static void wait_for_work(struct agent *agent)
 }
 
 /*
- * SIGUSR1 and SIGUSR2 would end a process that does not block them, so they are blocked before the
- * message that the agent is ready.
+ * The signals are blocked before the message that the agent is ready. Otherwise SIGUSR1 and SIGUSR2
+ * would end the agent.
  */
 static int begin_signals(struct agent *agent)
 {
@@ -356,8 +396,8 @@ static int begin_signals(struct agent *agent)
 }
 
 /*
- * Ends all recorders, unless the streams are handed over: then the guardians complete their logs,
- * as if the agent had been killed.
+ * Ends all recorders. But if the streams are handed over, the process exits at once, and the
+ * guardians complete the logs, as if the agent had been killed.
  */
 static void end_agent(struct agent *agent)
 {
@@ -366,7 +406,10 @@ static void end_agent(struct agent *agent)
 		_exit(TOOL_OK);
 	while (agent->recorders)
 		agent_end_recorder(agent, agent->recorders - 1, "stop", "the agent ends");
-	/* A handed over agent is followed by another one soon, which replaces the file. */
+	/*
+	 * An agent that hands over does not remove the file, because the next agent soon replaces
+	 * it.
+	 */
 	metrics_remove(agent);
 	metrics_fini(&agent->metrics);
 	forget_failures(agent, true);
@@ -376,8 +419,9 @@ static void end_agent(struct agent *agent)
 }
 
 /*
- * A recorder needs four descriptors or more, and the usual limit of 1024 is for programs that use
- * select(2), which the agent does not. Without a higher limit fewer processes are recorded.
+ * Raises the limit of open descriptors, because each recorder needs four or more. The usual limit
+ * of 1024 is for programs that use select(2), which the agent does not use. If the limit cannot be
+ * raised, fewer processes are recorded.
  */
 static void raise_limit(void)
 {
@@ -390,7 +434,7 @@ static void raise_limit(void)
 }
 
 /*
- * Everything that can fail is done before the first process is touched. After that only a signal
+ * All steps that can fail are done before the first process is recorded. Afterwards only a signal
  * ends the agent.
  */
 int agent_serve(const char *path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * config.c - reads the file of the configuration: lines, sections, and the checks that concern a
- * whole section. All faults of a file are printed, not only the first.
+ * config.c - reads the file of the configuration. It parses lines and sections, and checks whole
+ * sections. It prints all faults of a file, not only the first.
  */
 #include "agent/config.h"
 
@@ -25,8 +25,8 @@
 #define SIZE	    ((size_t)1 << 20)
 
 /*
- * The text is cut at the size of the buffer, which only a hostile file exceeds. say() escapes
- * unsafe characters.
+ * A message that is longer than the buffer loses its end, which only a hostile file can cause.
+ * say() escapes unsafe characters.
  */
 void config_fault(struct config_place *place, const char *format, ...)
 {
@@ -40,7 +40,7 @@ void config_fault(struct config_place *place, const char *format, ...)
 	place->failed = true;
 }
 
-/* Frees the words of a list. The list itself is a part of its section. */
+/* Frees the words of a list, but not the struct, which is a part of its section. */
 static void words_free(struct config_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
@@ -48,7 +48,7 @@ static void words_free(struct config_words *words)
 	free(words->word);
 }
 
-/* Also frees a section that was not completed: members that are not set are NULL. */
+/* Frees a section. It may be incomplete; then the members that are not set are NULL. */
 static void record_free(struct config_record *record)
 {
 	free(record->name);
@@ -64,7 +64,7 @@ static void record_free(struct config_record *record)
 	free(record);
 }
 
-/* The same for a trigger. */
+/* Frees a section [trigger], which may be incomplete, too. */
 static void trigger_free(struct config_trigger *trigger)
 {
 	free(trigger->name);
@@ -75,8 +75,8 @@ static void trigger_free(struct config_trigger *trigger)
 }
 
 /*
- * Recorders of an old configuration keep it until they end, because their plans point into its
- * strings.
+ * A recorder keeps the configuration with which it began until it ends, because its plan has
+ * pointers to the strings of this configuration.
  */
 struct config *config_use(struct config *config)
 {
@@ -84,7 +84,10 @@ struct config *config_use(struct config *config)
 	return config;
 }
 
-/* A configuration that could not be read has one use, too: the reader drops it. */
+/*
+ * config_read() also calls it for a configuration that has faults; its only user is config_read()
+ * itself.
+ */
 void config_drop(struct config *config)
 {
 	if (!config || --config->users)
@@ -101,7 +104,7 @@ void config_drop(struct config *config)
 	free(config);
 }
 
-/* FNM_PATHNAME is not set, so that * matches any part of a path, also several folders. */
+/* fnmatch() is called without FNM_PATHNAME, so that * in a pattern also matches slashes. */
 bool config_matches(const struct config_words *patterns, const char *text)
 {
 	for (size_t i = 0; i < patterns->count; i++)
@@ -110,7 +113,10 @@ bool config_matches(const struct config_words *patterns, const char *text)
 	return !patterns->count;
 }
 
-/* A name is unique in a configuration: begin_record() refuses a second one. */
+/*
+ * A name is unique in a configuration, because begin_record() refuses a second section of the same
+ * name.
+ */
 const struct config_record *config_record_of(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->records; i++)
@@ -119,7 +125,10 @@ const struct config_record *config_record_of(const struct config *config, const 
 	return NULL;
 }
 
-/* Names become parts of file names, with dots between them, and labels of metrics. */
+/*
+ * Returns whether the text may be the name of a section. Such names become labels of metrics, and
+ * parts of file names, in which dots separate the parts.
+ */
 static bool is_name(const char *text)
 {
 	size_t len =
@@ -157,7 +166,9 @@ static void begin_record(struct config_place *place, const char *name)
 	config->record[config->records++] = place->record = record;
 }
 
-/* Opens a section [trigger NAME] likewise. */
+/*
+ * Opens a section [trigger NAME] with the default values. If it fails, no section is open, either.
+ */
 static void begin_trigger(struct config_place *place, const char *name)
 {
 	struct config *config = place->config;
@@ -184,8 +195,9 @@ static void begin_trigger(struct config_place *place, const char *name)
 }
 
 /*
- * Begins the section of a line "[KIND NAME]", which has been cut to its content. The name may be in
- * quotes. After a fault no section is open, and its keys are skipped without messages.
+ * Begins a section. text is what the line "[KIND NAME]" has between the brackets. The name may be
+ * in quotes. After a fault no section is open, and the keys that follow are skipped without
+ * messages.
  */
 static void begin_section(struct config_place *place, char *text)
 {
@@ -239,7 +251,7 @@ static char *trim_text(char *text)
 	return text;
 }
 
-/* Processes a line. in_section: a line "[...]" was seen, whether or not it was valid. */
+/* Processes a line. *in_section is true if a line "[...]" precedes it, valid or not. */
 static void take_line(struct config_place *place, char *line, bool *in_section)
 {
 	char *value;
@@ -275,7 +287,7 @@ static void take_line(struct config_place *place, char *line, bool *in_section)
 	config_key(place, trim_text(line), trim_text(value));
 }
 
-/* Reads the file into memory, with a NUL behind. Returns NULL after it printed the reason. */
+/* Reads the file into memory and adds a NUL. Returns NULL after it printed an error. */
 static char *read_file(const char *path, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -293,8 +305,8 @@ static char *read_file(const char *path, size_t *len)
 		goto out;
 	}
 	/*
-	 * The size of the file may change while it is read, so it bounds nothing. One byte more
-	 * than the limit shows that the file is larger.
+	 * The size of the file may change while it is read, so it is not used. If the file has one
+	 * byte more than the limit, it is too large.
 	 */
 	text = malloc(CONFIG_BYTES_MAX + 1);
 	while (text && *len <= CONFIG_BYTES_MAX) {
@@ -326,7 +338,10 @@ out:
 	return text;
 }
 
-/* Checks what each section must have, and prints faults with the line where it begins. */
+/*
+ * Checks that each section has what it must have. Faults are printed with the line at which the
+ * section begins.
+ */
 static void check_sections(struct config_place *place)
 {
 	struct config *config = place->config;
@@ -366,8 +381,9 @@ static void check_sections(struct config_place *place)
 }
 
 /*
- * The path is kept for messages, and not copied: it is an argument of the command line. Sections
- * are checked after the last line, because a trigger may name a section that follows it.
+ * The pointer path is kept for messages. No copy is needed, because path is an argument of the
+ * command line. Sections are checked after the last line, because a trigger may name a section that
+ * is behind it.
  */
 struct config *config_read(const char *path)
 {
@@ -389,8 +405,8 @@ struct config *config_read(const char *path)
 	};
 	config_keys_begin();
 	/*
-	 * Each line becomes a string of its own: its line end becomes a NUL. The last line may lack
-	 * one; then the NUL behind the text ends it.
+	 * The line end of each line is replaced by a NUL, so that the line is a string. If the last
+	 * line has no line end, the NUL behind the text ends it.
 	 */
 	for (line = text; line < text + len; line = end + 1) {
 		size_t bytes;

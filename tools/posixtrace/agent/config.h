@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * config.h - the configuration of the agent: which processes it records, and when it writes logs.
+ * config.h - the configuration of the agent: says which processes it records, and when it writes
+ * logs.
  *
  * The file has sections, "[agent]", "[record NAME]" and "[trigger NAME]", and lines "key = value".
  * A line that begins with # or ; is a comment. posixtrace-agent.conf(5) describes the keys. The
  * table in config_keys.c is the only list of them.
  *
- * A configuration is not changed after it was read. Recorders use the strings of the one with which
- * they began, so users counts them. One thread uses it.
+ * A configuration never changes after it was read. A recorder uses the strings of the configuration
+ * with which it began, even if a newer one was loaded. So the member users counts the recorders and
+ * others that use it. Only one thread uses a configuration.
  */
 #ifndef POSIXTRACE_AGENT_CONFIG_H
 #define POSIXTRACE_AGENT_CONFIG_H
@@ -17,51 +19,60 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CONFIG_NAME_MAX	  32 /* bytes of the name of a section, which is a part of file names */
+/* greatest length of a section's name, which is a part of file names */
+#define CONFIG_NAME_MAX	  32
 #define CONFIG_LINE_MAX	  4096
 #define CONFIG_ERRORS_MAX 65536 /* the greatest number of a trigger on errors */
 #define CONFIG_BYTES_MAX  (1u << 20)
 
-/* Values of a key that may be repeated. */
+/* The values of a key that may be given several times. */
 struct config_words {
 	char **word;
 	size_t count;
 };
 
-/* [record NAME]: the processes for which each kind of condition that is given has a match. */
+/*
+ * A section [record NAME]. It names the processes that satisfy all kinds of conditions that it has.
+ * One matching value of a kind is enough.
+ */
 struct config_record {
 	char *name;
 	unsigned line;
 	struct config_words executable; /* patterns for the path of the program */
 	struct config_words user;	/* names or numbers */
-	uid_t *uid;			/* of each user */
+	uid_t *uid;			/* the number of each user */
 	struct config_words cgroup;	/* patterns for the path of the control group */
 	struct config_words unit;	/* patterns for a component of that path */
 	bool injects;
-	char *families; /* as record --trace; NULL: the default */
+	/* the families that the shim records, as in record --trace; NULL: the default */
+	char *families;
 	struct config_words event, exclude;
-	bool has_durations; /* the metrics have its event types and spans */
-	size_t size;	    /* of the stream, in bytes */
-	char *text;	    /* keys and values in one string, to compare two versions */
+	/* the metrics have counts of its event types, and durations of its spans */
+	bool has_durations;
+	size_t size;	    /* size of the stream in bytes */
+	/* all keys and values in one string, by which two versions of the section are compared */
+	char *text;
 };
 
 enum config_when {
-	CONFIG_CRASH,	/* the process was killed by a signal that is no request to end */
-	CONFIG_FAILURE, /* or exited with a status other than 0 */
-	CONFIG_END,	/* ended in any way */
+	/* the process was killed by a signal that does not count as a request to end */
+	CONFIG_CRASH,
+	CONFIG_FAILURE, /* as CONFIG_CRASH, or the process exited with a status other than 0 */
+	CONFIG_END,	/* the process ended in any way */
 	CONFIG_SPAN,	/* a span took longer than span_ns */
-	CONFIG_ERRORS	/* more than a number of failed calls in span_ns */
+	CONFIG_ERRORS	/* more than errors calls failed within span_ns */
 };
 
 /* [trigger NAME] */
 struct config_trigger {
 	char *name;
 	unsigned line;
-	struct config_words record; /* patterns for names of [record]; none: all */
+	/* patterns for names of sections [record]; an empty list means all */
+	struct config_words record;
 	bool has_when;
 	enum config_when when;
 	char *when_text;
-	char *pattern; /* for names of spans or event types */
+	char *pattern; /* a pattern for names of spans or event types */
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;
@@ -69,13 +80,14 @@ struct config_trigger {
 
 struct config {
 	unsigned users;
-	const char *path; /* not owned */
+	const char *path; /* an argument of the command line, which is not freed */
 	/* [agent] */
 	bool has_agent;
 	char *folder;
-	int64_t interval_ns; /* between two searches for processes */
-	uint64_t quota;	     /* bytes of all logs; 0: no limit */
-	bool refuses;	     /* a new log that exceeds the quota is not written */
+	int64_t interval_ns; /* the time between two searches for processes */
+	uint64_t quota;	     /* greatest number of bytes of all logs; 0: no limit */
+	/* if the quota has no room, the new log is refused, and no old log is removed */
+	bool refuses;
 	int64_t expire_ns;   /* 0: never */
 	char *textfile;	     /* for metrics; NULL: none */
 	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */
@@ -86,12 +98,15 @@ struct config {
 };
 
 /*
- * Reads a file. Returns NULL after it printed every fault as FILE:LINE: REASON. The caller has one
- * use of the result.
+ * Reads a file. If it has faults, prints each as FILE:LINE: REASON and returns NULL. The caller
+ * counts as the first user of the result.
  */
 struct config *config_read(const char *path);
 
-/* config_use() counts one more user. config_drop() frees the configuration after the last one. */
+/*
+ * config_use() adds a user. config_drop() removes a user, and frees the configuration after the
+ * last one.
+ */
 struct config *config_use(struct config *config);
 void config_drop(struct config *config);
 
@@ -101,7 +116,7 @@ bool config_matches(const struct config_words *patterns, const char *text);
 /* Returns the [record] of this name, or NULL. */
 const struct config_record *config_record_of(const struct config *config, const char *name);
 
-/* In config_keys.c; for config.c only. */
+/* The place in the file that is being parsed. Only config.c and config_keys.c use it. */
 struct config_place {
 	struct config *config;
 	struct config_record *record; /* the open section, or NULL */
@@ -111,14 +126,17 @@ struct config_place {
 	bool failed;   /* a fault was printed */
 };
 
-/* Prints FILE:LINE: and the text. */
+/* Prints FILE:LINE: and the text, and sets failed. */
 void config_fault(struct config_place *place, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Processes a line "key = value" of the open section, and prints a fault in it. */
 void config_key(struct config_place *place, const char *key, const char *value);
 
-/* Begins to count the keys of a new section, of which most may be given once only. */
+/*
+ * Must be called at the begin of a section. Most keys may be given only once in a section, so the
+ * keys of the new section are counted from here on.
+ */
 void config_keys_begin(void);
 
 #endif

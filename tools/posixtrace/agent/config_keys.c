@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* config_keys.c - the keys of the sections, and their values. */
+/* config_keys.c - parses the keys of the sections and their values. */
 #include <errno.h>
 #include <limits.h>
 #include <netdb.h>
@@ -20,13 +20,13 @@
 
 enum section { IN_AGENT = 1, IN_RECORD = 2, IN_TRIGGER = 4 };
 
-/* A value of which a function checks the form, with the name of its key for messages. */
+/* A value that a function of the table keys must check, with the name of its key for messages. */
 struct given {
 	const char *key, *value;
-	char where[160]; /* FILE:LINE: KEY, for functions that print an option */
+	char where[160]; /* FILE:LINE: KEY, for functions that print the name of an option */
 };
 
-/* Each function stores a value, or prints a fault. */
+/* A row of the table of keys. store() stores a value, or prints a fault. */
 struct key {
 	const char *name;
 	unsigned sections;
@@ -34,13 +34,13 @@ struct key {
 	void (*store)(struct config_place *place, const struct given *given);
 };
 
-/* Reports that memory is exhausted. The configuration is then refused as a whole. */
+/* Reports that memory is lacking. The whole configuration is then refused. */
 static void no_memory(struct config_place *place)
 {
 	config_fault(place, "%s", strerror(ENOMEM));
 }
 
-/* Stores a copy: the buffer with the file is freed when all lines are read. */
+/* Stores a copy of the value, because the buffer with the file is freed later. */
 static void store_text(struct config_place *place, char **to, const char *value)
 {
 	*to = strdup(value);
@@ -48,7 +48,7 @@ static void store_text(struct config_place *place, char **to, const char *value)
 		no_memory(place);
 }
 
-/* Adds a copy to a list. Returns false without memory; the fault was reported then. */
+/* Adds a copy of the value to a list. If memory is lacking, reports the fault and returns false. */
 static bool store_word(struct config_place *place, struct config_words *words, const char *value)
 {
 	char *copy = strdup(value);
@@ -62,15 +62,18 @@ static bool store_word(struct config_place *place, struct config_words *words, c
 	return true;
 }
 
-/* A value that one of the functions for options has refused; the message was printed. */
+/*
+ * If good is false, marks the configuration as wrong. A function such as quantity_span() has
+ * refused the value and printed the message.
+ */
 static void refuse_value(struct config_place *place, bool good)
 {
 	place->failed |= !good;
 }
 
 /*
- * The agent may be started with any current folder, and so may the client that looks for its
- * socket. Only an absolute path means the same to both.
+ * The agent and a client that searches its socket may have different current folders. Only an
+ * absolute path has the same meaning for both.
  */
 static void key_folder(struct config_place *place, const struct given *given)
 {
@@ -98,7 +101,10 @@ static void key_quota(struct config_place *place, const struct given *given)
 	place->config->quota = bytes;
 }
 
-/* Only the two words are accepted, because a mistyped one would decide which logs are lost. */
+/*
+ * Only these two words are accepted, because a mistyped word would otherwise decide which logs are
+ * lost.
+ */
 static void key_quota_full(struct config_place *place, const struct given *given)
 {
 	if (!strcmp(given->value, "refuse"))
@@ -115,7 +121,10 @@ static void key_expire(struct config_place *place, const struct given *given)
 			     quantity_span(given->where, given->value, &place->config->expire_ns));
 }
 
-/* The counts of the agent are written to this file, whose name node_exporter must know. */
+/*
+ * The agent writes its metrics to this file. node_exporter reads only files whose names end with
+ * .prom.
+ */
 static void key_textfile(struct config_place *place, const struct given *given)
 {
 	const size_t len = strlen(given->value);
@@ -130,8 +139,9 @@ static void key_textfile(struct config_place *place, const struct given *given)
 }
 
 /*
- * ADDRESS:PORT in numbers, or PORT alone for the loopback address. A name is refused: its address
- * could become another one, and the port would be open where no user expects it.
+ * The value is ADDRESS:PORT in numbers, or PORT alone, which means the loopback address. The name
+ * of a host is refused, because its address may change, and the port would then be open where the
+ * user does not expect it.
  */
 static void key_listen(struct config_place *place, const struct given *given)
 {
@@ -142,7 +152,7 @@ static void key_listen(struct config_place *place, const struct given *given)
 	struct addrinfo *list = NULL;
 	char text[128];
 
-	/* No address in numbers is as long as the buffer. */
+	/* The buffer is longer than every numeric address. */
 	if ((size_t)snprintf(text, sizeof(text), "%s%s", loopback, given->value) >= sizeof(text) ||
 	    !endpoint_split(&parts, text) ||
 	    strspn(parts.port, "0123456789") != strlen(parts.port) || strlen(parts.port) > 5 ||
@@ -155,7 +165,7 @@ static void key_listen(struct config_place *place, const struct given *given)
 	store_text(place, &place->config->listen, text);
 }
 
-/* A name without a path would never match, because the whole path is compared. */
+/* The pattern must begin with / or *, because it is compared with the whole path of the program. */
 static void key_executable(struct config_place *place, const struct given *given)
 {
 	if (given->value[0] != '/' && given->value[0] != '*')
@@ -167,7 +177,10 @@ static void key_executable(struct config_place *place, const struct given *given
 		store_word(place, &place->record->executable, given->value);
 }
 
-/* The numbers are in the order of the words. A user that does not exist is probably mistyped. */
+/*
+ * record->uid[i] is the number of the user record->user.word[i]. If a user does not exist, the name
+ * is probably mistyped.
+ */
 static void key_user(struct config_place *place, const struct given *given)
 {
 	struct config_record *record = place->record;
@@ -190,7 +203,10 @@ static void key_user(struct config_place *place, const struct given *given)
 	store_word(place, &record->user, given->value);
 }
 
-/* The same holds for the path of a control group. */
+/*
+ * The pattern must begin with / or *, because it is compared with the whole path of the control
+ * group.
+ */
 static void key_cgroup(struct config_place *place, const struct given *given)
 {
 	if (given->value[0] != '/' && given->value[0] != '*')
@@ -215,7 +231,10 @@ static void key_unit(struct config_place *place, const struct given *given)
 		store_word(place, &place->record->unit, name);
 }
 
-/* The library is loaded into a process only if the file says so in this very word. */
+/*
+ * Only the words yes and no are accepted, so that the library is never loaded into a process
+ * because of a mistyped word.
+ */
 static void key_inject(struct config_place *place, const struct given *given)
 {
 	if (!strcmp(given->value, "yes"))
@@ -224,7 +243,7 @@ static void key_inject(struct config_place *place, const struct given *given)
 		config_fault(place, "inject %s: either yes or no", given->value);
 }
 
-/* Durations need a second stream, which the agent reads, so they are not the default. */
+/* The default is no, because durations need a second stream that the agent reads. */
 static void key_durations(struct config_place *place, const struct given *given)
 {
 	if (!strcmp(given->value, "yes"))
@@ -233,7 +252,7 @@ static void key_durations(struct config_place *place, const struct given *given)
 		config_fault(place, "durations %s: either yes or no", given->value);
 }
 
-/* The shim ignores unknown families without a message, so they are refused here. */
+/* Unknown families are refused here, because the shim would ignore them without a message. */
 static void key_trace(struct config_place *place, const struct given *given)
 {
 	if (!preload_families(given->where, given->value))
@@ -242,33 +261,43 @@ static void key_trace(struct config_place *place, const struct given *given)
 		store_text(place, &place->record->families, given->value);
 }
 
-/* Patterns of event types cannot be checked: types appear when programs run. */
+/*
+ * The patterns cannot be checked against the event types, because programs define these only when
+ * they run.
+ */
 static void key_event(struct config_place *place, const struct given *given)
 {
 	store_word(place, &place->record->event, given->value);
 }
 
-/* The same holds here. Exclusions have precedence, as for attach and record. */
+/*
+ * These patterns cannot be checked, either. Exclusions have precedence over "event", as in the
+ * commands attach and record.
+ */
 static void key_exclude(struct config_place *place, const struct given *given)
 {
 	store_word(place, &place->record->exclude, given->value);
 }
 
-/* The stream gets at least this size. Its creation reports a size that is too large. */
+/*
+ * The stream gets at least this size. If the size is too large, the creation of the stream fails
+ * later.
+ */
 static void key_size(struct config_place *place, const struct given *given)
 {
 	refuse_value(place, quantity_bytes(given->where, given->value, &place->record->size));
 }
 
-/* check_sections() reports a pattern that no section matches. */
+/* check_sections() later reports a trigger whose patterns match no section. */
 static void key_record(struct config_place *place, const struct given *given)
 {
 	store_word(place, &place->trigger->record, given->value);
 }
 
 /*
- * Parses "span PATTERN > TIME" and "errors PATTERN > NUMBER per TIME". Returns false if the value
- * has another form; a fault in a time or number is printed here.
+ * Parses "span PATTERN > TIME" and "errors PATTERN > NUMBER per TIME". If the value has another
+ * form, returns false and prints nothing. If the time or the number is wrong, prints the fault and
+ * returns true.
  */
 static bool parse_condition(struct config_place *place, const struct given *given)
 {
@@ -277,8 +306,8 @@ static bool parse_condition(struct config_place *place, const struct given *give
 	unsigned long long number;
 
 	/*
-	 * The words of a value are separated by blanks. Patterns have none, because names of event
-	 * types with blanks are rare, and ? matches one.
+	 * The words of the value are separated by blanks, so a pattern cannot contain a blank.
+	 * Names of event types rarely contain blanks, and ? in a pattern matches a blank.
 	 */
 	if (sscanf(given->value, "span %255s > %63s %1s", pattern, limit, rest) == 2) {
 		trigger->when = CONFIG_SPAN;
@@ -300,7 +329,7 @@ static bool parse_condition(struct config_place *place, const struct given *give
 	return true;
 }
 
-/* The condition of a trigger. Its text is kept for --check. */
+/* Parses the condition of a trigger. Its text is kept because --check prints it. */
 static void key_when(struct config_place *place, const struct given *given)
 {
 	static const char *const words[] = {
@@ -314,7 +343,8 @@ static void key_when(struct config_place *place, const struct given *given)
 		known = !strcmp(given->value, words[i]);
 		place->trigger->when = (enum config_when)i;
 	}
-	place->trigger->has_when = true; /* one message is enough */
+	/* set even if the value is wrong, so that only one message is printed */
+	place->trigger->has_when = true;
 	if (known || parse_condition(place, given))
 		store_text(place, &place->trigger->when_text, given->value);
 	else
@@ -324,7 +354,7 @@ static void key_when(struct config_place *place, const struct given *given)
 			     given->value);
 }
 
-/* "none" is stored as 0: each condition writes a log. */
+/* "none" is stored as 0, which means that the trigger writes a log each time that it fires. */
 static void key_hold_off(struct config_place *place, const struct given *given)
 {
 	if (!strcmp(given->value, "none"))
@@ -335,8 +365,8 @@ static void key_hold_off(struct config_place *place, const struct given *given)
 }
 
 /*
- * A key belongs to one section, except that names may be used in several. Keys that repeat add to a
- * list.
+ * The table of all keys. Each key belongs to one kind of section. The third column says whether the
+ * key may be given several times; its values then form a list.
  */
 static const struct key keys[] = {
 	{ "folder", IN_AGENT, false, key_folder },
@@ -363,16 +393,16 @@ static const struct key keys[] = {
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-/* The lines where the keys of the open section were given; 0: not yet. */
+/* For each key, the line at which the open section has it; 0: not yet. */
 static unsigned given_at[KEYS];
 
-/* The table is static, because one file is read at a time. */
+/* given_at may be static, because only one file is read at a time. */
 void config_keys_begin(void)
 {
 	memset(given_at, 0, sizeof(given_at));
 }
 
-/* Adds the key to the text by which two versions of a section are compared. */
+/* Adds the key and its value to the text by which two versions of a section are compared. */
 static void add_text(struct config_place *place, const char *key, const char *value)
 {
 	char *before = place->record->text;
@@ -384,12 +414,14 @@ static void add_text(struct config_place *place, const char *key, const char *va
 	free(before);
 }
 
-/* Prints that the section has no such key, with the key that was probably meant. */
+/* Prints that the section has no such key, with the most similar key. */
 static void no_such_key(struct config_place *place, unsigned section, const char *name)
 {
 	struct nearest nearest;
 
-	/* Keys of other sections are not offered: they would be refused here as well. */
+	/*
+	 * Only keys of this kind of section are offered, because others would be refused here, too.
+	 */
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].sections & section)
@@ -401,7 +433,7 @@ static void no_such_key(struct config_place *place, unsigned section, const char
 		     nearest_hint(&nearest));
 }
 
-/* A section that had a fault is not open; its keys cannot be checked. */
+/* If no section is open, because its line had a fault, the key is ignored. */
 void config_key(struct config_place *place, const char *name, const char *value)
 {
 	const unsigned section = place->record	   ? IN_RECORD

@@ -2,8 +2,8 @@
 /*
  * find.c - searches /proc for the processes that a configuration names.
  *
- * Most processes are none of them, so the cheapest conditions are tested first: the path of the
- * program is one system call, and needs no file to be read.
+ * The configuration names few of all processes, so the cheapest condition is tested first. That is
+ * the path of the program, which needs one system call and no file.
  */
 #include "agent/find.h"
 
@@ -21,7 +21,7 @@
 
 #define CGROUP_BYTES 16384
 
-/* The facts of one process, each read when a condition first needs it. */
+/* The facts about one process. Each fact is read when a condition first needs it. */
 struct look {
 	pid_t pid;
 	char *executable; /* PATH_MAX bytes */
@@ -32,8 +32,9 @@ struct look {
 };
 
 /*
- * Reads the path of the program. A kernel thread has none. The kernel adds a word if the file was
- * removed, as at an upgrade; the process is still one of that program.
+ * Reads the path of the program. Returns false for a kernel thread, which has none. If the file of
+ * the program was removed, for example by an upgrade, the kernel adds " (deleted)" to the path.
+ * This is removed, because the process still executes that program.
  */
 static bool look_executable(struct look *look)
 {
@@ -51,7 +52,10 @@ static bool look_executable(struct look *look)
 	return true;
 }
 
-/* The effective user. /proc/PID itself belongs to root for processes that are not dumpable. */
+/*
+ * Reads the effective user from the file status. The owner of /proc/PID is not used, because it is
+ * root if the process is not dumpable.
+ */
 static bool look_user(struct look *look)
 {
 	char path[40], text[PROCFILE_BYTES];
@@ -72,8 +76,8 @@ static bool look_user(struct look *look)
 }
 
 /*
- * The control group: the line of version 2, "0::/PATH", or that of systemd in version 1,
- * "N:name=systemd:/PATH".
+ * Reads the path of the control group. It is in the line "0::/PATH" of version 2, or in the line
+ * "N:name=systemd:/PATH" of version 1, which has precedence.
  */
 static bool look_cgroup(struct look *look)
 {
@@ -100,7 +104,10 @@ static bool look_cgroup(struct look *look)
 	return true;
 }
 
-/* Whether a component of the path matches. Components can be long only in a hostile name space. */
+/*
+ * Returns whether a component of the path matches a pattern. A component that is longer than
+ * NAME_MAX is ignored.
+ */
 static bool has_component(const struct config_words *units, const char *cgroup)
 {
 	char component[NAME_MAX + 1];
@@ -122,8 +129,9 @@ static bool has_component(const struct config_words *units, const char *cgroup)
 }
 
 /*
- * The words were converted to numbers when the file was read, so a user that gets another number
- * later is found at the next reload.
+ * Returns whether the section has this user. The names were converted to numbers when the
+ * configuration was read. If a user gets another number later, that has an effect only after the
+ * next reload.
  */
 static bool has_user(const struct config_record *record, uid_t uid)
 {
@@ -133,7 +141,7 @@ static bool has_user(const struct config_record *record, uid_t uid)
 	return false;
 }
 
-/* Whether each kind of condition that the section has is met. */
+/* Returns whether the process satisfies each kind of condition that the section has. */
 static bool is_named(const struct config_record *record, struct look *look)
 {
 	if (!config_matches(&record->executable, look->executable))
@@ -150,7 +158,7 @@ static bool is_named(const struct config_record *record, struct look *look)
 	return !record->unit.count || has_component(&record->unit, look->cgroup);
 }
 
-/* The agent and the guardians of its logs are no programs that a rule means. */
+/* Returns true for the agent itself and for guardians. They are never recorded. */
 static bool is_own(const struct look *look)
 {
 	const char *slash = strrchr(look->executable, '/');
@@ -158,7 +166,10 @@ static bool is_own(const struct look *look)
 	return look->pid == getpid() || (slash && !strcmp(slash + 1, "posixtrace-guardian"));
 }
 
-/* The first section in the order of the file has precedence, so that a process has one recorder. */
+/*
+ * Returns the first section in the order of the file that names the process, or NULL. So a process
+ * has at most one recorder.
+ */
 static const struct config_record *record_of(const struct config *config, struct look *look)
 {
 	if (!look_executable(look)) {
@@ -174,8 +185,8 @@ static const struct config_record *record_of(const struct config *config, struct
 }
 
 /*
- * Reads the facts of the process anew. They change with execve(), setuid(), and when a process
- * moves to another control group.
+ * All facts about the process are read again, because they change with execve(), with setuid(), and
+ * when the process moves to another control group.
  */
 bool find_record(const struct config *config, pid_t pid, const struct config_record **record)
 {
@@ -186,7 +197,7 @@ bool find_record(const struct config *config, pid_t pid, const struct config_rec
 	return !look.is_unknown;
 }
 
-/* A zombie counts as ended: its memory is gone, and nothing can be recorded any more. */
+/* A zombie counts as ended. It has no memory, so nothing can be recorded. */
 uint64_t find_start(pid_t pid)
 {
 	struct procfile_stat stat;
@@ -195,8 +206,10 @@ uint64_t find_start(pid_t pid)
 }
 
 /*
- * A program that is linked with the library, and the shim, both map the library's file. Sets *known
- * to false if the mappings cannot be read. A process whose first thread has ended has none.
+ * Returns whether the process has mapped the file of the library. That is so if the program is
+ * linked with the library, or if the process has the shim. If the mappings cannot be read, sets
+ * *known to false. It is also false if there are no mappings, as in a process whose first thread
+ * has ended.
  */
 static bool has_library(pid_t pid, bool *known)
 {
@@ -218,7 +231,10 @@ bool find_uses_library(pid_t pid)
 	return has_library(pid, &known);
 }
 
-/* "Cannot tell" ends no recording. */
+/*
+ * If it is unknown whether the process has the library, the result is false, so that the recording
+ * does not end.
+ */
 bool find_lacks_library(pid_t pid)
 {
 	bool known;
@@ -226,7 +242,7 @@ bool find_lacks_library(pid_t pid)
 	return !has_library(pid, &known) && known;
 }
 
-/* Processes that end during the search are skipped, because their files cannot be read then. */
+/* A process that ends during the search is skipped, because its files cannot be read any more. */
 bool find_processes(const struct config *config,
 		    void (*visit)(void *arg, const struct found *found), void *arg)
 {
@@ -238,7 +254,7 @@ bool find_processes(const struct config *config,
 		say("/proc: %s", strerror(errno));
 		return false;
 	}
-	/* Entries that are not numbers, such as "self", give 0. */
+	/* For entries that are no numbers, such as "self", atoi() returns 0. */
 	while ((entry = readdir(folder))) {
 		struct look look = { .executable = found.executable };
 

@@ -16,11 +16,12 @@
 #include "base/vec.h"
 #include "base/whole.h"
 
-#define WRITE_NS INT64_C(1000000000) /* the file is written at most that often */
+#define WRITE_NS INT64_C(1000000000) /* the shortest time between two writes of the file */
 
 /*
- * Copies a name so that it can be a label: printable ASCII without the characters that the format
- * escapes. Names that become equal share a series, because a text with two equal series is invalid.
+ * Copies a name so that it can be the value of a label. Bytes that are no printable ASCII, and
+ * characters that the format escapes, become "?". If two names become equal, they share a series,
+ * because a text with two equal series is invalid.
  */
 static void label_copy(char to[METRICS_NAME], const char *from)
 {
@@ -33,7 +34,7 @@ static void label_copy(char to[METRICS_NAME], const char *from)
 	to[len] = '\0';
 }
 
-/* Names of sections are labels already. There are as many as sections, so a search is short. */
+/* There are only as many elements as sections, so each is compared. */
 struct metrics_record *metrics_record_of(struct metrics *metrics, const char *record)
 {
 	struct metrics_record *one;
@@ -48,7 +49,7 @@ struct metrics_record *metrics_record_of(struct metrics *metrics, const char *re
 	return one;
 }
 
-/* Stores the index of a series that exists. */
+/* Searches a series. If it exists, stores its index and returns true. */
 static bool find_series(const struct metrics_list *list, const char *record, const char *label,
 			size_t *index)
 {
@@ -59,7 +60,10 @@ static bool find_series(const struct metrics_list *list, const char *record, con
 	return false;
 }
 
-/* The caller keeps the index, so the linear search is made once for each type of a process. */
+/*
+ * The series are searched one by one. This is done only once for each type or span of a process,
+ * because the caller keeps the index.
+ */
 bool metrics_find(struct metrics_list *list, const char *record, const char *name, size_t *index)
 {
 	char label[METRICS_NAME];
@@ -67,7 +71,7 @@ bool metrics_find(struct metrics_list *list, const char *record, const char *nam
 	label_copy(label, name);
 	if (find_series(list, record, label, index))
 		return true;
-	/* Only a name without a series is counted as "other" when the list is full. */
+	/* If the list is full, a name that has no series yet is counted in the series "other". */
 	if (list->count >= METRICS_SERIES) {
 		label_copy(label, "other");
 		if (find_series(list, record, label, index))
@@ -81,7 +85,10 @@ bool metrics_find(struct metrics_list *list, const char *record, const char *nam
 	return true;
 }
 
-/* A span of more than the greatest bound is in no bucket, but in the count, which is "+Inf". */
+/*
+ * A span that is longer than the greatest bound is in no bucket. It is only in count, which is
+ * written as the bucket "+Inf".
+ */
 void metrics_add_span(struct metrics_series *series, uint64_t time_ns)
 {
 	uint64_t bound = 1000;
@@ -95,7 +102,7 @@ void metrics_add_span(struct metrics_series *series, uint64_t time_ns)
 		}
 }
 
-/* The structure is empty after this, without a port. */
+/* Afterwards the struct is empty and has no port. */
 void metrics_fini(struct metrics *metrics)
 {
 	free(metrics->record);
@@ -107,13 +114,16 @@ void metrics_fini(struct metrics *metrics)
 	*metrics = (struct metrics){ .listener = -1 };
 }
 
-/* Writes the two lines before the series of a metric. */
+/* Writes the two lines that precede the series of a metric. */
 static void put_head(FILE *out, const char *name, const char *type, const char *help)
 {
 	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* The events of each section, and those lost by cause. A cause without a loss has a zero. */
+/*
+ * Writes for each section the number of events, and the number of lost events by cause. A cause
+ * without losses has the value 0.
+ */
 static void put_records(FILE *out, const struct metrics *metrics)
 {
 	put_head(out, "posixtrace_events_total", "counter",
@@ -131,7 +141,7 @@ static void put_records(FILE *out, const struct metrics *metrics)
 				(unsigned long long)metrics->record[i].lost[cause]);
 }
 
-/* The number of processes that are recorded now, also of sections that have none. */
+/* Writes for each section the number of processes that are recorded now, also if it is 0. */
 static void put_processes(FILE *out, const struct agent *agent)
 {
 	put_head(out, "posixtrace_processes", "gauge", "Processes that are recorded now.");
@@ -145,10 +155,11 @@ static void put_processes(FILE *out, const struct agent *agent)
 	}
 }
 
-/* Event types and spans of the sections with durations. */
+/* Writes the event types and spans of the sections with durations. */
 /*
- * The bounds are written as Prometheus itself prints them, so that an exporter and a rule agree on
- * the label le. Buckets are cumulative there, so they are summed up.
+ * The bounds are written as Prometheus itself prints them, so that the label le has the value that
+ * a rule uses. In the text each bucket contains all lower buckets, so the function writes their
+ * sums.
  */
 static void put_series(FILE *out, const struct metrics *metrics)
 {
@@ -184,7 +195,10 @@ static void put_series(FILE *out, const struct metrics *metrics)
 	}
 }
 
-/* The logs of triggers, and those that are kept now. */
+/*
+ * Writes how many logs triggers have written, held off and removed, and how many logs the folder
+ * has now.
+ */
 static void put_logs(FILE *out, const struct agent *agent)
 {
 	put_head(out, "posixtrace_logs_written_total", "counter", "Logs of triggers.");
@@ -215,8 +229,8 @@ static void put_logs(FILE *out, const struct agent *agent)
 }
 
 /*
- * The recorders are counted now. The time of the text lets a rule of Prometheus notice a file that
- * is no longer written.
+ * The counts of all recorders are updated first. The text also has its own time, by which a rule of
+ * Prometheus can notice that the file is no longer written.
  */
 char *metrics_text(struct agent *agent, size_t *len)
 {
@@ -243,7 +257,7 @@ char *metrics_text(struct agent *agent, size_t *len)
 	return NULL;
 }
 
-/* Writes a new file and renames it, so that a collector never reads a part of it. */
+/* Writes a new file and renames it, so that a collector never reads an incomplete file. */
 static int write_file(const char *path, const char *text, size_t len)
 {
 	char *made = NULL;
@@ -251,9 +265,12 @@ static int write_file(const char *path, const char *text, size_t len)
 
 	if (err)
 		return err;
-	/* Not the mode of a log: other users' collectors read these counts. */
+	/*
+	 * The mode is 0644 and not that of a log, because collectors of other users read the
+	 * metrics.
+	 */
 	fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	/* Whatever the umask is: a unit of systemd may have a strict one. */
+	/* fchmod() is needed because the umask may be strict, for example in a unit of systemd. */
 	err = fd < 0 || fchmod(fd, 0644) ? errno : whole_write(fd, text, len);
 	if (fd >= 0 && close(fd) && !err)
 		err = errno;
@@ -265,7 +282,7 @@ static int write_file(const char *path, const char *text, size_t len)
 	return err;
 }
 
-/* The file is the only output of some installations, so an error is printed each time. */
+/* An error is printed each time, because in some installations this file is the only output. */
 void metrics_write(struct agent *agent)
 {
 	const char *path = agent->config->textfile;
@@ -274,7 +291,7 @@ void metrics_write(struct agent *agent)
 	char *text;
 	int err;
 
-	/* The first text is written at once, so that a collector need not wait after a start. */
+	/* At the start the file is written at once, so that a collector need not wait. */
 	if (!path || (agent->metrics.written_ns && now_ns - agent->metrics.written_ns < WRITE_NS))
 		return;
 	agent->metrics.written_ns = now_ns;
@@ -286,8 +303,9 @@ void metrics_write(struct agent *agent)
 }
 
 /*
- * Values of an agent that has ended would look like those of a machine at rest. An agent that is
- * killed leaves them; their time shows that.
+ * The file is removed, because the values of an agent that has ended would look as if nothing
+ * happened on the machine. An agent that is killed leaves the file. Its time then shows that it is
+ * old.
  */
 void metrics_remove(struct agent *agent)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * metrics.h - the counts of the agent as text for Prometheus (format 0.0.4): in a file for the
- * textfile collector of node_exporter, or by HTTP.
+ * metrics.h - collects the counts of the agent and publishes them as text for Prometheus (format
+ * 0.0.4), in a file for the textfile collector of node_exporter, or by HTTP.
  *
- * All counts only grow while the agent runs, also when processes end. Labels have the names of
- * sections, event types and spans, with ? for bytes that are no printable ASCII. The number of
- * series is bounded; further ones are counted in the series "other". One thread uses a struct.
+ * While the agent runs, no count becomes less, not even when a process ends. The values of labels
+ * are the names of sections, event types and spans, with ? for bytes that are no printable ASCII.
+ * The number of series is limited; all further names are counted in the series "other". Only one
+ * thread uses a struct metrics.
  */
 #ifndef POSIXTRACE_AGENT_METRICS_H
 #define POSIXTRACE_AGENT_METRICS_H
@@ -16,10 +17,11 @@
 #include <trace_np.h>
 
 #define METRICS_NAME	128  /* bytes of a label */
-#define METRICS_SERIES	4096 /* of event types, and as many of spans */
-#define METRICS_BUCKETS 8    /* 1 us, 10 us, ... 10 s */
+/* the greatest number of series of event types, and also of series of spans */
+#define METRICS_SERIES	4096
+#define METRICS_BUCKETS 8    /* with the upper bounds 1 us, 10 us, ... 10 s */
 
-/* The events of a section. */
+/* The counts of a section. */
 struct metrics_record {
 	char record[METRICS_NAME];
 	uint64_t events;
@@ -30,7 +32,7 @@ struct metrics_record {
 struct metrics_series {
 	char record[METRICS_NAME], name[METRICS_NAME];
 	uint64_t count;
-	uint64_t bucket[METRICS_BUCKETS]; /* not cumulative */
+	uint64_t bucket[METRICS_BUCKETS]; /* a bucket does not contain the lower ones */
 	double seconds;
 };
 
@@ -43,40 +45,49 @@ struct metrics {
 	struct metrics_record *record;
 	size_t records;
 	struct metrics_list types, spans;
-	int64_t written_ns; /* CLOCK_MONOTONIC: when the file was written last */
+	int64_t written_ns; /* CLOCK_MONOTONIC: time of the last write of the file; 0: never */
 	int listener;	    /* -1: none */
-	char *address;	    /* of the configuration for which it was opened */
+	char *address;	    /* the value of the key listen for which listener was opened */
 };
 
-/* Each returns NULL without memory. A pointer is valid until the next one is requested. */
+/*
+ * Returns the counts of the section with this name and adds them if they are missing. Returns NULL
+ * if memory is lacking. The pointer is valid until the next call.
+ */
 struct metrics_record *metrics_record_of(struct metrics *metrics, const char *record);
-/* Stores the index of the series in the list. Returns false without memory. */
+/*
+ * Stores the index that the series has in the list, and adds the series if it is missing. Returns
+ * false if memory is lacking.
+ */
 bool metrics_find(struct metrics_list *list, const char *record, const char *name, size_t *index);
 
 /* Adds a span to a series of spans. */
 void metrics_add_span(struct metrics_series *series, uint64_t time_ns);
 
-/* Frees the counts and closes the port. The structure is empty then. */
+/* Frees the counts and closes the port. The struct is empty afterwards. */
 void metrics_fini(struct metrics *metrics);
 
 struct agent;
 
-/* Returns the text, which the caller frees; NULL without memory. */
+/* Returns the text of all metrics, which the caller frees, or NULL if memory is lacking. */
 char *metrics_text(struct agent *agent, size_t *len);
 
-/* Writes the file of the configuration if it is due. Prints errors. */
+/*
+ * If the configuration has a file for metrics, and the last write is at least a second ago, writes
+ * the file. Prints errors.
+ */
 void metrics_write(struct agent *agent);
 /*
- * Removes the file at the end of the agent, or when the configuration has another one, so that no
- * collector reads old values.
+ * Removes the file, so that no collector reads old values. It is called when the agent ends, and
+ * when a new configuration has another file.
  */
 void metrics_remove(struct agent *agent);
 
 /* In metrics_serve.c. */
 
 /*
- * Opens the port of the configuration, or closes it if the configuration has none any more. Returns
- * an exit status after a message.
+ * Opens the port of the configuration. If the configuration has no port any more, closes it.
+ * Returns TOOL_OK, or TOOL_FAILURE after it printed an error.
  */
 int metrics_listen(struct agent *agent);
 /* Answers one client. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * metrics_serve.c - the counts of the agent by HTTP, for "listen" of the configuration.
+ * metrics_serve.c - sends the metrics of the agent by HTTP, if the configuration has the key
+ * "listen".
  *
- * One request is read, answered, and the connection closed. A client has a short time for its
- * request, because the agent does nothing else meanwhile. Nothing but the method and the path is
- * used of a request.
+ * For each connection, one request is read and answered, and the connection is closed. A client has
+ * only a short time, because the agent does nothing else meanwhile. Only the method and the path of
+ * a request are considered.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -22,9 +23,12 @@
 #include "base/tool.h"
 
 #define REQUEST_BYTES 4096
-#define LIMIT_NS      INT64_C(200000000) /* for a client as a whole */
+#define LIMIT_NS      INT64_C(200000000) /* the time that a client has for its whole connection */
 
-/* Prints the address in numbers, with the port that the kernel chose if 0 was given. */
+/*
+ * Prints the address in numbers. If the configuration has port 0, the message shows the port that
+ * the kernel chose.
+ */
 static void say_address(int fd)
 {
 	struct sockaddr_storage address;
@@ -38,7 +42,10 @@ static void say_address(int fd)
 		    host, address.ss_family == AF_INET6 ? "]" : "", port);
 }
 
-/* Opens a socket that listens. Returns it, or -1 after a message. address was checked when read. */
+/*
+ * Opens a socket that listens at the address, which key_listen() has checked. Returns the socket,
+ * or -1 after it printed an error.
+ */
 static int open_listener(const char *address)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -65,7 +72,9 @@ static int open_listener(const char *address)
 	return -1;
 }
 
-/* A port that is open already remains open if a new configuration has the same address. */
+/*
+ * If the port is open already and a new configuration has the same address, the port remains open.
+ */
 int metrics_listen(struct agent *agent)
 {
 	struct metrics *metrics = &agent->metrics;
@@ -88,15 +97,16 @@ int metrics_listen(struct agent *agent)
 	return TOOL_OK;
 }
 
-/* A client, and the time at which the agent closes its connection. */
+/* A client, and the time at which the agent closes its connection at the latest. */
 struct client {
 	int fd;
 	int64_t end_ns; /* CLOCK_MONOTONIC */
 };
 
 /*
- * Waits until the socket is ready. The limit is one for the whole connection: a client that sends
- * or reads a byte from time to time would get a new one for each byte otherwise.
+ * Waits until the socket is ready. Returns false if the time of the client is over. The limit is
+ * for the whole connection. Otherwise a client that sends or reads one byte from time to time could
+ * occupy the agent for any time.
  */
 static bool await_client(const struct client *client, short events)
 {
@@ -106,7 +116,8 @@ static bool await_client(const struct client *client, short events)
 	return left_ns > 0 && poll(&poller, 1, (int)((left_ns + 999999) / 1000000)) == 1;
 }
 
-/* Reads up to the empty line that ends the head of a request. Returns false if none came in time.
+/* Reads a request up to the empty line that ends its head. Returns false if the empty line did not
+ * arrive in time.
  */
 static bool read_request(const struct client *client, char request[REQUEST_BYTES])
 {
@@ -125,7 +136,7 @@ static bool read_request(const struct client *client, char request[REQUEST_BYTES
 	return false;
 }
 
-/* Sends all bytes. A client that does not read them in time gets a part. */
+/* Sends the bytes. If the client does not read them in time, it gets only a part of them. */
 static void send_all(const struct client *client, const char *bytes, size_t len)
 {
 	while (len && await_client(client, POLLOUT)) {
@@ -138,7 +149,7 @@ static void send_all(const struct client *client, const char *bytes, size_t len)
 	}
 }
 
-/* Sends status, head and body. A request HEAD gets no body. */
+/* Sends the status, the head and the body. The answer to a request HEAD has no body. */
 static void send_answer(const struct client *client, const char *status, const char *body,
 			size_t len, bool has_body)
 {
@@ -153,7 +164,7 @@ static void send_answer(const struct client *client, const char *status, const c
 		send_all(client, body, len);
 }
 
-/* Answers a request by its first words. */
+/* Answers a request. It considers only the method and the path. */
 static void answer_request(struct agent *agent, const struct client *client, const char *request)
 {
 	static const char missing[] = "The metrics are at /metrics.\n";
@@ -172,14 +183,17 @@ static void answer_request(struct agent *agent, const struct client *client, con
 		send_answer(client, "404 Not Found", missing, strlen(missing), gets);
 		return;
 	}
-	/* The values are those of this moment: each client gets its own. */
+	/* The text is made for each request, so that its values are current. */
 	text = metrics_text(agent, &len);
 	if (text)
 		send_answer(client, "200 OK", text, len, gets);
 	free(text);
 }
 
-/* A client costs the agent at most a fifth of a second, whatever it sends and reads. */
+/*
+ * Serving a client takes the agent at most a fifth of a second, no matter what the client sends and
+ * reads.
+ */
 void metrics_serve(struct agent *agent)
 {
 	struct client client = { .fd = agent_accept(agent, agent->metrics.listener) };

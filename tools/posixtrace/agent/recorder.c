@@ -16,9 +16,9 @@
 #include "live/ended.h"
 #include "live/preload.h"
 
-#define TEXT_BYTES 400 /* of each field of the agent's event; a longer text is cut */
+#define TEXT_BYTES 400 /* of each field in the agent's event; a longer text loses its end */
 
-/* Frees what recorder_begin() has made, except stream and injection. */
+/* Frees what recorder_new() has made. The stream and the injection must have been ended before. */
 static void recorder_free(struct recorder *recorder)
 {
 	if (recorder->pidfd >= 0)
@@ -32,7 +32,10 @@ static void recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* The choice of event types. The agent's own events are always wanted. */
+/*
+ * Adds the patterns of the section to the plan. If the section chooses event types, the agent's own
+ * events are chosen, too.
+ */
 static bool choose_events(struct capture_plan *plan, const struct config_record *record)
 {
 	bool good = true;
@@ -48,8 +51,9 @@ static bool choose_events(struct capture_plan *plan, const struct config_record 
 }
 
 /*
- * Makes the recorder without a stream. The pidfd is opened first; if the process then still has
- * the start that was found, the number cannot have been given to another process before.
+ * Makes the recorder without its stream, and opens the pidfd. The caller then reads the start of
+ * the process again. If that is still the start that was found, the pidfd is that of the right
+ * process and not of a later one with the same number.
  */
 static struct recorder *recorder_new(struct config *config, const struct store *store,
 				     const struct found *found)
@@ -87,14 +91,16 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 }
 
 /*
- * Creates the stream. The library is loaded before that, so that no event is without the name by
- * which the filter chooses it.
+ * Creates the stream. If necessary, it first loads the library into the process. So the event types
+ * have their names before the first event, and the filter can choose them by name.
  */
 static bool open_stream(struct recorder *recorder, const struct store *store)
 {
 	bool begun;
 
-	/* Without an injection the structure says that there is nothing to undo. */
+	/*
+	 * If no library is loaded, inject_end() finds in this struct that there is nothing to undo.
+	 */
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
 	    preload_inject(&recorder->inject, recorder->pid, recorder->plan.families))
@@ -111,8 +117,8 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 }
 
 /*
- * The first event of the stream names the section, so that each log shows why it was recorded, as
- * long as the event is not overwritten.
+ * The first event of the stream has the name of the section. As long as it is not overwritten, each
+ * log shows by it why the process was recorded.
  */
 enum recorder_begun recorder_begin(struct recorder **result, struct config *config,
 				   const struct store *store, const struct found *found)
@@ -132,7 +138,10 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 		recorder_free(recorder);
 		return RECORDER_FAILED;
 	}
-	/* An agent that follows soon creates its stream before the guardian stops this one. */
+	/*
+	 * If the next agent starts soon, it creates its stream before the guardian stops this
+	 * stream.
+	 */
 	posix_trace_set_linger_np(recorder->capture.trid, RECORDER_LINGER_MS);
 	snprintf(reason, sizeof(reason), "[record %s] names process %d (%.200s)",
 		 found->record->name, (int)found->pid, found->executable);
@@ -142,8 +151,8 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 }
 
 /*
- * The pidfd becomes readable when the last thread has ended, also for a process whose parent does
- * not wait for it.
+ * The pidfd becomes readable when the last thread of the process has ended, even if the parent has
+ * not waited for the process.
  */
 bool recorder_has_ended(const struct recorder *recorder, struct ended *ended)
 {
@@ -155,33 +164,42 @@ bool recorder_has_ended(const struct recorder *recorder, struct ended *ended)
 	return true;
 }
 
-/* New event types get their place in the filter here, and an error of the log is found. */
+/* capture_look() also adds new event types to the filter, and notices an error of the log. */
 bool recorder_look(struct recorder *recorder)
 {
 	return capture_look(&recorder->capture) == TOOL_OK;
 }
 
-/* The search for the recorder's own stream, to count. */
+/* The argument of count_stream(). */
 struct count {
 	const struct recorder *recorder;
 	struct metrics_record *counts;
 };
 
-/* Whether it is the recorder's stream. Its name has the time at which it began. */
+/*
+ * Returns whether it is the stream of this recorder. The name of the stream has the time at which
+ * the recorder began.
+ */
 static bool is_own_stream(const struct recorder *recorder,
 			  const struct posix_trace_stream_np *stream)
 {
 	return stream->creator == getpid() && !strcmp(stream->name, recorder->name);
 }
 
-/* A visitor. The counts of the causes that only a reader knows are 0: nothing reads this stream. */
+/*
+ * posix_trace_observe_np() calls it for each stream of the process. The counts of causes that only
+ * a reader knows are 0, because no reader reads this stream.
+ */
 static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	const struct count *count = arg;
 
 	if (!is_own_stream(count->recorder, stream))
 		return;
-	/* Overwritten events were recorded; all others that were lost were only called. */
+	/*
+	 * stream->recorded includes the events that were overwritten. Events that were lost for
+	 * other causes were never recorded, so their number is added.
+	 */
 	count->counts->events = stream->recorded;
 	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
 		count->counts->lost[cause] = stream->lost[cause];
@@ -190,7 +208,7 @@ static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
 	}
 }
 
-/* Looking disturbs neither the writers nor the content. */
+/* An observer changes neither the stream nor its content, and does not delay writers. */
 void recorder_count(const struct recorder *recorder, struct metrics_record *counts)
 {
 	struct count count = { recorder, counts };
@@ -200,8 +218,9 @@ void recorder_count(const struct recorder *recorder, struct metrics_record *coun
 }
 
 /*
- * Adds the growth of a count. Counts of an observer can be lower than before, if writers were busy
- * meanwhile; the metrics then stay as they are until the count has grown again.
+ * Adds to *to how much a count has grown since the last call. While writers are busy, an observer
+ * may see a lower count than before. In this case *to remains unchanged until the count exceeds its
+ * former value.
  */
 static void add_growth(uint64_t *to, uint64_t *before, uint64_t now)
 {
@@ -211,7 +230,7 @@ static void add_growth(uint64_t *to, uint64_t *before, uint64_t now)
 	*before = now;
 }
 
-/* Adds new counts of this recorder to those of its section. */
+/* Adds the growth of this recorder's counts to the counts of its section. */
 static void add_to_metrics(struct recorder *recorder, struct metrics *metrics,
 			   const struct metrics_record *now)
 {
@@ -234,7 +253,10 @@ void recorder_add_counts(struct recorder *recorder, struct metrics *metrics)
 		watch_add_counts(recorder->watch);
 }
 
-/* The last counts are those of the complete log, which has them exactly. */
+/*
+ * Adds the last growth. The counts are taken from the ledger of the complete log, where they are
+ * exact.
+ */
 static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
 {
 	struct posix_trace_ledger_np ledger;
@@ -251,7 +273,10 @@ static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
 	posix_trace_close(trid);
 }
 
-/* A watch has the triggers of its configuration, so a new configuration needs a new one. */
+/*
+ * A watch refers to the triggers of a configuration, so with a new configuration it must be made
+ * again.
+ */
 void recorder_watch(struct recorder *recorder, const struct config *config, struct metrics *metrics)
 {
 	const struct config_record *record = config_record_of(config, recorder->record->name);
@@ -263,7 +288,7 @@ void recorder_watch(struct recorder *recorder, const struct config *config, stru
 					      &recorder->plan.choose, metrics);
 }
 
-/* Appends a text with its NUL. Returns its end. */
+/* Appends a text with its NUL. Returns the end of the appended bytes. */
 static char *put_text(char *p, const char *text)
 {
 	size_t len = strnlen(text, TEXT_BYTES - 1);
@@ -274,8 +299,8 @@ static char *put_text(char *p, const char *text)
 }
 
 /*
- * Errors have no effect: the log has its events even if the reason is missing. The event is
- * recorded by the agent itself, so it has the process and thread of the agent.
+ * Errors are ignored, because the log is useful even if this event is missing. The agent records
+ * the event itself, so it has the process and the thread of the agent.
  */
 void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
 		   const char *reason)
@@ -290,14 +315,17 @@ void recorder_note(const struct recorder *recorder, const char *what, const char
 	posix_trace_trid_event_np(recorder->capture.trid, id, data, (size_t)(end - data));
 }
 
-/* The search for the recorder's own stream among those of the process. */
+/* The argument of copy_stream(). */
 struct copy {
 	const struct recorder *recorder;
 	int fd;
 	int err;
 };
 
-/* A visitor. The stream is copied while its description is valid, during this call. */
+/*
+ * posix_trace_observe_np() calls it for each stream of the process. The stream is copied here,
+ * because its description is valid only during this call.
+ */
 static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct copy *copy = arg;
@@ -307,8 +335,9 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 }
 
 /*
- * The copy is written beside the flight log, and moved when it is complete. It has a name that no
- * flight log has: the next agent removes it if this one is killed meanwhile.
+ * The copy is written in flight/ and is moved to logs/ when it is complete. Its name ends with
+ * ".new", unlike the names of flight logs. If this agent is killed meanwhile, the next agent
+ * recognises the copy by this name and removes it.
  */
 bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
 		       const char *trigger, const char *reason, char **path)
@@ -339,8 +368,8 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 }
 
 /*
- * The process is restored last: the log is complete by then, whatever happens to the agent. After
- * the end of the process there is nothing to restore.
+ * The library is removed from the process only at the end, when the log is complete. So the log is
+ * safe even if the agent is killed then. If the process has ended, there is nothing to remove.
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,
@@ -354,7 +383,10 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	if (is_kept)
 		recorder_note(recorder, "end", trigger, reason);
 	watch_end(recorder->watch);
-	/* A log that cannot be completed is kept, too: a part of it may be readable. */
+	/*
+	 * Even if this fails and the log is incomplete, the log is kept, because a part of it may
+	 * be readable.
+	 */
 	capture_finish(&recorder->capture);
 	add_last_counts(recorder, metrics);
 	if (is_kept)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recorder.h - the flight recorder of one process: a stream with the policy LOOP, whose memory is
- * in the process, and a log in flight/ that gets the content of the stream at its end.
+ * recorder.h - the flight recorder of one process. It is a stream with the policy LOOP, whose
+ * memory is in the process, and a log in flight/. When the stream ends, its content is written to
+ * this log.
  *
- * If the agent is killed, the guardian of that log writes the content there. If the process is
- * killed, the agent still has the stream. A snapshot copies the stream while it is written.
+ * If the agent is killed, the guardian of the log writes the content of the stream there. If the
+ * process is killed, the agent still has the memory of the stream. A snapshot copies the stream
+ * while the process continues to write.
  *
- * Functions print errors. One thread uses a recorder.
+ * The functions print errors. Only one thread uses a recorder.
  */
 #ifndef POSIXTRACE_AGENT_RECORDER_H
 #define POSIXTRACE_AGENT_RECORDER_H
@@ -23,15 +25,21 @@
 #include "live/capture.h"
 #include "live/process.h"
 
-/* The agent's own event: the begin of a recording, a snapshot or the end, with the reason. */
+/*
+ * The event that the agent itself records at the begin of a recording, at a snapshot and at the
+ * end. It has the reason.
+ */
 #define RECORDER_EVENT	"posixtrace_agent"
 #define RECORDER_SCHEMA "str what; str trigger; str reason"
 
-/* How long a stream goes on after a kill of the agent, for the next agent to follow. */
+/*
+ * How long a stream runs on after its agent was killed. If the next agent starts within this time,
+ * no event is missed between the two streams.
+ */
 #define RECORDER_LINGER_MS 10000
 
 struct recorder {
-	struct config *config; /* the one with which it began */
+	struct config *config; /* the configuration with which the recorder began */
 	const struct config_record *record;
 	pid_t pid;
 	uint64_t start;
@@ -39,64 +47,67 @@ struct recorder {
 	char program[PROCESS_NAME_BYTES];
 	char *executable;
 	struct store_flight flight;
-	char name[STORE_NAME_BYTES]; /* of the file in flight/, and of the stream */
+	char name[STORE_NAME_BYTES]; /* name of the file in flight/, and of the stream */
 	char *path;
 	int fd;
 	struct capture_plan plan;
 	struct capture capture;
 	struct inject inject;
 	struct watch *watch;	       /* NULL: none */
-	struct metrics_record counted; /* the counts that the metrics have */
+	/* the counts of this recorder that have been added to the metrics */
+	struct metrics_record counted;
 };
 
-/* The result of an attempt to begin. */
+/* The result of recorder_begin(). */
 enum recorder_begun { RECORDER_BEGUN, RECORDER_FAILED, RECORDER_GONE };
 
 /*
- * Begins to record a process. It may take seconds if the library has to be loaded into the process.
- * RECORDER_GONE: the process has ended meanwhile, without a message.
+ * Begins to record a process. If the library must be loaded into the process, this may take
+ * seconds. RECORDER_GONE means that the process has ended meanwhile; no message is printed.
  */
 enum recorder_begun recorder_begin(struct recorder **recorder, struct config *config,
 				   const struct store *store, const struct found *found);
 
-/* Whether the process has ended; *ended has its status. */
+/* If the process has ended, stores its status in *ended and returns true. */
 bool recorder_has_ended(const struct recorder *recorder, struct ended *ended);
 
-/* To be called from time to time. Returns false if the stream can no longer be used. */
+/* Must be called from time to time. Returns false if the stream can no longer be used. */
 bool recorder_look(struct recorder *recorder);
 
 /*
- * Stores the account of the stream as an observer sees it, in the form of the metrics; zeros if the
- * process has ended. The functions of a stream's creator would read the stream, and what they have
- * read is lost if the agent is killed (lib/flush/checkpoint.h).
+ * Stores the account of the stream, as an observer sees it. If the process has ended, all counts
+ * are 0. The functions that the creator of a stream may call are not used, because they would read
+ * events from the stream, and these events would be lost if the agent were killed
+ * (lib/flush/checkpoint.h).
  */
 void recorder_count(const struct recorder *recorder, struct metrics_record *counts);
 
-/* Records an event RECORDER_EVENT. */
+/* Records an event RECORDER_EVENT in the stream. */
 void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
 		   const char *reason);
 
 /*
- * Writes the content of the stream as a log of the store; recording goes on. Stores the path of the
- * log, which the caller frees. Returns false after a message.
+ * Writes the content of the stream as a log in the store, and continues recording. Stores the path
+ * of the log in *path; the caller frees it. Returns false after it printed an error.
  */
 bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
 		       const char *trigger, const char *reason, char **path);
 
 /*
- * Begins, renews or ends the watch of the process, as this configuration requires. Without a watch,
- * after a message, recording goes on.
+ * Begins, renews or ends the watch of the process, as this configuration requires. If the watch
+ * cannot begin, prints an error, and the recording continues without it.
  */
 void recorder_watch(struct recorder *recorder, const struct config *config,
 		    struct metrics *metrics);
 
-/* Adds the events since the last call to the metrics. */
+/* Adds the events that were counted since the last call to the metrics. */
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
 
 /*
- * Ends the recording and frees the recorder. If trigger is not NULL, the log gets the reason and is
- * kept in the store; *path is then its path, or NULL after a message, and the caller frees it.
- * ended: how the process ended; NULL: it has not.
+ * Ends the recording and frees the recorder. If trigger is NULL, the log is removed. Otherwise the
+ * reason is recorded in the log, and the log is kept in the store. *path is then its path, which
+ * the caller frees, or NULL after an error was printed. ended says how the process has ended; NULL
+ * means that it has not ended.
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,

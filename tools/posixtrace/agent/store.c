@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* store.c - the folder of the agent: its lock, the names of its files, the quota and the age of
- * logs. */
+/* store.c - manages the folder of the agent: its lock, the names of its files, and the quota and
+ * the age of its logs. */
 #include "agent/store.h"
 
 #include <ctype.h>
@@ -23,7 +23,8 @@
 
 #define SUFFIX	  ".ptl"
 #define TIME_LEN  20   /* 20261126T082400.123Z */
-#define SAME_TIME 1000 /* logs of one process and trigger in one millisecond */
+/* at most this number of logs of one process and trigger in one millisecond */
+#define SAME_TIME 1000
 
 int64_t store_now_ms(void)
 {
@@ -40,7 +41,7 @@ static int store_say(const char *folder, const char *name)
 	return -1;
 }
 
-/* Opens a folder below dir, which it makes if it is missing. */
+/* Opens a folder below store->dir. If the folder is missing, makes it. */
 static int open_folder(const struct store *store, const char *name)
 {
 	int fd;
@@ -52,8 +53,9 @@ static int open_folder(const struct store *store, const char *name)
 }
 
 /*
- * Opens the folder. Another user who can write there could replace the socket and the lock, or put
- * links in their place. Root is trusted, and may use the folder of each user as a client.
+ * Opens the folder, unless another user owns it or can write to it. Such a user could replace the
+ * socket and the lock, for example by links. A client also accepts a folder of root, and root as a
+ * client may use the folder of each user.
  */
 static int open_trusted(const char *folder, bool is_client)
 {
@@ -77,15 +79,15 @@ static int open_trusted(const char *folder, bool is_client)
 	return -1;
 }
 
-/* A client does not make the folder: if it is missing, no agent uses it. */
+/* A client does not make the folder, because no agent uses a folder that is missing. */
 int store_open_client(const char *folder)
 {
 	return open_trusted(folder, true);
 }
 
 /*
- * Locks the folder. The kernel releases the lock when the agent ends in any way. Children do not
- * keep it, because they execute programs, or end before their parent does anything else.
+ * Locks the folder. However the agent ends, the kernel releases the lock. Children do not keep the
+ * lock: they either execute a program or end before the agent continues.
  */
 static bool lock_store(struct store *store)
 {
@@ -117,7 +119,10 @@ static bool lock_store(struct store *store)
 	return true;
 }
 
-/* Only the last part of the path is made; a missing parent is probably a mistyped name. */
+/*
+ * Only the last part of the path is made. If a folder above it is missing, the path is probably
+ * mistyped.
+ */
 int store_open(struct store *store, const char *folder)
 {
 	*store = (struct store){ .dir = -1, .lock = -1, .flight = -1, .logs = -1 };
@@ -145,7 +150,10 @@ int store_open(struct store *store, const char *folder)
 	return TOOL_OK;
 }
 
-/* Releases the lock of the folder. Also called for a store that was opened in part. */
+/*
+ * Closes the store and so releases its lock. It is also called for a store of which only a part is
+ * open.
+ */
 void store_close(struct store *store)
 {
 	const int fds[] = { store->logs, store->flight, store->lock, store->dir };
@@ -157,7 +165,7 @@ void store_close(struct store *store)
 	*store = (struct store){ .dir = -1, .lock = -1, .flight = -1, .logs = -1 };
 }
 
-/* The name of a section has no dot, so the parts can be found again. */
+/* The name of a section contains no dot, so store_flight_parse() can separate the parts. */
 void store_flight_name(char name[STORE_NAME_BYTES], const struct store_flight *flight)
 {
 	snprintf(name, STORE_NAME_BYTES, "%s.%d.%lld" SUFFIX, flight->record, (int)flight->pid,
@@ -165,8 +173,8 @@ void store_flight_name(char name[STORE_NAME_BYTES], const struct store_flight *f
 }
 
 /*
- * The name is made anew from its parts and compared, so that leading zeros, signs and blanks, which
- * sscanf() accepts, are refused.
+ * sscanf() also accepts leading zeros, signs and blanks. To refuse them, the function makes the
+ * name again from its parts and compares both names.
  */
 bool store_flight_parse(const char *name, struct store_flight *flight)
 {
@@ -178,12 +186,12 @@ bool store_flight_parse(const char *name, struct store_flight *flight)
 		return false;
 	flight->pid = pid;
 	flight->ms = ms;
-	/* The name must be exactly the one that the parts make. */
+	/* name must be exactly the name that the parts give. */
 	store_flight_name(again, flight);
 	return pid > 0 && ms > 0 && !strcmp(name, again);
 }
 
-/* O_EXCL and O_NOFOLLOW: the file is new, and is in this folder. */
+/* With O_EXCL and O_NOFOLLOW, the file is certainly new and in this folder. */
 int store_create(const struct store *store, const char *name)
 {
 	int fd = openat(store->flight, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -194,7 +202,7 @@ int store_create(const struct store *store, const char *name)
 	return fd;
 }
 
-/* A file that is missing is no error: a user may have removed it. */
+/* It is no error if the file is missing, because a user may have removed it. */
 void store_drop(const struct store *store, const char *name)
 {
 	if (unlinkat(store->flight, name, 0) && errno != ENOENT)
@@ -205,10 +213,13 @@ void store_drop(const struct store *store, const char *name)
 struct kept {
 	char name[STORE_NAME_BYTES];
 	uint64_t bytes;
-	int64_t ms; /* of the last change */
+	int64_t ms; /* time of the file's last change */
 };
 
-/* Whether the agent could have made this name: a time, parts, and the suffix. */
+/*
+ * Returns whether the agent could have made this name, which consists of a time, further parts and
+ * the suffix.
+ */
 static bool is_kept_name(const char *name)
 {
 	static const char form[] = "dddddddd.dddddd.ddd.";
@@ -223,13 +234,19 @@ static bool is_kept_name(const char *name)
 	return name[8] == 'T' && name[15] == '.' && name[19] == 'Z' && name[TIME_LEN] == '-';
 }
 
-/* Names begin with the time in UTC, so their order is that of the times. */
+/*
+ * Compares names for qsort(). Names begin with the time in UTC, so their order is the order of the
+ * times.
+ */
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct kept *)a)->name, ((const struct kept *)b)->name);
 }
 
-/* Lists the logs, the oldest first. Returns their number; the caller frees the list. */
+/*
+ * Lists the logs, the oldest first, and updates the counts of the store. Returns the number of
+ * logs. The caller frees the list.
+ */
 static size_t list_kept(struct store *store, struct kept **list)
 {
 	int fd = openat(store->logs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -261,7 +278,10 @@ static size_t list_kept(struct store *store, struct kept **list)
 	return count;
 }
 
-/* Removes a log and subtracts it. An error leaves it, and the next look tries again. */
+/*
+ * Removes a log and subtracts it from the counts. If this fails, the log remains, and the next call
+ * of make_room() tries again.
+ */
 static bool remove_kept(struct store *store, const struct kept *kept)
 {
 	if (unlinkat(store->logs, kept->name, 0) && errno != ENOENT) {
@@ -273,7 +293,10 @@ static bool remove_kept(struct store *store, const struct kept *kept)
 	return true;
 }
 
-/* Removes old logs, and then the oldest ones until the quota has room for more bytes. */
+/*
+ * Removes the logs that have expired. If the configuration permits it, also removes the oldest logs
+ * until the quota has room for more bytes.
+ */
 static void make_room(struct store *store, const struct config *config, uint64_t more)
 {
 	struct kept *list;
@@ -289,13 +312,17 @@ static void make_room(struct store *store, const struct config *config, uint64_t
 	free(list);
 }
 
-/* Also needed without new logs, because logs grow old, and a reload may lower the quota. */
+/*
+ * This is necessary even if there are no new logs, because logs expire, and a reload may reduce the
+ * quota.
+ */
 void store_tidy(struct store *store, const struct config *config)
 {
 	make_room(store, config, 0);
 }
 
-/* Writes the name of a new log, which has the time of its trigger. again distinguishes equal names.
+/* Writes the name of a new log. It contains the current time and the trigger. again is a number
+ * that distinguishes equal names.
  */
 static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *flight,
 		      const char *trigger, int again)
@@ -314,9 +341,9 @@ static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *fl
 }
 
 /*
- * Moves a file of flight/ to logs/ unless the new name exists; errno is EEXIST then. Some file
- * systems, such as NFS, have no RENAME_NOREPLACE. Nothing but this agent makes such names there, so
- * a look before the move is enough.
+ * Moves a file of flight/ to logs/. If the new name exists, fails with EEXIST. Some file systems,
+ * such as NFS, do not support RENAME_NOREPLACE. There the function tests before the move whether
+ * the name exists. This is enough, because only this agent makes such names.
  */
 static int move_log(const struct store *store, const char *name, const char *to)
 {
@@ -334,8 +361,8 @@ static int move_log(const struct store *store, const char *name, const char *to)
 }
 
 /*
- * The file is moved within one file system, so a reader sees the whole log or none. It is counted
- * here and not by another look at the folder.
+ * The file is moved within one file system, so another process sees either the complete log or
+ * none. The log is added to the counts here, so that the folder need not be read again.
  */
 bool store_keep(struct store *store, const struct config *config, const char *name,
 		const struct store_flight *flight, const char *trigger, char **path)
@@ -349,7 +376,7 @@ bool store_keep(struct store *store, const struct config *config, const char *na
 		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
 		return false;
 	}
-	/* Room is made before the move, so that the folder never exceeds the quota. */
+	/* Old logs are removed before the move, so that logs/ never exceeds the quota. */
 	make_room(store, config, (uint64_t)st.st_size);
 	if (config->quota && store->bytes + (uint64_t)st.st_size > config->quota) {
 		say("%s/logs: the quota of %llu bytes has no room for a log of %llu bytes of "
@@ -360,7 +387,9 @@ bool store_keep(struct store *store, const struct config *config, const char *na
 		store_drop(store, name);
 		return false;
 	}
-	/* No log replaces another one. */
+	/*
+	 * If a log has the name already, the loop tries the next name, so that no log is replaced.
+	 */
 	for (int i = 0; failed && i < SAME_TIME; i++) {
 		kept_name(to, flight, trigger, i);
 		failed = move_log(store, name, to);

@@ -14,18 +14,23 @@
 #include "live/process.h"
 
 #define STREAM_BYTES   ((size_t)1 << 20)
-#define EVENTS_AT_ONCE 200000 /* a process may record faster than the agent reads */
-#define DATA_BYTES     1024   /* durations and errors are at the beginning of longer data */
+/*
+ * a reading ends after this number of events, since a process may record faster than the agent
+ * reads
+ */
+#define EVENTS_AT_ONCE 200000
+/* longer data loses its end; durations and errors usually are at its beginning */
+#define DATA_BYTES     1024
 
-/* Whether a trigger needs the events of a process. */
+/* Returns whether a trigger needs the events of a process. */
 static bool reads_events(const struct config_trigger *trigger)
 {
 	return trigger->when == CONFIG_SPAN || trigger->when == CONFIG_ERRORS;
 }
 
 /*
- * A section without durations whose triggers only concern ends needs no second stream, and its
- * processes do not pay for one.
+ * A section needs no second stream if it has no durations and its triggers only concern the ends of
+ * processes.
  */
 bool watch_is_needed(const struct config *config, const struct config_record *record)
 {
@@ -37,7 +42,10 @@ bool watch_is_needed(const struct config *config, const struct config_record *re
 	return needed;
 }
 
-/* Counts a span, and fires the triggers whose limit it exceeds. The pairing calls it. */
+/*
+ * The pairing calls this function for each span. It adds the span to the metrics, and marks the
+ * rules of triggers whose limit the span exceeds as fired.
+ */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct watch *watch = arg;
@@ -47,7 +55,10 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	(void)end;
 	if (vec_reach(&watch->span_of, &watch->spans, span->series->index)) {
 		index = &watch->span_of[span->series->index];
-		/* The index of the metrics is found once; 0 means that it was not. */
+		/*
+		 * The index in the metrics is searched only once. 0 means that it has not been
+		 * found yet.
+		 */
 		if (!*index && metrics_find(&watch->metrics->spans, watch->record, name, index))
 			++*index;
 		if (*index)
@@ -71,7 +82,10 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	}
 }
 
-/* Fires the triggers that the error of an event concerns, at the error that exceeds their limit. */
+/*
+ * Adds the error of an event to the rules that it concerns. A rule whose limit is now exceeded is
+ * marked as fired.
+ */
 static void take_error(struct watch *watch, const struct watch_type *type,
 		       const struct posix_trace_event_np *event)
 {
@@ -84,8 +98,9 @@ static void take_error(struct watch *watch, const struct watch_type *type,
 		    fnmatch(rule->trigger->pattern, type->described->name, 0))
 			continue;
 		/*
-		 * The place that is written next has the error that is "most" errors older, if
-		 * there were so many. Then one more than "most" are in the time between the two.
+		 * If there have been at least "most" errors, the element that is written next has
+		 * the time of the error that is "most" errors older. If this time is at most
+		 * span_ns ago, more than "most" errors are within span_ns.
 		 */
 		if (rule->filled == most &&
 		    event->time_ns - rule->window[rule->next] <= rule->trigger->span_ns) {
@@ -103,7 +118,9 @@ static void take_error(struct watch *watch, const struct watch_type *type,
 	}
 }
 
-/* Returns the facts of a type, NULL without memory or for an id that no stream has. */
+/*
+ * Returns the facts of a type. Returns NULL if memory is lacking, or if no stream can have this id.
+ */
 static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id)
 {
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -116,7 +133,10 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 		return type;
 	type->asked = true;
 	type->error_field = -1;
-	/* The types of the log keep their schema, so a type is learned only when it has one. */
+	/*
+	 * logfile_type() reads the schema of a type only once, so it is called only when the type
+	 * has a schema.
+	 */
 	if (!posix_trace_eventid_get_schema_np(watch->trid, id, text, sizeof(text)))
 		type->described = logfile_type(&watch->log, id);
 	if (type->described && !type->described->schema)
@@ -127,7 +147,10 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 	return type;
 }
 
-/* Passes an event to the pairing and to the rules. Where events are missing, open spans are cut. */
+/*
+ * Passes an event to the pairing and to the rules. If events are missing before it, open spans are
+ * cut.
+ */
 static void take_event(struct watch *watch, const struct posix_trace_event_np *event)
 {
 	struct watch_type *type = watch_type_of(watch, event->info.posix_event_id);
@@ -138,7 +161,7 @@ static void take_event(struct watch *watch, const struct posix_trace_event_np *e
 	if (!type || !type->described)
 		return;
 	pairing_event(&watch->pairing, type->described, event, ++watch->ordinal, true);
-	/* A schema has at most one field of this type. Its value 0 is success. */
+	/* The field has the error number of a call. The value 0 means that the call succeeded. */
 	if (type->error_field >= 0 &&
 	    posix_trace_field_get_np(type->described->schema, (unsigned)type->error_field, 0,
 				     event->data, event->data_len, 0, &error) &&
@@ -146,7 +169,10 @@ static void take_event(struct watch *watch, const struct posix_trace_event_np *e
 		take_error(watch, type, event);
 }
 
-/* Makes the rules of the triggers that concern the section. Returns false without memory. */
+/*
+ * Makes a rule for each trigger that reads events and concerns the section. Returns false if memory
+ * is lacking.
+ */
 static bool make_rules(struct watch *watch, const struct config *config,
 		       const struct config_record *record)
 {
@@ -163,7 +189,7 @@ static bool make_rules(struct watch *watch, const struct config *config,
 		if (trigger->when != CONFIG_ERRORS)
 			continue;
 		/*
-		 * The number is bounded by CONFIG_ERRORS_MAX, so the window has at most half a
+		 * CONFIG_ERRORS_MAX limits the number, so the window needs at most half a
 		 * megabyte.
 		 */
 		rule->window = calloc(trigger->errors, sizeof(*rule->window));
@@ -173,7 +199,7 @@ static bool make_rules(struct watch *watch, const struct config *config,
 	return true;
 }
 
-/* Creates and starts the stream. Returns 0 or an error number, and then there is no stream. */
+/* Creates and starts the stream. Returns 0, or an error number if there is no stream. */
 static int open_watch(struct watch *watch, pid_t pid)
 {
 	trace_attr_t attr;
@@ -199,7 +225,7 @@ static int open_watch(struct watch *watch, pid_t pid)
 	return err;
 }
 
-/* Frees a watch whose stream does not exist. */
+/* Frees a watch. Its stream must not exist any more. */
 static void watch_free(struct watch *watch)
 {
 	for (size_t i = 0; i < watch->rules; i++)
@@ -213,8 +239,8 @@ static void watch_free(struct watch *watch)
 }
 
 /*
- * The rules are complete before the stream exists, so that its first event is judged. The process
- * uses the library already: the flight recorder was created before.
+ * The rules are made before the stream, so that they apply to its first event, too. The process
+ * already has the library, because its flight recorder exists.
  */
 struct watch *watch_begin(pid_t pid, const struct config *config,
 			  const struct config_record *record, const struct choose *choose,
@@ -244,8 +270,8 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 }
 
 /*
- * The rest of the stream is read for the metrics. Its triggers can no longer fire: a caller that
- * needs them reads the watch before this.
+ * The rest of the stream is read for the metrics. Rules that fire in this reading have no effect. A
+ * caller that needs them calls watch_read() before.
  */
 void watch_end(struct watch *watch)
 {
@@ -257,7 +283,7 @@ void watch_end(struct watch *watch)
 	watch_free(watch);
 }
 
-/* Stops after so many events, so that the agent also does its other work. */
+/* A reading ends after EVENTS_AT_ONCE events, so that the agent can do its other work. */
 void watch_read(struct watch *watch)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
@@ -265,8 +291,8 @@ void watch_read(struct watch *watch)
 	int unavailable;
 
 	/*
-	 * Only the members that the pairing and the rules use are set; longer data is cut to the
-	 * buffer.
+	 * Only the members of event that the pairing and the rules use are set. Data that is longer
+	 * than the buffer loses its end.
 	 */
 	event.data = data;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
@@ -280,8 +306,8 @@ void watch_read(struct watch *watch)
 }
 
 /*
- * Also asks again for the schemas of types that had none: a program may describe a type after its
- * first events.
+ * This function also lets types without a schema be asked for it again, because a program may
+ * describe a type after its first events.
  */
 void watch_add_counts(struct watch *watch)
 {
@@ -299,7 +325,9 @@ void watch_add_counts(struct watch *watch)
 
 		if (!type || posix_trace_get_ledger_type_np(watch->trid, id, &ledger))
 			continue;
-		/* A type without a schema is looked up again at its next event. */
+		/*
+		 * If the type has no schema, watch_type_of() asks for it again at the next event.
+		 */
 		type->asked = type->described != NULL;
 		if (!ledger.called || ledger.called <= type->before ||
 		    posix_trace_eventid_get_name(watch->trid, id, name))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * watch.h - a second stream of a process, whose events the agent reads while they happen: for
+ * watch.h - a second stream of a process. The agent reads its events while they happen, for
  * triggers on spans and errors, and for durations in the metrics.
  *
- * The flight recorder has no reader, so this stream is one of its own, with the policy LOOP: a
- * process never waits for the agent. If the agent is slower than the process, events are
- * overwritten and their spans are not seen; the account of the stream counts them.
+ * It is a separate stream, because the events of the flight recorder must not be read. It has the
+ * policy LOOP, so the process never waits for the agent. If the agent is slower than the process,
+ * events are overwritten. Their spans are then not seen, but the account of the stream counts the
+ * events.
  */
 #ifndef POSIXTRACE_AGENT_WATCH_H
 #define POSIXTRACE_AGENT_WATCH_H
@@ -19,26 +20,28 @@
 #include "log/logfile.h"
 #include "spans/pairing.h"
 
-#define WATCH_READ_MS 100 /* how often the agent reads */
+#define WATCH_READ_MS 100 /* the time between two readings */
 #define WATCH_REASON  320
 
-/* A trigger for this process. */
+/* A trigger, and its state for this process. */
 struct watch_rule {
 	const struct config_trigger *trigger;
-	int64_t *window; /* times of the last errors, a circular array; NULL: a span */
+	/* for CONFIG_ERRORS: times of the last errors, a circular array; otherwise NULL */
+	int64_t *window;
 	size_t next, filled;
-	uint64_t worst_ns; /* the longest span since the last look */
+	uint64_t worst_ns; /* if has_fired: the longest span that has fired the rule */
 	bool has_fired;
 	char reason[WATCH_REASON];
 };
 
-/* The facts of an event type, by its id. */
+/* The facts about an event type. */
 struct watch_type {
 	bool asked, is_known;
-	const struct log_type *described; /* with its schema; NULL: it has none */
-	int error_field;		  /* of the type errno; -1: none */
-	size_t series;			  /* in the metrics, if is_known */
-	uint64_t before;		  /* its events at the last count */
+	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
+	int error_field;		  /* index of the field of type errno; -1: none */
+	size_t series;			  /* if is_known: index of its series in the metrics */
+	/* its number of events when they were last added to the metrics */
+	uint64_t before;
 };
 
 struct watch {
@@ -46,37 +49,42 @@ struct watch {
 	const char *record; /* name of the section */
 	struct metrics *metrics;
 	struct admit admit;
-	struct logfile log; /* stream and types only */
+	struct logfile log; /* only trid and the types are used */
 	struct pairing pairing;
 	struct watch_type *type;
 	size_t types;
-	size_t *span_of; /* index of the metrics + 1, by index of the series of spans */
+	size_t *span_of; /* by index of a series of spans: index in the metrics + 1; 0: unknown */
 	size_t spans;
 	uint64_t ordinal;
 	struct watch_rule *rule;
 	size_t rules;
 };
 
-/* Whether a section needs a watch: it has durations, or a trigger that reads events. */
+/*
+ * Returns whether a section needs a watch, because it has durations or a trigger that reads events.
+ */
 bool watch_is_needed(const struct config *config, const struct config_record *record);
 
 /*
- * Begins to watch a process that uses the library. choose must exist until the end. Returns NULL
- * after a message.
+ * Begins to watch a process that has the library. choose must exist until watch_end(). Returns NULL
+ * after it printed an error.
  */
 struct watch *watch_begin(pid_t pid, const struct config *config,
 			  const struct config_record *record, const struct choose *choose,
 			  struct metrics *metrics);
-/* watch may be NULL. */
+/* Ends the watch. watch may be NULL. */
 void watch_end(struct watch *watch);
 
 /*
- * Reads what the process has recorded. A rule whose trigger fires has has_fired and a reason then;
- * the caller resets has_fired.
+ * Reads the events that the process has recorded. If a rule fires, it sets the rule's has_fired and
+ * reason. The caller resets has_fired.
  */
 void watch_read(struct watch *watch);
 
-/* Adds the events since the last call to the metrics, by type. The ledger has them all. */
+/*
+ * Adds for each type the events since the last call to the metrics. The numbers are from the
+ * ledger, so overwritten events are counted, too.
+ */
 void watch_add_counts(struct watch *watch);
 
 #endif

@@ -45,8 +45,8 @@ bool endpoint_split(struct endpoint_address *address, const char *from)
 
 /*
  * Returns whether the text is a port below 65536 or no number at all. The check is needed because
- * getaddrinfo() accepts greater numbers and uses their low 16 bits. Names of services are left to
- * getaddrinfo().
+ * getaddrinfo() accepts greater numbers and uses their low 16 bits. The name of a service is not
+ * checked here, because getaddrinfo() does that.
  */
 static bool is_port(const char *text)
 {
@@ -86,8 +86,8 @@ static int listen_one(const struct addrinfo *a, int *fd)
 	if (*fd < 0)
 		return errno;
 	/*
-	 * Without this option a second run would fail for as long as the kernel keeps the old
-	 * connection in TIME_WAIT.
+	 * Without SO_REUSEADDR, bind() would fail in a second run of the tool as long as the kernel
+	 * keeps the connection of the first run in TIME_WAIT.
 	 */
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	/* "listen:*:PORT" also accepts IPv4 clients. */
@@ -101,7 +101,8 @@ static int listen_one(const struct addrinfo *a, int *fd)
 }
 
 /*
- * Prints the address in numbers. It shows the port that the kernel chose if the user asked for 0.
+ * Prints the address in numbers. If the user asked for port 0, the message shows the port that the
+ * kernel chose.
  */
 static void say_where(int fd)
 {
@@ -117,8 +118,8 @@ static void say_where(int fd)
 }
 
 /*
- * Accepts one connection and closes the listener, so that a second client is refused at once. A
- * client that gave up before the call does not end the wait.
+ * Accepts one connection and closes the listener, so that a second client is refused at once. If a
+ * client closes its connection before accept4() returns it, the function waits for another client.
  */
 static int accept_one(int listener, int *fd)
 {
@@ -173,7 +174,10 @@ int endpoint_open(const char *name, int *fd)
 	}
 	if (err)
 		return endpoint_fail(name, err);
-	/* Keep-alive finds a peer that vanished without a FIN. Small frames are sent at once. */
+	/*
+	 * With SO_KEEPALIVE the kernel notices a peer that vanished without a FIN. With TCP_NODELAY
+	 * it sends small frames at once.
+	 */
 	setsockopt(*fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return TOOL_OK;

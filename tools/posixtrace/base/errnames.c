@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * errnames.c - the table of error names. It holds the numbers of Linux, independent of the host,
- * because a log may come from another machine. strerrorname_np() knows only the host's.
+ * errnames.c - the table of error names. It has the error numbers of Linux on every host, because a
+ * log may come from another machine. strerrorname_np() knows only the error numbers of the host.
  */
 #include "base/errnames.h"
 
@@ -42,7 +42,7 @@ static const char *const names[] = {
 	[130] = "EOWNERDEAD", [131] = "ENOTRECOVERABLE", [132] = "ERFKILL", [133] = "EHWPOISON",
 };
 
-/* Linux does not use the numbers 41 and 58, nor 0; these entries are NULL. */
+/* Linux has no error with the number 0, 41 or 58. These entries are NULL. */
 const char *errno_name(int64_t number)
 {
 	return number >= 0 && number < (int64_t)(sizeof(names) / sizeof(names[0])) ? names[number]

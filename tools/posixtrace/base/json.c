@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * json.c - the strings of JSON, and the members that few events have. The result is ASCII or
- * well-formed UTF-8 at all times.
+ * json.c - writes strings, and the kinds of members that only few events have. The functions for
+ * all other members are inline in json.h. The result is ASCII or well-formed UTF-8 at all times.
  */
 #include "base/json.h"
 
@@ -11,7 +11,7 @@
 #include "base/real.h"
 #include "base/text.h"
 
-/* The letter of a short escape, 0 for other characters. */
+/* Returns the letter behind the backslash of a short escape, or 0 if c has no short escape. */
 static char short_escape(uint32_t c)
 {
 	switch (c) {
@@ -41,8 +41,9 @@ static char *put_unicode(char *to, uint32_t c)
 }
 
 /*
- * Writes the character at p, or the byte there if it is not UTF-8. Returns the number of bytes of
- * text that this used. A bad byte is written alone, so that the next good character is found.
+ * Writes the character at p and returns its number of bytes. If no UTF-8 character begins at p, the
+ * function writes a replacement for the one byte at p, clears *is_exact and returns 1. So the
+ * caller finds the next good character behind that byte.
  */
 static size_t put_character(struct out *out, const unsigned char *p, size_t len, bool replaces,
 			    bool *is_exact)
@@ -74,8 +75,8 @@ static size_t put_character(struct out *out, const unsigned char *p, size_t len,
 }
 
 /*
- * Writes a string. With replaces, bad bytes become U+FFFD. Returns false if the text had a bad
- * byte.
+ * Writes a string. If replaces is true, each bad byte becomes U+FFFD. Returns false if the text had
+ * a bad byte.
  */
 static bool put_string(struct out *out, const void *text, size_t len, bool replaces)
 {
@@ -96,7 +97,7 @@ static bool put_string(struct out *out, const void *text, size_t len, bool repla
 	return is_exact;
 }
 
-/* needs_comma is reset, because no comma may be between the name and its value. */
+/* needs_comma is reset, because the value follows the name, and no comma may be between them. */
 void json_text_name(struct json *json, const void *name, size_t len)
 {
 	json_text(json, NULL, name, len);
@@ -105,8 +106,8 @@ void json_text_name(struct json *json, const void *name, size_t len)
 }
 
 /*
- * json_put_name() would write the comma before the next member, on the new line. So the comma is
- * written here, before the line end.
+ * Otherwise json_put_name() would write the comma on the new line, just before the next member. So
+ * the comma is written here, before the line end.
  */
 void json_new_line(struct json *json)
 {
@@ -153,8 +154,8 @@ void json_exact_text(struct json *json, const char *name, const void *text, size
 char *json_keep_text(const char *name, const void *text, size_t len, size_t *kept)
 {
 	/*
-	 * This buffer has no file, so out_flush() must never run on it. The limit below ensures
-	 * that.
+	 * This buffer has no file, so out_flush() must never run on it. It never does, because len
+	 * is limited so far that the buffer does not become full.
 	 */
 	static struct out scratch = { .fd = -1 };
 	struct json json = json_begin(&scratch);
@@ -162,8 +163,8 @@ char *json_keep_text(const char *name, const void *text, size_t len, size_t *kep
 
 	/*
 	 * A byte of the text becomes at most 6 bytes in the string and 2 in the member NAME_hex, so
-	 * the result for a sixteenth of the buffer's size fits. Names are far shorter. A longer
-	 * text loses its end.
+	 * the members fit into the buffer if the text has at most OUT_BYTES / 16 bytes. A longer
+	 * text loses its end. Names are far shorter.
 	 */
 	if (len > OUT_BYTES / 16)
 		len = OUT_BYTES / 16;
@@ -195,7 +196,10 @@ void json_real(struct json *json, const char *name, const char *format, double v
 #pragma GCC diagnostic pop
 }
 
-/* The digits depend on the type: 0.1 as a float is another number than 0.1 as a double. */
+/*
+ * How many digits are needed depends on the type: the float nearest to 0.1 is another number than
+ * the double nearest to 0.1.
+ */
 static void put_shortest(struct json *json, const char *name, double value, bool is_single)
 {
 	char text[REAL_BYTES];

@@ -12,9 +12,10 @@
  *     json_end_array(&json);
  *     json_end_object(&json);
  *
- * Each function takes the name of the member, which needs no escapes and has at most JSON_NAME_MAX
- * bytes; NULL in an array and at the top. The writer keeps no stack: a caller closes what it
- * opened. Errors are those of out.h. One thread uses a writer at a time.
+ * Each function takes the name of the member. The name needs no escapes and has at most
+ * JSON_NAME_MAX bytes. In an array and at the top level the name is NULL. The writer keeps no
+ * stack: the caller closes each object and array that it opened. Errors are handled as out.h says.
+ * One thread uses a writer at a time.
  *
  * The functions that each event needs are inline. The compiler then knows the length of a literal
  * name, and writes name and value into the buffer without a call.
@@ -30,11 +31,14 @@
 #include "base/out.h"
 #include "base/when.h"
 
-#define JSON_NAME_MAX 160 /* with a number or a time behind it, a name fits out_room() */
+/*
+ * greatest length of a member's name; out_room() has room for it and for a number or time behind it
+ */
+#define JSON_NAME_MAX 160
 
 struct json {
 	struct out *out;
-	bool needs_comma; /* the open object or array has a member */
+	bool needs_comma; /* the open object or array already has a member */
 };
 
 /* Returns a writer for a JSON text that begins at the end of this output. */
@@ -47,7 +51,8 @@ static inline struct json json_begin(struct out *out)
 
 /*
  * Writes the comma and the name to p, which has OUT_PIECE bytes of room, and returns the end. The
- * comma is overwritten if it is not needed, which costs less than a branch.
+ * comma is always stored. If it is not needed, the next byte overwrites it, which costs less than a
+ * branch.
  */
 static inline __attribute__((always_inline)) char *json_put_name(struct json *json, char *p,
 								 const char *name)
@@ -68,21 +73,26 @@ static inline __attribute__((always_inline)) char *json_put_name(struct json *js
 }
 
 /*
- * Writes the comma and the name, for values that have a writer of their own. The caller then writes
- * the value to json->out.
+ * Writes the comma and the name alone. The caller then writes the value to json->out
+ * itself.
  */
 static inline void json_name(struct json *json, const char *name)
 {
 	out_done(json->out, json_put_name(json, out_room(json->out), name));
 }
 
-/* Writes the name of a member that is any text. The caller then writes a value with name NULL. */
+/*
+ * Writes the name of a member; the name may be any text. The caller then writes the value, with
+ * NULL as its name.
+ */
 void json_text_name(struct json *json, const void *name, size_t len);
 
-/* Ends the line before the next member. The comma of the member before stays on its line. */
+/*
+ * Begins a new line for the next member. The comma behind the last member remains on the old line.
+ */
 void json_new_line(struct json *json);
 
-/* For json_object() and json_array(). */
+/* The common part of json_object() and json_array(). */
 static inline void json_open_(struct json *json, const char *name, char bracket)
 {
 	char *p = json_put_name(json, out_room(json->out), name);
@@ -92,7 +102,7 @@ static inline void json_open_(struct json *json, const char *name, char bracket)
 	json->needs_comma = false;
 }
 
-/* For json_end_object() and json_end_array(). The parent has this value as a member. */
+/* The common part of json_end_object() and json_end_array(). The parent now has a member. */
 static inline void json_close_(struct json *json, char bracket)
 {
 	out_char(json->out, bracket);
@@ -100,8 +110,8 @@ static inline void json_close_(struct json *json, char bracket)
 }
 
 /*
- * These functions open and close objects and arrays. Behind a close a further member of the parent
- * may follow.
+ * These functions open and close objects and arrays. After it closed an object or array, the caller
+ * may write a further member of the parent.
  */
 static inline void json_object(struct json *json, const char *name)
 {
@@ -123,7 +133,7 @@ static inline void json_end_array(struct json *json)
 	json_close_(json, ']');
 }
 
-/* Closes an object that is a line of its own. The next line may follow. */
+/* Closes an object at the top level and ends the line. The next object may follow. */
 static inline void json_end_line(struct json *json)
 {
 	char *p = out_room(json->out);
@@ -136,14 +146,15 @@ static inline void json_end_line(struct json *json)
 
 /*
  * json_text() writes a text of len bytes, json_string_member() a text with a NUL at its end.
- * Control characters and those that reorder or hide text are escaped. A byte that is not UTF-8
- * becomes \\xNN in JSON, because JSON has no bytes. A reader gets a backslash, an x and two digits
- * for it. A reader restores all UTF-8 exactly.
+ * Control characters and characters that reorder or hide text are escaped. A program that parses
+ * the JSON restores all UTF-8 characters exactly. JSON has no strings of bytes, so a byte that is
+ * not UTF-8 is written as \\xNN: the parsed string has a backslash, an x and two hexadecimal digits
+ * in its place.
  */
 void json_text(struct json *json, const char *name, const void *text, size_t len);
 void json_string_member(struct json *json, const char *name, const char *text);
 
-/* A string of at most 64 bytes that needs no escapes, usually a literal. */
+/* Writes a string of at most 64 bytes that needs no escapes. It usually is a literal. */
 static inline __attribute__((always_inline)) void json_word(struct json *json, const char *name,
 							    const char *word)
 {
@@ -157,21 +168,25 @@ static inline __attribute__((always_inline)) void json_word(struct json *json, c
 	out_done(json->out, p + 1);
 }
 
-/* Writes the string of json_text() alone, for texts that are JSON only in part. */
+/*
+ * Writes only the quoted string that json_text() would write, for outputs of which only a part is
+ * JSON.
+ */
 void json_quoted(struct out *out, const void *text, size_t len);
 
 /*
- * These do the same as json_text(), but a byte that is not UTF-8 becomes U+FFFD. If there is such a
- * byte, json_exact_text() adds the member NAME_hex, which has all bytes of the text in hexadecimal
- * digits.
+ * These functions write a string as json_text() does, but a byte that is not UTF-8 becomes U+FFFD.
+ * If there is such a byte, json_exact_text() adds the member NAME_hex, which has all bytes of the
+ * text in hexadecimal digits.
  */
 void json_unicode(struct json *json, const char *name, const void *text, size_t len);
 void json_exact_text(struct json *json, const char *name, const void *text, size_t len);
 
 /*
- * json_keep_text() returns what json_exact_text() writes, without a comma, as memory that the
- * caller frees, and its length in *kept. Returns NULL without memory. It uses a static buffer, and
- * a text of more than 4096 bytes loses its end. json_kept() writes such members.
+ * json_keep_text() returns the members that json_exact_text() would write, without the comma before
+ * them. It stores their length in *kept. The caller frees the returned memory. json_kept() writes
+ * such members later. json_keep_text() returns NULL if memory is lacking. It uses a static buffer,
+ * so only one thread at a time may call it. A text of more than 4096 bytes loses its end.
  */
 char *json_keep_text(const char *name, const void *text, size_t len, size_t *kept);
 static inline void json_kept(struct json *json, const char *members, size_t len)
@@ -180,10 +195,10 @@ static inline void json_kept(struct json *json, const char *members, size_t len)
 	out_bytes(json->out, members, len);
 }
 
-/* Bytes as a string of hexadecimal digits. */
+/* Writes bytes as a string of hexadecimal digits. */
 void json_hex(struct json *json, const char *name, const void *bytes, size_t len);
 
-/* Numbers below 2^53, which every reader restores exactly. */
+/* These functions are for numbers below 2^53, which every JSON parser restores exactly. */
 static inline void json_unsigned(struct json *json, const char *name, uint64_t value)
 {
 	char *p = json_put_name(json, out_room(json->out), name);
@@ -199,8 +214,9 @@ static inline void json_signed(struct json *json, const char *name, int64_t valu
 }
 
 /*
- * Numbers as strings, because a double cannot hold them exactly: decimal, with or without a sign,
- * and 0x with hexadecimal digits.
+ * These functions write numbers as strings, because a JSON parser may use a double, which cannot
+ * hold each 64-bit number exactly. json_exact() and json_exact_unsigned() write decimal digits;
+ * json_address() writes 0x and hexadecimal digits.
  */
 static inline void json_exact(struct json *json, const char *name, int64_t value)
 {
@@ -232,7 +248,10 @@ static inline void json_address(struct json *json, const char *name, uint64_t va
 	out_done(json->out, p + 1);
 }
 
-/* A time as a string. json_time() writes two members: in UTC for people, and in nanoseconds. */
+/*
+ * Writes a time as a string. json_time() writes two members: the time in UTC for people, and the
+ * time in nanoseconds.
+ */
 static inline void json_when(struct json *json, const char *name, int64_t time_ns,
 			     enum when_form form)
 {
@@ -267,12 +286,15 @@ static inline void json_null(struct json *json, const char *name)
 	out_done(json->out, p + 4);
 }
 
-/* A finite number in a format of printf, such as "%.3f". */
+/* Writes a finite number in a format of printf(), such as "%.3f". */
 void json_real(struct json *json, const char *name, const char *format, double value);
 
-/* A number with the fewest digits that restore it exactly. nan and the infinities are strings. */
+/*
+ * Writes a number with the fewest digits that restore it exactly. nan and the infinities become
+ * strings.
+ */
 void json_double(struct json *json, const char *name, double value);
-/* The same with as many digits as a float needs. */
+/* Writes a float as json_double() writes a double, with only as many digits as a float needs. */
 void json_single(struct json *json, const char *name, float value);
 
 #endif

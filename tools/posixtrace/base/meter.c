@@ -20,8 +20,8 @@
 static struct meter *current; /* the meter whose line say() must remove; NULL: none */
 
 /*
- * Removes the line from the terminal. say() calls it before each message. The follower's lock keeps
- * its thread from drawing at the same time.
+ * Removes the line from the terminal. say() calls this function before each message. While this
+ * function holds the follower's lock, the follower's thread cannot draw the line.
  */
 static void pause_current(void)
 {
@@ -39,8 +39,9 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 {
 	memset(meter, 0, sizeof(*meter));
 	/*
-	 * Writing from a background job would stop it (SIGTTOU under "stty tostop") or disturb the
-	 * shell, so the terminal's foreground group must be this one.
+	 * The line is shown only if this process belongs to the terminal's foreground process
+	 * group. A background job that writes to the terminal would be stopped (SIGTTOU under "stty
+	 * tostop") or would disturb the shell.
 	 */
 	meter->wanted = isatty(STDERR_FILENO) && (quiet || !isatty(STDOUT_FILENO)) &&
 			tcgetpgrp(STDERR_FILENO) == getpgrp();
@@ -56,12 +57,12 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 }
 
 /*
- * Draws the bar and the time left, or the count and the time passed if the total is unknown. It
- * writes to the descriptor directly: say() would remove the line.
+ * Draws the bar and the time left. If the total is unknown, it draws the number of events and the
+ * time passed. It writes to the descriptor directly, because say() would remove the line.
  */
 static void draw_meter(struct meter *meter, int64_t passed_ns)
 {
-	/* A log may have more events than its index says. The bar then remains at 100 %. */
+	/* A log may have more events than its index says. In this case the bar remains at 100 %. */
 	uint64_t done = meter->total && meter->done > meter->total ? meter->total : meter->done;
 	char bar[BAR + 1], line[200];
 	size_t filled;

@@ -4,9 +4,9 @@
  * than two seconds.
  *
  * The line appears only if standard error is a terminal and this job is its foreground job. If a
- * command prints events while it reads, standard output must not be a terminal as well: the line
- * would be mixed with the events. One meter is shown at a time, and say() removes its line before a
- * message.
+ * command prints events while it reads, the line also needs a standard output that is no terminal.
+ * Otherwise the line would be mixed with the events. One meter is shown at a time, and say()
+ * removes its line before a message.
  */
 #ifndef POSIXTRACE_BASE_METER_H
 #define POSIXTRACE_BASE_METER_H
@@ -32,8 +32,9 @@ struct meter {
 void meter_begin(struct meter *meter, uint64_t total, bool quiet);
 
 /*
- * For a call that does not count its progress: a thread shows, until meter_end(), how many of the
- * given bytes this process has read. Without /proc or memory there is no line.
+ * Shows the progress of a long call that does not count its events. A thread shows, until
+ * meter_end(), how many of the given bytes this process has read. If /proc or memory is lacking, no
+ * line is shown.
  */
 void meter_follow(struct meter *meter, uint64_t bytes);
 
@@ -42,7 +43,7 @@ void meter_follow(struct meter *meter, uint64_t bytes);
  */
 void meter_end(struct meter *meter);
 
-/* Reads the clock and updates the line if that is due. For meter_step(). */
+/* Reads the clock and updates the line if the next update is due. meter_step() calls it. */
 void meter_look(struct meter *meter);
 
 /* Updates the line unless the last update is less than 200 ms ago. */

@@ -3,8 +3,8 @@
  * meter_follow.c - shows the progress of a call that does not report it, by the number of bytes
  * that the kernel counts as read by this process.
  *
- * A thread of its own draws the line, because the calling thread is busy. Until meter_unfollow()
- * only that thread uses the meter, unless another thread holds the lock.
+ * The follower's thread draws the line, because the calling thread is busy. Until meter_unfollow(),
+ * only the follower's thread uses the meter; another thread first takes the follower's lock.
  */
 #include "base/meter_follow.h"
 
@@ -23,7 +23,10 @@ struct meter_follower {
 	uint64_t before; /* bytes that the process had read at the beginning */
 };
 
-/* Returns the bytes that this process has read by read() and its relatives, 0 without /proc. */
+/*
+ * Returns how many bytes this process has read by read() and similar system calls, or 0 without
+ * /proc.
+ */
 static uint64_t bytes_read(void)
 {
 	FILE *file = fopen("/proc/self/io", "re");
@@ -38,8 +41,8 @@ static uint64_t bytes_read(void)
 }
 
 /*
- * The function of the thread. It sleeps on the condition variable, so that meter_unfollow() can end
- * the thread at once.
+ * The function of the follower's thread. Between two updates the thread waits for the condition
+ * variable instead of sleeping, so that meter_unfollow() can end it at once.
  */
 static void *follower_thread(void *arg)
 {
@@ -79,7 +82,8 @@ void meter_follow(struct meter *meter, uint64_t bytes)
 	meter->total = bytes;
 	meter->follower = follower;
 	/*
-	 * If the kernel gives no count, the thread would have nothing to show and is not started.
+	 * If the kernel gives no count of bytes, no thread is started, since it would have nothing
+	 * to show.
 	 */
 	if (!follower->before || pthread_create(&follower->thread, NULL, follower_thread, meter)) {
 		free(follower);
@@ -102,7 +106,10 @@ void meter_unfollow(struct meter *meter)
 	struct meter_follower *follower = meter->follower;
 
 	pthread_mutex_lock(&follower->lock);
-	/* The thread tests the flag under the same lock, so it does not miss the signal. */
+	/*
+	 * This thread sets stop under the lock under which the follower's thread tests it. So the
+	 * follower's thread does not miss the signal.
+	 */
 	follower->stop = true;
 	pthread_cond_signal(&follower->ended);
 	pthread_mutex_unlock(&follower->lock);

@@ -8,7 +8,7 @@
 /* Ends the thread and waits for it. The meter must have a follower. */
 void meter_unfollow(struct meter *meter);
 
-/* Between these two calls the thread draws nothing. */
+/* Between a call of meter_hold() and one of meter_let_go(), the thread draws nothing. */
 void meter_hold(struct meter *meter);
 void meter_let_go(struct meter *meter);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nameset.h - a set of names, each stored once and known by its index. All zeros: empty. */
+/*
+ * nameset.h - a set of names. It stores each name once and gives it an index. A set of all zeros is
+ * empty.
+ */
 #ifndef POSIXTRACE_BASE_NAMESET_H
 #define POSIXTRACE_BASE_NAMESET_H
 

@@ -16,8 +16,9 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	nearest->given = len <= NEAREST_BYTES ? given : "";
 	nearest->name = NULL;
 	/*
-	 * The distance must be less than this limit. A third of the letters may be wrong; short
-	 * names allow one or two errors, such as two exchanged letters.
+	 * A name is offered to the user only if its distance is less than this limit. A third of
+	 * the letters may be wrong. In a name of less than four letters one error is allowed, and
+	 * in one of four or five letters two.
 	 */
 	nearest->distance = (len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
 }
@@ -28,9 +29,10 @@ static size_t nearest_least(size_t a, size_t b)
 }
 
 /*
- * The Damerau-Levenshtein distance in its restricted form: missing, superfluous, different or
- * exchanged neighbouring letters count one each. Three rows of the table are enough. Both lengths
- * are at most NEAREST_BYTES.
+ * The Damerau-Levenshtein distance in its restricted form: each missing, superfluous or different
+ * letter counts as one error, and so do two neighbouring letters that are exchanged. The function
+ * keeps only three rows of the table, because each row is computed from the two rows before it.
+ * Both lengths are at most NEAREST_BYTES.
  */
 static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -45,7 +47,10 @@ static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_
 		for (size_t j = 1; j <= b_len; j++) {
 			row[j] = nearest_least(nearest_least(last[j], row[j - 1]) + 1,
 					       last[j - 1] + (a[i - 1] != b[j - 1]));
-			/* An exchange needs the row before the last. */
+			/*
+			 * For two exchanged letters the distance is computed from the row before
+			 * the last one.
+			 */
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = nearest_least(row[j], before[j - 2] + 1);
 		}

@@ -9,13 +9,13 @@
 
 struct nearest {
 	const char *given;
-	const char *name;  /* the nearest so far; NULL: none is near */
+	const char *name;  /* the nearest name so far; NULL: no name is near */
 	size_t distance;
 };
 
 /*
  * nearest_begin() starts a search for the given name. The caller then offers each existing name.
- * Both kinds of strings must exist as long as the search.
+ * The given name and all offered names must remain valid during the search.
  */
 void nearest_begin(struct nearest *nearest, const char *given);
 void nearest_offer(struct nearest *nearest, const char *name);

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 
 #define WIDTH      80 /* columns of --help */
-#define LABEL_MAX  25 /* a longer option has its text on the next line */
+#define LABEL_MAX  25 /* the text of an option with a longer label begins on the next line */
 #define LABEL_SIZE 64
 
 /* Returns true if the list has a row with this long name. */
@@ -24,7 +24,10 @@ static bool is_listed(const struct option_list *list, const char *name)
 
 static bool append_rows(struct option_list *list, const struct option_row *rows);
 
-/* Appends the rows of all tables of more(), each name once. */
+/*
+ * Appends the rows of all tables that more() returns. A row whose name the list has already is left
+ * out.
+ */
 static bool append_more(struct option_list *list, const struct option_row *(*more)(size_t index))
 {
 	const struct option_row *rows;
@@ -71,8 +74,8 @@ bool option_list(struct option_list *list, const struct option_row *rows)
 }
 
 /*
- * Writes the names of an option in the form of --help, such as "-o, --output LOG" behind two
- * blanks. Returns the length.
+ * Writes the label of an option into label: two blanks and the names in the form of --help, such as
+ * "-o, --output LOG". Returns the label's length.
  */
 static size_t put_label(char *label, const struct option_row *row)
 {
@@ -87,7 +90,10 @@ static size_t put_label(char *label, const struct option_row *row)
 	return strlen(label);
 }
 
-/* Writes one line of text, which has no line end, with line breaks at blanks. */
+/*
+ * Writes one line of a text. If it is too long, the function breaks it at blanks. The len bytes of
+ * text contain no line end.
+ */
 static void wrap_line(struct out *out, const char *text, size_t len, size_t column, size_t indent)
 {
 	const char *end = text + len;
@@ -119,7 +125,9 @@ void option_wrap(struct out *out, const char *text, size_t column, size_t indent
 			out_bytes(out, text, len);
 			out_char(out, '\n');
 		} else {
-			/* The first line begins where the caller's output ended. */
+			/*
+			 * The first line begins at the column at which the caller's output ended.
+			 */
 			out_printf(out, "%*s", (int)(len && indent > column ? indent - column : 0),
 				   "");
 			wrap_line(out, text, len, indent, indent);

@@ -2,11 +2,12 @@
 /*
  * option.h - the table of a command's options.
  *
- * A row of the table has everything about an option. The arrays of getopt_long(), the text of
- * --help and the completions of the shells are made of it; tests compare the manual page with it.
+ * A row of the table has everything about an option. From the table the tool makes the arrays of
+ * getopt_long(), the text of --help and the completions of the shells. Tests compare the manual
+ * page with the table.
  *
- * Several commands may share rows. Such rows are a table of their own, which a row of each command
- * refers to: { .rows = wanted_choice_rows }.
+ * Several commands may share rows. Such rows are in a separate table. The table of each of these
+ * commands has a row that refers to it: { .rows = wanted_choice_rows }.
  */
 #ifndef POSIXTRACE_BASE_OPTION_H
 #define POSIXTRACE_BASE_OPTION_H
@@ -16,16 +17,20 @@
 
 struct out;
 
-/* The meaning of an argument, from which a shell knows the words to offer. */
+/* The meaning of an argument. It decides which words a shell offers as completions. */
 enum option_kind {
 	OPTION_TEXT,   /* a number, time, pattern or expression: nothing is offered */
 	OPTION_FILE,
 	OPTION_FOLDER,
-	OPTION_LOG,    /* a file; shells offer the other files, too */
+	OPTION_LOG,    /* a log; shells offer all other files, too */
 	OPTION_PID,
-	OPTION_EVENT,  /* a pattern for event types: choices, and types of the logs given */
+	/*
+	 * a pattern for event types; shells offer the words in choices and the types of the given
+	 * logs
+	 */
+	OPTION_EVENT,
 	OPTION_CHOICE, /* one of the words in choices */
-	OPTION_LIST,   /* some of the words in choices, separated by commas */
+	OPTION_LIST,   /* one or more of the words in choices, separated by commas */
 	OPTION_SOURCE, /* the name of a format that convert reads */
 	OPTION_SINK,   /* the name of a format that convert writes */
 	OPTION_PROGRAM /* a program and its arguments */
@@ -33,27 +38,33 @@ enum option_kind {
 
 struct option_row {
 	const char *name;    /* the long name; NULL: the option is a letter only */
-	int value;           /* what tool_option() returns; a letter is also the short name */
+	/* tool_option() returns it; if it is a letter, it is also the short name */
+	int value;
 	/*
-	 * The name of the argument in --help; NULL: the option has none. "[=NAME]": the argument is
-	 * optional and in the same word, as in --stack=NAME.
+	 * The name of the argument in --help; NULL: the option has no argument. The form "[=NAME]"
+	 * means that the argument is optional and is in the same word as the option, as in
+	 * --stack=NAME.
 	 */
 	const char *arg;
 	/*
-	 * The text of --help, which wraps it. A part behind a line end that begins with a blank is
-	 * printed as it is. Shells show the text up to the first semicolon. NULL: the option is
-	 * accepted, but not shown.
+	 * The text that --help prints and wraps. If a line of the text begins with a blank, --help
+	 * prints that line as it is. Shells show the text up to the first semicolon. If help is
+	 * NULL, the option is accepted, but not shown.
 	 */
 	const char *help;
 	enum option_kind kind;
 	const char *choices; /* words separated by blanks; NULL: none */
 
-	/* If it is not NULL, the row is no option: the rows of this other table take its place. */
+	/*
+	 * If rows is not NULL, this row is no option. It is replaced by all rows of this other
+	 * table.
+	 */
 	const struct option_row *rows;
 	/*
-	 * If it is not NULL, in the last row of a table, the row is no option: the function returns
-	 * further tables by their index, and NULL behind the last one. --help omits the rows of
-	 * these tables. If several tables have an option with the same name, the first row is used.
+	 * If more is not NULL, this row is no option, and it is the last row of the table. The
+	 * function returns further tables by their index, and NULL behind the last one. --help
+	 * omits the rows of these tables. If several tables have an option with the same name, the
+	 * first row is used.
 	 */
 	const struct option_row *(*more)(size_t index);
 };
@@ -61,19 +72,19 @@ struct option_row {
 /* The last row of a table. */
 #define OPTION_END { 0 }
 
-/* The rows that most commands have. */
+/* The row of --help, which most commands have. */
 #define OPTION_HELP { "help", 'h', NULL, "this text" }
 
-/* All rows of a table. free() releases row. */
+/* All rows of a table. The caller frees row by free(). */
 struct option_list {
 	const struct option_row **row;
 	size_t count;
-	size_t own;          /* number of rows before those of more() */
+	size_t own;          /* the number of rows that do not come from more() */
 };
 
 /*
- * Collects the rows of a table and of those that it refers to, in their order. Returns false
- * without memory; the list is empty then.
+ * Collects the rows of a table and of the tables that it refers to, in their order. Returns false
+ * if memory is lacking; the list is then empty.
  */
 bool option_list(struct option_list *list, const struct option_row *rows);
 
@@ -89,13 +100,14 @@ static inline bool option_has_letter(const struct option_row *row)
 	return row->value > ' ' && row->value < 127;
 }
 
-/* Writes the options as the lines of --help, without those of more(). */
+/* Writes the options as the lines of --help. It omits the options that come from more(). */
 void option_help(struct out *out, const struct option_list *list);
 
 /*
- * Writes text in lines of at most 80 columns. Each line end in the text begins a new line; a line
- * that begins with a blank is written as it is. column is the place of the output in its line, and
- * indent the place at which further lines begin. The output ends with a line end.
+ * Writes text in lines of at most 80 columns. Each line end in the text begins a new line. A line
+ * of the text that begins with a blank is written as it is. column is the number of columns that
+ * the caller has already written in the current line. Every other line of the output is indented by
+ * indent columns. The output ends with a line end.
  */
 void option_wrap(struct out *out, const char *text, size_t column, size_t indent);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* out.c - the buffer and its digits. Errors are kept in the struct; see the header. */
+/*
+ * out.c - the buffer of the output, and the functions that write digits. The first error is kept in
+ * the struct, as the header explains.
+ */
 #include "base/out.h"
 
 #include <errno.h>
@@ -12,9 +15,9 @@
 struct out out_stdout = { .fd = STDOUT_FILENO };
 
 /*
- * Ends the process as SIGPIPE does. Some shells and supervisors start programs with this signal
- * ignored. The default action is therefore restored, so that the exit status does not depend on
- * that.
+ * Ends the process by SIGPIPE. Some shells and supervisors start programs with this signal ignored.
+ * Therefore the function first restores the signal's default action, so that the exit status is the
+ * same in both cases.
  */
 static _Noreturn void reader_went_away(void)
 {
@@ -25,7 +28,7 @@ static _Noreturn void reader_went_away(void)
 
 /*
  * Writes all bytes unless the output has failed. A signal handler may interrupt a write to a slow
- * terminal or pipe, so EINTR repeats it.
+ * terminal or pipe, so the write is repeated after EINTR.
  */
 static void write_all(struct out *out, const char *bytes, size_t len)
 {
@@ -53,7 +56,7 @@ int out_flush(struct out *out)
 void out_bytes_past(struct out *out, const void *bytes, size_t len)
 {
 	out_flush(out);
-	/* Large pieces bypass the buffer after its contents are written. */
+	/* The buffer is empty now, so a piece that does not fit into it is written directly. */
 	if (len > OUT_BYTES)
 		write_all(out, bytes, len);
 	else
@@ -70,8 +73,8 @@ void out_printf(struct out *out, const char *format, ...)
 	len = vasprintf(&text, format, args);
 	va_end(args);
 	/*
-	 * If the text could not be formatted, that counts as an error of the output, which the
-	 * caller checks once, at the end.
+	 * If the text could not be formatted, the function stores this as an error of the output.
+	 * The caller checks for errors once, at the end.
 	 */
 	if (len < 0) {
 		if (!out->err)
@@ -91,7 +94,7 @@ static const char digit_pair[] =
 /* Returns the number of decimal digits. */
 static unsigned count_digits(uint64_t value)
 {
-	/* powers of 10; the first is 0, so that the number 0 has one digit */
+	/* powers of 10, but the first element is 0, so that the number 0 has one digit */
 	static const uint64_t power[] = {
 		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
 		10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
@@ -99,7 +102,10 @@ static unsigned count_digits(uint64_t value)
 		UINT64_C(10000000000000000000),
 	};
 	unsigned bits = 64 - (unsigned)__builtin_clzll(value | 1);
-	/* A bit corresponds to log10(2) digits, and 1233 / 4096 is this number, rounded down. */
+	/*
+	 * A number of n bits has about n * log10(2) decimal digits, and 1233 / 4096 is log10(2),
+	 * rounded down.
+	 */
 	unsigned digits = bits * 1233 >> 12;
 
 	return digits + (value >= power[digits]);
@@ -113,7 +119,7 @@ char *put_unsigned(char *p, uint64_t value)
 	return put_digits(p, value, count_digits(value));
 }
 
-/* The negation is unsigned: -INT64_MIN has no signed value. */
+/* The value is negated as an unsigned number, because -INT64_MIN does not fit into a signed one. */
 char *put_signed(char *p, int64_t value)
 {
 	if (value < 0)
@@ -131,9 +137,11 @@ char *put_padded(char *p, uint64_t value, unsigned width, char pad)
 }
 
 /*
- * The eight digits of a number below 10^8 as characters, the highest one in the first byte of
- * memory. Halves are divided by 100, and then quarters by 10, side by side in one word. The
- * products with 10486 / 2^20 and 103 / 2^10 are exact quotients of numbers below 10^4 and 100.
+ * Returns the eight digits of a number below 10^8 as characters, the highest digit in the first
+ * byte of memory. One word first has the two halves of the number, of four digits each, side by
+ * side. Both are divided by 100 in one step, which gives four numbers of two digits. These are
+ * divided by 10 in one step, which gives the digits. For numbers below 10^4 and below 100, the
+ * multiplications by 10486 / 2^20 and 103 / 2^10 give the exact quotients.
  */
 static uint64_t eight_digits(uint32_t value)
 {
@@ -163,8 +171,8 @@ static char *put_nine(char *p, uint32_t value)
 }
 
 /*
- * Numbers of at most 32 bits are handled separately: most numbers are, and their divisions are
- * faster.
+ * Numbers of at most 32 bits are handled separately, because most numbers are so small, and a
+ * division of 32 bits is faster.
  */
 char *put_digits(char *p, uint64_t value, unsigned digits)
 {
@@ -186,9 +194,9 @@ char *put_digits(char *p, uint64_t value, unsigned digits)
 }
 
 /*
- * The hexadecimal digits of 32 bits as eight characters, the highest digit in the first byte of
- * memory. All eight nibbles are handled at once: each gets a byte of its own, and those above 9
- * are moved to the letters.
+ * Returns the hexadecimal digits of 32 bits as eight characters, the highest digit in the first
+ * byte of memory. The function first gives each of the eight nibbles a byte of its own. Then it
+ * converts all bytes to characters at once; bytes above 9 become letters.
  */
 static uint64_t hex_of(uint32_t value)
 {
@@ -211,7 +219,10 @@ char *put_hex(char *p, uint64_t value, unsigned digits)
 	uint64_t high = hex_of((uint32_t)(value >> 32)), low = hex_of((uint32_t)value);
 	char text[16];
 
-	/* Enough digits are written for the value to fit. */
+	/*
+	 * If digits is too small for the value, the function writes as many digits as the value
+	 * needs.
+	 */
 	if (digits < needed)
 		digits = needed;
 	memcpy(text, &high, 8);
@@ -226,7 +237,10 @@ char *put_hex_bytes(char *p, const void *bytes, size_t len)
 {
 	const unsigned char *byte = bytes;
 
-	/* Four bytes at a time; the first one has the highest digits. */
+	/*
+	 * The loop converts four bytes at a time. The digits of the first byte are the highest
+	 * ones.
+	 */
 	for (; len >= 4; len -= 4, byte += 4, p += 8) {
 		uint64_t digits = hex_of((uint32_t)byte[0] << 24 | (uint32_t)byte[1] << 16 |
 					 (uint32_t)byte[2] << 8 | byte[3]);
@@ -245,7 +259,10 @@ void out_hex(struct out *out, const void *bytes, size_t len)
 	const unsigned char *byte = bytes;
 
 	while (len) {
-		/* out_room() provides OUT_PIECE bytes at a time. */
+		/*
+		 * out_room() provides OUT_PIECE bytes, so half as many bytes can be converted at a
+		 * time.
+		 */
 		size_t n = len < OUT_PIECE / 2 ? len : OUT_PIECE / 2;
 
 		out_done(out, put_hex_bytes(out_room(out), byte, n));

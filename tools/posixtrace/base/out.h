@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * out.h - standard output with a buffer of its own. The locks and formats of stdio would need more
- * time than the library needs to read an event.
+ * out.h - an output with a buffer of its own, usually standard output. stdio is too slow for the
+ * events: its locks and formats would need more time than the library needs to read an event.
  *
  * Errors: the first error number is kept in err, and all later bytes are dropped. A caller may
- * therefore write everything and check once at the end. If the reader of a pipe has gone (EPIPE),
- * the process ends as by SIGPIPE. One thread uses an output at a time.
+ * therefore write everything and check once at the end. If the output is a pipe without a reader
+ * (EPIPE), the process ends by SIGPIPE. One thread uses an output at a time.
  */
 #ifndef POSIXTRACE_BASE_OUT_H
 #define POSIXTRACE_BASE_OUT_H
@@ -29,23 +29,23 @@ extern struct out out_stdout;
 /* Writes the buffer to the file. Returns 0 or the first error number. */
 int out_flush(struct out *out);
 
-/* Appends bytes for which the buffer has no room: a part of out_bytes(). */
+/* Appends bytes for which the buffer has no room. Only out_bytes() calls it. */
 void out_bytes_past(struct out *out, const void *bytes, size_t len);
 
-/* Append any number of bytes, or a formatted text of any length. */
+/* out_bytes() appends any number of bytes, out_printf() a formatted text of any length. */
 static inline void out_bytes(struct out *out, const void *bytes, size_t len)
 {
 	if (__builtin_expect(len > OUT_BYTES - out->used, 0)) {
 		out_bytes_past(out, bytes, len);
 		return;
 	}
-	if (len) /* bytes may be NULL then, which memcpy() forbids */
+	if (len) /* if len is 0, bytes may be NULL, which memcpy() forbids */
 		memcpy(out->bytes + out->used, bytes, len);
 	out->used += len;
 }
 void out_printf(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns room for that many bytes, at most OUT_BYTES, as out_room() does. */
+/* Returns room for len bytes, as out_room() does for OUT_PIECE bytes. len is at most OUT_BYTES. */
 static inline char *out_room_for(struct out *out, size_t len)
 {
 	if (OUT_BYTES - out->used < len)
@@ -80,9 +80,10 @@ static inline void out_str(struct out *out, const char *string)
 }
 
 /*
- * These write digits into memory without a NUL and return the end. put_padded() fills the number
- * with pad on the left until it has width characters. put_digits() writes exactly the given number
- * of digits and drops higher ones; put_hex() writes at least the given number.
+ * These functions write digits into memory without a NUL and return the end. put_padded() writes
+ * the character pad before the number until both have width characters. put_digits() writes exactly
+ * the given number of digits and drops higher digits. put_hex() writes at least the given number of
+ * digits.
  */
 char *put_unsigned(char *p, uint64_t value);
 char *put_signed(char *p, int64_t value);
@@ -96,7 +97,7 @@ char *put_hex_bytes(char *p, const void *bytes, size_t len);
 /* Appends each byte as two hexadecimal digits. */
 void out_hex(struct out *out, const void *bytes, size_t len);
 
-/* Append a decimal number. */
+/* These functions append a decimal number. */
 void out_unsigned(struct out *out, uint64_t value);
 void out_signed(struct out *out, int64_t value);
 

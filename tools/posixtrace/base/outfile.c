@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* outfile.c - creates an output file under its own name or beside an old file. */
+/*
+ * outfile.c - creates an output file, under its final name or under a temporary name beside the old
+ * file.
+ */
 #include "base/outfile.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-/* Prints the error and releases the struct. */
+/* Prints the error, closes the file and returns TOOL_FAILURE. */
 static int outfile_fail(struct outfile *file, int err)
 {
 	say("%s: %s", file->path, strerror(err));
@@ -22,9 +25,9 @@ static int outfile_fail(struct outfile *file, int err)
 }
 
 /*
- * Creates the file under its own name. O_EXCL also refuses a symbolic link that another process
- * put there after the check. The mode is 0600, because other users may have access to the
- * folder.
+ * Creates the file under its own name. Because of O_EXCL, open() also fails if another process has
+ * created a file or a symbolic link with this name after the caller's check. The mode is 0600,
+ * because other users may have access to the folder.
  */
 static int create_new(struct outfile *file)
 {
@@ -44,7 +47,8 @@ static int create_new(struct outfile *file)
 }
 
 /*
- * Creates a file with a random suffix in the same folder. One rename() then replaces the old file.
+ * Creates a file in the folder of the old file, with a random suffix behind the old file's name.
+ * Later outfile_keep() replaces the old file by one rename().
  */
 static int create_beside(struct outfile *file)
 {
@@ -60,8 +64,8 @@ static int create_beside(struct outfile *file)
 bool outfile_is_descriptor(const char *path)
 {
 	/*
-	 * The folder decides: a link below /dev or /proc leads to an open file. For example,
-	 * /dev/stdout leads to /proc/self/fd/1.
+	 * The function examines only in which folder the link is: a symbolic link below /dev or
+	 * /proc leads to an open file. For example, /dev/stdout leads to /proc/self/fd/1.
 	 */
 	const char *slash = strrchr(path, '/');
 	char *folder =
@@ -97,13 +101,13 @@ int outfile_create(struct outfile *file, const char *path, enum outfile_mode mod
 		say("%s: is no regular file", path);
 		return TOOL_FAILURE;
 	}
-	/* With OUTFILE_REFUSE the name exists, so create_new() reports that. */
+	/* With OUTFILE_REFUSE, create_new() fails and prints that the file exists. */
 	return mode == OUTFILE_REFUSE ? create_new(file) : create_beside(file);
 }
 
 /*
- * Renames the old file to PATH.old. Returns 0, or -1 and errno. It is no error if the old file has
- * vanished since outfile_create().
+ * Renames the old file to PATH.old. Returns 0, or -1 and errno. If the old file has vanished since
+ * outfile_create(), the function returns 0, too.
  */
 static int rename_old(const struct outfile *file)
 {

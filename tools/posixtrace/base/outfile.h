@@ -2,11 +2,11 @@
 /*
  * outfile.h - a new file that a command writes.
  *
- * By default an existing name is refused. With --force, or in the command record, the old file
- * remains until the new one is complete. A command that fails has therefore destroyed nothing, and
- * a process that has the old file open keeps it. A symbolic link is a name like any other: the link
- * itself is refused, replaced or renamed, and its target is never written. Only the owner can read
- * the new file, since events may contain anything.
+ * By default a command refuses to write a file that exists. With --force, and in the command
+ * record, the new file replaces the old file when the new one is complete. So a command that fails
+ * destroys nothing, and a process that has the old file open can still read it. If the name is a
+ * symbolic link, the link itself is refused, replaced or renamed; its target is never written. Only
+ * the owner can read the new file, since events may contain secrets.
  */
 #ifndef POSIXTRACE_BASE_OUTFILE_H
 #define POSIXTRACE_BASE_OUTFILE_H
@@ -16,13 +16,14 @@
 enum outfile_mode { /* what happens to an existing file */
 	OUTFILE_REFUSE,
 	OUTFILE_REPLACE, /* --force */
-	OUTFILE_AGE     /* it is renamed to PATH.old, which replaces an older PATH.old */
+	OUTFILE_AGE     /* it is renamed to PATH.old; an older PATH.old is lost */
 };
 
 struct outfile {
 	const char *path; /* as given on the command line */
-	char *place;      /* a copy of it */
-	char *made;       /* the file's name until outfile_keep(); it may be the same as place */
+	char *place;      /* a copy of path */
+	/* the file's name until outfile_keep(); it may be the same pointer as place */
+	char *made;
 	enum outfile_mode mode;
 	int fd;
 };
@@ -34,13 +35,14 @@ struct outfile {
 int outfile_create(struct outfile *file, const char *path, enum outfile_mode mode);
 
 /*
- * Gives the file its final name. Returns TOOL_OK, or TOOL_FAILURE after it printed the error. The
- * caller must then drop the file.
+ * Gives the file its final name. Returns TOOL_OK, or TOOL_FAILURE after it printed the error. After
+ * TOOL_FAILURE the caller must call outfile_drop().
  */
 int outfile_keep(struct outfile *file);
 
 /*
- * Removes the file and closes it. A replaced file is not affected unless outfile_keep() succeeded.
+ * Removes the file and closes it. An old file with the final name remains unless outfile_keep() has
+ * already replaced it.
  */
 void outfile_drop(struct outfile *file);
 /* Closes the descriptor and frees the memory; the file remains. */

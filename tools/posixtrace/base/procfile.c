@@ -24,7 +24,10 @@ const char *procfile_field(const char *text, const char *name)
 {
 	const char *at = text;
 
-	/* The kernel escapes line ends in the name of a program, so it cannot forge a line. */
+	/*
+	 * A field is found only at the beginning of a line. The kernel escapes line ends in the
+	 * name of a program, so that name cannot contain a forged field.
+	 */
 	while ((at = strstr(at, name)) && at != text && at[-1] != '\n')
 		at++;
 	return at ? at + strlen(name) + strspn(at + strlen(name), " \t") : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * procfile.h - small text files of /proc and /sys, such as /proc/PID/status, whose lines are a name
- * with a colon and a value.
+ * procfile.h - reads small text files of /proc and /sys. In some of them, such as /proc/PID/status,
+ * each line has a name, a colon and a value.
  *
- * Any thread may call these functions. They do not print.
+ * Any thread may call these functions. They print no messages.
  */
 #ifndef POSIXTRACE_BASE_PROCFILE_H
 #define POSIXTRACE_BASE_PROCFILE_H
@@ -15,17 +15,20 @@
 #define PROCFILE_BYTES 8192 /* enough for each status file */
 
 /*
- * Reads a file up to bytes - 1, with a NUL at the end. Returns false and sets errno if the file
- * cannot be opened, for example because the process has ended.
+ * Reads at most bytes - 1 bytes of a file into text and adds a NUL. Returns false and sets errno if
+ * the file cannot be opened, for example because the process has ended.
  */
 bool procfile_read(const char *path, char *text, size_t bytes);
 
-/* Returns the value in the line that begins with name, which has the colon; NULL: no such line. */
+/*
+ * Returns the value in the line that begins with name, or NULL if there is none. name includes the
+ * colon.
+ */
 const char *procfile_field(const char *text, const char *name);
 
 /*
- * Returns the number in that line, written in the given base, or the value otherwise if there is no
- * such line.
+ * Returns the number in the line that begins with name. The number is written in the given base. If
+ * there is no such line, the function returns the argument otherwise.
  */
 unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
@@ -33,10 +36,14 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */
 	unsigned long long start; /* clock ticks after boot */
-	int status;               /* of a zombie, as for wait(2); 0 also if it is hidden */
+	/* exit status of a zombie, in the form of wait(2); 0 also if the kernel hides it */
+	int status;
 };
 
-/* Reads /proc/PID/stat. Returns false and sets errno: that of the open, or EIO for its content. */
+/*
+ * Reads /proc/PID/stat. If it fails, it returns false and sets errno: to the error of fopen(), or
+ * to EIO if the content is malformed.
+ */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 
 #endif

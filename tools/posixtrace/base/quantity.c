@@ -88,8 +88,8 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 		}
 		factor = factor_of(spans, p);
 		/*
-		 * The product of the fraction is computed with 128 bits: a billion times the factor
-		 * of an hour does not fit into 64 bits.
+		 * The fraction is multiplied by the factor in 128 bits, because a billion times the
+		 * factor of an hour does not fit into 64 bits.
 		 */
 		if (factor && !__builtin_mul_overflow(value, factor, span_ns) &&
 		    !__builtin_add_overflow(*span_ns,

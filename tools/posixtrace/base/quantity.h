@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * Both return false after they printed that the text is no such quantity, is 0 or is too large.
- * option is the name for that message.
+ * Both functions return false if the text is no such quantity, is 0 or is too large. They then have
+ * printed an error message; option is the name of the option in this message.
  */
 bool quantity_bytes(const char *option, const char *text, size_t *bytes);
 bool quantity_span(const char *option, const char *text, int64_t *span_ns);

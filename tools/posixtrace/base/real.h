@@ -2,8 +2,8 @@
 /*
  * real.h - the shortest decimal form of a floating point number.
  *
- * All formats print the same form, so that their outputs can be compared. It depends on the locale
- * category LC_NUMERIC, which the tool leaves at "C".
+ * All output formats use this form, so that their outputs can be compared. The decimal point
+ * depends on the locale category LC_NUMERIC, which the tool sets to "C".
  */
 #ifndef POSIXTRACE_BASE_REAL_H
 #define POSIXTRACE_BASE_REAL_H
@@ -16,8 +16,9 @@
 #define REAL_BYTES 32
 
 /*
- * Writes the form with the fewest digits that reads back as the same number. is_single: the number
- * is a float, and reads back as a float. Not finite numbers become inf, -inf, nan or -nan.
+ * Writes the form with the fewest digits from which strtod() restores the same number. If is_single
+ * is true, the number is a float, and strtof() restores it. Infinite numbers and not-a-number
+ * become inf, -inf, nan or -nan.
  */
 static inline void real_text(char text[REAL_BYTES], double value, bool is_single)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* say.c - prints messages on standard error. The main thread calls it; nothing is locked. */
+/*
+ * say.c - prints messages on standard error. Only the main thread calls these functions, so they
+ * take no lock.
+ */
 #include "base/say.h"
 
 #include <stdarg.h>
@@ -14,7 +17,7 @@
 static void (*clear_line)(void);
 static bool is_quiet;
 
-/* See say_keep(). */
+/* The memory in which say_keep() lets messages be stored. */
 static struct {
 	char *text;
 	size_t bytes;
@@ -52,8 +55,8 @@ static void __attribute__((format(printf, 2, 0)))
 say_line(const char *prefix, const char *format, va_list args)
 {
 	/*
-	 * Messages have their own buffer, so that each reaches the terminal in one
-	 * write.
+	 * Messages have their own buffer, so that each message reaches the terminal in one
+	 * write().
 	 */
 	static struct out err = { .fd = STDERR_FILENO };
 	char *text;
@@ -65,8 +68,8 @@ say_line(const char *prefix, const char *format, va_list args)
 		return;
 	}
 	/*
-	 * The progress line is removed first. Then pending output is written, so that a terminal
-	 * shows output and message in order.
+	 * The function first removes the progress line. Then it writes the pending output, so that
+	 * a terminal shows the output before the message.
 	 */
 	if (clear_line)
 		clear_line();

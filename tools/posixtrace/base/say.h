@@ -11,25 +11,28 @@
 #include <stddef.h>
 
 /*
- * With quiet true, no message is printed until the next call with false. This is for a caller that
- * first tries something without messages and may repeat it with messages.
+ * With quiet true, no message is printed until the next call with false. Callers use this if they
+ * first try an operation without messages, and repeat it with messages if it fails.
  */
 void say_nothing(bool quiet);
 
 /*
- * From now on messages are stored in text, with a NUL at the end, and not printed. The part that
- * does not fit is dropped. text must exist until the next call. If text is NULL, messages are
- * printed again.
+ * From now on messages are stored in text, with a NUL at the end, and not printed. A message that
+ * does not fit into the bytes of text loses its end. text must exist until the next call. If text
+ * is NULL, messages are printed again.
  */
 void say_keep(char *text, size_t bytes);
 
-/* Registers a function that say() calls first, to remove the progress line. NULL: none. */
+/*
+ * Registers a function that removes the progress line. say() calls it before each message. NULL
+ * registers no function.
+ */
 void say_after(void (*clear)(void));
 
 /* Prints "posixtrace: " and the text. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints "WARNING: " and the text. Used where events are missing. */
+/* Prints "WARNING: " and the text. It is used to report that events are missing. */
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

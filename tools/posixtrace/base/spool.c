@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spool.c - copies an input that cannot seek to a temporary file. The input may be endless, so the
- * copy stops at a limit.
+ * spool.c - copies an input on which lseek() is impossible, such as a pipe, to a temporary file.
+ * The input may be endless, so the copy stops at a limit.
  */
 #include "base/spool.h"
 
@@ -19,8 +19,9 @@
 #include "base/whole.h"
 
 /*
- * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. On file
- * systems without O_TMPFILE, a file is created and its name is removed at once.
+ * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. If the
+ * file system lacks O_TMPFILE, the function creates a file with a name and removes the name at
+ * once.
  */
 static int temporary_file(void)
 {
@@ -102,7 +103,10 @@ int spool_fill(int from, int to)
 	int err = copy_some(from, to, limit, &copied);
 	char more;
 
-	/* Exactly limit bytes are allowed. The input is too long if one more byte can be read. */
+	/*
+	 * An input of exactly limit bytes is still allowed. If one more byte can be read, it is too
+	 * long.
+	 */
 	if (err || copied < limit)
 		return err;
 	return read(from, &more, 1) > 0 ? EFBIG : 0;
@@ -135,8 +139,8 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 	if (S_ISDIR(st.st_mode))
 		return EISDIR;
 	/*
-	 * If the offset is not 0, another process has read a part of the file. The rest is then
-	 * copied.
+	 * If the offset is not 0, another process has already read a part of the file. In this case
+	 * the rest of the file is copied.
 	 */
 	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && lseek(fd, 0, SEEK_CUR) == 0) {
 		*result = fd;
@@ -146,8 +150,8 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 	if (file < 0)
 		return errno;
 	/*
-	 * A terminal or an endless pipe that carries no log should fail soon. The first 256 KiB
-	 * suffice for the decision.
+	 * If the input is a terminal or an endless pipe and its content is no log, the command
+	 * should fail soon. The first 256 KiB suffice to decide whether accepts() knows the format.
 	 */
 	err = copy_some(fd, file, SPOOL_HEAD, &copied);
 	if (!err && copied == SPOOL_HEAD && accepts(file))

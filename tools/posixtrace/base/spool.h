@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spool.h - temporary files for inputs that cannot seek, since the library reads a log by offset.
- * Each function returns 0 or an error number.
+ * spool.h - temporary files for inputs such as pipes, on which lseek() is impossible. The library
+ * needs a file, because it reads a log by offset. Each function returns 0 or an error number.
  */
 #ifndef POSIXTRACE_BASE_SPOOL_H
 #define POSIXTRACE_BASE_SPOOL_H
@@ -12,18 +12,19 @@
 /* Creates an empty file without a name in TMPDIR and stores its descriptor in *fd. */
 int spool_create(int *fd);
 
-/* The number of bytes at the begin of an input that suffice to recognise its format. */
+/* How many bytes at the beginning of an input suffice to recognise its format. */
 #define SPOOL_HEAD  (UINT64_C(256) << 10)
-/* The default limit of a copy. */
+/* The default limit for the number of bytes in a copy. */
 #define SPOOL_BYTES (UINT64_C(4) << 30)
 
-/* Copies from the current offset of from to its end. */
+/* Copies the input from, from its current offset to its end, to the file to. */
 int spool_copy(int from, int to);
 
 /*
- * Does the same for an input of unknown length. Returns EFBIG if it is longer than the environment
- * variable POSIXTRACE_SPOOL_MAX or SPOOL_BYTES allows, or than half of the free space of the file
- * system.
+ * Copies as spool_copy() does, but only up to a limit, because the input may be endless. The limit
+ * is the value of the environment variable POSIXTRACE_SPOOL_MAX, or otherwise SPOOL_BYTES, and at
+ * most half of the free space of the file system. If the input is longer, the function returns
+ * EFBIG.
  */
 int spool_fill(int from, int to);
 
@@ -31,9 +32,10 @@ int spool_fill(int from, int to);
 void spool_say_why(const char *name, int err);
 
 /*
- * Stores in *result a descriptor of the same bytes that can seek: fd itself, or a copy. After a
- * copy fd is closed; on an error it remains open. accepts() examines the copy when it has
- * SPOOL_HEAD bytes. If it returns false, the rest is not copied.
+ * Stores in *result a descriptor on which lseek() works and which has the bytes of fd: fd itself,
+ * or the descriptor of a copy. If the function made a copy, it closes fd; on an error fd remains
+ * open. When the copy has SPOOL_HEAD bytes, the function calls accepts() with it. If accepts()
+ * returns false, the rest is not copied.
  */
 int spool_seekable(int fd, bool (*accepts)(int file), int *result);
 

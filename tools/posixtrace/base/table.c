@@ -7,8 +7,8 @@
 #define PLACES_FIRST 64 /* a power of two */
 
 /*
- * Stores an entry in the first free place, from the place of its hash on. There always is a free
- * place.
+ * Stores an entry in a free place. The search begins at the place that the entry's hash selects.
+ * There always is a free place.
  */
 static void table_put(struct table *table, struct table_place what)
 {
@@ -19,7 +19,10 @@ static void table_put(struct table *table, struct table_place what)
 	table->place[i] = what;
 }
 
-/* Doubles the table. Only the stored hashes are needed, not the elements. */
+/*
+ * Doubles the table. The function needs only the hashes that the table has stored, not the
+ * elements.
+ */
 static bool table_grow(struct table *table)
 {
 	struct table more = { .places = table->places ? 2 * table->places : PLACES_FIRST };
@@ -40,7 +43,10 @@ bool table_add(struct table *table, uint64_t hash, uint32_t index)
 {
 	if (2 * (table->used + 1) > table->places && !table_grow(table))
 		return false;
-	/* The index is stored plus one, so that memory of zeros is a table of free places. */
+	/*
+	 * The place gets index + 1, because 0 in next_index means that a place is free. So calloc()
+	 * makes a table of free places.
+	 */
 	table_put(table, (struct table_place){ table_fold(hash), index + 1 });
 	table->used++;
 	return true;

@@ -3,8 +3,8 @@
  * table.h - a hash table that finds elements of the caller's array by their index.
  *
  * It uses open addressing; at least half of the places are free. The table keeps 32 bits of each
- * element's hash. So it can grow without reading the elements, and a search compares few of them.
- * Single entries cannot be removed. A table of all zeros is empty.
+ * element's hash. So the table can grow without reading the elements, and a search compares few
+ * elements. A single entry cannot be removed. A table of all zeros is empty.
  */
 #ifndef POSIXTRACE_BASE_TABLE_H
 #define POSIXTRACE_BASE_TABLE_H
@@ -15,7 +15,10 @@
 
 #define TABLE_NONE UINT32_MAX
 
-/* The initial value of a hash. The caller then adds one or more parts. */
+/*
+ * The initial value of a hash. The caller then adds one or more parts by hash_bytes() and
+ * hash_number().
+ */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 
 struct table_place {
@@ -29,7 +32,10 @@ struct table {
 	size_t used;
 };
 
-/* Adds bytes to a hash (FNV-1a). An attacker can construct collisions; they cost time only. */
+/*
+ * Adds bytes to a hash (FNV-1a). An attacker can construct collisions, but they only make searches
+ * slower.
+ */
 static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
@@ -40,8 +46,8 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 }
 
 /*
- * Adds a number to a hash. The shift mixes the high bits into the low ones, because the low bits
- * select the place.
+ * Adds a number to a hash. The shift mixes the high bits of the product into the low bits, because
+ * the low bits select the place.
  */
 static inline uint64_t hash_number(uint64_t hash, uint64_t number)
 {
@@ -78,8 +84,8 @@ table_find(const struct table *table, uint64_t hash,
 }
 
 /*
- * Adds an element that is not in the table yet. Returns false without memory; the table is
- * unchanged.
+ * Adds an element that is not in the table yet. If memory is lacking, the function returns false
+ * and leaves the table unchanged.
  */
 bool table_add(struct table *table, uint64_t hash, uint32_t index);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tail.c - a circular array of copies. The memory of a copy is used again for the next copy at the
- * same place.
+ * tail.c - a circular array of copies. A new copy at a place reuses the memory of the old copy
+ * there.
  */
 #include "base/tail.h"
 
@@ -11,7 +11,7 @@
 #include "base/vec.h"
 
 struct tail_thing {
-	char *bytes;         /* the struct, and the data behind it */
+	char *bytes;         /* the copy: the struct, and the data behind it */
 	size_t room;
 };
 
@@ -55,8 +55,8 @@ bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len
 const void *tail_at(const struct tail *tail, size_t index, const void **data)
 {
 	/*
-	 * count grows without end; its remainder by limit is the place of the oldest thing once the
-	 * array is full.
+	 * count is never reduced. When the array is full, count modulo limit is the place of the
+	 * oldest element, which is the next to be overwritten.
 	 */
 	size_t left = tail->count < tail->limit ? (size_t)tail->count : tail->limit;
 	const struct tail_thing *place;

@@ -13,7 +13,7 @@
 #define TAIL_MAX 1000000
 
 struct tail {
-	size_t limit;        /* elements to keep; 0: the tail is not in use */
+	size_t limit;        /* the number of elements to keep; 0: the tail is not in use */
 	size_t size;         /* bytes of a struct */
 	struct tail_thing *thing;
 	uint64_t count;      /* elements added so far */
@@ -24,8 +24,8 @@ bool tail_init(struct tail *tail, size_t limit, size_t size);
 void tail_fini(struct tail *tail);
 
 /*
- * Copies the struct and len bytes of data, in place of the oldest element if the tail is full.
- * limit must not be 0. Returns false without memory.
+ * Appends a copy of the struct and of len bytes of data. If the tail is full, the copy replaces the
+ * oldest element. tail->limit must not be 0. Returns false without memory.
  */
 bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len);
 

@@ -20,8 +20,8 @@ void text_init(void)
 }
 
 /*
- * Returns true for characters above ASCII that are invisible themselves but change how a line is
- * read.
+ * Returns true for a character above ASCII that is invisible itself but changes how a person or a
+ * terminal reads a line.
  */
 static bool is_treacherous(uint32_t c)
 {
@@ -45,8 +45,8 @@ bool text_is_unsafe(uint32_t c)
 }
 
 /*
- * Returns the length of the safe character at p, or 0 if p begins with no safe character. Without
- * UTF-8 every byte above ASCII is unsafe, since its meaning depends on the terminal.
+ * Returns the length of the safe character at p, or 0 if p begins with no safe character. If utf8
+ * is false, every byte above ASCII is unsafe, since its meaning depends on the terminal.
  */
 static size_t safe_character(const unsigned char *p, size_t len, bool utf8)
 {
@@ -82,7 +82,7 @@ size_t text_plain_len(const void *text, size_t len)
 
 		memcpy(&bytes, p + i, 8);
 		/*
-		 * For a byte below 0x20 the subtraction borrows, which sets the highest bit of that
+		 * If a byte is below 0x20, the subtraction sets the highest bit of that
 		 * byte.
 		 */
 		if (((bytes | ((bytes - EACH_BYTE(0x20)) & ~bytes)) & EACH_BYTE(0x80)) |
@@ -106,8 +106,8 @@ static size_t without_nuls(const unsigned char *p, size_t len)
 }
 
 /*
- * Tabs and line ends are allowed, but data that has no other bytes is rather a number and is not
- * text.
+ * Tabs and line ends are allowed. But data without any other character counts as a number and not
+ * as text.
  */
 bool text_is_text(const void *data, size_t len, bool json)
 {
@@ -116,8 +116,8 @@ bool text_is_text(const void *data, size_t len, bool json)
 	bool any = false;
 
 	/*
-	 * Up to three printable bytes followed by several NULs are probably a small integer. A
-	 * padded string is longer.
+	 * Up to three printable bytes that are followed by several NULs are probably a small
+	 * integer. A string that is padded with NULs usually is longer.
 	 */
 	if (end + 1 < len && end < 4)
 		return false;
@@ -142,8 +142,9 @@ static char short_escape(unsigned char c)
 }
 
 /*
- * Writes text and escapes unsafe bytes. It also escapes the characters in special, such as the
- * caller's quotes. One step writes at most four bytes.
+ * Writes text and escapes unsafe bytes. It also escapes the characters in special, for example the
+ * quotes in which the caller puts the text. An escape has at most four bytes, so it always fits
+ * out_room().
  */
 static void text_escaped(struct out *out, const unsigned char *p, size_t len, const char *special)
 {
@@ -159,8 +160,8 @@ static void text_escaped(struct out *out, const unsigned char *p, size_t len, co
 		n = safe_character(p + i, len - i, locale_is_utf8);
 		to = out_room(out);
 		/*
-		 * strchr() also finds the NUL that ends special; a NUL is never safe, so n is 0 for
-		 * it.
+		 * If p[i] were NUL, strchr() would find the NUL that ends special. But for a NUL, n
+		 * is 0, because a NUL is never safe.
 		 */
 		if (n && !(n == 1 && strchr(special, p[i]))) {
 			memcpy(to, p + i, n);
@@ -187,7 +188,7 @@ void text_safe(struct out *out, const void *text, size_t len)
 	text_escaped(out, text, len, "");
 }
 
-/* Characters of Asian scripts take two columns, and combining characters none. */
+/* A character of an East Asian script takes two columns, and a combining character none. */
 size_t text_columns(const void *text, size_t len)
 {
 	const unsigned char *p = text;
@@ -229,8 +230,8 @@ void text_quoted(struct out *out, const void *data, size_t len)
 }
 
 /*
- * Returns true for an optional sign, digits with an optional point, and an optional exponent. So
- * "-5" in a cell counts as a number and not as a formula.
+ * Returns true if the text consists of an optional sign, digits with an optional point, and an
+ * optional exponent. So "-5" in a cell of a spreadsheet counts as a number and not as a formula.
  */
 static bool is_number(const char *p, const char *end)
 {
@@ -267,7 +268,7 @@ bool text_is_formula(const void *text, size_t len)
 	case '\t':
 	case '\r':
 	case '\n':
-	case 0xff1d: /* the wide forms of the first four */
+	case 0xff1d: /* this and the next three: the wide forms of = + - @ */
 	case 0xff0b:
 	case 0xff0d:
 	case 0xff20:

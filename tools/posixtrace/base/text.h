@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * text.h - prints bytes from a log so that they cannot harm a terminal. For JSON, json.h writes
- * such bytes as strings.
+ * text.h - prints bytes from a log so that they cannot harm a terminal. In JSON, the functions of
+ * json.h write such bytes as strings instead.
  *
- * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8 except control
- * characters (C1 among them, which some terminals obey) and characters that reorder or hide text.
- * All other bytes are written as backslash escapes.
+ * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8. But control
+ * characters and characters that reorder or hide text are never safe. Control characters include
+ * C1, because some terminals obey them. All other bytes are written as backslash escapes.
  */
 #ifndef POSIXTRACE_BASE_TEXT_H
 #define POSIXTRACE_BASE_TEXT_H
@@ -17,7 +17,8 @@
 struct out;
 
 /*
- * Finds out from the locale whether the terminal reads UTF-8. To be called once, after setlocale().
+ * Finds out from the locale whether the terminal reads UTF-8. main() calls it once, after
+ * setlocale().
  */
 void text_init(void);
 
@@ -29,17 +30,18 @@ size_t text_character(const void *text, size_t len, uint32_t *character);
 
 /*
  * Returns how many bytes at the beginning of text are printable ASCII other than the quote and the
- * backslash. Most text consists of these, which need no escape anywhere. Any thread may call it.
+ * backslash. Most text consists of such bytes. They need no escape in any output of the tool. Any
+ * thread may call it.
  */
 size_t text_plain_len(const void *text, size_t len);
 
-/* Returns true for control characters and for those that reorder or hide text. */
+/* Returns true for control characters and for characters that reorder or hide text. */
 bool text_is_unsafe(uint32_t character);
 
 /*
  * Returns true if the data is text: safe characters, tabs and line ends, with NULs only at the end.
- * Short data that looks like a number in memory is not text. If json is true, safe characters are
- * those of JSON, which do not depend on the locale.
+ * Short data that looks like an integer in memory is not text. If json is true, the function
+ * ignores the locale, because JSON is always UTF-8.
  */
 bool text_is_text(const void *data, size_t len, bool json);
 
@@ -58,15 +60,15 @@ void text_safe(struct out *out, const void *text, size_t len);
 void text_name(struct out *out, const void *text, size_t len);
 
 /*
- * Returns how many columns of a terminal a text takes that text_safe() writes. The text may have
- * been escaped already.
+ * Returns how many columns of a terminal the output of text_safe() for this text takes. For a text
+ * that has been escaped before, it returns the number of its own columns.
  */
 size_t text_columns(const void *text, size_t len);
 
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
 
-/* Returns the end of a noun that is counted: "1 event", "2 events". */
+/* Returns the ending of a counted noun: "" for "1 event", "s" for "2 events". */
 static inline const char *text_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tool.c - options, help and exit statuses of the commands. */
+/* tool.c - parses the options, prints the help and ranks the exit statuses of the commands. */
 #include "base/tool.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@
 const struct tool_entry *tool_entries;
 size_t tool_entry_count;
 
-/* The arrays of getopt_long(), made of the table of the command. They are never freed. */
+/*
+ * The arrays of getopt_long(), which make_parser() fills from the command's table. The last ones
+ * are never freed.
+ */
 static struct {
 	const struct tool_command *command;
 	struct option_list list;
@@ -27,8 +30,8 @@ static struct {
 int tool_worse(int a, int b)
 {
 	/*
-	 * The values of the statuses are fixed by the manual page, so they need an order of their
-	 * own.
+	 * The manual page fixes the values of the statuses. They are not in the order of severity,
+	 * so this table has that order.
 	 */
 	static const int rank[] = {
 		[TOOL_OK] = 0, [TOOL_LOST] = 1, [TOOL_DAMAGED] = 2, [TOOL_FAILURE] = 3,
@@ -45,8 +48,9 @@ int tool_usage(const struct tool_command *command)
 }
 
 /*
- * Reports an abbreviation that fits several options, or a value for an option that has none.
- * Returns false if given is neither; len is the length of the name in it, without the dashes.
+ * Reports an abbreviation that fits several options, or a value for an option that has no argument.
+ * Returns false if given is neither of them. len is the length of the name in given, without the
+ * dashes.
  */
 static bool say_wrong_form(const char *command, const char *given, size_t len,
 			   const struct option *options)
@@ -73,8 +77,8 @@ static bool say_wrong_form(const char *command, const char *given, size_t len,
 }
 
 /*
- * Reports an option that does not exist. given is "--name" or "--name=value". The message repeats
- * all of given; the search for a similar name uses only the name.
+ * Reports an option that does not exist. given is "--name" or "--name=value". The message contains
+ * the whole of given; the search for a similar name uses only the part before "=".
  */
 static void say_no_option(const char *command, const char *given, const struct option *options)
 {
@@ -82,7 +86,10 @@ static void say_no_option(const char *command, const char *given, const struct o
 	size_t len = strcspn(given, "=");
 	struct nearest nearest;
 
-	/* A single letter arrives here without dashes. */
+	/*
+	 * If given is too short to have two dashes and a name, it is not "--name", and the name is
+	 * empty.
+	 */
 	len = len > 2 ? len - 2 : 0;
 	if (say_wrong_form(command, given, len, options))
 		return;
@@ -98,8 +105,8 @@ static void say_no_option(const char *command, const char *given, const struct o
 }
 
 /*
- * For a long option getopt_long() returns VALUE_OF_INDEX plus the index of the row. So the rows of
- * formats need no values of their own.
+ * For a long option getopt_long() returns VALUE_OF_INDEX plus the index of the row. So the options
+ * that the formats of convert define need no distinct values.
  */
 #define VALUE_OF_INDEX 4096
 
@@ -129,8 +136,8 @@ static bool make_parser(const struct tool_command *command)
 			parser.options[options++].val = VALUE_OF_INDEX + (int)i;
 		}
 		/*
-		 * The array has room, because letters are printable characters and each is added
-		 * once.
+		 * The array letters is large enough: only printable characters are letters, and
+		 * each is added once.
 		 */
 		if (option_has_letter(row) && !strchr(parser.letters + 1, row->value)) {
 			*letter++ = (char)row->value;
@@ -172,7 +179,8 @@ int tool_option(int argc, char **argv, const struct tool_command *command)
 	if (option == ':')
 		say("%s: %s: needs a value", argv[0], argv[optind - 1]);
 	/*
-	 * optopt holds the letter of a short option, or a number above 255 (or 0) for a long one.
+	 * For a short option, optopt is its letter. For a long option, it is 0 or a number above
+	 * 255.
 	 */
 	else if (option == '?' && optopt > 0 && optopt < 256)
 		say("%s: -%c: no such option", argv[0], optopt);
@@ -188,7 +196,8 @@ bool tool_number(const char *option, const char *text, uint64_t *number)
 	errno = 0;
 	*number = strtoull(text, &end, 10);
 	/*
-	 * strtoull() itself would accept blanks and a sign, and turn -1 into the greatest number.
+	 * The first character must be a digit: strtoull() itself would also accept blanks and a
+	 * sign, and would convert -1 to the greatest number.
 	 */
 	if (!errno && *text >= '0' && *text <= '9' && !*end)
 		return true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tool.h - the parts that all commands share: the entry in the table of commands, options, exit
- * status.
+ * tool.h - what all commands share: the description of a command, the parser of the options, the
+ * exit statuses.
  *
- * A command receives its own name as argv[0] and returns an exit status, one of tool_exit or one of
- * its own. The tool uses the public headers of the library only, as any program that reads logs.
- * The contents of a log are hostile and are printed through text.h only.
+ * A command receives its own name as argv[0] and returns an exit status, which is one of enum
+ * tool_exit or one of its own. Like any program that reads logs, the tool uses only the public
+ * headers of the library. The contents of a log may be hostile, so they are printed only by
+ * functions such as those of text.h.
  */
 #ifndef POSIXTRACE_BASE_TOOL_H
 #define POSIXTRACE_BASE_TOOL_H
@@ -16,7 +17,7 @@
 
 #include "base/option.h"
 
-enum tool_exit { /* tool_worse() has the order of severity */
+enum tool_exit { /* tool_worse() knows the order of severity */
 	TOOL_OK = 0,
 	TOOL_FAILURE = 1,
 	TOOL_USAGE = 2,
@@ -29,12 +30,15 @@ struct tool_command {
 	const char *name;
 	/* The arguments: "[OPTION]... LOG...". A line end separates several forms. */
 	const char *usage;
-	const char *about;   /* paragraphs of --help before the options; option_wrap() wraps them */
+	/* the paragraphs that --help prints before the options; option_wrap() wraps them */
+	const char *about;
 	const struct option_row *options;
-	const char *notes;   /* paragraphs behind the options, the exit statuses at the end */
-	enum option_kind operands;   /* the arguments that are no options */
-	const char *words;   /* with OPTION_CHOICE, the words that they can be */
-	bool ends_options;   /* the first operand is a program: what follows is its own */
+	/* the paragraphs that --help prints behind the options; the last has the exit statuses */
+	const char *notes;
+	enum option_kind operands;   /* the meaning of the arguments that are no options */
+	const char *words;   /* if operands is OPTION_CHOICE: the words that an operand can be */
+	/* the first operand is a program: all arguments behind it belong to the program */
+	bool ends_options;
 	int (*run)(int argc, char **argv);
 };
 
@@ -66,8 +70,8 @@ const struct option_row *tool_option_row(void);
 bool tool_number(const char *option, const char *text, uint64_t *number);
 
 /*
- * tool_usage() points to --help on standard error and returns TOOL_USAGE. tool_help() prints the
- * help on standard output and returns TOOL_OK.
+ * tool_usage() prints on standard error how to get --help, and returns TOOL_USAGE. tool_help()
+ * prints the help on standard output and returns TOOL_OK.
  */
 int tool_usage(const struct tool_command *command);
 int tool_help(const struct tool_command *command);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * until.c - waits for the end of a trace with poll() on a signalfd and a pidfd, so that no event is
- * missed between two sleeps.
+ * until.c - waits for the end of a trace. It uses poll() on a signalfd and a pidfd, so a signal or
+ * an exit between two sleeps is not missed.
  */
 #include "base/until.h"
 
@@ -25,7 +25,7 @@ int64_t until_now_ns(void)
 int until_begin(struct until *until, pid_t pid)
 {
 	until->end_ns = INT64_MAX;
-	/* The caller may shorten look_ms afterwards. */
+	/* The caller may reduce look_ms after this call. */
 	until->look_ms = LOOK_MS;
 	until->signals = -1;
 	until->process = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -46,9 +46,9 @@ void until_end(struct until *until)
 }
 
 /*
- * A shell starts background commands with SIGINT ignored. But a signal that is sent to this process
- * is meant for it, so the default actions are restored. If nohup(1) has set SIGHUP to be ignored,
- * SIGHUP remains ignored.
+ * A shell starts background commands with SIGINT ignored. The kernel discards ignored signals, but
+ * a user who sends one to this process wants to end the trace. So the function restores the default
+ * actions. If nohup(1) has set SIGHUP to be ignored, SIGHUP remains ignored.
  */
 int until_signals(struct until *until, sigset_t *set)
 {
@@ -89,7 +89,8 @@ bool until_signal(struct until *until, int *sig, bool *sent)
 	if (read(until->signals, &info, sizeof(info)) != sizeof(info))
 		return false;
 	*sig = (int)info.ssi_signo;
-	*sent = info.ssi_code <= 0; /* SI_USER, SI_QUEUE, SI_TKILL */
+	/* a process sent it: SI_USER, SI_QUEUE and SI_TKILL are not positive */
+	*sent = info.ssi_code <= 0;
 	return true;
 }
 
@@ -106,8 +107,8 @@ void until_limit(struct until *until, int64_t duration_ns)
 }
 
 /*
- * Rounds up to milliseconds. Rounding down would make the sleep end too early, and many short
- * sleeps would follow.
+ * Returns the length of the next sleep in milliseconds, rounded up. If it were rounded down, the
+ * sleep would end before end_ns, and many short sleeps would follow.
  */
 static int sleep_ms(const struct until *until)
 {
@@ -126,7 +127,10 @@ bool until_some(struct until *until, enum until_end *end)
 		{ .fd = until->process, .events = POLLIN },
 	};
 
-	/* An error of poll(), such as EINTR, leaves revents at 0 and counts as a sleep. */
+	/*
+	 * If poll() fails, for example with EINTR, revents remains 0, and the call counts as a
+	 * complete sleep.
+	 */
 	poll(poller, 2, sleep_ms(until));
 	if (poller[0].revents)
 		*end = UNTIL_SIGNAL;

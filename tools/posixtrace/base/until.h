@@ -18,7 +18,7 @@ enum until_end {
 
 struct until {
 	int signals;    /* signalfd; -1: none */
-	int process;    /* pidfd */
+	int process;    /* a pidfd; -1: the end of the process is ignored */
 	int64_t end_ns; /* CLOCK_MONOTONIC; INT64_MAX: never */
 	int look_ms;    /* the longest sleep */
 };
@@ -28,33 +28,34 @@ struct until {
  * EPERM.
  */
 int until_begin(struct until *until, pid_t pid);
-/* Does the same, and also waits for SIGINT, SIGTERM and SIGHUP. */
+/* Calls until_begin(), and then watches SIGINT, SIGTERM and SIGHUP, too. */
 int until_begin_asked(struct until *until, pid_t pid);
 /* Closes the descriptors. */
 void until_end(struct until *until);
 
 /*
- * Blocks these signals and collects them for until_signal(). SIGHUP is removed from the set if
- * nohup(1) ignores it. Returns 0 or an error number.
+ * Blocks the signals in the set and opens the signalfd from which until_signal() reads them. If
+ * SIGHUP is ignored, because nohup(1) started the tool, the function removes it from the set.
+ * Returns 0 or an error number.
  */
 int until_signals(struct until *until, sigset_t *set);
 
 /*
  * Stores the next pending signal and returns true, or returns false if there is none. *sent is true
- * if a process sent the signal, and false if the kernel sent it, for example because of a key of
- * the terminal.
+ * if a process sent the signal, and false if the kernel sent it, for example because the user typed
+ * Ctrl-C.
  */
 bool until_signal(struct until *until, int *signal, bool *sent);
 
-/* Sets the end to duration_ns from now; 0 means no limit. */
+/* Sets end_ns to the time that is duration_ns after now. 0 means no limit. */
 void until_limit(struct until *until, int64_t duration_ns);
 
 /* Ignores the end of the process from now on, because other processes continue the trace. */
 void until_without_process(struct until *until);
 
 /*
- * Sleeps for at most look_ms. Returns true and the reason in *end if the trace ends, or if a signal
- * arrived that may end it.
+ * Sleeps for at most look_ms. If the trace ends, or if a signal arrived that may end it, the
+ * function stores the reason in *end and returns true. Otherwise it returns false.
  */
 bool until_some(struct until *until, enum until_end *end);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * utf.h - decodes and encodes characters of UTF-8 and UTF-16, with all checks.
+ * utf.h - decodes characters of UTF-8 and UTF-16, with all checks, and encodes UTF-8.
  *
  * Well-formed UTF-8 contains no overlong forms, no surrogates and no values above U+10FFFF.
  */
@@ -57,8 +57,8 @@ static inline size_t utf8_put(uint32_t c, char to[UTF8_BYTES])
 }
 
 /*
- * Returns the greatest length up to max at which a text of len bytes can be cut without dividing a
- * character.
+ * Returns how many bytes of a text of len bytes to keep if at most max are allowed, so that the end
+ * does not divide a character.
  */
 static inline size_t utf8_cut(const char *text, size_t len, size_t max)
 {
@@ -67,8 +67,8 @@ static inline size_t utf8_cut(const char *text, size_t len, size_t max)
 	if (len <= max)
 		return len;
 	/*
-	 * A byte 10xxxxxx continues a character, and a character has at most three such bytes. More
-	 * of them in a row are not UTF-8; then it does not matter where the text is cut.
+	 * A byte 10xxxxxx continues a character, and a character has at most three such bytes. If
+	 * there are more such bytes in a row, the text is not UTF-8, and the function returns max.
 	 */
 	while (at && max - at < UTF8_BYTES && ((unsigned char)text[at] & 0xc0) == 0x80)
 		at--;
@@ -76,8 +76,8 @@ static inline size_t utf8_cut(const char *text, size_t len, size_t max)
 }
 
 /*
- * Decodes the UTF-16 character, little endian, at *at and moves *at behind it. At least two bytes
- * must be there. Returns UTF_INVALID for a surrogate without its partner.
+ * Decodes the character of little endian UTF-16 at the offset *at and moves *at behind it. At least
+ * two bytes must be there. Returns UTF_INVALID for a surrogate without its partner.
  */
 static inline uint32_t utf16_take(const unsigned char *p, size_t size, size_t *at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* vec.c - growth of arrays, by powers of two. */
+/* vec.c - makes arrays grow. Their room is always a power of two. */
 #include "base/vec.h"
 
 #include <stdint.h>
@@ -20,15 +20,18 @@ static size_t vec_room(size_t count)
 }
 
 /*
- * Moves the elements to memory for room elements. The caller's pointer may have any type, so this
- * function gets its address as void * and copies it in and out.
+ * Moves the elements to memory for room elements. array is the address of the caller's pointer.
+ * That pointer may have any type, so the function copies it by memcpy().
  */
 static bool move_elements(void *array, size_t size, size_t room)
 {
 	void *elements;
 
 	memcpy(&elements, array, sizeof(elements));
-	/* reallocarray() checks the product for overflow, also for a room of SIZE_MAX. */
+	/*
+	 * reallocarray() fails if room * size overflows, so it also fails if vec_room() returned
+	 * SIZE_MAX.
+	 */
 	elements = reallocarray(elements, room, size);
 	if (!elements)
 		return false;
@@ -38,7 +41,7 @@ static bool move_elements(void *array, size_t size, size_t room)
 
 bool vec_grow_(void *array, size_t size, size_t count, size_t more)
 {
-	/* The present room of the array follows from its count (see the header). */
+	/* The present room of the array is computed from its count, as the header explains. */
 	size_t had = vec_room(count), room;
 	unsigned char *elements;
 
@@ -47,7 +50,10 @@ bool vec_grow_(void *array, size_t size, size_t count, size_t more)
 	room = vec_room(count + more);
 	if (room > had && !move_elements(array, size, room))
 		return false;
-	/* Callers may rely on zeros, since vec_grow() is also used instead of calloc(). */
+	/*
+	 * The new elements are set to zeros, since some callers use vec_grow() in place of
+	 * calloc().
+	 */
 	memcpy(&elements, array, sizeof(elements));
 	if (more)
 		memset(elements + count * size, 0, more * size);

@@ -21,8 +21,8 @@ static int64_t floor_seconds(int64_t time_ns)
 }
 
 /*
- * Writes the date and time of a second. The last result is kept, because localtime_r() needs more
- * time than all other parts of a line.
+ * Writes the date and time of a second. The function keeps its last result and uses it again for a
+ * time in the same second, because localtime_r() needs more time than all other parts of a line.
  */
 static char *put_second(char *p, int64_t second, bool utc)
 {
@@ -42,7 +42,7 @@ static char *put_second(char *p, int64_t second, bool utc)
 			gmtime_r(&t, &tm);
 		else
 			localtime_r(&t, &tm);
-		/* 64 bits of nanoseconds reach from 1677 to 2262: four digits of year. */
+		/* 64 bits of nanoseconds reach from 1677 to 2262, so each year has four digits. */
 		q = put_digits(q, (uint64_t)tm.tm_year + 1900, 4);
 		*q++ = '-';
 		q = put_digits(q, (unsigned)tm.tm_mon + 1, 2);
@@ -63,8 +63,8 @@ static char *put_second(char *p, int64_t second, bool utc)
 }
 
 /*
- * Writes the nanoseconds of a second. The last digits are kept, because a time is often written
- * twice, in two forms.
+ * Writes the nanoseconds of a second. The function keeps the last digits, because the caller often
+ * writes a time twice, in two forms.
  */
 static char *put_fraction(char *p, uint32_t ns)
 {
@@ -82,8 +82,9 @@ static char *put_fraction(char *p, uint32_t ns)
 }
 
 /*
- * Writes nanoseconds since 1970. The digits of the last second are kept: a division of 64 bits for
- * each pair of digits would cost more than all other parts of the number.
+ * Writes nanoseconds since 1970. The function keeps the digits of the last second. Otherwise it
+ * would need a division of 64 bits for each pair of digits, which would cost more than all other
+ * parts of the number.
  */
 static char *put_raw(char *p, int64_t time_ns)
 {
@@ -94,14 +95,18 @@ static char *put_raw(char *p, int64_t time_ns)
 	} last;
 	int64_t second = time_ns / SECOND_NS;
 
-	/* For a time below one second the number has no leading zeros. */
+	/*
+	 * put_fraction() would write leading zeros, so a time below one second is written by
+	 * put_signed().
+	 */
 	if (time_ns < SECOND_NS)
 		return put_signed(p, time_ns);
 	if (last.second != second) {
 		last.second = second;
 		last.len = (size_t)(put_signed(last.text, second) - last.text);
 	}
-	memcpy(p, last.text, 10); /* INT64_MAX nanoseconds are a second of ten digits */
+	/* the second has at most ten digits, because the time is at most INT64_MAX */
+	memcpy(p, last.text, 10);
 	return put_fraction(p + last.len, (uint32_t)(time_ns - second * SECOND_NS));
 }
 
@@ -158,11 +163,11 @@ int64_t when_timespec(const struct timespec *time)
 }
 
 /*
- * The functions below parse. Each moves *p over the text that it accepts, and returns false if the
- * text differs.
+ * The following functions parse. If the text at *p has the expected form, they move *p behind it
+ * and return true. Otherwise they return false.
  */
 
-/* Reads exactly that many digits and checks the range of the number. */
+/* Reads exactly the given number of digits. The number must be between low and high. */
 static bool read_number(const char **p, unsigned digits, int low, int high, int *value)
 {
 	*value = 0;
@@ -183,7 +188,10 @@ static bool skip_literal(const char **p, char c)
 	return true;
 }
 
-/* Reads ".123456789" as nanoseconds, or nothing. Digits after the ninth are dropped. */
+/*
+ * Reads an optional fraction such as ".123456789" as nanoseconds. Digits after the ninth are
+ * dropped.
+ */
 static bool read_fraction(const char **p, int64_t *ns)
 {
 	int64_t unit = SECOND_NS / 10;
@@ -199,8 +207,8 @@ static bool read_fraction(const char **p, int64_t *ns)
 }
 
 /*
- * Reads "Z", "+01:00", "+0100" or nothing. *offset is in seconds. Without a zone *utc remains
- * unchanged.
+ * Reads an optional zone: "Z", "+01:00" or "+0100". *offset is in seconds. If the text has no zone,
+ * *utc remains unchanged.
  */
 static bool read_zone(const char **p, bool *utc, int *offset)
 {
@@ -266,7 +274,10 @@ static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 	return true;
 }
 
-/* Reads seconds since 1970 with an optional fraction. The sign applies to both parts. */
+/*
+ * Reads seconds since 1970 with an optional fraction. A minus sign applies to the seconds and to
+ * the fraction.
+ */
 static bool parse_seconds(const char *p, int64_t *second, int64_t *ns)
 {
 	bool negative = skip_literal(&p, '-');
@@ -292,8 +303,8 @@ bool when_parse(const char *text, bool utc, int64_t *time_ns)
 	int64_t second, ns;
 
 	/*
-	 * A time in ISO form is tried first: a number of seconds cannot contain "-MM", so it is not
-	 * mistaken for ISO form.
+	 * The ISO form is tried first. A number of seconds contains no "-MM", so it cannot be
+	 * mistaken for a time in ISO form.
 	 */
 	if (!parse_iso(text, utc, &second, &ns) && !parse_seconds(text, &second, &ns))
 		return false;

@@ -4,8 +4,9 @@
  *
  * Output: 2025-02-03T10:15:32.123456789 in local time, or with a Z in UTC.
  *
- * Input: the same form, also the date alone or with a shorter time, with Z or +01:00; or seconds
- * since 1970 with an optional fraction.
+ * Input: a time in the form of the output, in which the end of the time or the whole time may be
+ * missing. A zone such as Z or +01:00 may follow. Seconds since 1970 with an optional fraction are
+ * also accepted.
  */
 #ifndef POSIXTRACE_BASE_WHEN_H
 #define POSIXTRACE_BASE_WHEN_H
@@ -20,18 +21,21 @@ enum when_form {
 	WHEN_RAW /* nanoseconds as a number */
 };
 
-#define WHEN_BYTES 48 /* enough for every form below */
+#define WHEN_BYTES 48 /* enough for each time and duration that these functions write */
 
 /*
  * Writes the time into p without a NUL and returns the end. It keeps the last second in a static
- * buffer, because most output is in order of time; one thread may call it.
+ * buffer, because most output is in order of time. So only one thread may call it.
  */
 char *when_put(char *p, int64_t time_ns, enum when_form form);
 
 /* Writes the time as a string into a buffer of WHEN_BYTES and returns the buffer. */
 const char *when_string(char *buffer, int64_t time_ns, enum when_form form);
 
-/* Write a duration in seconds with nine decimals. sign asks for a plus before positive values. */
+/*
+ * These functions write a duration in seconds with nine decimals. If sign is true, a duration that
+ * is not negative gets a plus sign.
+ */
 char *when_put_span(char *p, int64_t span_ns, bool sign);
 const char *when_span_string(char *buffer, int64_t span_ns);
 
@@ -39,8 +43,8 @@ const char *when_span_string(char *buffer, int64_t span_ns);
 int64_t when_timespec(const struct timespec *time);
 
 /*
- * Parses a time. Returns false if the text is none, or is out of range. A time without a zone is
- * local, or UTC if utc is set.
+ * Parses a time. Returns false if the text is no time, or if the time is out of range. A time
+ * without a zone is in local time, or in UTC if utc is true.
  */
 bool when_parse(const char *text, bool utc, int64_t *time_ns);
 

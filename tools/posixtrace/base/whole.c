@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* whole.c - the loops around read and write calls that may transfer less than was asked for. */
+/* whole.c - repeats system calls that read or write until all bytes are transferred. */
 #include "base/whole.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ int whole_write(int fd, const void *bytes, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		/*
-		 * write() should not return 0. If it does, the loop ends, because it would not end
-		 * otherwise.
+		 * write() should not return 0. If it does, the function returns an error, because
+		 * the loop might never end otherwise.
 		 */
 		if (n <= 0)
 			return n ? errno : ENOSPC;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bound.c - parses time bounds and finds their moment in a log. A sum that overflows stays at the
- * end of the range, because a damaged log may begin and end at any time.
+ * bound.c - parses bounds and computes their times for a log. A damaged log may seem to begin or
+ * end at any time, so a sum may overflow. The result is then the end of the range.
  */
 #include "choose/bound.h"
 
@@ -36,8 +36,8 @@ static bool is_digit(char c)
 }
 
 /*
- * Parses a number, optionally with a fraction, and a unit. The unit may be missing if optional is
- * set; then the number is in seconds.
+ * Parses a number, optionally with a fraction, and a unit. If optional is true, the unit may be
+ * missing, and the number is then in seconds.
  */
 static bool parse_span(const char *p, bool optional, int64_t *ns)
 {
@@ -60,7 +60,10 @@ static bool parse_span(const char *p, bool optional, int64_t *ns)
 	unit = !*p && optional ? SECOND_NS : unit_ns(p);
 	if (!unit || __builtin_mul_overflow(whole, unit, ns))
 		return false;
-	/* Behind the digits that matter tenth is 0, so further digits change nothing. */
+	/*
+	 * Each digit is worth a tenth of the digit before it. When tenth has become 0, further
+	 * digits change nothing.
+	 */
 	for (tenth = unit / 10; fraction && is_digit(*fraction); fraction++, tenth /= 10)
 		part += tenth * (*fraction - '0');
 	return !__builtin_add_overflow(*ns, part, ns);
@@ -90,7 +93,10 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 		bound->kind = BOUND_BEHIND_FIRST;
 		return parse_span(text + 1, true, &bound->ns);
 	}
-	/* Without a unit, a number with a minus is a time in seconds before 1970. */
+	/*
+	 * A number with a minus sign but without a unit is not such a bound. It is a time in
+	 * seconds before 1970, which when_parse() parses.
+	 */
 	if (*text == '-' && parse_span(text + 1, false, &bound->ns)) {
 		bound->kind = BOUND_BEFORE_LAST;
 		return true;
@@ -113,9 +119,9 @@ static int64_t add_saturated(int64_t a, int64_t b)
 
 /*
  * Returns the time of day on the day of the log's first event. If that is before the first event,
- * and the same time on the next day is within the log, returns the time on the next day. A day on
- * which summer time begins or ends does not have 24 hours; mktime() finds the right second of the
- * first day.
+ * and 24 hours later is within the log, returns the time 24 hours later. mktime()
+ * finds the right second on the first day even if summer time begins or ends on that
+ * day.
  */
 static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t last_ns)
 {
@@ -135,7 +141,9 @@ static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t la
 	if (__builtin_mul_overflow((int64_t)second, SECOND_NS, &ns))
 		return second < 0 ? INT64_MIN : INT64_MAX;
 	ns = add_saturated(ns, bound->ns % SECOND_NS);
-	/* There is no later day within 64 bits of nanoseconds. */
+	/*
+	 * If 64 bits of nanoseconds do not reach to the next day, only the first day is possible.
+	 */
 	if (__builtin_add_overflow(ns, DAY_NS, &next))
 		return ns;
 	return ns < first_ns && next <= last_ns ? next : ns;

@@ -2,9 +2,10 @@
 /*
  * bound.h - the time from which, or up to which, a command uses events.
  *
- * A bound is one of these: a time as when.h parses it; +SPAN, which counts from the first event of
- * a log; -SPAN with a unit, which counts back from the last event; or a time of day. A time of day
- * is on the day of the first event, or on the next day if only that time is within the log.
+ * A bound is one of the following: a time as when.h parses it; +SPAN, which is counted from the
+ * first event of a log; -SPAN with a unit, which is counted back from the last event; or a time of
+ * day. A time of day belongs to the day of the first event. If it is before the first event on that
+ * day, and within the log on the next day, it belongs to the next day.
  */
 #ifndef POSIXTRACE_CHOOSE_BOUND_H
 #define POSIXTRACE_CHOOSE_BOUND_H
@@ -21,15 +22,15 @@ struct bound {
 		BOUND_OF_DAY
 	} kind;
 	int64_t ns;  /* the time, the length of SPAN, or the time since midnight */
-	bool utc;    /* a time of day is in UTC */
+	bool utc;    /* if the bound is a time of day: it is in UTC */
 };
 
 /* Parses a bound. utc applies to times without a zone. Returns false if the text is no bound. */
 bool bound_parse(const char *text, bool utc, struct bound *bound);
 
 /*
- * Returns the bound's time in a log that begins and ends at these times. If the kind is BOUND_NONE,
- * returns the argument none.
+ * Returns the bound's time in a log whose first and last events have these times. If the kind is
+ * BOUND_NONE, the function returns the argument none.
  */
 int64_t bound_at(const struct bound *bound, int64_t first_ns, int64_t last_ns, int64_t none);
 

@@ -18,11 +18,11 @@
 
 void choose_init(struct choose *choose)
 {
-	/* Without bounds every time is inside. */
+	/* Without bounds, events of all times are chosen. */
 	*choose = (struct choose){ .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
 }
 
-/* The patterns themselves belong to the command line. */
+/* The patterns are not freed, because they are arguments of the command line. */
 void choose_fini(struct choose *choose)
 {
 	free(choose->include.glob);
@@ -49,13 +49,13 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 	pid_t *more;
 
 	/*
-	 * Only ids of processes and threads are accepted. 0 is accepted, too, because imported logs
-	 * have it.
+	 * Only numbers that can be the id of a process or thread are accepted. 0 is accepted, too,
+	 * because events of imported logs may have it.
 	 */
 	errno = 0;
 	/*
-	 * An id fits into an int. A greater number would become the id of another process by the
-	 * conversion.
+	 * An id fits into an int. A greater number is refused, because its conversion to pid_t
+	 * would give the id of another process.
 	 */
 	value = strtol(text, &end, 10);
 	if (errno || end == text || *end || value < 0 || value > INT_MAX)
@@ -76,7 +76,7 @@ static bool any_matches(const struct choose_names *names, const char *name)
 	return false;
 }
 
-/* If a name matches both lists, the type is excluded. */
+/* If a name matches a pattern of both lists, the type is excluded. */
 bool choose_excludes(const struct choose *choose, const char *name)
 {
 	return any_matches(&choose->exclude, name);
@@ -105,8 +105,8 @@ bool choose_event(const struct choose *choose, const struct posix_trace_event_np
 }
 
 /*
- * Prints each pattern that matches no type of the logs, with the most similar name. This is a
- * warning only: the type may appear in other logs of a series.
+ * Prints each pattern that matches no type of the logs, with the most similar name of a type. This
+ * is only a warning, because the type may occur in other logs of a series.
  */
 static void say_unknown(const char *option, const struct choose_names *names,
 			const struct logfile *const *log, size_t logs)

@@ -11,7 +11,10 @@
 struct log_type;
 struct logfile;
 
-/* Growing lists of values from the command line. An empty list means any. */
+/*
+ * Lists of values from the command line, to which values can be added. An empty list chooses all
+ * events.
+ */
 struct choose_names {
 	const char **glob;
 	size_t count;
@@ -25,7 +28,8 @@ struct choose_numbers {
 struct choose {
 	struct choose_names include, exclude;
 	struct choose_numbers pid, tid;
-	int64_t begin_ns, end_ns; /* both included; nanoseconds since 1970 */
+	/* nanoseconds since 1970; events at these two times are chosen, too */
+	int64_t begin_ns, end_ns;
 };
 
 /* choose_init() makes a choice of all events; choose_fini() frees its lists. */
@@ -33,8 +37,8 @@ void choose_init(struct choose *choose);
 void choose_fini(struct choose *choose);
 
 /*
- * Add a value to a list. Both return false without memory. choose_add_number() also returns false
- * if text is no number. glob is not copied.
+ * These functions add a value to a list. They return false if memory is lacking.
+ * choose_add_number() also returns false if text is no number. glob is not copied.
  */
 bool choose_add_name(struct choose_names *names, const char *glob);
 bool choose_add_number(struct choose_numbers *numbers, const char *text);

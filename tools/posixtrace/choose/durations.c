@@ -8,8 +8,8 @@
 #include "spans/roles.h"
 
 /*
- * Called by pairing_event() for each span that the event ends. If an event ends several spans, its
- * duration is that of the longest.
+ * pairing_event() calls this function for each span that the event ends. If an event ends several
+ * spans, its duration is the duration of the longest of them.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -29,12 +29,13 @@ void durations_begin_open(struct durations *durations, const struct wanted *want
 		return;
 	pairing_init(&durations->pairing, take_span, durations);
 	for (size_t i = 0; i < wanted->pairs; i++)
-		pairing_add(&durations->pairing, wanted->pair[i]); /* checked by wanted_pair() */
+		/* wanted_pair() has checked the value */
+		pairing_add(&durations->pairing, wanted->pair[i]);
 }
 
 /*
- * Returns true if some event type can have a duration. If none can, the name "duration" in an
- * expression is probably a mistake.
+ * Returns true if events of at least one type can have a duration. Otherwise the name "duration" in
+ * an expression is probably a mistake.
  */
 static bool any_has(struct durations *durations, const struct logfile *log)
 {
@@ -53,7 +54,10 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 	if (!pairing_begin(&durations->pairing, log))
 		return false;
 	durations->possible = any_has(durations, log);
-	/* The name "duration" then counts as known, although no schema has such a field. */
+	/*
+	 * In this case "duration" is a known name in the expression, although no schema has such a
+	 * field.
+	 */
 	if (durations->possible && wanted->where)
 		where_know_duration(wanted->where);
 	return true;
@@ -62,7 +66,10 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 bool durations_begin(struct durations *durations, struct wanted *wanted, struct logfile *log)
 {
 	durations_begin_open(durations, wanted);
-	/* After an error the caller has nothing to release. */
+	/*
+	 * After an error this function releases everything, so the caller need not call
+	 * durations_end().
+	 */
 	if (durations_fits(durations, wanted, log))
 		return true;
 	durations_end(durations);

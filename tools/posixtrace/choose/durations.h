@@ -18,11 +18,11 @@ struct durations {
 	/* An event type of the log can have a duration. durations_fits() sets it. */
 	bool possible;
 	/*
-	 * Set by a caller that can discard events later. The begin of a span is then chosen if only
-	 * its unknown duration prevents a decision.
+	 * A caller that can discard events later sets this to true. An event that begins a span has
+	 * no duration yet. If only that prevents a decision, the event is then chosen.
 	 */
 	bool keeps_begins;
-	/* for the event that durations_see() got last: it has a duration; it begins a span */
+	/* about the last event of durations_see(): it has a duration, it begins a span */
 	bool has, is_begin;
 	uint64_t ns;
 	struct pairing pairing;
@@ -39,10 +39,16 @@ bool durations_begin(struct durations *durations, struct wanted *wanted, struct 
  */
 void durations_begin_open(struct durations *durations, const struct wanted *wanted);
 bool durations_fits(struct durations *durations, struct wanted *wanted, struct logfile *log);
-/* Frees the memory; harmless if nothing was started. */
+/*
+ * Frees the memory. The call is also allowed if durations_begin() found that no durations are
+ * needed.
+ */
 void durations_end(struct durations *durations);
 
-/* To be called for every event in the log's order, chosen or not: it sets has, is_begin and ns. */
+/*
+ * Sets has, is_begin and ns for this event. It must be called for every event of the log in order,
+ * also for events that are not chosen. durations_event() does that.
+ */
 void durations_see(struct durations *durations, const struct log_type *type,
 		   const struct posix_trace_event_np *event);
 

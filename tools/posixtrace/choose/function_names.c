@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * function_names.c - connects the folders spans and symbols, neither of which may use the other.
- * Files of symbols are searched for only if a log has spans of functions.
+ * function_names.c - lets the pairing in the folder spans ask the folder symbols for the names of
+ * functions. Neither of these two folders may include files of the other. Files with symbols are
+ * searched only if a log has spans of functions.
  */
 #include "choose/function_names.h"
 

@@ -7,8 +7,8 @@
 #include "spans/pairing.h"
 
 /*
- * Makes the pairing name its spans of functions. The names come from the files of the log's
- * mappings. log must exist as long as the pairing is used.
+ * Sets the callback by which the pairing gets the names of functions for its spans. The names are
+ * in the files that the log lists as mapped. log must exist as long as the pairing is used.
  */
 void function_names(struct pairing *pairing, struct logfile *log);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* reading.c - the loop over a log's events, with choice, durations, progress and damage. */
+/*
+ * reading.c - reads a log's events one after the other. It applies the options, computes durations,
+ * shows the progress and notes damage.
+ */
 #include "choose/reading.h"
 
 #include <string.h>
@@ -8,8 +11,8 @@
 #include "base/tool.h"
 
 /*
- * Checks the names in --where against the schemas of the log. A name that no type has is probably
- * mistyped. Returns false after it printed an error.
+ * Checks the names in --where against the schemas of the log. If no schema has a name of the
+ * expression, the name is probably mistyped. Returns false after it printed an error.
  */
 static bool where_fits(struct logfile *log, struct wanted *wanted)
 {
@@ -55,20 +58,21 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	durations_begin_open(&reading->durations, wanted);
 	pairing_names(&reading->durations.pairing, log);
 	/*
-	 * The duration of a begin is unknown until its end arrives. Callers can discard the begin
-	 * later, so it is kept.
+	 * If an event begins a span, its duration is unknown until the event that ends the span.
+	 * Callers can discard the first event later, so it is chosen for now.
 	 */
 	reading->durations.keeps_begins = true;
 	meter_begin(&reading->meter, logfile_events(log), true);
 	/*
-	 * The index allows to skip events before the first bound and to stop behind the last one.
+	 * With the index of the log, the library skips events before --begin and stops behind
+	 * --end.
 	 */
 	return err ? err : logfile_window(log, wanted->choose.begin_ns, wanted->choose.end_ns);
 }
 
 /*
- * Types that the log does not list are created when they occur, so their names are compared each
- * time.
+ * A type that the log does not list gets its entry only when an event has it, so its name is
+ * compared for each event.
  */
 static bool is_chosen(const struct reading *reading)
 {
@@ -92,7 +96,10 @@ bool reading_next(struct reading *reading, int *err)
 	reading->ordinal++;
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	reading->type = logfile_type(reading->log, event->info.posix_event_id);
-	/* Durations need all events, because options may exclude the begin of a span. */
+	/*
+	 * This call precedes the choice, because a duration also needs the begin of its span, which
+	 * the options may exclude.
+	 */
 	durations_event(&reading->durations, reading->type, event);
 	reading->is_wanted = is_chosen(reading) &&
 			     wanted_event(reading->wanted, event, reading->type->name,

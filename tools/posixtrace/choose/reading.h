@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * reading.h - reads the events of a log one after the other, with the options of wanted.h.
+ * reading.h - reads the events of a log one after the other and applies the options of wanted.h.
  *
  * Events that the options exclude are returned as well, with is_wanted false, because the caller
- * must also see the events that show losses. An event has the same ordinal whenever the log is read
- * with the same options.
+ * must also see the events that show losses. An event gets the same ordinal each time that the log
+ * is read with the same options.
  */
 #ifndef POSIXTRACE_CHOOSE_READING_H
 #define POSIXTRACE_CHOOSE_READING_H
@@ -19,7 +19,7 @@ struct reading {
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool is_wanted;        /* the options choose this event */
-	uint64_t ordinal;      /* number of this event, from 1 */
+	uint64_t ordinal;      /* number of this event in order of reading, from 1 */
 	uint64_t taken;        /* number of chosen events so far */
 	int64_t first_ns, last_ns; /* times of the oldest and the youngest chosen event */
 	bool skipped;          /* the reader skipped a damaged part */
@@ -29,19 +29,19 @@ struct reading {
 
 /*
  * Opens the log and applies the options to it. Returns TOOL_OK, or another status after it printed
- * the error; nothing is open then.
+ * the error. If the result is not TOOL_OK, the log is not open.
  */
 int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
 
 /*
- * Moves to the log's first event, or to the first that can be chosen. Returns 0 or an error number.
- * The caller calls reading_end() in both cases.
+ * Moves to the first event of the log. If the log has an index, the function may skip events before
+ * --begin. Returns 0 or an error number. The caller must call reading_end() in both cases.
  */
 int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted);
 
 /*
- * Reads the next event. Returns false at the end, at the limit and after an error; *err is 0 or an
- * error number.
+ * Reads the next event. Returns false at the end of the log, at the limit of --limit, and after an
+ * error. In the last case *err is an error number, otherwise 0.
  */
 bool reading_next(struct reading *reading, int *err);
 

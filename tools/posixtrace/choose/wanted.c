@@ -33,7 +33,7 @@ const struct option_row wanted_rows[] = {
 
 void wanted_init(struct wanted *wanted)
 {
-	/* Zero is the default of every option but the limit and the times. */
+	/* The default of every option is zero, except for the limit and the times. */
 	memset(wanted, 0, sizeof(*wanted));
 	choose_init(&wanted->choose);
 	/* Without --limit the limit is never reached. */
@@ -46,7 +46,7 @@ void wanted_fini(struct wanted *wanted)
 	where_free(wanted->where);
 }
 
-/* Adds a value of --pid or --tid. Several values are alternatives. */
+/* Adds a value of --pid or --tid. An event is chosen if it has any one of the values. */
 static bool parse_number(const char *option, const char *text, struct choose_numbers *numbers)
 {
 	if (choose_add_number(numbers, text))
@@ -55,14 +55,15 @@ static bool parse_number(const char *option, const char *text, struct choose_num
 	return false;
 }
 
-/* The number is limited, because the tail is kept in memory. */
+/* The number of events is limited, because they are kept in memory. */
 static bool parse_tail(struct wanted *wanted, const char *text)
 {
 	uint64_t tail;
 
 	if (!tool_number("--tail", text, &tail))
 		return false;
-	wanted->tail = (size_t)tail; /* checked next */
+	/* a cast that loses bits is harmless, because tail is checked next */
+	wanted->tail = (size_t)tail;
 	if (tail && tail <= TAIL_MAX)
 		return true;
 	say("--tail %s: not a number from 1 to %d", text, TAIL_MAX);
@@ -70,7 +71,8 @@ static bool parse_tail(struct wanted *wanted, const char *text)
 }
 
 /*
- * Parses --where. Two expressions are refused: a user could expect both to apply, or the last one.
+ * Parses --where. A second expression is refused, because it would be unclear whether both must
+ * hold or only the last one.
  */
 static bool parse_where(struct wanted *wanted, const char *text)
 {
@@ -83,8 +85,9 @@ static bool parse_where(struct wanted *wanted, const char *text)
 }
 
 /*
- * Stores the text of --begin or --end. It is parsed later, when it is known whether --utc is given.
- * A second value is refused; otherwise the user would not notice that the first has no effect.
+ * Stores the text of --begin or --end. wanted_ready() parses it later, when it is known whether
+ * --utc is given. A second value is refused, because otherwise the user would not notice that the
+ * first value has no effect.
  */
 static bool keep_time(const char *option, const char *text, const char **time)
 {
@@ -96,8 +99,8 @@ static bool keep_time(const char *option, const char *text, const char **time)
 }
 
 /*
- * Checks a value of --pair and stores it. For the check it makes a pairing of this pair and those
- * before it.
+ * Checks a value of --pair and stores it. For the check it makes a temporary pairing of this pair
+ * and the pairs before it.
  */
 bool wanted_pair(struct wanted *wanted, const char *text)
 {
@@ -114,7 +117,7 @@ bool wanted_pair(struct wanted *wanted, const char *text)
 	return good;
 }
 
-/* If choose_add_name() has no memory, that counts as an invalid value. */
+/* If memory is lacking in choose_add_name(), the function reports the value as invalid. */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good)
 {
 	*good = true;
@@ -175,7 +178,10 @@ bool wanted_ready(struct wanted *wanted, bool utc)
 
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 {
-	/* The other bounds depend on the log: a command calls this for each log. */
+	/*
+	 * Bounds such as +SPAN and -SPAN depend on the log, so a command calls this function for
+	 * each log.
+	 */
 	wanted->choose.begin_ns = bound_at(&wanted->begin, first_ns, last_ns, INT64_MIN);
 	wanted->choose.end_ns = bound_at(&wanted->end, first_ns, last_ns, INT64_MAX);
 }
@@ -186,7 +192,7 @@ bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *even
 	struct where_event asked;
 	enum where_answer answer;
 
-	/* The cheap tests come first. */
+	/* The tests of process, thread and time are cheaper than --where, so they are first. */
 	if (!choose_event(&wanted->choose, event))
 		return false;
 	if (!wanted->where)
@@ -201,8 +207,8 @@ bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *even
 		.has_duration = durations->on && durations->has, .duration_ns = durations->ns,
 	};
 	/*
-	 * An event that begins a span has no duration yet, so the answer may be unknown. It is then
-	 * chosen if the caller can discard it later.
+	 * An event that begins a span has no duration yet, so the answer may be unknown. In this
+	 * case the event is chosen if the caller can discard it later.
 	 */
 	answer = where_ask(wanted->where, &asked);
 	return answer == WHERE_YES || (answer == WHERE_UNKNOWN && durations->on &&

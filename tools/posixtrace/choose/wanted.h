@@ -11,10 +11,10 @@
 
 /*
  * A writer that was suspended in a trace point delivers its event behind younger ones, so the first
- * event after --end does not end the reading. The index of a log shows where only later events
- * follow. Other formats have no index. There the reading ends at an event that is later than --end
- * by WANTED_LATE_NS. Otherwise reading the first second of a large trace would take as long as
- * reading the whole trace.
+ * event after --end does not end the reading. In a log the index shows where only events after
+ * --end follow. Other formats have no index. The reading of such a file ends at an event that is
+ * later than --end by more than WANTED_LATE_NS. Without this rule, reading the first second of a
+ * large trace would take as long as reading the whole trace.
  */
 #define WANTED_LATE_NS INT64_C(1000000000)
 
@@ -25,10 +25,11 @@ struct wanted {
 	struct where *where;    /* NULL: all events */
 	uint64_t limit;
 	size_t tail;            /* 0: no tail */
-	const char *pair[PAIRING_PAIRS]; /* values of --pair; not owned */
+	const char *pair[PAIRING_PAIRS]; /* values of --pair; they are not copied */
 	size_t pairs;
 	bool asks_duration;     /* the command itself needs durations */
-	bool pair_given;        /* --pair was given to a command that needs it for durations only */
+	/* the option --pair was given; without durations it would have no effect */
+	bool pair_given;
 };
 
 enum { /* values of the options */
@@ -44,8 +45,8 @@ enum { /* values of the options */
 };
 
 /*
- * Rows for tables of options. The first array is for commands that count events, the second for all
- * others.
+ * Rows for tables of options. The first array is for commands without --limit, --tail and --pair;
+ * the second is for all other commands.
  */
 extern const struct option_row wanted_choice_rows[], wanted_rows[];
 
@@ -57,28 +58,30 @@ extern const struct option_row wanted_choice_rows[], wanted_rows[];
 	"its last one.\n"
 
 /*
- * wanted_init() sets the defaults of all options. wanted_fini() frees what the options made; it
- * needs wanted_init() before, but not wanted_ready().
+ * wanted_init() sets the defaults of all options. wanted_fini() frees the memory of the options. It
+ * may be called as soon as wanted_init() has been called, also without wanted_ready().
  */
 void wanted_init(struct wanted *wanted);
 void wanted_fini(struct wanted *wanted);
 
 /*
- * Returns true if the option is one of this list. *good is false if its value is invalid; the error
- * was printed.
+ * Returns true if the option is one of wanted_rows. The function then has stored its value. If the
+ * value is invalid, it has printed an error and set *good to false.
  */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good);
 
 /*
- * Completes the options after the last one. With utc a time without a zone is in UTC. Returns false
- * after it printed an error.
+ * Must be called once, when all options have been read. It parses the times of --begin and --end.
+ * If utc is true, a time without a zone is in UTC. Returns false after it printed an error.
  */
 bool wanted_ready(struct wanted *wanted, bool utc);
 
-/* Computes the bounds for a log that begins and ends at these times. */
+/* Computes the bounds for a log whose first and last events have these times. */
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns);
 
-/* Returns true if neither this event nor a later one can be chosen. */
+/*
+ * Returns true if an event with this time shows that no event behind it in the file can be chosen.
+ */
 static inline bool wanted_is_past(const struct wanted *wanted, int64_t time_ns)
 {
 	int64_t last_ns;
@@ -101,8 +104,8 @@ static inline bool wanted_asks_duration(const struct wanted *wanted)
 bool wanted_pair(struct wanted *wanted, const char *text);
 
 /*
- * Returns true if the options choose the event. Its type must be chosen already by choose_type(),
- * and durations must have seen the event. schema may be NULL.
+ * Returns true if the options choose the event. Before, choose_type() must have chosen the event's
+ * type, and durations_event() must have been called for the event. schema may be NULL.
  */
 bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
 		  const struct posix_trace_schema_np *schema, const struct durations *durations);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * where.c - evaluates an expression of --where for an event. The tree has a bounded depth
- * (where_parse.c), so the recursion is bounded as well. Integers have 128 bits, which hold signed
- * and unsigned 64-bit fields without a special case.
+ * where.c - evaluates an expression of --where for an event. where_parse.c limits the depth of the
+ * tree, so the depth of the recursion is limited as well. Integers have 128 bits, so signed and
+ * unsigned fields of 64 bits need no special case.
  */
 #include "choose/where.h"
 
@@ -19,13 +19,16 @@ struct value {
 	enum { UNKNOWN, NUMBER, REAL, TEXT, NAME } kind;
 	__int128 number;
 	double real;
-	/* bytes of the field whose value a REAL is; 0: it is not from a field */
+	/* of a REAL: the size in bytes of the field that has the value; 0: no field */
 	unsigned size;
-	/* of a NAME: the name, which means a value of the field on the other side */
+	/*
+	 * of a NAME: the name. It means a value of the field on the other side of the operator; or
+	 * of a TEXT: its bytes
+	 */
 	const char *text;
 	size_t len;
 	bool is_negated;     /* a NAME with a minus sign */
-	/* The field whose value the number is; NULL: it is not from a field. */
+	/* For a NUMBER: the field that has the value; NULL: no field. */
 	const struct posix_trace_field_np *field;
 };
 
@@ -56,8 +59,9 @@ static struct value where_unknown(void)
 /* ------------------------------------------------------------------ fields */
 
 /*
- * Returns the indices of all fields of the expression in a schema. A direct-mapped cache saves the
- * comparison of names: most logs have far fewer schemas than places, and a collision costs only
+ * Returns the indices that the fields of the expression have in a schema. A direct-mapped cache
+ * keeps them, so that names need not be compared for each event. Most logs have far fewer schemas
+ * than the cache has places. If two schemas share a place, the result is still right but needs more
  * time.
  */
 static const struct where_place *place_of(struct where *where,
@@ -74,8 +78,8 @@ static const struct where_place *place_of(struct where *where,
 }
 
 /*
- * Finds the number that a name means in a field. In a bool, true and false are names. Returns false
- * if the field has no such name.
+ * Finds the number that a name means in a field. In a field of type bool, true and false are such
+ * names. Returns false if the field has no such name.
  */
 static bool find_value(const struct posix_trace_field_np *field, const char *name,
 		       uint64_t *number, uint64_t *mask)
@@ -87,7 +91,7 @@ static bool find_value(const struct posix_trace_field_np *field, const char *nam
 	return field->type == POSIX_TRACE_TYPE_BOOL_NP && (*number || !strcmp(name, "false"));
 }
 
-/* Returns whether the name is that of a value of one of the schema's fields. */
+/* Returns whether a field of the schema has a value with this name. */
 static bool has_value_name(const struct posix_trace_schema_np *schema, const char *name)
 {
 	uint64_t number, mask;
@@ -116,9 +120,9 @@ void where_learn(struct where *where, const struct posix_trace_schema_np *schema
 }
 
 /*
- * Returns the label of a number: the name of an error (also of a negative one), or the label that
- * the library has for the value of the field; NULL if there is none. room has
- * POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
+ * Returns the label of a number. If its field has error numbers, the label is the name of the
+ * error, also for a negative number. Otherwise it is the label that the library has for this value
+ * of the field. Returns NULL if there is no label. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
  */
 static const char *label_of(const struct value *number, char *room)
 {
@@ -154,8 +158,8 @@ static struct value field_value(const struct asking *asking, const struct where_
 	int field;
 
 	/*
-	 * If the event itself has a field named duration, that is used and not the duration of its
-	 * span.
+	 * If the event itself has a field named duration, the value of that field is used and not
+	 * the duration of the event's span.
 	 */
 	field = event->schema ? asking->place->field[node->field] : -1;
 	if (field < 0)
@@ -163,7 +167,7 @@ static struct value field_value(const struct asking *asking, const struct where_
 			       ? duration_value(event)
 			       : (struct value){ .kind = NAME,
 						 .text = asking->where->field[node->field].name };
-	/* Data that is too short lacks the last fields. */
+	/* If the data is too short, the last fields have no value. */
 	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
 				      event->data_len, event->flags, &got))
 		return where_unknown();
@@ -222,8 +226,8 @@ static struct value calculate_real(enum where_op op, double a, double b)
 }
 
 /*
- * Finds the value that the name has in the field of the number. Returns false if number is not the
- * number of a field, or if name is not a name in that field.
+ * Finds the value that the name means in the field of the number. Returns false if number is not
+ * the number of a field, or if name is not a name in that field.
  */
 static bool find_named(const struct value *number, const struct value *name, uint64_t *value,
 		       uint64_t *mask)
@@ -233,9 +237,9 @@ static bool find_named(const struct value *number, const struct value *name, uin
 }
 
 /*
- * Computes NUMBER & NAME. Usually the result is the bits of the name that the number has. If the
- * name is that of a value of a group of bits, such as O_WRONLY, the result is 1 if the group has
- * this value, else 0.
+ * Computes NUMBER & NAME. Usually a name means one or more bits, and the result has those of them
+ * that the number has. Some names, such as O_WRONLY, mean a value of a group of bits. For such a
+ * name the result is 1 if the group has this value, else 0.
  */
 static struct value named_bits(const struct value *bits, const struct value *name)
 {
@@ -273,8 +277,8 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
 		return where_value_number(a->number & b->number);
 	default:
 		/*
-		 * -1 is handled without a division: the least number divided by -1 overflows, and
-		 * the processor would trap.
+		 * A divisor of -1 is handled without a division, because the division of the least
+		 * number by -1 overflows, for which the processor raises an exception.
 		 */
 		if (!b->number)
 			return where_unknown();
@@ -289,9 +293,10 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
 }
 
 /*
- * Returns the label of a number if the other operand is a text, so that op == "write" works. A
- * field of type char is then a text of one byte. A name becomes its number in the field of the
- * other operand. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
+ * Converts an operand to the kind of the other operand if that is necessary to compare them. A name
+ * becomes the number that it means in the field of the other operand. If the other operand is a
+ * text, a number becomes its label, so that op == "write" works, or the number of a char becomes a
+ * text of one byte. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
 static struct value as_met(const struct value *value, const struct value *other, char *room)
 {
@@ -308,8 +313,8 @@ static struct value as_met(const struct value *value, const struct value *other,
 		return *value;
 	label = label_of(value, room);
 	/*
-	 * A negative error number is printed with a minus sign. It equals the text with the sign
-	 * and the text without it.
+	 * A negative error number is printed with a minus sign. So that number equals the label
+	 * with the minus sign and also the label without it.
 	 */
 	if (label && value->number < 0 && other->len && *other->text == '-' &&
 	    value->field->type == POSIX_TRACE_TYPE_ERRNO_NP) {
@@ -325,8 +330,9 @@ static struct value as_met(const struct value *value, const struct value *other,
 }
 
 /*
- * Returns a constant with the precision of the field with which it is compared. No f32 is exactly
- * 0.1, but a program that recorded 0.1 as f32 means this number.
+ * Returns the value as a double. If the value is a constant and is compared with a field of type
+ * f32, it is first rounded to an f32. No f32 is exactly 0.1, but a user who writes 0.1 means the
+ * f32 that a program recorded for 0.1.
  */
 static double where_rounded(const struct value *value, const struct value *other)
 {
@@ -336,8 +342,8 @@ static double where_rounded(const struct value *value, const struct value *other
 }
 
 /*
- * Compares two values; *order is less than 0, 0 or greater. Returns false if they cannot be
- * compared.
+ * Compares two values. *order becomes negative if x is less than y, 0 if they are equal, otherwise
+ * positive. Returns false if they cannot be compared.
  */
 static bool where_compare(const struct value *x, const struct value *y, int *order)
 {
@@ -363,7 +369,7 @@ static bool where_compare(const struct value *x, const struct value *y, int *ord
 	}
 	left = where_rounded(&a, &b);
 	right = where_rounded(&b, &a);
-	/* NaN is neither less, equal nor greater. */
+	/* NaN is neither less than, nor equal to, nor greater than any number. */
 	if (isnan(left) || isnan(right))
 		return false;
 	*order = left < right ? -1 : left > right;
@@ -393,9 +399,9 @@ static struct value compare_values(enum where_op op, const struct value *a, cons
 }
 
 /*
- * Matches a shell pattern. fnmatch() needs a NUL at the end and none before it, while the text of
- * an event may have any bytes. A copy of limited length is matched; names and paths are shorter
- * than the limit.
+ * Matches a shell pattern. fnmatch() needs a string that ends with a NUL, but the text of an event
+ * has none. So the function matches a copy with a NUL. The copy has at most 4095 bytes, which is
+ * enough for names and paths.
  */
 static struct value match_value(const struct value *value, const struct value *pattern, bool wanted)
 {
@@ -410,7 +416,7 @@ static struct value match_value(const struct value *value, const struct value *p
 	return where_value_number(!fnmatch(pattern->text, copy, 0) == wanted);
 }
 
-/* 1 true, 0 false, -1 unknown */
+/* Returns 1 if the value is true, 0 if it is false, -1 if that is unknown. */
 static int where_truth(const struct value *value)
 {
 	switch (value->kind) {
@@ -426,7 +432,7 @@ static int where_truth(const struct value *value)
 }
 
 /*
- * Evaluates && and ||. If one operand decides the result, it does not matter that the other is
+ * Evaluates && and ||. If one operand alone decides the result, the other operand may be
  * unknown.
  */
 static struct value evaluate_logical(const struct asking *asking, const struct where_node *node)
@@ -444,7 +450,7 @@ static struct value evaluate_logical(const struct asking *asking, const struct w
 	return a < 0 || b < 0 ? where_unknown() : where_value_number(!deciding);
 }
 
-/* The values that every event has. */
+/* Returns a value that does not depend on a schema, such as event.pid. */
 static struct value fact_value(const struct where_event *event, enum where_op op)
 {
 	switch (op) {
@@ -465,7 +471,10 @@ static struct value fact_value(const struct where_event *event, enum where_op op
 	}
 }
 
-/* Evaluates ! and unary minus. A negated number has no label any more. */
+/*
+ * Evaluates ! and unary minus. A negated number is no longer the value of a field, so it has no
+ * label.
+ */
 static struct value evaluate_unary(const struct asking *asking, const struct where_node *node)
 {
 	struct value value = where_evaluate(asking, node->a);
@@ -474,8 +483,8 @@ static struct value evaluate_unary(const struct asking *asking, const struct whe
 	if (node->op == WHERE_NOT)
 		return is_true < 0 ? where_unknown() : where_value_number(!is_true);
 	/*
-	 * In -ENOENT, the name stays a name, because only the field on the other side of the
-	 * operator gives its number.
+	 * In -ENOENT, the operand remains a NAME. Its number is unknown here, because it depends on
+	 * the field on the other side of the operator.
 	 */
 	if (value.kind == NAME) {
 		value.is_negated = !value.is_negated;
@@ -523,7 +532,7 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 	}
 	a = where_evaluate(asking, node->a);
 	b = where_evaluate(asking, node->b);
-	/* In enum where_op the comparisons come first, then the matches, then the arithmetic. */
+	/* The tests use the order of enum where_op: comparisons, then matches, then arithmetic. */
 	if (node->op >= WHERE_ADD)
 		return where_calculate(node->op, &a, &b);
 	if (node->op >= WHERE_MATCH)
@@ -533,7 +542,7 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 
 enum where_answer where_ask(struct where *where, const struct where_event *event)
 {
-	/* A NULL schema is cached like any other: it has no fields. */
+	/* A NULL schema needs no special case here: it is cached as a schema without fields. */
 	struct asking asking = { where, event, place_of(where, event->schema) };
 	struct value value = where_evaluate(&asking, where->root);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * where.h - chooses events by an expression over the fields of their schemas.
+ * where.h - chooses events by an expression. It can use the fields of the events' schemas.
  *
  * fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
  * The operators || && ! == != < <= > >= + - * / % & and parentheses have the meaning of C; ~ and !~
  * match a shell pattern. A name means a field, and NAME[2] means an element of an array. Every
  * event has event.name, event.pid, event.tid, event.time, event.len and event.address. Some events
- * have event.duration. The name duration means the same, unless the event has a field of this name.
- * Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are quoted. A text is also compared
- * with the label of a field's value. A name that is no field means a value of the field on the
- * other side of the operator, as in flags & O_CREAT.
+ * have event.duration. The name duration means event.duration, unless the event has a field of this
+ * name. Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are quoted. If a number of a
+ * field is compared with a text, the label of the number is used. A name that is no field means a
+ * value of the field on the other side of the operator, as in flags & O_CREAT.
  *
  * A value that an event lacks is unknown, and so is each result computed from it. An event is
  * chosen only if the expression is known to be true.
@@ -39,15 +39,16 @@ struct where_event {
 };
 
 /*
- * Parses an expression. Returns NULL after it printed the error, with a caret below its place.
- * option is the prefix of the message. The expression has one user at a time, because it caches
- * schemas.
+ * Parses an expression. After an error the function prints a message, with a caret below the place
+ * of the error, and returns NULL. option is the prefix of the message. Only one thread at a time
+ * may use the expression, because it caches schemas.
  */
 struct where *where_parse(const char *option, const char *text);
 /*
- * Does the same for a text in a file. raw is the text as it is written in the file behind the
- * quote, with its backslashes; column is the column where it begins. Messages begin with the place,
- * such as rules:7, and the column in the file.
+ * Parses an expression that is quoted in a file. text is the expression without the file's escapes,
+ * and raw is the same expression as the file has it behind the quote, with its backslashes. column
+ * is the column at which raw begins. Messages begin with place, such as rules:7, and with the
+ * column in the file.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
 /* Frees the expression; where may be NULL. */
@@ -70,8 +71,9 @@ bool where_asks_duration(const struct where *where);
 void where_know_duration(struct where *where);
 
 /*
- * where_learn() marks the names that are fields of this schema. It must be called for all schemas.
- * Then where_say_unknown() returns true if a name is in no schema, and prints this name.
+ * where_learn() marks the names of the expression that this schema has. The caller calls it for all
+ * schemas, and then where_say_unknown(). If no schema has one of the names, where_say_unknown()
+ * prints the first such name and returns true.
  */
 void where_learn(struct where *where, const struct posix_trace_schema_np *schema);
 bool where_say_unknown(const struct where *where);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * where_atom.c - parses the operands of an expression: numbers, texts, fields and properties of
- * events. Prints errors with their place.
+ * events. It also prints the errors of the parser, with their place.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "choose/where_part.h"
 
 /*
- * Returns the column in the file of an offset in the text. A backslash that protects a byte is in
- * the file but not in the text.
+ * Converts an offset in the text to a column in the file. Offset and column differ, because the
+ * file has some backslashes that the text does not have.
  */
 static size_t column_of(const struct where *where, size_t at)
 {
@@ -23,7 +23,10 @@ static size_t column_of(const struct where *where, size_t at)
 	return where->column + raw;
 }
 
-/* The text is shown from 60 bytes before the error on, so that the caret stays on the screen. */
+/*
+ * The message shows the text only from 60 bytes before the error on. So the caret is not beyond the
+ * edge of the screen.
+ */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason)
 {
 	char marks[128];
@@ -32,7 +35,7 @@ bool where_wrong(const struct where *where, size_t at, size_t len, const char *r
 
 	memset(marks, ' ', used);
 	marks[used++] = '^';
-	/* If the buffer is full, the rest of a long name is not marked. */
+	/* The marks stop when the buffer is full. So the end of a very long name is not marked. */
 	for (; len > 1 && used < sizeof(marks) - 1; len--)
 		marks[used++] = '~';
 	marks[used] = '\0';
@@ -50,13 +53,19 @@ bool where_wrong_here(const struct where_reader *reader, const char *reason)
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), 1, reason);
 }
 
-/* After NULL or false the parser's functions return at once, so only one error is printed. */
+/*
+ * When one of the parser's functions returns NULL or false, its caller returns false at once. So
+ * only one error is printed.
+ */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node)
 {
 	struct where *where = reader->where;
 	struct where_node *added;
 
-	/* The fixed size bounds the memory and the time for each event. */
+	/*
+	 * The number of nodes is limited, and with it the memory, and the time that each event
+	 * takes.
+	 */
 	if (where->nodes == WHERE_NODES) {
 		where_wrong_here(reader, "this is too long");
 		return NULL;
@@ -91,7 +100,7 @@ static const struct {
 	{ "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 },
 };
 
-/* Parses an optional unit; without one the factor is 1. */
+/* Parses an optional unit. If there is none, the factor is 1. */
 static bool parse_unit(struct where_reader *reader, int64_t *factor)
 {
 	size_t len = name_len(reader->p);
@@ -125,7 +134,7 @@ static bool parse_real(struct where_reader *reader, const char *begin, unsigned 
 	added = where_add(reader, WHERE_REAL, node);
 	if (!added)
 		return false;
-	/* All times are in nanoseconds, so 1.5ms is 1500000. */
+	/* The unit of all times in an expression is a nanosecond, so 1.5ms is 1500000. */
 	added->real = value * (double)factor;
 	return true;
 }
@@ -141,8 +150,8 @@ bool where_number(struct where_reader *reader, unsigned *node)
 
 	errno = 0;
 	/*
-	 * Base 0 accepts 0x and octal numbers as C does. The caller has seen a digit, so there is
-	 * no sign.
+	 * Base 0 accepts 0x and octal numbers as C does. The caller has checked that the first
+	 * character is a digit, so the number has no sign.
 	 */
 	value = strtoull(begin, &end, 0);
 	if (*end == '.' && end[1] >= '0' && end[1] <= '9')
@@ -161,7 +170,10 @@ bool where_number(struct where_reader *reader, unsigned *node)
 	return true;
 }
 
-/* Parses a quoted text. A backslash protects the byte that follows, whatever it is. */
+/*
+ * Parses a quoted text. A backslash is dropped, and the byte behind it is taken as it is, even if
+ * it is a quote or a backslash.
+ */
 bool where_text(struct where_reader *reader, unsigned *node)
 {
 	char quote = *reader->p;
@@ -171,7 +183,7 @@ bool where_text(struct where_reader *reader, unsigned *node)
 
 	if (!added)
 		return false;
-	/* The rest of the expression is an upper bound for the length. */
+	/* The text is not longer than the rest of the expression. */
 	added->text = malloc(strlen(p) + 1);
 	if (!added->text)
 		return where_wrong_here(reader, strerror(ENOMEM));
@@ -219,9 +231,9 @@ static bool is_duration(const struct where_name *name)
 }
 
 /*
- * Stores the number of a field name in the expression in *number; equal names have the same number.
- * The name is checked against the log's schemas later. Its position is stored for the message of
- * that check.
+ * Gives each distinct field name of the expression a number and stores it in *number.
+ * where_say_unknown() later checks the name against the schemas of the log. For the message of that
+ * check, this function stores the position of the name.
  */
 static bool field_number(struct where_reader *reader, const char *name, size_t len,
 			 unsigned *number)
@@ -245,7 +257,10 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	return true;
 }
 
-/* Parses an optional [INDEX] behind a field. The format of schemas limits the index. */
+/*
+ * Parses an optional [INDEX] behind a field. An index that is too great for the array of any schema
+ * is an error.
+ */
 static bool parse_index(struct where_reader *reader, unsigned *index)
 {
 	char *end;
@@ -255,7 +270,7 @@ static bool parse_index(struct where_reader *reader, unsigned *index)
 	if (*reader->p != '[')
 		return true;
 	reader->p++;
-	/* strtoul() would accept a sign and blanks. */
+	/* The test is necessary because strtoul() would also accept a sign and blanks. */
 	if (*reader->p < '0' || *reader->p > '9')
 		return where_wrong_here(reader, "the number of an element was expected");
 	value = strtoul(reader->p, &end, 10);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * where_parse.c - a recursive descent parser: one function for each level of precedence. The depth
- * is limited, because each level needs stack and the text may be anything.
+ * of the recursion is limited, because each level needs stack, and a text may have any number of
+ * parentheses.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +22,9 @@ static void skip_blanks(struct where_reader *reader)
 }
 
 /*
- * Parses one of the operators in list. They are tried in order, so longer ones must come first.
- * Returns its index, -1 if there is none.
+ * Parses one of the operators in list. The operators are tried in the order of the list, so an
+ * operator must precede its own beginning: <= precedes <. Returns the index of the operator in the
+ * list, or -1 if there is none.
  */
 static int parse_operator(struct where_reader *reader, const char *const *list)
 {
@@ -32,7 +34,10 @@ static int parse_operator(struct where_reader *reader, const char *const *list)
 
 		if (strncmp(reader->p, list[i], len) != 0)
 			continue;
-		/* A single & or ! must not be the beginning of && or of != and !~. */
+		/*
+		 * An & that begins && is not the operator &, and a ! that begins != or !~ is not
+		 * the operator !.
+		 */
 		if (len == 1 && ((*list[i] == '&' && reader->p[1] == '&') ||
 				 (*list[i] == '!' && (reader->p[1] == '=' || reader->p[1] == '~'))))
 			continue;
@@ -87,7 +92,10 @@ static bool parse_atom(struct where_reader *reader, unsigned *node)
  * ------------------------------------------------------------------ operators, the tightest first
  */
 
-/* Parses unary operators. They nest, so the depth is checked here, too. */
+/*
+ * Parses unary operators. A unary operator may follow another, so the depth of the recursion is
+ * checked here, too.
+ */
 static bool parse_unary(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "-", "!", NULL };
@@ -101,8 +109,8 @@ static bool parse_unary(struct where_reader *reader, unsigned *node)
 		return where_wrong_here(reader, "this is nested too deep");
 	reader->depth++;
 	/*
-	 * The operand of ! is a unary expression. So ! a == b negates only a; to negate a
-	 * comparison the user needs parentheses.
+	 * The operand of ! is a unary expression. So ! a == b negates only a. To negate a
+	 * comparison, the user must put it in parentheses.
 	 */
 	good = parse_unary(reader, &of) &&
 	       add_operation(reader, which ? WHERE_NOT : WHERE_NEGATE, of, 0, node);
@@ -149,7 +157,7 @@ static bool parse_sum(struct where_reader *reader, unsigned *node)
 	return parse_chain(reader, list, op, parse_product, node);
 }
 
-/* Parses one comparison at most. */
+/* Parses a sum, or the comparison of two sums. A second comparison behind it is an error. */
 static bool parse_comparison(struct where_reader *reader, unsigned *node)
 {
 	static const char *const list[] = { "==", "!=", "<=", ">=", "<", ">", "!~", "~", NULL };
@@ -177,8 +185,8 @@ static bool parse_comparison(struct where_reader *reader, unsigned *node)
 	if (parse_operator(reader, list) < 0)
 		return true;
 	/*
-	 * a < b < c would compare c with the truth value of a < b. Users never mean that, so it is
-	 * an error.
+	 * a < b < c would compare c with the truth value of a < b. Users never mean that, so the
+	 * parser reports an error.
 	 */
 	reader->p = behind;
 	return where_wrong_here(reader, "comparisons need && between them");
@@ -215,19 +223,19 @@ static bool parse_all(struct where_reader *reader)
 	skip_blanks(reader);
 	if (!*reader->p)
 		return true;
-	/* The most common mistake gets a message of its own. */
+	/* The most common mistake, = in place of ==, gets a special message. */
 	if (*reader->p == '=' && reader->p[1] != '=')
 		return where_wrong_here(reader, "the operator for equal values is ==");
 	return where_wrong_here(reader, "an operator such as == or && was expected");
 }
 
-/* The text of an option is shown as it is, so there is no raw text and no column. */
+/* Messages show the text of an option as it is, so neither raw nor column is needed. */
 struct where *where_parse(const char *option, const char *text)
 {
 	return where_parse_at(option, 0, NULL, text);
 }
 
-/* Copies of all texts are kept, because the check of names prints them later. */
+/* The function copies all texts, because where_say_unknown() may print them later. */
 struct where *where_parse_at(const char *option, size_t column, const char *raw, const char *text)
 {
 	struct where *where = calloc(1, sizeof(*where));
@@ -251,7 +259,7 @@ struct where *where_parse_at(const char *option, size_t column, const char *raw,
 	return NULL;
 }
 
-/* The texts of nodes are the only memory that a node owns. */
+/* A node owns no memory except for its text. */
 void where_free(struct where *where)
 {
 	for (unsigned i = 0; where && i < where->nodes; i++)

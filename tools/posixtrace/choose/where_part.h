@@ -8,7 +8,7 @@
 
 #define WHERE_NODES  512
 #define WHERE_FIELDS 32
-#define WHERE_DEPTH  64  /* of nested parentheses and signs */
+#define WHERE_DEPTH  64  /* the greatest number of nested parentheses and unary operators */
 #define WHERE_DURATION_NAME "duration"
 #define WHERE_CACHE  256 /* places of the cache of schemas */
 
@@ -24,7 +24,7 @@ enum where_op {
 
 struct where_node {
 	enum where_op op;
-	unsigned a, b;         /* numbers of the nodes that are its operands */
+	unsigned a, b;         /* the operands of this node: indices in where->node */
 	__int128 number;
 	double real;
 	char *text;            /* without escapes, with a NUL at the end */
@@ -34,22 +34,23 @@ struct where_node {
 
 struct where_name {
 	size_t at, len;        /* position and length in the text */
-	bool known;            /* a schema has a field of this name */
-	struct nearest nearest; /* the most similar field of the schemas */
+	bool known;            /* a schema has a field or a value of this name */
+	struct nearest nearest; /* the most similar name of a field or value in the schemas */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 };
 
-/* The fields of the expression in one schema. */
+/* Where one schema has the fields of the expression. */
 struct where_place {
 	const struct posix_trace_schema_np *schema;
-	signed char field[WHERE_FIELDS]; /* index in the schema; -1: none */
+	/* index of each field in the schema; -1: the schema lacks the field */
+	signed char field[WHERE_FIELDS];
 };
 
 struct where {
 	char *option, *text;   /* copies, for messages after the log was opened */
 	/* the text with its backslashes as in the file; NULL: it is not from a file */
 	char *raw;
-	size_t column;         /* where raw begins in its line */
+	size_t column;         /* the column at which raw begins in its line of the file */
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;
 	struct where_name field[WHERE_FIELDS];
@@ -66,14 +67,14 @@ struct where_reader {
 
 /*
  * In where_atom.c. where_add() makes a node and stores its number in *node. It returns NULL after
- * it printed that there are too many.
+ * it printed that there are too many nodes.
  */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node);
 /* Returns true if a name may contain the byte, or may begin with it. */
 bool where_is_name_byte(char c, bool first);
 /*
- * Each parses one operand at reader->p and moves behind it. Returns false after it printed an
- * error.
+ * Each of these functions parses one operand at reader->p and moves reader->p behind it. It returns
+ * false after it printed an error.
  */
 bool where_number(struct where_reader *reader, unsigned *node);
 bool where_text(struct where_reader *reader, unsigned *node);
@@ -81,8 +82,8 @@ bool where_fact(struct where_reader *reader, unsigned *node);
 bool where_field(struct where_reader *reader, unsigned *node);
 
 /*
- * Both print the reason with the text and a caret below the place, and return false. at and len are
- * in bytes of the text.
+ * Both functions print the reason, the text, and a caret below the place of the error, and return
+ * false. at is the offset of the error in the text, and len the number of bytes to mark.
  */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason);
 bool where_wrong_here(const struct where_reader *reader, const char *reason);

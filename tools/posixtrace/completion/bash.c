@@ -2,9 +2,9 @@
 /*
  * bash.c - the completion for bash: a function with a case for each command.
  *
- * The script needs bash 4 for mapfile, and works without the package bash-completion. For
- * --option=value COMP_WORDS has three words: the option, = and the value. bash replaces only the
- * value, so the words that the script offers do not begin with the option.
+ * The script needs bash 4 for mapfile, and works without the package bash-completion. If the user
+ * types --option=value, COMP_WORDS has three words: the option, = and the value. bash replaces only
+ * the value, so the words that the script offers do not begin with the option.
  */
 #include <stdlib.h>
 
@@ -12,10 +12,10 @@
 
 /*
  * The beginning of the script, up to the cases of the commands. It does not depend on the tables.
- * The functions see the local variables of their caller. Words are compared one by one: compgen -W
- * would expand $() in the name of an event, which a hostile log may contain. printf %q quotes each
- * word for the same reason, and errors of posixtrace are discarded, since they would appear in the
- * prompt.
+ * In bash the functions see the local variables of their caller. The script compares words one by
+ * one, because compgen -W would expand $() in the name of an event, and a hostile log may contain
+ * such a name. printf %q quotes each word for the same reason, and errors of posixtrace are
+ * discarded, since they would appear in the prompt.
  */
 static const char head[] =
 	"# Completion of posixtrace for bash. Written by: posixtrace completion bash\n"
@@ -78,10 +78,10 @@ static const char head[] =
 	"	((COMP_CWORD > 1)) || command=\n"
 	"	case $command in\n";
 /*
- * The end of the script. It offers words by the kind that the case of the command has set. The word
- * behind an option decides first, then options if the word begins with -, then the operands. Behind
- * the name of a program that a command starts, the completion of that program is used, if there is
- * one.
+ * The end of the script. It offers words by the kind that the case of the command has set. If the
+ * word is the argument of an option, it offers the words for this option; else options, if the word
+ * begins with -; else the operands. Behind the name of a program that a command starts, it uses the
+ * completion of that program, if there is one.
  */
 static const char tail[] =
 	"	*)\n"
@@ -163,8 +163,8 @@ static void put_names(struct out *out, const struct option_row *row, const char 
 
 /*
  * Writes the case of a command: its options, the kinds of their arguments, and the kind of the
- * other arguments. Returns false without memory. Options without a help text are hidden: they work,
- * but are not offered.
+ * other arguments. Returns false without memory. Options without a help text are hidden. They work,
+ * but the script does not offer them.
  */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
@@ -178,7 +178,10 @@ static bool put_command(struct out *out, const struct tool_command *command)
 		if (!list.row[i]->help)
 			continue;
 		out_str(out, between);
-		/* Only one name of each option is offered, since both would double the list. */
+		/*
+		 * Only one name of each option is offered, because the list would be twice as long
+		 * with both names.
+		 */
 		if (list.row[i]->name)
 			out_printf(out, "--%s", list.row[i]->name);
 		else
@@ -235,8 +238,8 @@ bool bash_script(struct out *out)
 {
 	out_str(out, head);
 	/*
-	 * This case offers the names of the commands: if the command itself is completed, $command
-	 * is empty; and help has a command as its argument.
+	 * This case offers the names of the commands. $command is empty if the command itself is
+	 * completed. The argument of help is a command too.
 	 */
 	out_str(out, "	'' | help)\n		kind=choice choices='");
 	for (size_t i = 0; i < tool_entry_count; i++)

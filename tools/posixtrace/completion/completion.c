@@ -32,7 +32,7 @@ static const struct {
 
 size_t shells_brief(const char *help)
 {
-	/* The parts behind are details; --help and the manual page have them. */
+	/* The text behind these characters has details, which --help and the manual page show. */
 	return strcspn(help, ";:\n");
 }
 
@@ -47,7 +47,7 @@ void shells_quoted(struct out *out, const char *text, size_t len, const char *sp
 	}
 }
 
-/* A format is a source if it can import, and a sink if it can be opened for writing. */
+/* A format is a source if it has the function import, and a sink if it has the function open. */
 void shells_words(struct out *out, enum option_kind kind, const char *choices)
 {
 	const char *blank = "";
@@ -65,9 +65,10 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices)
 }
 
 /*
- * Prints the names of the event types of a log, a line each. A log is hostile: a name with an
- * unsafe character, such as a line end, is left out, because the shell would see two words. The
- * form in which such a name is shown is longer than the name. Returns a status of the tool.
+ * Prints the names of the event types of a log, a line each. A log is hostile. A name with an
+ * unsafe character, such as a line end, is left out, because the shell could take it for two words.
+ * Such names are recognized by their shown form, which is longer than the name. Returns a status of
+ * the tool.
  */
 static int list_events(const char *path)
 {
@@ -113,7 +114,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* The only option is --help, so the loop ends at the first one. */
+/* The only option is --help, so the loop ends at the first option. */
 static int completion_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;

@@ -2,8 +2,8 @@
 /*
  * fish.c - the completion for fish: a line for each command and each option.
  *
- * fish evaluates the condition -n of each line when it completes, and expands the words of -a. So a
- * line is independent of the others, and their order has no meaning.
+ * fish evaluates the condition -n of each line when it completes, and expands the words of -a. So
+ * each line is independent of the others, and the order of the lines has no meaning.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /*
  * The functions that the conditions and words of the lines call. commandline -opc has the words
- * before the one that is completed. -f and -x keep file names from being offered besides the words.
+ * before the one that is completed. With -f or -x, fish offers only the words and no file names.
  */
 static const char head[] =
 	"# Completion of posixtrace for fish. Written by: posixtrace completion fish\n"
@@ -61,7 +61,7 @@ static void put_quoted(struct out *out, const char *text, size_t len)
 
 /*
  * Writes the options of complete that say how an argument is completed. -r: an argument follows;
- * -x: the same, without file names; -F: with file names.
+ * -x: an argument follows that is no file name; -F: file names are offered.
  */
 static void put_kind(struct out *out, enum option_kind kind, const char *choices)
 {

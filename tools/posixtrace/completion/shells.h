@@ -3,8 +3,9 @@
  * shells.h - the scripts by which shells complete the command line of posixtrace.
  *
  * The scripts contain all commands and options as words, so a shell completes them without running
- * posixtrace. It runs posixtrace only for the event types of a log. The texts come from the tables
- * of the commands alone, so they need quoting for the shell's syntax, but are not hostile.
+ * posixtrace. It runs posixtrace only for the event types of a log. The texts come only from the
+ * tables of the commands. They are not hostile, but they must be quoted for the syntax of the
+ * shell.
  */
 #ifndef POSIXTRACE_COMPLETION_SHELLS_H
 #define POSIXTRACE_COMPLETION_SHELLS_H
@@ -18,8 +19,8 @@ bool zsh_script(struct out *out);
 bool fish_script(struct out *out);
 
 /*
- * Writes the words that an argument can be, with a blank between two: those of choices, and for
- * OPTION_SOURCE and OPTION_SINK the names of formats.
+ * Writes the words that an argument can be, with a blank between two words. These are the words of
+ * choices and, for OPTION_SOURCE and OPTION_SINK, the names of formats.
  */
 void shells_words(struct out *out, enum option_kind kind, const char *choices);
 

@@ -11,9 +11,9 @@
 #include "completion/shells.h"
 
 /*
- * The beginning of the script, up to the descriptions of the commands. zsh finds the file by its
- * first line, #compdef, and executes it at the first completion. The last line of the script calls
- * the function for this first completion.
+ * The beginning of the script, up to the descriptions of the commands. The first line of the file,
+ * #compdef, names the command that zsh completes by the file. zsh executes the file at the first
+ * completion, so the last line of the script calls the function for this completion.
  */
 static const char head[] =
 	"#compdef posixtrace\n"
@@ -54,8 +54,8 @@ static const char head[] =
 	"\n"
 	"	commands=(\n";
 /*
- * From the descriptions to the cases of the commands. The first call of _arguments finds the
- * command; the cases see its arguments in the array words.
+ * The part of the script between the descriptions and the cases of the commands. The first call of
+ * _arguments finds the command. In the cases the array words has the arguments of this command.
  */
 static const char middle[] =
 	"	)\n"
@@ -80,8 +80,8 @@ static const char tail[] =
 
 /*
  * Writes text for a quotation by ', with a backslash before each special character of the
- * specification. For a ' the quotation is left and entered again, since a backslash is not special
- * in a quotation.
+ * specification. For a ' the quotation is ended and begun again, because a backslash is not special
+ * within a quotation.
  */
 static void put_quoted(struct out *out, const char *text, size_t len, const char *special)
 {

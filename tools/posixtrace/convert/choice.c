@@ -29,8 +29,8 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 	threads_init(&choice->of_thread, true, 0);
 	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
 	/*
-	 * Each log has its own durations: a span never begins in one log and ends in another. A
-	 * begin is selected although its span's duration is not known yet.
+	 * Each log has its own durations, because a span never begins in one log and ends in
+	 * another. keeps_begins: a begin is selected although its span's duration is not known yet.
 	 */
 	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
 		durations_begin_open(&choice->durations[i], wanted);
@@ -145,8 +145,9 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 		choice->knows_times = true;
 		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
 		/*
-		 * The source may skip what is outside of the bounds, if it has an index. Stacks may
-		 * be before the begin.
+		 * If the source has an index, it may skip what is outside of the bounds. If the
+		 * sink needs stacks, the source must not skip the beginning, because an event may
+		 * have a stack that was recorded before it.
 		 */
 		if (choose->begin_ns > facts->first_ns && !sink_needs_stacks(choice->flow))
 			choice->flow->seek_ns = choose->begin_ns;
@@ -190,8 +191,8 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 }
 
 /*
- * Whether the sink needs the event for the stacks of selected ones, which have only its number. A
- * pattern of -x that matches excludes it all the same.
+ * Whether the event has a stack that the sink needs for selected events, which have only the number
+ * of their stack. If a pattern of -x matches the event, the event is excluded nevertheless.
  */
 static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
 {

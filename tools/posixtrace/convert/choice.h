@@ -3,7 +3,7 @@
  * choice.h - selects the events of a conversion.
  *
  * Each reading of the input has a choice of its own, because a choice learns the types and spans as
- * they appear in the input. The options are the same, so all readings select the same events.
+ * they appear in the input. All readings have the same options, so they select the same events.
  */
 #ifndef POSIXTRACE_CONVERT_CHOICE_H
 #define POSIXTRACE_CONVERT_CHOICE_H
@@ -20,9 +20,9 @@ struct choice {
 	struct paired paired;
 	struct logfile log;     /* the names of the types, for messages and pairs */
 	uint64_t events;        /* number of selected events */
-	uint64_t *of_type;      /* the same by the index of the type */
+	uint64_t *of_type;      /* number of selected events of each type, by its index */
 	size_t types;
-	struct threads of_thread; /* the same for each thread, in its mark */
+	struct threads of_thread; /* mark of a thread: its number of selected events */
 	bool knows_times;       /* wanted_begin() has computed the bounds in time */
 	bool other_order;       /* numbers in the data are not in this machine's byte order */
 };
@@ -32,8 +32,9 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 void choice_fini(struct choice *choice);
 
 /*
- * Adapts the facts to the choice and computes the bounds in time. Returns false, with a message, if
- * an option names something that the trace does not have.
+ * Clears has_events of the facts, because the number of selected events is not known yet, and
+ * computes the bounds in time. Returns false, with a message, if an option names something that the
+ * trace does not have.
  */
 bool choice_begin(struct choice *choice, struct fmt_facts *facts);
 /*
@@ -48,11 +49,11 @@ bool choice_event(struct choice *choice, const struct fmt_event *event);
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 
 /*
- * Replaces the end's ledger by that of the selected events. reported counts the events that the
- * sink got; lost has the losses of their types and threads. A ledger does not have the time of a
- * loss, so losses before the first and after the last selected event count too. The lines are
- * copies that choice_free_end() frees. Returns false without memory, or if an option names
- * something that the trace does not have; the error has been printed.
+ * Replaces the end's ledger by a ledger of the selected events. Its reported counts the events that
+ * the sink got. Its lost has the losses of the selected types and threads. A ledger does not have
+ * the time of a loss, so losses before the first and after the last selected event count too. The
+ * lines of *end become copies, which choice_free_end() frees. Returns false without memory, or if
+ * an option names something that the trace does not have; the error has been printed.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

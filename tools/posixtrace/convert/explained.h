@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * explained.h - whether a schema describes all bytes of an event's data: the data has all fields
- * completely, has no bytes after the last field, and its texts are UTF-8. A format that would
- * rather write the fields than the raw bytes uses this to decide if the fields alone give back the
- * same data.
+ * completely, has no bytes after the last field, and its texts are UTF-8. A format that prefers to
+ * write the fields instead of the raw bytes calls explained() to find out if the fields alone give
+ * back the same data.
  */
 #ifndef POSIXTRACE_CONVERT_EXPLAINED_H
 #define POSIXTRACE_CONVERT_EXPLAINED_H

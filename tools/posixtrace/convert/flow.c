@@ -61,7 +61,8 @@ bool flow_answer(struct fmt_flow *flow, int err)
 }
 
 /*
- * Calls a function of the sink if it has that function. The value is false if the source must stop.
+ * Calls the sink's function of that name, if the sink has one. The value is false if the source
+ * must stop.
  */
 #define TELL(function, what) \
 	(flow->to->function && !flow->stopped \
@@ -182,7 +183,7 @@ bool fmt_note(struct fmt_flow *flow, const char *format, ...)
 	va_list args;
 	bool go;
 
-	/* A note is text of any length; the sink escapes it. */
+	/* A note may have any length, so its text is allocated. The sink escapes the text. */
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
@@ -272,7 +273,7 @@ bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int6
 {
 	struct posix_trace_object_np object;
 
-	/* Each log is asked in turn: the process may be traced by any of them. */
+	/* Any of the logs may have the objects of the process, so each log is asked in turn. */
 	for (size_t i = 0; i < flow->object_logs; i++) {
 		if (posix_trace_object_find_np(flow->objects[i], (pid_t)pid, pointer, time_ns,
 					       &object))
@@ -310,7 +311,10 @@ static const char *descriptor_name(struct fmt_flow *flow, const struct fmt_event
 	return descriptors_find(flow->descriptors, &same, value->field->name, value->s64);
 }
 
-/* A name of the schema for a value, such as AT_FDCWD, precedes the name of an open descriptor. */
+/*
+ * If the schema has a name for a value, such as AT_FDCWD, that name is used, and not the name of an
+ * open descriptor.
+ */
 bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES])
 {

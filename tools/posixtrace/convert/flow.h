@@ -2,9 +2,9 @@
 /*
  * flow.h - the state of one conversion, behind the fmt_ functions.
  *
- * convert.c, the files that define the fmt_ functions, and sources that prove nesting include this
- * header. Other formats include format.h alone. One thread runs a conversion; no function here may
- * be called by two threads at the same time for the same flow.
+ * The commands that convert, the files that define the fmt_ functions, and the formats log and
+ * sqlite include this header. Other formats include format.h alone. One thread runs a conversion;
+ * no function here may be called by two threads at the same time for the same flow.
  */
 #ifndef POSIXTRACE_CONVERT_FLOW_H
 #define POSIXTRACE_CONVERT_FLOW_H
@@ -58,7 +58,7 @@ struct fmt_flow {
 	struct fmt_input *input;
 	const struct fmt_output *output;
 	void *context;         /* the sink's */
-	int status;            /* the worst so far */
+	int status;            /* the worst exit status so far */
 	bool begun;            /* begin was called: the sink accepts types */
 	bool stopped;          /* the sink or the choice has failed */
 	int64_t seek_ns;       /* choice_begin() sets it: the source may omit earlier events */
@@ -76,7 +76,8 @@ struct fmt_flow {
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
-	struct logfile *const *logs; /* the same logs; NULL: the source is no log */
+	/* the logs of objects, with their types; NULL: the source is no log */
+	struct logfile *const *logs;
 	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
 	unsigned sources;      /* number of logs that are the input */
 	const struct merge *clocks; /* has the values of --clock-error; NULL: none */
@@ -96,7 +97,8 @@ struct fmt_flow {
 
 /*
  * flow_init() makes a flow from one format to another, without an input. flow_fini() ends the line
- * of progress and frees the types and the counts of faults. Source and sink are closed before it.
+ * of progress and frees the types and the counts of faults. The caller must close source and sink
+ * before flow_fini().
  */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to);
 void flow_fini(struct fmt_flow *flow);

@@ -8,7 +8,7 @@
  *
  *	fmt_begin	once
  *	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note
- *			in any order, any number
+ *			in any order, each any number of times
  *	fmt_finish	once
  *
  * Each of them calls the sink's function of the same name, if the sink has it; fmt_finish() calls
@@ -42,7 +42,10 @@ struct fmt_input;
 
 /* ------------------------------------------------------------------ events and facts */
 
-/* Known before the first event. Zero and empty mean not known, unless a comment says so. */
+/*
+ * The facts that a source knows before the first event. Zero and empty mean not known, unless a
+ * comment says so.
+ */
 struct fmt_facts {
 	char name[TRACE_NAME_MAX + 1];       /* of the stream */
 	char generation[TRACE_NAME_MAX + 1]; /* the program or system that made the trace */
@@ -86,8 +89,8 @@ struct fmt_type {
 	const char *name;       /* any bytes but NUL; a NUL follows them */
 	const char *schema;     /* the text that describes the data; NULL: none */
 	/*
-	 * The parsed schema. NULL: there is none, or the text is not a schema. For sinks; a source
-	 * does not set it.
+	 * The parsed schema. NULL: there is none, or the text is not a schema. The flow sets it for
+	 * the sinks; a source does not set it.
 	 */
 	const struct posix_trace_schema_np *fields;
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
@@ -112,7 +115,7 @@ struct fmt_span {
 	unsigned series;        /* a number for the name */
 	bool keyed;
 	unsigned lane;
-	uint64_t id;            /* the same for both of its events, and of no other span */
+	uint64_t id;            /* number of the span, which both of its events have */
 	/* of this event: later events have greater numbers; id is the number of the begin */
 	uint64_t number;
 	int64_t begin_ns, end_ns;
@@ -154,7 +157,10 @@ struct fmt_object {
 	int64_t since_ns;       /* when the name begins; an empty name ends the name before */
 };
 
-/* Events are missing at this place of the trace. A source with a ledger gives no counts here. */
+/*
+ * Events are missing at this place of the trace. A source that has a ledger gives no counts in
+ * struct fmt_lost.
+ */
 struct fmt_lost {
 	int cause;              /* POSIX_TRACE_LOST_*_NP */
 	bool counted;
@@ -164,7 +170,7 @@ struct fmt_lost {
 	const struct fmt_type *type; /* NULL: unknown */
 	uint32_t pid, tid;      /* 0: unknown */
 	uint64_t thread;
-	unsigned source;        /* as of an event */
+	unsigned source;        /* the number of the log, as in struct fmt_event */
 };
 
 struct fmt_type_line {
@@ -177,7 +183,7 @@ struct fmt_thread_line {
 	struct posix_trace_ledger_np ledger;
 };
 
-/* Known after the last event. */
+/* The facts that a source knows after the last event. */
 struct fmt_end {
 	bool complete;          /* the input is whole */
 	bool has_status;
@@ -238,7 +244,10 @@ struct format {
 	const char *suffix;     /* "json": file names that select this sink; NULL: none */
 	const struct option_row *options; /* of the values above; NULL: none */
 
-	/* As a source. detect may be NULL: then only --from selects it. */
+	/*
+	 * The functions of the format as a source. If detect is NULL, only --from selects the
+	 * format.
+	 */
 	bool (*detect)(const struct fmt_head *head);
 	/*
 	 * Returns TOOL_OK also for damaged input of which a part was kept: fmt_fault() has recorded
@@ -247,9 +256,10 @@ struct format {
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
 	/*
-	 * As a sink. open makes the context; it is required, the others may be NULL. Each except
-	 * close returns 0, an error number, or -1. convert prints an error number with the output's
-	 * name; -1 means that the sink has printed the error itself.
+	 * The functions of the format as a sink. open makes the context. open is required, and the
+	 * other functions may be NULL. Each function except close returns 0, an error number, or
+	 * -1. convert prints an error number with the output's name; -1 means that the sink has
+	 * printed the error itself.
 	 */
 	enum fmt_output_kind output;
 	int (*open)(struct fmt_flow *flow, const struct fmt_output *output, void **context);
@@ -299,7 +309,7 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
  */
 const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what);
 
-/* The same for a source that knows only names. */
+/* Does the same as fmt_type() for a source that knows only names. */
 const struct fmt_type *fmt_type_named(struct fmt_flow *flow, const char *name);
 
 /* The number of types, and a type by its index. */
@@ -316,8 +326,9 @@ bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, 
 struct stacks_found;
 
 /*
- * For sinks: the name of the function of a frame of a process at a time, from the mappings of the
- * first log that knows the address. NULL: not known. Valid until the next call.
+ * For sinks: the name of the function of one frame of a stack, in this process at this time. The
+ * name comes from the mappings of the first log that knows the frame's address. Returns NULL if no
+ * log knows it. The name is valid until the next call.
  */
 const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
 			 const struct stacks_found *stack, size_t index, int64_t time_ns);

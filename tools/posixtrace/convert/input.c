@@ -42,7 +42,8 @@ int input_open(struct fmt_input *input, const char *path)
 		int status = endpoint_open(path, &input->fd);
 
 		/*
-		 * A connection may stay open forever. Signals end it, and the output is completed.
+		 * A connection may stay open forever. Therefore a signal ends the input, and the
+		 * sink completes its output.
 		 */
 		if (!status)
 			input_end_at_signals(input);
@@ -107,7 +108,10 @@ static bool wait_for_bytes(const struct fmt_input *input)
 	return !poller[1].revents;
 }
 
-/* read(2) that resumes after EINTR. 0 is the end of the input, or a signal that ends it. */
+/*
+ * read(2) that resumes after EINTR. Returns 0 at the end of the input, or after a signal that ends
+ * it.
+ */
 static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 {
 	ssize_t n;

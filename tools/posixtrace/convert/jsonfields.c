@@ -58,8 +58,8 @@ static void put_value(struct json *json, const char *name,
 }
 
 /*
- * Whether any field can have a name. json_names() decodes the data a second time, so events without
- * such fields avoid it.
+ * Whether any field can have a name. json_names() decodes the data a second time, so it is not
+ * called for events without such fields.
  */
 static bool may_be_called(const struct posix_trace_schema_np *schema)
 {

@@ -2,9 +2,9 @@
 /*
  * nesting.c - turns intervals in the order of their ends into edges in the order of time.
  *
- * The intervals are read from the last one back, with a stack of those whose begin is still to be
- * passed. The edges are found from the youngest to the oldest one, so they go through a second
- * temporary file, which is read backwards again.
+ * The intervals are read from the last one back. A stack has the intervals whose begin this
+ * backward walk has not passed yet. The edges are found from the youngest to the oldest one, so
+ * they go through a second temporary file, which is read backwards again.
  */
 #include "convert/nesting.h"
 
@@ -170,7 +170,10 @@ int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 	if (!b)
 		return ENOMEM;
 	b->nesting = nesting;
-	/* The intervals that are not in the file are the youngest ones. */
+	/*
+	 * The intervals that are not in the file are the youngest ones, so the backward walk begins
+	 * with them.
+	 */
 	push_intervals(b, lane->interval, lane->intervals);
 	for (size_t i = lane->blocks; i-- && !b->err;) {
 		b->err = whole_pread(nesting->intervals, block, sizeof(block),
@@ -178,7 +181,10 @@ int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
 		if (!b->err)
 			push_intervals(b, block, NESTING_BLOCK);
 	}
-	/* Intervals that are still on the stack begin before all others. */
+	/*
+	 * Intervals that are still on the stack begin before all others, so their begins come last
+	 * in the backward walk.
+	 */
 	while (b->depth)
 		pop_interval(b);
 	err = b->err ? b->err : visit_edges(b, visit, arg);

@@ -22,7 +22,7 @@
 
 struct interval {
 	int64_t begin_ns, end_ns;
-	uint64_t begin, end; /* numbers of events: they order equal times */
+	uint64_t begin, end; /* numbers of its two events, which order equal times */
 	uint64_t frame;      /* the caller's number for the name; edges have its lower 32 bits */
 };
 

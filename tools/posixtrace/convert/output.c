@@ -48,8 +48,8 @@ static int open_folder(struct output *output, const char *path)
 }
 
 /*
- * The sink needs a file, but its output cannot seek. It gets a temporary file, which output_keep()
- * copies to the output.
+ * Called if the sink needs a file that can seek, and its output cannot seek. The sink gets a
+ * temporary file, which output_keep() copies to the output.
  */
 static int spool_output(struct output *output)
 {
@@ -74,8 +74,8 @@ static int spool_output(struct output *output)
 }
 
 /*
- * Opens a pipe, a device or an open descriptor such as /dev/stdout. Most devices have no contents
- * that could be destroyed. A disk has such contents, so it requires --force.
+ * Opens a pipe, a device or an open descriptor such as /dev/stdout. To write to most devices
+ * destroys nothing. To write to a disk destroys its contents, so a disk requires --force.
  */
 static int open_there(struct output *output, const char *path, bool is_disk, bool force)
 {
@@ -116,7 +116,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 		return open_folder(output, path);
 	if (endpoint_is(path)) {
 		output->state = OUTPUT_THERE;
-		/* A connection is treated as a pipe: it cannot seek. */
+		/* A connection cannot seek, so it is treated as a pipe. */
 		status = endpoint_open(path, &output->shown.fd);
 		output->shown.path = path;
 		seeks = false;
@@ -190,8 +190,8 @@ int output_keep(struct output *output)
 }
 
 /*
- * Whether a regular file is also this input. Device and file number are compared, because one file
- * may have different names.
+ * Whether the file is a regular file and the input with this path is the same file. Device and file
+ * number are compared, because one file may have different names.
  */
 static bool is_the_same(const struct stat *file, const char *path)
 {
@@ -220,7 +220,7 @@ int output_open_text(struct output *output, const char *path, bool force, char *
 		return status;
 	/*
 	 * outfile_create() makes a file that only its owner can read, so the permissions are
-	 * changed here. The umask can be read only by setting it.
+	 * changed here. A process can read its umask only by setting it.
 	 */
 	mask = umask(0);
 	umask(mask);

@@ -14,7 +14,7 @@ enum output_state { OUTPUT_STANDARD, OUTPUT_THERE, OUTPUT_NEW, OUTPUT_SPOOLED, O
 struct output {
 	struct fmt_output shown; /* the part that the sink sees */
 	enum output_state state;
-	struct outfile file;     /* NEW */
+	struct outfile file;     /* only in the state NEW */
 	struct out out;
 	int target;              /* SPOOLED: the descriptor that gets the file's bytes at the end */
 	char *place;             /* SPOOLED: the file's name */
@@ -27,15 +27,15 @@ struct output {
 int output_open(struct output *output, const char *path, enum fmt_output_kind kind, bool force);
 
 /*
- * Does the same for a text or a page. A new file gets the permissions that the umask leaves. inputs
- * are the names of the command's inputs; the output must be none of them.
+ * Does the same as output_open() for a text or a page. A new file gets the permissions that the
+ * umask leaves. inputs are the names of the command's inputs; the output must be none of them.
  */
 int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
 		     size_t count);
 
 /*
- * Ends the output by status: completes it, or drops it if the command has failed. Returns the exit
- * status of the command.
+ * Ends the output. If status is that of a command that has failed, drops the output; otherwise
+ * completes it. Returns the exit status of the command.
  */
 int output_close(struct output *output, int status);
 

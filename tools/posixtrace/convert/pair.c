@@ -20,9 +20,9 @@ static bool find_pairable(void *arg, const char *name, size_t len)
 }
 
 /*
- * Marks the type if its name and its partner's make a span. copy_of() in types.c leaves room for a
- * second copy of the type's name behind each type. The name of the span is stored there, since it
- * is a part of the type's name.
+ * Marks the type as begin or end if its name and the name of a partner make a span. copy_of() in
+ * types.c leaves room for a second copy of the type's name behind each type. The name of the span
+ * is stored there, since it is a part of the type's name.
  */
 static void set_span(struct fmt_flow *flow, struct fmt_type *type)
 {

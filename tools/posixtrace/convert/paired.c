@@ -64,7 +64,10 @@ static struct log_type *paired_learn(struct paired *paired, const struct fmt_typ
 	/* pairing has an array by number. Types with greater numbers make no spans. */
 	type->listed = type->id < 65536;
 	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
-	/* A foreign format may have longer names than a log. Only the copy here is shortened. */
+	/*
+	 * A foreign format may have longer names than a log. Only the copy of the name in *type is
+	 * shortened.
+	 */
 	type->name_len =
 		from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
 	memcpy(type->name, from->name, type->name_len);

@@ -19,7 +19,10 @@
  */
 size_t plain_text(char *to, const void *bytes, size_t len, bool *exact);
 
-/* The same into allocated memory. Returns NULL without memory. */
+/*
+ * Does the same as plain_text(), but returns the text in memory that the caller frees. Returns NULL
+ * without memory.
+ */
 char *plain_copy(const void *bytes, size_t len);
 
 #endif

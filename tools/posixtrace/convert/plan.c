@@ -55,7 +55,10 @@ void plan_fini(struct plan *plan)
 
 int plan_add(struct plan *plan, uint64_t *number)
 {
-	/* The block in memory is full: the next record begins a new one. */
+	/*
+	 * The block in memory is full, so it is written to the file, and the record begins a new
+	 * block.
+	 */
 	if (plan->records / PLAN_BLOCK != plan->block) {
 		int err = whole_pwrite(plan->fd, plan->record, BLOCK_BYTES,
 				       plan->block * BLOCK_BYTES);
@@ -87,9 +90,10 @@ int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
 }
 
 /*
- * Limits the least begin of a span. A damaged trace may claim any duration, and the whole picture
- * would then be one long span. The begin may precede the first event by at most the length of the
- * trace. The arithmetic is unsigned because times have the whole range of 64 bits.
+ * Limits the least begin of a span. A damaged trace may claim any duration, and one long span would
+ * then fill the whole picture. Therefore the least begin may precede the first event by at most the
+ * length of the trace. The arithmetic is unsigned, because a difference of two times may overflow a
+ * signed number.
  */
 static void settle_begin(struct plan *plan)
 {
@@ -127,7 +131,7 @@ struct plan_kind *plan_kind(struct plan *plan, size_t type)
 	return vec_reach(&plan->kind, &plan->kinds, type) ? &plan->kind[type] : NULL;
 }
 
-/* For table_find(). */
+/* Compares the name of a function with the wanted one, for table_find(). */
 static bool is_called(const void *array, uint32_t index, const void *name)
 {
 	const struct plan_function *function = array;
@@ -183,8 +187,8 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 /* ------------------------------------------------------------------ asking */
 
 /*
- * A begin that is older than the limit of settle_begin() is moved to this limit, the least time of
- * the facts.
+ * Returns the time, or least_ns if the time is earlier. least_ns is the limit of settle_begin() for
+ * the begins of spans.
  */
 static int64_t not_before(int64_t time_ns, int64_t least_ns)
 {
@@ -192,8 +196,8 @@ static int64_t not_before(int64_t time_ns, int64_t least_ns)
 }
 
 /*
- * The next record. Returns NULL after the last one: if the input has changed between the readings,
- * the records may end early.
+ * The next record. Returns NULL after the last one: if the input has changed between the two
+ * readings, there may be fewer records than the second reading needs.
  */
 static const struct plan_record *next_record(struct plan *plan)
 {
@@ -213,7 +217,7 @@ static const struct plan_record *next_record(struct plan *plan)
 	return &plan->record[plan->at++ % PLAN_BLOCK];
 }
 
-/* If there is a function, its name and series replace those of the kind. */
+/* If function is not 0, the name and series of the function replace those of the kind. */
 static void name_function(const struct plan *plan, uint32_t function, struct fmt_span *span)
 {
 	if (!function || function > plan->functions)

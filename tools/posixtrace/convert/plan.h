@@ -5,9 +5,9 @@
  *
  * spans/pairing.h decides which events make a span, as for every other command. The plan has one
  * record for each event whose type begins spans, ends spans, or has their durations. If such spans
- * have the names of functions, each of these events has one more record before. The records are in
- * the order of the events. scan.c makes them during the first reading. During the second one
- * plan_span() is called for each event, in the same order.
+ * have the names of functions, each of these events has a second record, which precedes its first
+ * one. The records are in the order of the events. scan.c makes them during the first reading.
+ * During the second one plan_span() is called for each event, in the same order.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -41,12 +41,14 @@ struct plan_record {
 struct plan_kind {             /* of an event type, by its index */
 	enum plan_use use;
 	bool keyed;
-	bool is_event;         /* it has the name of the event type */
-	/* each event has one more record before, whose lane is the number of the function */
+	bool is_event;         /* the span has the name of the event type */
+	/*
+	 * each event has one more record, before its own; lane of that one is the function's number
+	 */
 	bool has_function;
 	unsigned series;
 	char *name;            /* of the span */
-	bool was_early;        /* it had events before it had a role */
+	bool was_early;        /* the type had events before it had a role */
 };
 
 struct plan_function {         /* a function whose calls are spans */

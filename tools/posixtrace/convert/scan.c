@@ -3,9 +3,9 @@
  * scan.c - the first reading of the input: a sink that makes the plan.
  *
  * Spans come from spans/pairing.h, as for posixtrace latency. Two types are a pair by their names
- * only if both exist. A source that defines types as they appear may pass events of one type before
- * it defines the other. In that case the input is read once more, with all names known from the
- * beginning.
+ * only if both exist. A source that defines types as they appear may pass events of one type of the
+ * pair before it defines the other type. In that case the input is read once more, with all names
+ * known from the beginning.
  */
 #include "convert/scan.h"
 
@@ -34,7 +34,8 @@ struct scan_lanes {
 /* One of several logs. Its begins, ends and losses are independent of the other logs. */
 struct scan_source {
 	struct paired paired;
-	uint64_t cuts;   /* how often events were lost, so that open spans have no end */
+	/* how often events were lost; each loss leaves the open spans without an end */
+	uint64_t cuts;
 };
 
 struct scan { /* the context of the sink */
@@ -119,7 +120,7 @@ static struct moment scan_moment(int64_t ns, uint64_t number)
 /*
  * An event begins a span. A span without a key may contain other spans. It gets its lane when it
  * ends, because only then these spans are known. A span with a key gets a free lane now, and the
- * record of the begin keeps the lane until the end.
+ * record of the begin stores the lane until the span ends.
  */
 static void begin_span(struct scan *scan)
 {
@@ -135,7 +136,10 @@ static void begin_span(struct scan *scan)
 		return;
 	}
 	scan->err = flat_lanes_take(&lanes->flat, now, scan->event->source, &lane);
-	/* 0: no lane; so lane_of() subtracts 1. Without an end, plan_span() ignores the record. */
+	/*
+	 * lane + 1, because 0 means no lane; lane_of() subtracts 1. If the span has no end,
+	 * plan_span() ignores the record.
+	 */
 	record.lane = lane + 1;
 	if (!scan->err)
 		scan->err = plan_change(scan->plan, scan->number, &record);
@@ -175,8 +179,9 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 }
 
 /*
- * The span is a call of the function with this name. Stores the number of the function in two
- * records: those before the records of the span's begin and end.
+ * Called for a span that is a call of the function with this name. Stores the number of the
+ * function in two records: the one before the record of the span's begin, and the one before the
+ * record of its end.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
@@ -389,7 +394,10 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 		scan->err = source->paired.pairing.err;
 }
 
-/* An event that is not selected makes no span, but it may report losses, which cut open spans. */
+/*
+ * An event that is not selected makes no span, but it may report losses. After a loss the open
+ * spans get no end.
+ */
 static int pass_unselected(struct scan *scan, const struct fmt_event *from,
 			   const struct log_type *type)
 {
@@ -437,7 +445,10 @@ static int scan_lost(void *context, const struct fmt_lost *lost)
 	struct scan *scan = context;
 
 	scan_facts_lost(scan->plan, lost);
-	/* Events are missing here, so a later end may belong to a begin that is missing. */
+	/*
+	 * Events are missing here, so a later end may belong to a begin that is missing. Therefore
+	 * all open spans are dropped.
+	 */
 	pairing_cut(&scan->source[lost->source].paired.pairing);
 	scan->source[lost->source].cuts++;
 	return 0;
@@ -524,7 +535,10 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	if (flow->choice)
 		choice_fini(&choice);
 	flow->choice = NULL;
-	/* A sink that stopped has returned an error. Its number is lost, so ENOMEM replaces it. */
+	/*
+	 * A sink that stopped has returned an error, but the flow does not keep the error number.
+	 * ENOMEM takes its place.
+	 */
 	if (flow->stopped)
 		err = err ? err : ENOMEM;
 	return err ? err : plan_finish(plan);

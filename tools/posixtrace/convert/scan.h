@@ -10,7 +10,7 @@
  * Reads the flow's input to its end, makes the plan and sets the input back to its beginning.
  * Faults of the input are not printed: the second reading prints them. Returns false if the plan
  * cannot be used; plan_fini() must be called nevertheless. An input that can be read only once is
- * not read, and *kept is false.
+ * not read, and *kept becomes false.
  */
 bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
 

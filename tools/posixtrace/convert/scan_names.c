@@ -21,7 +21,7 @@
 
 struct named {
 	uint32_t pid, tid;     /* tid and handle 0: a process */
-	uint64_t handle;       /* the latest one */
+	uint64_t handle;       /* the latest handle that an event of the thread had */
 	int64_t last_ns;       /* the time of its last event */
 	char *name;            /* from the source; NULL: none */
 };
@@ -114,8 +114,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
 	 * The name is looked up at the end of the reading, for the time of the thread's last event
-	 * and with its latest handle. A later name describes the thread better, and an earlier
-	 * handle may belong to another thread by then.
+	 * and with its latest handle. A later name describes the thread better. An earlier handle
+	 * may belong to another thread at that time.
 	 */
 	if (named) {
 		named->handle = event->thread;
@@ -215,9 +215,9 @@ static int plan_process(const struct scan_names *names, const struct fmt_flow *f
 }
 
 /*
- * Adds the name of a thread to the plan. If a thread has a number, this identifies it, and its
- * handle in the plan is 0. The first thread of a process has the same number as the process; if it
- * has no other name, it gets the name of the program.
+ * Adds the name of a thread to the plan. If a thread has a number, the number identifies it, and
+ * its handle in the plan is 0. The first thread of a process has the same number as the process. If
+ * this thread has no other name, it gets the name of the program.
  */
 static int plan_thread(const struct scan_names *names, const struct fmt_flow *flow,
 		       const struct named *thread, struct plan *plan)

@@ -15,7 +15,7 @@ struct speed {
 	speed_t value;
 };
 
-/* The speeds of termios.h that Linux knows. Another number cannot be set without termios2. */
+/* The speeds of termios.h that Linux knows. Any other speed would require termios2. */
 static const struct speed speeds[] = {
 	{ 1200, B1200 }, { 2400, B2400 }, { 4800, B4800 }, { 9600, B9600 }, { 19200, B19200 },
 	{ 38400, B38400 }, { 57600, B57600 }, { 115200, B115200 }, { 230400, B230400 },

@@ -71,8 +71,9 @@ const struct format *fmt_detect(const struct fmt_head *head)
 const char *fmt_foreign_name(int fd)
 {
 	/*
-	 * The same length as the head of fmt_input, so that both recognize the same formats.
-	 * Static, because it is too large for the stack; the tool has one thread here.
+	 * The array has the same length as the head of fmt_input, so that fmt_foreign_name() and
+	 * convert recognize the same formats. It is static, because it is too large for the stack.
+	 * Only one thread of the tool calls this function.
 	 */
 	static unsigned char bytes[65536];
 	struct fmt_head head = { .bytes = bytes };

@@ -33,8 +33,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Finds the thread in the hash table, without recent, or makes it. Returns NULL if the limit is
- * reached or without memory.
+ * Finds the thread in the hash table, or makes it. Does not look into recent. Returns NULL if the
+ * limit is reached or without memory.
  */
 static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {

@@ -14,7 +14,10 @@
 #include "convert/output.h"
 #include "convert/scan.h"
 
-/* The option of that name, unless it has the value of options for the other direction; or NULL. */
+/*
+ * Returns the format's option with that name, or NULL if there is none or its value is other. other
+ * is the value of options that are for the other direction only.
+ */
 static const struct option_row *option_of(const struct format *format, const char *name, int other)
 {
 	for (const struct option_row *o = format->options; o && o->name; o++)
@@ -32,8 +35,8 @@ static void offer_options(struct nearest *nearest, const struct format *format, 
 }
 
 /*
- * Prints that an option has no effect in this conversion: its format is used in the other
- * direction, or neither format has it.
+ * Prints that an option has no effect in this conversion: either the option is for the other
+ * direction of its format, or neither format has the option.
  */
 static void say_no_option(const struct fmt_flow *flow, const char *name)
 {
@@ -246,7 +249,8 @@ static void say_if_none_was_wanted(const struct fmt_flow *flow)
 static int into_output(const struct through *through, struct fmt_flow *flow)
 {
 	/*
-	 * Static: its buffer is too large for the stack. A process runs one conversion at a time.
+	 * The output is static, because its buffer is too large for the stack. A process runs one
+	 * conversion at a time.
 	 */
 	static struct output output;
 	struct plan plan = { .fd = -1 };
@@ -285,7 +289,8 @@ int through(const struct through *through, struct fmt_input *input)
 	flow_init(&flow, from, through->to);
 	flow.input = input;
 	/*
-	 * The number of inputs is needed before the sink opens: it decides if events have a source.
+	 * The number of inputs is needed before the sink opens: a sink asks if events come from
+	 * several logs.
 	 */
 	for (const struct fmt_input *i = input->next; i; i = i->next)
 		flow.sources++;

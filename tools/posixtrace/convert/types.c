@@ -30,7 +30,10 @@ static const struct {
 	{ POSIX_TRACE_UNNAMED_USER_EVENT, "posix_trace_unnamed_userevent" },
 };
 
-/* The result without memory: the flow has stopped then, but the source may still use the type. */
+/*
+ * The result of fmt_type() without memory. The flow has stopped then, but the source may still use
+ * this type.
+ */
 static struct fmt_type no_memory = { .name = "", .level = -1 };
 
 /*
@@ -79,8 +82,8 @@ struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t
 }
 
 /*
- * Makes a copy of the type with its name, schema and span name in one piece of memory. len + 1
- * bytes more are left behind them: pair.c stores a span's name there, which is never longer than
+ * Makes a copy of the type with its name, schema and span name in one piece of memory. Behind these
+ * texts it leaves len + 1 bytes free. pair.c stores a span's name there, which is never longer than
  * the type's name.
  */
 static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compare.c - forms the comparisons of two samples and tests them.
+ * compare.c - makes the comparisons of two samples and tests them.
  *
- * All tests use the logarithms of the parts' ratios. A factor thus becomes a summand, and "twice as
- * slow" is as far from "equal" as "twice as fast". Both logs are divided into SAMPLE_PARTS parts.
+ * Both logs are divided into SAMPLE_PARTS parts. For each part the ratio of the two logs is
+ * computed, and all tests use the logarithms of these ratios. In logarithms a factor is a summand,
+ * and "twice as slow" is as far from "equal" as "twice as fast".
  */
 #include "diff/compare.h"
 
@@ -15,8 +16,9 @@
 #include "diff/paired.h"
 
 #define CONFIDENCE   0.95
-#define COUNT_LEAST  (3 * SAMPLE_PARTS) /* a count is tested if one log has so many events */
-#define COMMON_LEAST 3                  /* spans that are needed for a common ratio */
+/* a count is tested if at least one log has this number of events */
+#define COUNT_LEAST  (3 * SAMPLE_PARTS)
+#define COMMON_LEAST 3                  /* a common ratio needs at least this number of spans */
 
 const char *compare_quantity_name(int quantity)
 {
@@ -30,8 +32,9 @@ const char *compare_kind_name(int kind)
 }
 
 /*
- * Appends a comparison. Returns NULL without memory. Rows may move, so the pointer is valid only
- * until the next call. name is not copied; it belongs to a sample, which outlives the comparison.
+ * Appends a comparison. Returns NULL without memory. The next call may move the rows, so the
+ * pointer is valid only until then. name is not copied. It belongs to a sample, which exists longer
+ * than the comparison.
  */
 static struct comparison *add_row(struct compare *compare, const char *name, int kind, int quantity)
 {
@@ -47,8 +50,8 @@ static struct comparison *add_row(struct compare *compare, const char *name, int
 }
 
 /*
- * Computes the ratio and its interval from the logarithms of the parts' ratios. shift is added to
- * all these logarithms.
+ * Computes the ratio and its interval. difference has the logarithms of the ratios of the parts,
+ * and shift is added to each of them.
  */
 static void set_interval(struct comparison *to, const double *difference, double shift)
 {
@@ -62,8 +65,8 @@ static void set_interval(struct comparison *to, const double *difference, double
 }
 
 /*
- * Tests a comparison against the margin: p is small if the ratio is farther from 1 than the margin
- * allows. The result is adjusted later, when all tests are known.
+ * Tests a comparison against the margin. p becomes small if the ratio is farther from 1 than the
+ * margin allows. adjust_all() adjusts p later, when all tests are known.
  */
 static void compare_test(const struct compare *compare, struct comparison *to,
 			 const double *difference)
@@ -78,8 +81,8 @@ static void compare_test(const struct compare *compare, struct comparison *to,
 /* ------------------------------------------------------------------ event types */
 
 /*
- * Types of two logs are the same if their names are equal. Their ids may differ, because each log
- * has its own.
+ * Finds the type with this name. A type of one log is compared with the type of the other log that
+ * has the same name. Their ids may differ, because each log gives ids of its own.
  */
 static const struct sample_type *find_type(const struct sample *sample, const char *name)
 {
@@ -90,9 +93,9 @@ static const struct sample_type *find_type(const struct sample *sample, const ch
 }
 
 /*
- * Computes the logarithm of the ratio of the sums, and for each part its deviation from that ratio.
- * If a burst of events is in different parts of the two logs, it makes two deviations that cancel
- * each other.
+ * Stores for each part the logarithm of the ratio of the two logs' total counts, plus the deviation
+ * of the part from that ratio. If both logs have the same burst of events, but in different parts,
+ * the burst causes two deviations that cancel each other in the mean.
  */
 static void count_differences(const struct sample_type *a, const struct sample_type *b,
 			      double *difference)
@@ -104,13 +107,13 @@ static void count_differences(const struct sample_type *a, const struct sample_t
 			log(ratio) + ((double)b->part[i] - ratio * (double)a->part[i]) /
 				((double)b->count / SAMPLE_PARTS) :
 			/*
-			 * If one log has no events, the ratio has no logarithm, so half an event is
-			 * added to each part.
+			 * If one log has no events of the type, the logarithm would be infinite. So
+			 * half an event is added to each part.
 			 */
 			log(((double)b->part[i] + 0.5) / ((double)a->part[i] + 0.5));
 }
 
-/* Returns the number of events that may be missing in the count of a type. */
+/* Returns an upper bound for the number of events that are missing in the count of a type. */
 static uint64_t missing_events(const struct sample_type *type)
 {
 	uint64_t sum;
@@ -119,8 +122,8 @@ static uint64_t missing_events(const struct sample_type *type)
 }
 
 /*
- * Adds the count and the rate of an event type. a or b is NULL if that log lacks the type. Returns
- * false without memory.
+ * Adds the comparisons of the count and of the rate of an event type. If one log lacks the type, a
+ * or b is NULL. Returns false if memory is lacking.
  */
 static bool add_type(struct compare *compare, const char *name, const struct sample_type *a,
 		     const struct sample_type *b, double seconds_a, double seconds_b)
@@ -152,14 +155,14 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	if (!compare->row[compare->rows - 2].is_tested)
 		return true;
 	/*
-	 * The rate differs from the count by a constant factor. So the logarithms have the same
-	 * interval, shifted by a constant.
+	 * The rate is the count times a constant factor. So in logarithms its interval is that of
+	 * the count, shifted by a constant.
 	 */
 	set_interval(rate, difference, log(seconds_a / seconds_b));
 	return true;
 }
 
-/* Adds the types of A in their order, then those that only B has. */
+/* Adds the types of log A in their order, then the types that only log B has. */
 static bool add_types(struct compare *compare, const struct sample *a, const struct sample *b)
 {
 	double seconds_a = sample_seconds(a), seconds_b = sample_seconds(b);
@@ -181,7 +184,10 @@ static bool add_types(struct compare *compare, const struct sample *a, const str
 
 /* ------------------------------------------------------------------ spans */
 
-/* Returns the series of the other log with this kind and name, NULL if there is none. */
+/*
+ * Returns the series of this sample that has the kind and name of a series of the other sample, or
+ * NULL if there is none.
+ */
 static const struct sample_series *find_series(const struct sample *sample,
 					       const struct series *series)
 {
@@ -196,7 +202,7 @@ static const struct sample_series *find_series(const struct sample *sample,
 static void series_differences(const struct sample_series *a, const struct sample_series *b,
 			enum sample_quantile quantile, double *difference)
 {
-	/* A duration of 0 ns has no logarithm; half a nanosecond is added. */
+	/* A duration of 0 ns has no logarithm, so half a nanosecond is added to each duration. */
 	for (int i = 0; i < SAMPLE_PARTS; i++)
 		difference[i] = log((b->quantile[quantile][i] + 0.5) /
 				    (a->quantile[quantile][i] + 0.5));
@@ -210,8 +216,9 @@ static int compare_ascending(const void *a, const void *b)
 }
 
 /*
- * Finds the common ratio: computes for each span the ratio of its medians in the two logs, and
- * takes the median of these ratios. Returns false without memory.
+ * Finds the ratio that most spans have in common. For each span, the ratio of its medians in the
+ * two logs is computed. The common ratio is the median of these ratios. Returns false if memory is
+ * lacking.
  */
 static bool find_common(struct compare *compare, const struct sample *a, const struct sample *b)
 {
@@ -240,9 +247,9 @@ static bool find_common(struct compare *compare, const struct sample *a, const s
 }
 
 /*
- * Adds the quantiles of a span that both logs have. Returns false without memory. With
- * compare->relative the common ratio is removed before the test. Without it, compare->common is
- * 0.
+ * Adds the comparisons of the quantiles of a span that both logs have. The common ratio is removed
+ * before each test; without --relative compare->common is 0, so nothing is removed. Returns false
+ * if memory is lacking.
  */
 static bool add_series(struct compare *compare, const struct sample_series *a,
 		       const struct sample_series *b)
@@ -278,9 +285,10 @@ static int by_p(const void *a, const void *b)
 }
 
 /*
- * Holm's method: the least p is multiplied by the number of tests, the next one by one less, and so
- * on; no result is less than the one before. Holm's method keeps the probability that any mark is
- * false below the level. The tests need not be independent for that. Returns false without memory.
+ * Adjusts p of all tests by Holm's method. It multiplies the least p by the number of tests, the
+ * next p by one less, and so on. No result may be less than the result before it. If nothing
+ * differs, the probability that any comparison is marked is then at most the level, even if the
+ * tests are not independent. Returns false if memory is lacking.
  */
 static bool adjust_all(struct compare *compare)
 {
@@ -304,7 +312,7 @@ static bool adjust_all(struct compare *compare)
 	return true;
 }
 
-/* Spans that only one log has are not compared; their event types are. */
+/* A span that only one log has is not compared, but its event types are. */
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b)
 {
 	if (!add_types(compare, a, b) || (compare->relative && !find_common(compare, a, b)))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* diff.c - the command diff: finds the differences between two logs that are not chance. */
+/*
+ * diff.c - the command diff: finds the differences between two logs that are greater than chance
+ * explains.
+ */
 #include "diff/diff.h"
 
 #include <errno.h>
@@ -46,7 +49,10 @@ struct diff {
 	bool utc, all, json, fail;
 };
 
-/* Parses a number from 0 to most. strtod() would accept "nan" and "inf". */
+/*
+ * Parses a number from 0 to most. The first character is tested because strtod() would also accept
+ * "nan" and "inf".
+ */
 static bool parse_part(const char *option, const char *text, double most, double *value)
 {
 	char *end;
@@ -59,7 +65,10 @@ static bool parse_part(const char *option, const char *text, double most, double
 	return false;
 }
 
-/* Processes an option; it applies to both logs. Returns false after an error was printed. */
+/*
+ * Processes an option, which applies to both logs. Returns false if the option or its value is
+ * wrong; the error has been printed.
+ */
 static bool parse_option(struct diff *diff, int option)
 {
 	bool good = true;
@@ -122,10 +131,11 @@ static int compare_logs(struct diff *diff, char **path)
 	else
 		diff_text(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1],
 			  diff->all);
-	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status; /* 4 */
+	/* TOOL_LOST is 4 */
+	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status;
 }
 
-/* Parses the options and compares. */
+/* Parses the options and compares the two logs. */
 static int diff_logs(struct diff *diff, int argc, char **argv)
 {
 	int option;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* diff.h - the two forms of the result of the command diff. */
+/* diff.h - the two functions that print the result of the command diff, as text and as JSON. */
 #ifndef POSIXTRACE_DIFF_DIFF_H
 #define POSIXTRACE_DIFF_DIFF_H
 
@@ -8,8 +8,8 @@
 struct out;
 
 /*
- * Both print the comparisons. Unless all is set, diff_text() omits those that have neither a test
- * nor losses.
+ * Both functions print the comparisons. If all is false, diff_text() omits the comparisons that
+ * have neither an interval nor losses.
  */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all);

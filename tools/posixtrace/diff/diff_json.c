@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* diff_json.c - the result as one JSON object, with all comparisons. */
+/* diff_json.c - prints the result as one JSON object, with all comparisons. */
 #include "diff/diff.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/out.h"
 #include "base/text.h"
 
-/* A log with the figures that the comparisons refer to. */
+/* Writes the name of a log, its number of events, its time and its losses. */
 static void log_object(struct json *json, const char *name, const struct sample *sample)
 {
 	json_object(json, name);
@@ -55,7 +55,7 @@ void diff_json(struct out *out, const struct compare *compare, const struct samp
 	json_real(&json, "level", "%g", compare->level);
 	json_real(&json, "margin", "%g", compare->margin);
 	json_unsigned(&json, "common_of", compare->common_of);
-	/* The common ratio is stored as a logarithm; the output has the ratio. */
+	/* compare->common is a logarithm, but the ratio itself is written. */
 	json_real(&json, "common", "%.6g", exp(compare->common));
 	json_unsigned(&json, "tested", compare->tested);
 	json_unsigned(&json, "differ", compare->differ);

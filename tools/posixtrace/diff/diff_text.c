@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* diff_text.c - the result as a table. An asterisk marks a difference that is more than chance. */
+/*
+ * diff_text.c - prints the result as a table. An asterisk marks a difference that is greater than
+ * chance explains.
+ */
 #include "diff/diff.h"
 
 #include <math.h>
@@ -10,7 +13,7 @@
 #include "base/out.h"
 #include "base/text.h"
 
-/* A log with its events, its time and its losses. */
+/* Prints the name of a log, its number of events, its time and its losses. */
 static void print_log(struct out *out, char which, const struct sample *sample)
 {
 	out_printf(out, "%c: ", which);
@@ -37,7 +40,9 @@ static void put_value(struct out *out, const struct comparison *row, double numb
 	out_printf(out, " %12s", text);
 }
 
-/* Writes a comparison. Figures that it lacks are "-". */
+/*
+ * Writes a comparison as a row. If it has no interval or no test, "-" is written in these columns.
+ */
 static void print_row(struct out *out, const struct comparison *row)
 {
 	out_str(out, row->differs ? "* " : "  ");
@@ -60,7 +65,7 @@ static void print_row(struct out *out, const struct comparison *row)
 	out_char(out, '\n');
 }
 
-/* The last line gives the number of tests. If there were none, nothing can be marked. */
+/* The last line has the number of tests, because without tests nothing can be marked. */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all)
 {

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paired.c - Student's test for paired parts with correlated neighbours. libm has no distribution
- * functions, so the incomplete beta function is computed here.
+ * paired.c - Student's test for differences of pairs, where neighbouring differences may be
+ * correlated. The C library has no distribution functions, so the incomplete beta function is
+ * computed here.
  */
 #include "diff/paired.h"
 
 #include <math.h>
 
-#define STEPS   300 /* limit for the continued fraction, which converges much earlier */
-#define BETWEEN 2 /* drift is slow: more of it is between two runs than within one */
+#define STEPS   300 /* limit of the steps for the continued fraction, which needs far fewer steps */
+/*
+ * the factor of the covariance in paired.h: drift is slow, so more of it is between two runs than
+ * within one run
+ */
+#define BETWEEN 2
 
 /*
- * Computes the continued fraction of the incomplete beta function by Lentz's method. Denominators
- * of 0 are replaced by tiny.
+ * Computes the continued fraction of the incomplete beta function by Lentz's method. A denominator
+ * that is nearly 0 is replaced by tiny.
  */
 static double paired_fraction(double a, double b, double x)
 {
@@ -45,7 +50,7 @@ static double paired_fraction(double a, double b, double x)
 
 /*
  * Computes the regularized incomplete beta function. The continued fraction converges fast only for
- * small x; for large x the symmetry of the function is used.
+ * small x. For a large x the function is computed from its value for 1 - x.
  */
 static double paired_beta(double a, double b, double x)
 {
@@ -67,8 +72,8 @@ static double student_above(double t, double freedom)
 }
 
 /*
- * A negative covariance is taken as 0: otherwise the error would be less than for independent
- * parts, and differences would be marked too easily. paired.h has the formula.
+ * paired.h has the formula. A negative covariance is replaced by 0. Otherwise the error would be
+ * less than for independent parts, and differences would be marked too easily.
  */
 struct paired paired_of(const double *difference, size_t count)
 {
@@ -90,8 +95,8 @@ struct paired paired_of(const double *difference, size_t count)
 }
 
 /*
- * The test is two-sided. If all differences are equal, the result is certain: 0 if they are beyond
- * the margin, 1 if they are within it.
+ * The test is two-sided. If all differences are equal, the error is 0, and the result is 0 if they
+ * are beyond the margin, otherwise 1.
  */
 double paired_p(const struct paired *paired, double margin)
 {
@@ -104,7 +109,7 @@ double paired_p(const struct paired *paired, double margin)
 		       0;
 }
 
-/* Inverts student_above() by bisection. 100 steps are more than the precision of a double needs. */
+/* Inverts student_above() by bisection. 100 steps give more precision than a double has. */
 double paired_width(const struct paired *paired, double confidence)
 {
 	double low = 0, high = 1e6;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paired.h - computes the mean of the differences of pairs, and its uncertainty, when neighbouring
- * differences may be correlated.
+ * paired.h - computes the mean of the differences of pairs, and the error of this mean.
+ * Neighbouring differences may be correlated.
  *
- * Each difference is that between a part of one run and the same part of the other; the differences
- * are in the order of the parts. Chance makes parts differ independently. Drift, mostly because of
- * other work of the machine, makes neighbouring parts similar. The drift between the two runs is
- * assumed to be twice that within them. Having more parts does not reduce it:
+ * Each difference is between a part of one run and the same part of the other run. The differences
+ * are in the order of the parts. Chance changes each part independently. Drift, mostly caused by
+ * other work of the machine, changes neighbouring parts in a similar way. It is assumed that the
+ * drift between the two runs is twice the drift within a run. More parts do not reduce the error by
+ * drift:
  *
  * error^2 = variance / parts + 2 max(0, covariance of neighbours)
  *
- * The mean divided by the error has Student's distribution. It has half as many degrees of freedom
- * as there are parts, less one, because the covariance is estimated as well.
+ * The mean divided by the error has Student's distribution. Its number of degrees of freedom is
+ * half the number of parts, less one. This is less than usual, because the covariance is estimated,
+ * too.
  */
 #ifndef POSIXTRACE_DIFF_PAIRED_H
 #define POSIXTRACE_DIFF_PAIRED_H
@@ -27,8 +29,8 @@ struct paired {
 struct paired paired_of(const double *difference, size_t count);
 
 /*
- * Returns the probability of a mean at least as far outside the range from -margin to margin, if
- * the true mean is in the range.
+ * Returns p: if the true mean is within the range from -margin to margin, p is the probability that
+ * a measured mean is at least as far outside this range as the one in paired.
  */
 double paired_p(const struct paired *paired, double margin);
 

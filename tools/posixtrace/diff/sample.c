@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sample.c - reads a log twice: the first time to count, the second time to divide the events and
- * spans into parts of the right size.
+ * sample.c - reads a log twice. The first reading counts events and spans. The second reading
+ * divides them into parts of the right size.
  */
 #include "diff/sample.h"
 
@@ -19,7 +19,7 @@ const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
 
 /*
  * The number of spans that a part must have for each quantile. With fewer spans the quantile would
- * say little: even the p99 of 200 spans is only the second or third greatest.
+ * mean little, since even the p99 of 200 spans is only the second or third greatest of them.
  */
 static const uint64_t least[] = { 8, 50, 200 };
 
@@ -37,8 +37,8 @@ double sample_seconds(const struct sample *sample)
 }
 
 /*
- * Returns the figures of a series; the array grows as the pairing finds series. Returns NULL
- * without memory. The pointer is valid until the next call.
+ * Returns the figures of a series. If the series is new, the array grows. Returns NULL if memory is
+ * lacking. The pointer is valid until the next call.
  */
 static struct sample_series *series_of(struct sample *sample, const struct series *series)
 {
@@ -53,7 +53,7 @@ static struct sample_series *series_of(struct sample *sample, const struct serie
 	return &sample->series[series->index];
 }
 
-/* Stores the quantiles of the part that is complete, and empties its histogram. */
+/* Stores the quantiles of a part that is complete, and empties the histogram for the next part. */
 static void end_part(struct sample_series *series, uint64_t part)
 {
 	for (int i = 0; i < SAMPLE_QUANTILES; i++)
@@ -62,8 +62,8 @@ static void end_part(struct sample_series *series, uint64_t part)
 }
 
 /*
- * Adds a duration to the whole and to its part. Parts have equal numbers of spans, which the first
- * reading found.
+ * Adds a duration to the histogram of the whole log and to that of its part. Each part has the same
+ * number of spans, so the number of all spans must be known from the first reading.
  */
 static bool add_duration(struct sample_series *series, uint64_t ns)
 {
@@ -78,8 +78,8 @@ static bool add_duration(struct sample_series *series, uint64_t ns)
 }
 
 /*
- * Called by the pairing for each span. The second reading may find more spans than the first if the
- * log is still written; the additional spans are ignored.
+ * The pairing calls this function for each span. If the log is still being written, the second
+ * reading may find more spans than the first. The function ignores the additional spans.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -95,14 +95,14 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		 !add_duration(series, span->time_ns))
 		sample->err = ENOMEM;
 	/*
-	 * If a series has fewer spans than there are parts, only the figures of the whole are
-	 * computed.
+	 * If a series has fewer than SAMPLE_PARTS spans, it is not divided, and only the histogram
+	 * of the whole log is filled.
 	 */
 	else if (series->count < SAMPLE_PARTS && !histogram_add(&series->all, span->time_ns))
 		sample->err = ENOMEM;
 }
 
-/* Counts an event. For event types, the parts divide the log's time. */
+/* Counts an event. For event types, the parts are equal spans of the log's time. */
 static void count_event(struct sample *sample, const struct reading *reading)
 {
 	const struct log_type *type = reading->type;
@@ -122,8 +122,8 @@ static void count_event(struct sample *sample, const struct reading *reading)
 }
 
 /*
- * Reads the log once. Returns 0 or an error number. pairing_end() closes the spans that are open at
- * the end of the log.
+ * Reads the log once. Returns 0 or an error number. pairing_end() drops the spans that are still
+ * open at the end of the log.
  */
 static int read_once(struct sample *sample, struct reading *reading)
 {

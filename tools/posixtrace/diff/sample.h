@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sample.h - the figures of a log that can be compared with those of another: the number of events
- * of each type and the durations of each span, as a whole and in SAMPLE_PARTS parts. The parts show
- * how much both figures vary by chance.
+ * sample.h - the figures of a log that can be compared with the figures of another log. They are
+ * the number of events of each type and the durations of each span, both for the whole log and for
+ * each of SAMPLE_PARTS parts. The parts show how much these figures vary by chance.
  *
- * Event types are counted in parts of equal time, spans in parts of equal number. The log is read
- * twice.
+ * For event types, the parts are equally long. For spans, each part has the same number of spans.
+ * The log is read twice.
  *
- * Memory: a histogram and about a hundred numbers for each event type and span.
+ * The memory is about a hundred numbers for each event type and span, and two histograms for each
+ * span.
  */
 #ifndef POSIXTRACE_DIFF_SAMPLE_H
 #define POSIXTRACE_DIFF_SAMPLE_H
@@ -28,13 +29,14 @@ struct sample_type {
 	char *name;
 	uint64_t count, part[SAMPLE_PARTS];
 	uint64_t lost;                     /* lost events, according to the ledger */
-	uint64_t untraced;                 /* untraced calls, an upper bound (shimloss.h) */
+	/* upper bound for the number of untraced calls (shimloss.h) */
+	uint64_t untraced;
 };
 
 struct sample_series {
 	const struct series *series;
 	uint64_t count;                    /* spans in the first reading */
-	uint64_t done;                     /* spans in the second one so far */
+	uint64_t done;                     /* spans in the second reading so far */
 	uint64_t lost;                     /* lost events of the types of this series */
 	struct histogram all, part;
 	double quantile[SAMPLE_QUANTILES][SAMPLE_PARTS];
@@ -51,14 +53,14 @@ struct sample {
 	size_t types;
 	struct sample_series *series;
 	size_t count;
-	bool second;                       /* this is the second reading */
+	bool second;                       /* true during the second reading */
 	int err;
 };
 
 /*
- * Reads the log. The caller sets wanted and the pairs of --pair before. Returns TOOL_OK or
- * TOOL_DAMAGED, after which the sample can be compared, or another status after it printed an
- * error. The caller calls sample_fini() in any case.
+ * Reads the log. The caller sets wanted and the pairs of --pair before the call. After TOOL_OK or
+ * TOOL_DAMAGED the sample can be compared. Otherwise the function has printed an error. The caller
+ * must call sample_fini() in any case.
  */
 int sample_take(struct sample *sample, const char *path);
 void sample_fini(struct sample *sample);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * doctor.c - the command doctor: prints a line for each requirement of tracing. It tries each
- * service of the system instead of comparing versions.
+ * service of the system and does not rely on version numbers.
  */
 #include "doctor/doctor.h"
 
@@ -51,7 +51,7 @@ void doctor_say(doctor_report *report, const char *name, enum doctor_verdict ver
 static void put_text(const struct doctor_finding *finding)
 {
 	out_printf(&out_stdout, "%-8s %-17s ", verdict_names[finding->verdict], finding->name);
-	/* Facts contain names of programs and files. */
+	/* Facts contain names of programs and files, which may have control characters. */
 	text_safe(&out_stdout, finding->fact, strlen(finding->fact));
 	out_char(&out_stdout, '\n');
 	if (*finding->advice) {
@@ -109,7 +109,8 @@ static int doctor_run(int argc, char **argv)
 		}
 	}
 	/*
-	 * All arguments are checked first, so that no error follows the findings about the machine.
+	 * All arguments are checked before the first finding, so that no error of usage follows the
+	 * findings about the machine.
 	 */
 	for (int i = optind; i < argc; i++)
 		if (!process_number("doctor", argv[i], &pid))

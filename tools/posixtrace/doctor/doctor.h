@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* doctor.h - requirements of tracing, and what was found of each. */
+/* doctor.h - the requirements of tracing, and a finding about each. */
 #ifndef POSIXTRACE_DOCTOR_DOCTOR_H
 #define POSIXTRACE_DOCTOR_DOCTOR_H
 
@@ -11,8 +11,8 @@
 enum doctor_verdict {
 	DOCTOR_WORKS,
 	DOCTOR_UNKNOWN, /* the answer cannot be found from here */
-	DOCTOR_LIMITED, /* something less is available; the rest works */
-	DOCTOR_FAILS    /* no trace without it */
+	DOCTOR_LIMITED, /* some features are not available; the others work */
+	DOCTOR_FAILS    /* no trace is possible without it */
 };
 
 struct doctor_finding {
@@ -40,7 +40,7 @@ void doctor_say(doctor_report *report, const char *name, enum doctor_verdict ver
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Tries whether perf_event_open(2), which record --sched and --sample use, works for the process.
+ * Tries if perf_event_open(2) works for the process. record --sched and --sample use this call.
  * Returns 0 or an error number.
  */
 int doctor_try_perf(pid_t pid);

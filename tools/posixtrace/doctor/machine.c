@@ -99,8 +99,8 @@ static int machine_record(int fd)
 	for (int i = 0; !err && i < EVENTS; i++)
 		posix_trace_event(type, &i, sizeof(i));
 	/*
-	 * The first error is returned, since it is the reason; an error of the shutdown would hide
-	 * it.
+	 * The first error is returned, because it is the cause. The result of the shutdown would
+	 * hide it.
 	 */
 	if (err)
 		posix_trace_shutdown(trid);
@@ -171,7 +171,10 @@ static void examine_recording(doctor_report *report)
 		report_clock(report, &info);
 }
 
-/* By the barrier a reader finds out that no older event can follow. */
+/*
+ * Examines membarrier(2), by which the reader of a stream makes sure that no older event can
+ * follow.
+ */
 static void examine_barrier(doctor_report *report)
 {
 	long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
@@ -201,7 +204,7 @@ static void examine_memory(doctor_report *report)
 			   "permit memfd_create(2) and fallocate(2), and look at the limits of "
 			   "memory", "1 MiB cannot be allocated: %s", strerror(errno));
 	} else {
-		/* Kernels before 5.14 refuse this; pages then come with their first use. */
+		/* Kernels before 5.14 refuse this call. Each page is then made at its first use. */
 		populates = madvise(map, bytes, MADV_POPULATE_WRITE) == 0;
 		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED, NULL,
 			   populates ? "can be made present in advance" :
@@ -214,8 +217,8 @@ static void examine_memory(doctor_report *report)
 }
 
 /*
- * The folder by which processes find each other. The library creates it with the first stream. If
- * it does not exist after examine_recording(), it cannot be created.
+ * Examines the folder by which processes find each other. The library creates this folder with the
+ * first stream. If it does not exist after examine_recording(), it cannot be created.
  */
 static void examine_folder(doctor_report *report)
 {
@@ -247,7 +250,10 @@ static void examine_folder(doctor_report *report)
 		   path[wish ? 0 : 1]);
 }
 
-/* The search prints messages for record; here the advice replaces them. */
+/*
+ * Examines if the library for record is found. The search prints messages that are meant for
+ * record, so they are suppressed, and the advice replaces them.
+ */
 static void examine_preload(doctor_report *report)
 {
 	const char *path;
@@ -263,7 +269,9 @@ static void examine_preload(doctor_report *report)
 			   "not found: record sees only programs that use libposixtrace");
 }
 
-/* Examines the mount of /proc. If /proc/mounts has several lines for it, the last one counts. */
+/*
+ * Examines the mount of /proc. If /proc/mounts has several lines for /proc, the last line is valid.
+ */
 static void examine_proc(doctor_report *report)
 {
 	char line[1024], kind[64], options[512], self[32];
@@ -296,10 +304,13 @@ static void examine_proc(doctor_report *report)
 				   "shows processes");
 }
 
-/* attach loads the library into a process by ptrace(2). */
+/* Examines ptrace(2), by which attach loads the library into a process. */
 static void examine_ptrace(doctor_report *report)
 {
-	/* A kernel without Yama has no such file; a process may then be traced by its owner. */
+	/*
+	 * A kernel without Yama has no such file. Its value is then taken as 0, because the owner
+	 * of a process may trace it.
+	 */
 	long scope = machine_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 
 	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
@@ -333,7 +344,7 @@ int doctor_try_perf(pid_t pid)
 	return 0;
 }
 
-/* record --sched and --sample use perf_event_open(2). */
+/* Examines perf_event_open(2), which record --sched and --sample use. */
 static void examine_perf(doctor_report *report)
 {
 	long paranoid = machine_setting("/proc/sys/kernel/perf_event_paranoid", -2);
@@ -353,8 +364,9 @@ static void examine_perf(doctor_report *report)
 }
 
 /*
- * On most systems only root can use tracefs. A recording that uses it (live/kernel.h) says who woke
- * a thread. A recording that was killed leaves an instance, which is removed here.
+ * Examines tracefs, which only root can use on most systems. A recording that uses tracefs
+ * (live/kernel.h) says who woke a thread. If such a recording was killed, its instance of tracefs
+ * remains; this function removes it.
  */
 static void examine_tracefs(doctor_report *report)
 {
@@ -404,7 +416,10 @@ static void examine_syscalls(doctor_report *report)
 			   "record --syscalls; static programs and those of Go are traced");
 }
 
-/* A filter of system calls, as containers have it, applies to each program started here. */
+/*
+ * Reports a seccomp filter of this process, such as containers have. Each program that this process
+ * starts has the filter too.
+ */
 static void examine_seccomp(doctor_report *report)
 {
 	unsigned long long mode = status_number("Seccomp:", 10, 99);
@@ -419,7 +434,10 @@ static void examine_seccomp(doctor_report *report)
 				  "no filter of system calls applies here");
 }
 
-/* Each traced process costs the tool a few descriptors, and so does each CPU with --sched. */
+/*
+ * Examines the limit of descriptors. The tool needs a few for each traced process and, with
+ * --sched, for each CPU.
+ */
 static void examine_limits(doctor_report *report)
 {
 	struct rlimit files;
@@ -436,7 +454,7 @@ static void examine_limits(doctor_report *report)
 			   (unsigned long long)files.rlim_cur);
 }
 
-/* A part of the tool that an optional library provides. */
+/* Reports whether this build has a part of the tool that needs an optional library. */
 static void examine_part(doctor_report *report, const char *library, bool is_there,
 			 const char *part)
 {

@@ -16,7 +16,7 @@
 #include "live/streams.h"
 
 /*
- * Reports the name of the process and whose it is. Returns false if there is nothing more to
+ * Reports the name and the owner of the process. Returns false if there is nothing more to
  * examine.
  */
 static bool examine_existence(pid_t pid, doctor_report *report)
@@ -55,7 +55,7 @@ static void examine_calls(pid_t pid, doctor_report *report)
 	say_keep(text, sizeof(text));
 	verdict = target_examine(&target, pid, false);
 	say_keep(NULL, 0);
-	/* The reason follows "process N: its calls cannot be traced: ". */
+	/* In the message the reason follows the words "process N: its calls cannot be traced: ". */
 	why = strstr(text, "traced: ");
 	why = why ? why + strlen("traced: ") : text;
 	switch (verdict) {
@@ -70,7 +70,7 @@ static void examine_calls(pid_t pid, doctor_report *report)
 		doctor_say(report, "calls", DOCTOR_LIMITED, NULL, "attach refuses: %s", why);
 		break;
 	case TARGET_LEAVE:
-		/* Without its memory, nothing is known of the process. */
+		/* If the process's memory cannot be read, nothing is known about the process. */
 		if (target.memory >= 0)
 			doctor_say(report, "calls", DOCTOR_WORKS, NULL,
 				   target.shim == SHIM_ABSENT ?
@@ -100,7 +100,7 @@ static void examine_streams(pid_t pid, doctor_report *report)
 	streams_fini(&streams);
 }
 
-/* Returns 1 if this process and the other are in one name space of a kind, 0 if not, -1 unknown. */
+/* Returns 1 if both processes are in the same name space of this kind, 0 if not, -1 if unknown. */
 static int shares_space(pid_t pid, const char *kind)
 {
 	char path[64];
@@ -139,7 +139,10 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 			   unknown ? "not all can be compared" : "the same as here");
 }
 
-/* The kernel can permit events of this user's processes and refuse those of another one. */
+/*
+ * Examines perf_event_open(2) for this process. The kernel may permit it for this user's processes
+ * and refuse it for those of another user.
+ */
 static void examine_sched(pid_t pid, doctor_report *report)
 {
 	int err = doctor_try_perf(pid);

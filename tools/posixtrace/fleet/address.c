@@ -23,7 +23,10 @@ void address_free(struct address *address)
 	memset(address, 0, sizeof(*address));
 }
 
-/* A name that needs no quotes in SQL, so that no statement can be changed by it. */
+/*
+ * Returns whether the name needs no quotes in SQL. Other names are refused, so that a name cannot
+ * change a statement.
+ */
 static bool is_plain_name(const char *name)
 {
 	static const char letters[] =
@@ -41,13 +44,19 @@ static bool is_port(const char *port)
 	return *port >= '0' && *port <= '9' && !*end && number >= 1 && number <= 65535;
 }
 
-/* Characters that would end the host in a URL are refused. */
+/*
+ * Returns whether the name can be that of a host. It must not contain characters that end the host
+ * in a URL.
+ */
 static bool is_host_name(const char *name)
 {
 	return *name && !name[strcspn(name, "/?#@%\\\"' \t\r\n")];
 }
 
-/* Splits HOST:PORT or [HOST]:PORT. The brackets stay, as libcurl needs them. */
+/*
+ * Splits HOST:PORT or [HOST]:PORT and adds the host. The brackets remain, because libcurl needs
+ * them. Returns NULL, or the reason why the text is wrong.
+ */
 static const char *parse_host(struct address *address, char *text)
 {
 	char *colon = *text == '[' ? strchr(text, ']') : text;
@@ -66,7 +75,7 @@ static const char *parse_host(struct address *address, char *text)
 	return NULL;
 }
 
-/* Returns the reason why the text behind the scheme is wrong, NULL if it is right. */
+/* Parses the part of the URL behind the scheme. Returns NULL, or the reason why it is wrong. */
 static const char *parse_rest(struct address *address, char *text)
 {
 	char *slash = strchr(text, '/'), *at, *host, *next;
@@ -114,7 +123,7 @@ bool address_parse(struct address *address, const char *option, const char *text
 			address->host[i].port = address->is_secure ? "8443" : ADDRESS_PORT;
 	if (!wrong)
 		return true;
-	/* The text may have a password, so the message does not repeat it. */
+	/* The URL may contain a password, so the message does not repeat it. */
 	say("%s: %s", option, wrong);
 	address_free(address);
 	return false;

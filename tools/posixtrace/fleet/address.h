@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * address.h - where a database of ClickHouse is: clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DB.
+ * address.h - parses the URL of a database of ClickHouse:
+ * clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DB.
  *
- * Several hosts with commas between them are replicas of one database: the next one is used when
- * one does not answer. clickhouses:// is HTTPS. A host with colons is written in brackets.
+ * Several hosts with commas between them are replicas of one database. If one host does not answer,
+ * the next one is used. With clickhouses:// the tool uses HTTPS. A host that contains colons is
+ * written in brackets.
  */
 #ifndef POSIXTRACE_FLEET_ADDRESS_H
 #define POSIXTRACE_FLEET_ADDRESS_H
@@ -12,10 +14,10 @@
 #include <stdint.h>
 
 #define ADDRESS_HOSTS 16
-#define ADDRESS_PORT  "8123" /* of HTTP; that of HTTPS is 8443 */
+#define ADDRESS_PORT  "8123" /* the default port for HTTP; for HTTPS it is 8443 */
 
 struct address {
-	char *text;                    /* a copy of the URL, which the other members refer to */
+	char *text;                    /* a copy of the URL; the other members point into it */
 	char *user, *password;         /* NULL: the server's default user, without a password */
 	char *database;                /* a name of letters, digits and _ */
 	struct {
@@ -25,16 +27,19 @@ struct address {
 	bool is_secure;
 };
 
-/* Returns true if the text begins as such a URL. */
+/* Returns true if the text begins with clickhouse:// or clickhouses://. */
 bool address_is(const char *text);
 
-/* Parses a URL. option is the name for messages. Returns false after it printed an error. */
+/*
+ * Parses a URL. option is the name of the option for messages. Returns false after it printed an
+ * error.
+ */
 bool address_parse(struct address *address, const char *option, const char *text);
 void address_free(struct address *address);
 
 /*
- * Returns the number that all URLs of this database have: the same for each order of its hosts, any
- * user and any password.
+ * Returns a number that identifies the database with these hosts. It does not depend on the order
+ * of the hosts, on the user or on the password.
  */
 uint64_t address_number(const struct address *address);
 

@@ -11,7 +11,10 @@ void bytes_quoted(struct bytes *bytes, const char *text, size_t len)
 {
 	bytes_str(bytes, "'");
 	for (size_t i = 0; i < len; i++) {
-		/* ClickHouse reads escapes with a backslash also in texts of SQL. */
+		/*
+		 * A backslash is escaped, too, because in ClickHouse a backslash begins an escape
+		 * in a text.
+		 */
 		if (text[i] == '\'' || text[i] == '\\')
 			bytes_str(bytes, "\\");
 		if (text[i])
@@ -64,7 +67,10 @@ void block_clear(struct block *block)
 	block->rows = 0;
 }
 
-/* The format has the byte order of x86-64 and arm64. */
+/*
+ * Appends a number. Its bytes are copied, because the format is little endian, as x86-64 and arm64
+ * are.
+ */
 static void add_number(struct block *block, unsigned column, const void *value, size_t size)
 {
 	if (column < block->columns)
@@ -130,7 +136,10 @@ size_t block_bytes(const struct block *block)
 	return sum;
 }
 
-/* An array has its ends before its elements, a nullable column its NULLs before its values. */
+/*
+ * In an array column the ends precede the elements. In a nullable column the bytes for NULLs
+ * precede the values.
+ */
 void block_put(const struct block *block, struct bytes *to)
 {
 	bytes_varint(to, block->columns);

@@ -10,7 +10,10 @@ struct curl_functions curl_call;
 
 bool curl_load(void)
 {
-	/* The second name is that of a build with GnuTLS in Debian. Both have one interface. */
+	/*
+	 * The second name is that of Debian's build with GnuTLS. Both libraries have the same
+	 * functions.
+	 */
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
 	static bool is_loaded;
 	void *library;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * curl.h - libcurl, loaded when a command first needs it. It brings some thirty libraries, which
- * would make each start of the tool take 9 ms more.
+ * curl.h - loads libcurl when a command first needs it. libcurl needs some thirty other libraries.
+ * If the tool were linked with it, each start would take 9 ms more.
  */
 #ifndef POSIXTRACE_FLEET_CURL_H
 #define POSIXTRACE_FLEET_CURL_H
 
-/* The macros that check types would call the functions by their names. */
+/*
+ * The macros of libcurl that check types are disabled, because they would call the functions by
+ * their names.
+ */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -29,8 +32,8 @@ struct curl_functions {
 extern struct curl_functions curl_call;
 
 /*
- * Loads libcurl and its functions, unless that was done. Returns false after a message that names
- * the library. Called by one thread.
+ * Loads libcurl and finds its functions, unless this has been done. Returns false after it printed
+ * an error with the name of the library. Only one thread may call it.
  */
 bool curl_load(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* server.c - one request, and the reading of its answer. */
+/* server.c - sends requests over HTTP, and reads the values of their answers. */
 #include "fleet/server.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 
 #define CONNECT_S 5L
 
-/* The receiver of an answer: no more than limit bytes are kept. */
+/*
+ * Receives the bytes of an answer. If there are more than limit bytes, the rest is dropped and
+ * is_over is set.
+ */
 struct receiver {
 	struct bytes *bytes;
 	size_t limit;
@@ -28,13 +31,16 @@ static size_t receive_bytes(char *bytes, size_t size, size_t count, void *arg)
 		receiver->is_over = true;
 		len = receiver->limit - receiver->bytes->used;
 		bytes_add(receiver->bytes, bytes, len);
-		return 0; /* ends the transfer */
+		return 0; /* this result ends the transfer */
 	}
 	bytes_add(receiver->bytes, bytes, len);
 	return receiver->bytes->failed ? 0 : size * count;
 }
 
-/* libcurl calls it once a second, and when bytes move. A result other than 0 ends the request. */
+/*
+ * libcurl calls this function once a second, and when it sends or receives bytes. If the result is
+ * not 0, libcurl ends the request.
+ */
 static int is_stopped(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	const struct server *server = arg;
@@ -76,7 +82,7 @@ void server_next_host(struct server *server)
 	server->host = (server->host + 1) % server->address.hosts;
 }
 
-/* "http://HOST:PORT/", which has no password and serves for messages, too. */
+/* Appends "http://HOST:PORT/". It contains no password, so messages use it, too. */
 static void put_base(const struct server *server, struct bytes *url)
 {
 	bytes_printf(url, "%s://%s:%s/", server->address.is_secure ? "https" : "http",
@@ -85,9 +91,9 @@ static void put_base(const struct server *server, struct bytes *url)
 }
 
 /*
- * The statement is a parameter of the URL if there is a body, else it is the body itself. With
- * wait_end_of_query the server sends no status before it has the whole answer, so that an error is
- * never part of an answer with status 200.
+ * Makes the URL of a request. If the request has a body, the statement is a parameter of the URL;
+ * otherwise the statement is the body. With wait_end_of_query the server sends the status only when
+ * it has the whole answer. So an answer with the status 200 never contains an error.
  */
 static bool put_url(const struct server *server, const char *sql, bool has_body,
 		    struct bytes *url)
@@ -107,7 +113,9 @@ static bool put_url(const struct server *server, const char *sql, bool has_body,
 	return !url->failed && (!has_body || escaped);
 }
 
-/* Appends a header; on failure the list is freed and NULL. */
+/*
+ * Appends a header to the list. If memory is lacking, returns false and leaves the list as it is.
+ */
 static bool add_header(struct curl_slist **list, const char *name, const char *value)
 {
 	char text[512];
@@ -158,7 +166,7 @@ static void set_options(const struct server *server, const char *url, const char
 	curl_call.easy_setopt(curl, CURLOPT_XFERINFODATA, server);
 }
 
-/* The server's text without the line end and the number of its version behind it. */
+/* Sets the reason of a failure. It contains the first line of the server's text. */
 static void set_reason(struct server *server, const char *sql, const char *what, long status)
 {
 	struct bytes base = { .at = NULL };
@@ -181,8 +189,9 @@ static void set_reason(struct server *server, const char *sql, const char *what,
 }
 
 /*
- * Errors that a repetition of the request does not change: of access, and of the statement, by the
- * status or by ClickHouse's code at the begin of its text.
+ * Returns whether the error would occur again if the request were repeated. Such errors concern the
+ * access or the statement. They are recognised by the status, or by ClickHouse's code at the begin
+ * of the answer.
  */
 static bool is_refusal(const struct server *server, long status)
 {
@@ -209,7 +218,7 @@ static enum server_result perform_request(struct server *server, const char *sql
 	curl_call.easy_setopt(server->curl, CURLOPT_ERRORBUFFER, what);
 	err = curl_call.easy_perform(server->curl);
 	curl_call.easy_setopt(server->curl, CURLOPT_ERRORBUFFER, NULL);
-	/* The text of an answer is read as text, too. */
+	/* A NUL is added behind the answer, because some answers are read as strings. */
 	bytes_add(&server->answer, "", 1);
 	server->answer.used -= !server->answer.failed;
 	curl_call.easy_getinfo(server->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -238,7 +247,10 @@ enum server_result server_request(struct server *server, const char *sql, const 
 	struct curl_slist *headers = NULL;
 	struct bytes url = { .at = NULL };
 	enum server_result result = SERVER_ABSENT;
-	/* Without "Expect:" libcurl waits a second for a permission to send. */
+	/*
+	 * The empty header "Expect:" prevents that libcurl waits up to a second for the server's
+	 * permission to send the body.
+	 */
 	bool good = add_header(&headers, "Expect", "") &&
 		    add_header(&headers, "Content-Type", "application/octet-stream");
 

@@ -81,8 +81,8 @@ static int parse_line(struct mapping *mapping, const char *line)
 
 /*
  * Each line that the kernel returns is consistent. But the kernel returns the lines in pages, and
- * the mappings may change between two pages, and after the call. Each use of an address checks the
- * result of its read.
+ * the mappings may change between two pages, and after the call. So a caller that reads at such an
+ * address checks whether the read succeeded.
  */
 int mappings_read(struct mappings *mappings, pid_t pid)
 {

@@ -3,8 +3,8 @@
  * latency.c - the command latency: measures the durations of spans and events.
  *
  * One reading of the log is enough for all figures. They need memory for each series, but not for
- * each event. The slowest spans need a second reading, because only its end shows which spans they
- * are.
+ * each event. The events around the slowest spans need a second reading, because only at the end of
+ * the first reading it is known which spans are the slowest.
  */
 #include "latency/latency.h"
 
@@ -22,8 +22,8 @@
 extern const struct tool_command latency_command;
 
 /*
- * The values of the options that only this file needs. slowest and around are numbers within the
- * limits of slowest.h.
+ * The values of the options that only this file needs. slowest is at most SLOWEST_MAX, and around
+ * at most SLOWEST_AROUND.
  */
 struct options {
 	enum when_form form;
@@ -31,7 +31,7 @@ struct options {
 	uint64_t slowest, around;
 };
 
-/* The times of a damaged log may be in any order. */
+/* In a damaged log the times may be in any order, so the difference may be negative or overflow. */
 double latency_rate(const struct latency *latency, uint64_t count)
 {
 	int64_t ns;
@@ -44,8 +44,8 @@ double latency_rate(const struct latency *latency, uint64_t count)
 /* ------------------------------------------------------------------ counting */
 
 /*
- * Returns the figures of a series; the array grows as the pairing finds series. Returns NULL
- * without memory. The pointer is valid until the next call. series->index is below PAIRING_SERIES.
+ * Returns the figures of a series. If the series is new, the array grows. Returns NULL if memory is
+ * lacking. The pointer is valid until the next call. series->index is below PAIRING_SERIES.
  */
 static struct latency_series *series_of(struct latency *latency, const struct series *series)
 {
@@ -61,8 +61,8 @@ static struct latency_series *series_of(struct latency *latency, const struct se
 }
 
 /*
- * Adds the CPU time of a span. cpu_wall_ns is the sum of the durations of only those spans that
- * have a CPU time, so that the ratio of the two is right.
+ * Adds the CPU time of a span. cpu_wall_ns is the sum of the durations of the spans that have a CPU
+ * time. So cpu_ns divided by cpu_wall_ns is the right ratio, although other spans have no CPU time.
  */
 static void add_cpu(struct latency_series *to, const struct span *span)
 {
@@ -73,7 +73,7 @@ static void add_cpu(struct latency_series *to, const struct span *span)
 		to->cpu_max_ns = span->cpu_ns;
 }
 
-/* Called by the pairing for each span. */
+/* The pairing calls this function for each span. */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct latency *latency = arg;
@@ -86,7 +86,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	}
 	if (span->has_cpu)
 		add_cpu(to, span);
-	/* The slowest spans are selected among those of all series. */
+	/* The slowest spans are selected from the spans of all series together. */
 	slowest_add(&latency->slowest, span);
 }
 
@@ -109,8 +109,8 @@ static int count_events(struct latency *latency, struct reading *reading)
 	latency->first_ns = reading->first_ns;
 	latency->last_ns = reading->last_ns;
 	/*
-	 * A series none of whose spans has ended has no entry yet. It gets one here, because it is
-	 * printed nevertheless.
+	 * If no span of a series has ended, the series has no entry yet. It gets one here, because
+	 * its unmatched events are printed.
 	 */
 	if (latency->pairing.count &&
 	    !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
@@ -119,15 +119,16 @@ static int count_events(struct latency *latency, struct reading *reading)
 }
 
 /*
- * Reads the log once more, for the events around the slowest spans, and stops when it has all of
- * them. Returns 0 or an error number. Ordinals are the same in both readings.
+ * Reads the log a second time to find the events around the slowest spans, and stops when it has
+ * found all of them. Each event has the same ordinal in both readings. Returns 0 or an error
+ * number.
  */
 static int look_around(struct latency *latency)
 {
 	struct reading again;
 	int err;
 
-	/* Without --slowest there is nothing to sort. */
+	/* If --slowest is not given, the heap is empty and no second reading is necessary. */
 	if (!slowest_sort(&latency->slowest))
 		return ENOMEM;
 	if (!latency->slowest.left)
@@ -140,7 +141,10 @@ static int look_around(struct latency *latency)
 	return err;
 }
 
-/* The greatest total time first; names make the order complete. */
+/*
+ * Compares series for qsort(). The greatest total time is first, and series with equal totals are
+ * in the order of their names.
+ */
 static int by_total(const void *a, const void *b)
 {
 	const struct latency_series *x = a, *y = b;
@@ -150,13 +154,13 @@ static int by_total(const void *a, const void *b)
 	return strcmp(x->series->name, y->series->name);
 }
 
-/* Reads the losses of the log, for the whole and for each series. */
+/* Reads the losses of the log, in total and for each series. */
 static int take_lost(struct latency *latency)
 {
 	int err = lost_take(&latency->lost, &latency->log);
 
 	for (size_t i = 0; !err && i < latency->count; i++)
-		/* The figures of a series are marked if events of its types were lost. */
+		/* If events of the series' types were lost, its figures are printed with a mark. */
 		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing,
 							 &latency->log, latency->series[i].series);
 	return err;
@@ -165,8 +169,9 @@ static int take_lost(struct latency *latency)
 /* ------------------------------------------------------------------ the command */
 
 /*
- * Measures an open log and prints the result. Returns a status of the tool. Nothing is printed on
- * standard output after an error, so that a partial result is not mistaken for a whole one.
+ * Measures the durations in an open log and prints the result. Returns an exit status. After an
+ * error it prints nothing on standard output, so that the user does not take a part of the result
+ * for the whole.
  */
 static int measure_open_log(struct latency *latency, const struct options *options)
 {
@@ -177,8 +182,8 @@ static int measure_open_log(struct latency *latency, const struct options *optio
 	if (!pairing_begin(&latency->pairing, &latency->log))
 		return TOOL_USAGE;
 	/*
-	 * If there is a condition on durations, a begin is chosen first, and its end decides
-	 * whether the span is wanted.
+	 * If --where depends on durations, an event that begins a span is chosen at first. Only the
+	 * event that ends the span decides whether the span is wanted.
 	 */
 	latency->pairing.takes_back = wanted_asks_duration(&latency->wanted);
 	err = count_events(latency, &reading);
@@ -200,12 +205,12 @@ static int measure_open_log(struct latency *latency, const struct options *optio
 	return reading_status(&reading);
 }
 
-/* Opens, measures and closes the log. */
+/* Opens the log, measures its durations and closes it. */
 static int measure_log(struct latency *latency, const struct options *options, const char *path)
 {
 	int status;
 
-	/* latency_fini() frees what was allocated before an error. */
+	/* If one of the two calls fails, latency_fini() frees what has been allocated. */
 	if (!locks_init(&latency->locks) ||
 	    !slowest_init(&latency->slowest, (size_t)options->slowest, (size_t)options->around)) {
 		say("%s", strerror(ENOMEM));
@@ -255,8 +260,8 @@ static bool number_up_to(const char *option, const char *text, uint64_t most, ui
 }
 
 /*
- * Processes an option. Returns false after an error was printed. Options that choose events are
- * those of choose/, common to several commands.
+ * Processes an option. Returns false if the option or its value is wrong; the error has been
+ * printed. wanted_option() processes the options that choose events.
  */
 static bool parse_option(struct latency *latency, struct options *options, int option)
 {
@@ -265,7 +270,10 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 	if (wanted_option(&latency->wanted, option, optarg, &good))
 		return good;
 	switch (option) {
-	/* wanted_pair() checks the value; the second pairing finds the durations for --where. */
+	/*
+	 * The value is added to two pairings: wanted_pair() checks it and keeps it for the
+	 * durations in --where, and pairing_add() adds it to the pairing of this command.
+	 */
 	case OPT_PAIR:
 		return wanted_pair(&latency->wanted, optarg) &&
 		       pairing_add(&latency->pairing, optarg);
@@ -286,7 +294,7 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 	return false; /* tool_option() has printed the error */
 }
 
-/* Frees everything, also after an error and before anything was read. */
+/* Frees all memory. The function may be called at any time after pairing_init(). */
 static void latency_fini(struct latency *latency)
 {
 	for (size_t i = 0; i < latency->count; i++)
@@ -299,7 +307,7 @@ static void latency_fini(struct latency *latency)
 	wanted_fini(&latency->wanted);
 }
 
-/* Parses the options and measures one log. All memory is freed in any case. */
+/* Parses the options and measures one log. It frees all memory in any case. */
 static int latency_run(int argc, char **argv)
 {
 	static struct latency latency;

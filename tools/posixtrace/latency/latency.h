@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* latency.h - the results of the command latency for one log, and their two forms. */
+/*
+ * latency.h - the results of the command latency for one log, and the two functions that print
+ * them, as text and as JSON.
+ */
 #ifndef POSIXTRACE_LATENCY_LATENCY_H
 #define POSIXTRACE_LATENCY_LATENCY_H
 
@@ -16,7 +19,7 @@ struct latency_series {
 	struct histogram time;
 	uint64_t cpu_count, cpu_ns, cpu_max_ns;
 	uint64_t lost;           /* lost events of the types of this series */
-	double cpu_wall_ns;      /* durations of the spans with CPU time */
+	double cpu_wall_ns;      /* sum of the durations of the spans with CPU time */
 };
 
 struct latency {
@@ -25,7 +28,8 @@ struct latency {
 	struct pairing pairing;
 	struct locks locks;
 	struct slowest slowest;
-	struct latency_series *series; /* in the order of the pairing's series; sorted at the end */
+	/* during the reading in the order of pairing.series; later sorted by total time */
+	struct latency_series *series;
 	size_t count;
 	struct lost lost;
 	uint64_t events;
@@ -35,11 +39,14 @@ struct latency {
 
 struct out;
 
-/* Both print all results. form is the form of times; JSON has nanoseconds. */
+/*
+ * Both functions print all results. form is the form of times in the text. JSON has times in
+ * nanoseconds.
+ */
 void latency_text(struct out *out, const struct latency *latency, enum when_form form);
 void latency_json(struct out *out, const struct latency *latency);
 
-/* Returns the rate per second of the log's time, 0 if the log has no length. */
+/* Returns count per second of the log's time, or 0 if the log's time is not positive. */
 double latency_rate(const struct latency *latency, uint64_t count);
 
 #endif

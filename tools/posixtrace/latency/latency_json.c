@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * latency_json.c - the results as one JSON object. Durations are numbers, times since 1970 strings.
+ * latency_json.c - prints the results as one JSON object. Durations are numbers, but times since
+ * 1970 are strings.
  *
- * A time since 1970 in nanoseconds is greater than 2^53, and programs that use double are exact
- * only up to this number. All arrays are present, even empty ones, so that a program need not test
- * for them.
+ * The reason is that a time since 1970 in nanoseconds is greater than 2^53, and programs that use
+ * double are exact only up to this number. All arrays are written, even empty ones, so that a
+ * program need not test whether they exist.
  */
 #include "latency/latency.h"
 
@@ -25,7 +26,7 @@ static void put_series(struct json *json, const struct latency *latency,
 	json_string_member(json, "name", series->series->name);
 	json_string_member(json, "kind", pairing_kind_name(series->series->kind));
 	json_unsigned(json, "count", time->count);
-	/* The number of decimals is fixed, because %g could write an exponent. */
+	/* The format has a fixed number of decimals, because %g could write an exponent. */
 	json_real(json, "per_second", "%.3f", latency_rate(latency, time->count));
 	if (time->count) {
 		json_unsigned(json, "min_ns", time->min);
@@ -52,7 +53,7 @@ static void put_series(struct json *json, const struct latency *latency,
 	json_end_object(json);
 }
 
-/* The sum of the times of waiting or holding, as an object with this name. */
+/* Writes the number, sum and maximum of times of waiting or holding as an object with this name. */
 static void put_sum(struct json *json, const char *name, const struct locks_sum *sum)
 {
 	json_object(json, name);
@@ -62,7 +63,10 @@ static void put_sum(struct json *json, const char *name, const struct locks_sum 
 	json_end_object(json);
 }
 
-/* The address of a lock, and the name that it had at the time. */
+/*
+ * Writes a member with the address of a lock; the parameter name is what the member is called. If
+ * the lock had a name at this time, writes it as a second member, called name_of_name.
+ */
 static void put_pointer(struct json *json, const struct latency *latency, const char *name,
 			const char *name_of_name, pid_t pid, uint64_t pointer, int64_t time_ns)
 {
@@ -75,8 +79,8 @@ static void put_pointer(struct json *json, const struct latency *latency, const 
 }
 
 /*
- * Writes the locks and the waiting threads. For each of the two the sum of those beyond the limit
- * follows.
+ * Writes the locks and the waiting threads. Behind each of the two arrays follow the sums of the
+ * locks or threads beyond LOCKS_MAX.
  */
 static void put_locks(struct json *json, const struct latency *latency)
 {
@@ -119,8 +123,8 @@ static void put_locks(struct json *json, const struct latency *latency)
 }
 
 /*
- * Adds the events of a part as elements of an array. Lines of JSON end with a line end, which is
- * white space in an array.
+ * Writes the events of a part as elements of the open array. line_put() ends each event with a line
+ * end, which is only white space in JSON.
  */
 static void put_events(struct json *json, const struct latency *latency, const struct slow *slow,
 		   enum slow_part part)
@@ -137,10 +141,13 @@ static void put_events(struct json *json, const struct latency *latency, const s
 	}
 }
 
-/* A slow span with the events before, during and after it. */
+/* Writes a slow span with the events before, during and after it. */
 static void put_slow(struct json *json, const struct latency *latency, const struct slow *slow)
 {
-	/* The events of a span are in two parts, because only its begin and its end are kept. */
+	/*
+	 * The events during a span are in two parts, SLOW_FIRST and SLOW_LAST, because only the
+	 * first and the last events of a long span are kept.
+	 */
 	static const struct {
 		const char *name;
 		enum slow_part from, to;
@@ -165,14 +172,14 @@ static void put_slow(struct json *json, const struct latency *latency, const str
 			put_events(json, latency, slow, part);
 		json_end_array(json);
 	}
-	/* Events in the middle of a long span are not kept, only counted. */
+	/* The events in the middle of a long span are not kept. Only their number is written. */
 	if (slow->seen[SLOW_LAST] > latency->slowest.around)
 		json_unsigned(json, "during_hidden",
 			      slow->seen[SLOW_LAST] - latency->slowest.around);
 	json_end_object(json);
 }
 
-/* The arrays are in the same order as in the text form. */
+/* The elements of each array are in the order in which the text form prints them. */
 void latency_json(struct out *out, const struct latency *latency)
 {
 	struct json json = json_begin(out);

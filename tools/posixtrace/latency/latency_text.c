@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * latency_text.c - the results as tables. Series and locks without figures are omitted.
+ * latency_text.c - prints the results as tables. A series without complete spans is omitted in the
+ * tables of durations.
  *
- * Names from the log are hostile and are written by text.h only. Columns are as wide as their
- * headings in the strings below; a longer number moves the rest of its line to the right.
+ * Names from a log may be hostile, so the functions of text.h write them. Columns are as wide as
+ * their headings. A number that is wider moves the rest of its line to the right.
  */
 #include "latency/latency.h"
 
@@ -22,7 +23,9 @@ static void put_column(struct out *out, double ns)
 	out_printf(out, " %8s", brief_ns(text, ns));
 }
 
-/* Ends a row with the name of the series, marked if events are missing. */
+/*
+ * Ends a row with the name of the series. If events of its types were lost, their number follows.
+ */
 static void put_series_name(struct out *out, const struct latency_series *series)
 {
 	out_str(out, "  ");
@@ -42,7 +45,7 @@ static bool has_times(const struct latency *latency)
 	return false;
 }
 
-/* The table of durations. */
+/* Prints the table of durations. */
 static void print_times(struct out *out, const struct latency *latency)
 {
 	if (!has_times(latency)) {
@@ -70,7 +73,7 @@ static void print_times(struct out *out, const struct latency *latency)
 	}
 }
 
-/* The table of CPU times, if any span has them. */
+/* Prints the table of CPU times, if any span has a CPU time. */
 static void print_cpu(struct out *out, const struct latency *latency)
 {
 	bool any = false;
@@ -94,7 +97,10 @@ static void print_cpu(struct out *out, const struct latency *latency)
 	}
 }
 
-/* Prints the table of begins and ends without a partner, which are not part of the durations. */
+/*
+ * Prints the table of begins and ends that belong to no complete span. They contribute to no
+ * duration.
+ */
 static void print_unmatched(struct out *out, const struct latency *latency)
 {
 	bool any = false;
@@ -122,7 +128,7 @@ static void print_unmatched(struct out *out, const struct latency *latency)
 
 /* ------------------------------------------------------------------ locks */
 
-/* Number, total, mean and maximum of the times of a lock. */
+/* Writes the number, total, mean and maximum of times of waiting or holding. */
 static void put_sum(struct out *out, const struct locks_sum *sum)
 {
 	out_printf(out, "%9llu", (unsigned long long)sum->count);
@@ -136,7 +142,7 @@ static void lock_name(struct out *out, const struct latency *latency, pid_t pid,
 		      int64_t time_ns)
 {
 	struct posix_trace_object_np object;
-	/* The address is always shown: several locks may have the same name. */
+	/* The address is always written, because several locks may have the same name. */
 	const char *called = locks_name(&latency->log, pid, pointer, time_ns, &object);
 
 	out_printf(out, "0x%llx", (unsigned long long)pointer);
@@ -146,7 +152,7 @@ static void lock_name(struct out *out, const struct latency *latency, pid_t pid,
 	}
 }
 
-/* Locks in the order of the total time waited. */
+/* Prints the locks in the order of the total time for which threads waited. */
 static void print_locks(struct out *out, const struct latency *latency)
 {
 	const struct locks *locks = &latency->locks;
@@ -175,7 +181,7 @@ static void print_locks(struct out *out, const struct latency *latency)
 	out_printf(out, "       -  others than the first %d\n", LOCKS_MAX);
 }
 
-/* Threads in the order of the total time waited. */
+/* Prints the threads in the order of the total time for which they waited. */
 static void print_waiters(struct out *out, const struct latency *latency)
 {
 	const struct locks *locks = &latency->locks;
@@ -191,7 +197,7 @@ static void print_waiters(struct out *out, const struct latency *latency)
 		lock_name(out, latency, waiter->pid, waiter->longest, waiter->last_ns);
 		out_char(out, '\n');
 	}
-	/* All threads beyond the limit have one row. */
+	/* All threads beyond LOCKS_MAX together have one row. */
 	if (locks->other_waiters.count) {
 		put_sum(out, &locks->other_waiters);
 		out_printf(out, "       -       -  others than the first %d\n", LOCKS_MAX);
@@ -206,8 +212,8 @@ static void event_line(struct out *out, const struct latency *latency, struct li
 {
 	bool is_end = event->ordinal == span->end_ordinal;
 	/*
-	 * logfile_type() could add a type to the log, so its log is not const. All types exist by
-	 * now, so it changes nothing, and the cast is harmless.
+	 * The cast removes const, because logfile_type() may add a type to the log. All types of
+	 * the kept events exist by now, so the call changes nothing.
 	 */
 	const struct log_type *type = logfile_type((struct logfile *)&latency->log,
 						   event->event.info.posix_event_id);
@@ -234,8 +240,8 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	struct line_form form = { .when = when };
 	char text[BRIEF_BYTES], time[WHEN_BYTES];
 	/*
-	 * The circular part LAST has room for the number of events that around gives; older events
-	 * were overwritten.
+	 * SLOW_LAST keeps the last events during the span, at most as many as around. The events
+	 * before them were overwritten, and only their number is printed.
 	 */
 	uint64_t hidden = slow->seen[SLOW_LAST] > latency->slowest.around ?
 			  slow->seen[SLOW_LAST] - latency->slowest.around : 0;
@@ -263,13 +269,13 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	put_part(out, latency, &form, slow, SLOW_AFTER);
 }
 
-/* Prints all tables. Series and locks are sorted by the caller. */
+/* Prints all tables. The caller has sorted the series and the locks. */
 void latency_text(struct out *out, const struct latency *latency, enum when_form form)
 {
 	char span[WHEN_BYTES];
 	int64_t ns;
 
-	/* The times of a damaged log may be further apart than 63 bits. */
+	/* In a damaged log the difference of the times may overflow. */
 	if (__builtin_sub_overflow(latency->last_ns, latency->first_ns, &ns))
 		ns = INT64_MAX;
 	text_safe(out, latency->log.path, strlen(latency->log.path));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slowest.c - a heap of the slowest spans, then rings of the events around them.
+ * slowest.c - keeps the slowest spans in a heap, and then the events around them in circular
+ * buffers.
  *
- * The heap has the fastest of the kept spans at its top, so one comparison decides about most
- * spans. The first reading of the log fills the heap. slowest_sort() sorts the spans and allocates
- * the rings. The second reading fills the rings.
+ * The first reading of the log fills the heap. Its top is the fastest of the kept spans, so for
+ * most spans one comparison shows that they need not be kept. slowest_sort() sorts the spans and
+ * allocates the circular buffers. The second reading fills these buffers.
  */
 #include "latency/slowest.h"
 
@@ -29,8 +30,8 @@ void slowest_fini(struct slowest *slowest)
 }
 
 /*
- * If two durations are equal, the earlier span counts as the slower one, so that the result does
- * not depend on the heap.
+ * If two durations are equal, the span that ended earlier counts as the slower one. So the result
+ * does not depend on the arrangement of the heap.
  */
 static bool is_faster(const struct span *a, const struct span *b)
 {
@@ -57,12 +58,12 @@ static void sift_down(struct slowest *slowest, size_t i)
 	}
 }
 
-/* While the heap is not full, the spans are in no order. */
+/* Until the array is full, spans are only appended in any order. */
 void slowest_add(struct slowest *slowest, const struct span *span)
 {
 	if (slowest->count < slowest->limit) {
 		slowest->slow[slowest->count++].span = *span;
-		/* The heap is built once it is full. */
+		/* When the array is full, it is made a heap. */
 		if (slowest->count == slowest->limit)
 			for (size_t i = slowest->limit / 2 + 1; i-- > 0;)
 				sift_down(slowest, i);
@@ -74,7 +75,7 @@ void slowest_add(struct slowest *slowest, const struct span *span)
 	sift_down(slowest, 0);
 }
 
-/* The slowest first. */
+/* Compares spans for qsort(): the slowest is first. */
 static int by_time(const void *a, const void *b)
 {
 	const struct slow *x = a, *y = b;
@@ -82,12 +83,12 @@ static int by_time(const void *a, const void *b)
 	return is_faster(&x->span, &y->span) ? 1 : -1;
 }
 
-/* Memory for events is allocated only when the spans are known. */
+/* The memory for events is allocated only here, because now the number of spans is known. */
 bool slowest_sort(struct slowest *slowest)
 {
 	if (slowest->count)
 		qsort(slowest->slow, slowest->count, sizeof(*slowest->slow), by_time);
-	slowest->left = slowest->around ? slowest->count : 0; /* spans without all events so far */
+	slowest->left = slowest->around ? slowest->count : 0; /* spans that still need events */
 	for (size_t i = 0; slowest->around && i < slowest->count; i++)
 		for (unsigned part = 0; part < SLOW_PARTS; part++) {
 			slowest->slow[i].part[part] =
@@ -99,9 +100,9 @@ bool slowest_sort(struct slowest *slowest)
 }
 
 /*
- * Copies an event to the next place of a part; data that is too long loses its end. A full part
- * loses its oldest event. For parts that keep the first events, the caller does not call this
- * function when the part is full.
+ * Copies an event to the next place of a part. If the part is full, its oldest event is
+ * overwritten. SLOW_FIRST and SLOW_AFTER must keep their first events, so the caller does not call
+ * this function when one of these is full. Data that is too long loses its end.
  */
 static void keep_event(const struct slowest *slowest, struct slow *slow, enum slow_part part,
 		 const struct reading *reading)
@@ -118,8 +119,8 @@ static void keep_event(const struct slowest *slowest, struct slow *slow, enum sl
 }
 
 /*
- * Returns true if the event is before the span. If the span consists of one event with its
- * duration, there is no begin event, and the time decides.
+ * Returns true if the event is before the span. If the span is one event with its duration, no
+ * event begins it, so the time of its begin is compared.
  */
 static bool is_before(const struct span *span, const struct reading *reading)
 {
@@ -128,8 +129,8 @@ static bool is_before(const struct span *span, const struct reading *reading)
 }
 
 /*
- * Adds the event to the part of the span that it belongs to. Events of threads other than the
- * span's are ignored.
+ * Adds the event to the part of the span to which it belongs. The function ignores events of
+ * threads that neither began nor ended the span.
  */
 static void offer_event(struct slowest *slowest, struct slow *slow, const struct reading *reading)
 {
@@ -153,7 +154,10 @@ static void offer_event(struct slowest *slowest, struct slow *slow, const struct
 	}
 }
 
-/* The time for an event is proportional to the number of kept spans, which SLOWEST_MAX bounds. */
+/*
+ * The time that an event takes is proportional to the number of kept spans, which is at most
+ * SLOWEST_MAX.
+ */
 bool slowest_event(struct slowest *slowest, const struct reading *reading)
 {
 	for (size_t i = 0; i < slowest->count; i++)
@@ -162,8 +166,8 @@ bool slowest_event(struct slowest *slowest, const struct reading *reading)
 }
 
 /*
- * In a copied event the pointer to the data is still that of the reading, which is invalid by now.
- * It is replaced here by a pointer to the copied data.
+ * keep_event() has copied the event with its pointer to the data, but that pointer is no longer
+ * valid. So the function replaces it by a pointer to the copied data.
  */
 const struct slow_event *slowest_at(const struct slowest *slowest, const struct slow *slow,
 				    enum slow_part part, size_t index)

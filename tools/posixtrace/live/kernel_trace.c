@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_trace.c - reads switches and wake-ups by an own instance of the kernel's tracing.
+ * kernel_trace.c - reads switches and wake-ups of threads from the kernel's tracing. It has an
+ * instance of its own for this.
  *
  * The instance has a list of threads. The kernel records an event if its thread is in the list, or
  * if the event switches to a thread in the list or wakes one. So a switch or a wake-up by another
@@ -51,7 +52,7 @@ struct source {
 	struct field field[4];
 };
 
-/* Only the last one is needed without --sched: it says of which process a new thread is. */
+/* Without --sched only the last one is needed: it has the process of a new thread. */
 enum { SWITCH, WAKING, WAKEUP_NEW, NEWTASK, SOURCES };
 
 struct kernel_trace {
@@ -386,9 +387,9 @@ static void say_unknown(const char *glob, char **systems)
 		bool fits = false;
 
 		/*
-		 * Without memory the message has no hint. The last offer of each system is for a
-		 * user who gave a wrong system: the event of the pattern in this system, if it has
-		 * one. For a pattern without a colon the last offer is the name of the system.
+		 * Without memory the message has no hint. The last name that is offered for each
+		 * system is for a user who gave a wrong system: the pattern with this system, if an
+		 * event of it matches. For a pattern without a colon it is the system's name.
 		 */
 		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
 			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;
@@ -525,8 +526,8 @@ static void take_event(struct kernel *kernel, int id, struct kernel_record recor
 
 /*
  * Notes that a traced thread started the thread tid, so that samples of tid are kept. is_traced is
- * not set here, because an earlier thread may have had the number tid: the weave sets it in the
- * order of time.
+ * not set here, because an earlier thread may have had the number tid. kernel_weave() sets it, in
+ * the order of time.
  */
 static void note_begun(struct kernel *kernel, pid_t tid)
 {

@@ -115,9 +115,9 @@ static void note_end(struct run *run, pid_t pid, int status)
 	if (!run->has_stream)
 		return;
 	/*
-	 * With --crash this process is the tracer of all processes and sees all their ends. Other
-	 * traced processes record the ends for which they wait. So processes_complete() later
-	 * records only the ends that the log then lacks.
+	 * With --crash this process is the tracer of all processes and sees all their ends. A
+	 * traced process that waits for a child records the end of the child itself. So
+	 * processes_complete() later records only the ends that the log then lacks.
 	 */
 	if (run->record->crash && pid != run->plan->pid && !is_loop(run))
 		processes_know(&run->processes, pid, status);
@@ -127,9 +127,9 @@ static void note_end(struct run *run, pid_t pid, int status)
 
 /*
  * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait,
- * and if this process is the init process of a container, the kernel makes orphans of traced
- * processes its children. A program that waits until such a process is gone would wait forever if
- * its zombie remained. Returns true if no children are left.
+ * or if this process is the init process of a container, a traced process that becomes an orphan
+ * becomes a child of this process. A program that waits until such an orphan is gone would wait
+ * forever if a zombie of it remained. Returns true if no children are left.
  */
 static bool reap_children(struct run *run)
 {
@@ -380,8 +380,8 @@ static int complete_log(struct run *run)
 }
 
 /*
- * Waits for the program after the end of the trace, such as by --duration, and returns its exit
- * status in the form of a shell.
+ * Waits for the program after the trace has ended, for example by --duration. Returns the
+ * program's exit status, as a shell would.
  */
 static int wait_for_program(struct run *run)
 {
@@ -419,8 +419,8 @@ static int exit_status(struct run *run, int status)
 }
 
 /*
- * Records that the program cannot load the library, as the library does for programs that are
- * executed later: it is the same event type.
+ * Records that the program cannot load the library. For programs that are executed later, the
+ * library itself records this, with the same event type.
  */
 static void note_untraced(struct run *run)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * changes.c - the changes are sorted by process, descriptor and time, so that a look-up is a binary
- * search. The names are then found in the order of time: the name of a copy is that of its source.
- * The order of the log is not used for that, because in a log late events follow younger ones.
+ * changes.c - sorts the changes by process, descriptor and time, so that a look-up is a binary
+ * search. Then it finds the names in the order of time, because a copy of a descriptor gets the
+ * name that its source has at that time. The order of the log would be wrong for this, because in a
+ * log late events follow younger ones.
  */
 #include "log/changes.h"
 
@@ -12,7 +13,8 @@
 
 #include "base/vec.h"
 
-#define ANCESTORS   32       /* forks that a look-up follows: bounds its time */
+/* a look-up follows at most this number of forks, so its time is limited */
+#define ANCESTORS   32
 /*
  * The changes need at most 128 MB, and as much again during qsort(). If a log has more changes,
  * there are no names after the time of the first change that does not fit, because this change may
@@ -29,7 +31,7 @@ void changes_fini(struct changes *c)
 	free(c->text);
 }
 
-/* Makes sure that no names after this time are shown, because a close may be missing. */
+/* Ensures that a look-up finds no names after this time, because a close may be missing. */
 static void forget_from(struct changes *c, int64_t time_ns)
 {
 	if (time_ns < c->incomplete_ns)
@@ -44,7 +46,10 @@ static bool is_same_name(const void *array, uint32_t index, const void *key)
 uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns)
 {
 	size_t len = strlen(name) + 1, at = c->text_bytes ? c->text_bytes : 1;
-	/* The address is random, so that a log cannot be made to have many equal hashes. */
+	/*
+	 * The hash depends on the address of c, which is random. So a hostile log cannot cause many
+	 * equal hashes.
+	 */
 	uint64_t hash = hash_bytes(hash_number(HASH_BEGIN, (uintptr_t)c), name, len);
 	uint32_t known = *name ? table_find(&c->names, hash, is_same_name, c->text, name) : 0;
 
@@ -105,7 +110,7 @@ static int compare_gaps(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Returns the last change of the descriptor before the key; NULL if there is none. */
+/* Returns the last change of the key's descriptor before the key, or NULL if there is none. */
 static struct change *last_before(const struct changes *c, const struct change *key)
 {
 	size_t low = 0, high = c->count;
@@ -166,7 +171,10 @@ const struct change *changes_state(const struct changes *c, struct change key)
 			return has_gap(c, change->time_ns, at_ns) ||
 			       (change->closes_at_exec && executed_ns > change->time_ns)
 				       ? NULL : change;
-		/* No event shows the descriptors that posix_spawn() changes before exec. */
+		/*
+		 * If the process begins with the start of a program, posix_spawn() may have changed
+		 * descriptors before exec. No event shows these changes.
+		 */
 		if (!birth || birth->effect == STARTS)
 			return NULL;
 		key.pid = birth->from;
@@ -179,13 +187,14 @@ const struct change *changes_state(const struct changes *c, struct change key)
 /* ------------------------------------------------------------------ names after the scan */
 
 /*
- * Leaves one entry for each birth of a process. The events of the parent and of the child are about
- * the same birth. The start of a program is a birth only for a process without these events.
+ * Leaves one entry for each birth of a process. An event of the parent and an event of the child
+ * may both describe the same birth. The start of a program counts as a birth only if the log has
+ * neither of these events for the process.
  */
 static void remove_repeated(struct changes *c)
 {
-	const struct change *birth = NULL; /* the newest of the process */
-	/* the parent's and the child's event of this birth were seen */
+	const struct change *birth = NULL; /* the newest birth of the process */
+	/* the event of the parent and the event of the child were seen for this birth */
 	bool is_paired = false;
 	size_t kept = 0;
 
@@ -211,9 +220,9 @@ static void remove_repeated(struct changes *c)
 }
 
 /*
- * A call that makes a descriptor gets a free number. If this number still has a name, the close of
- * the old descriptor was not seen. It is then unknown how long the old name was right, so the name
- * is dropped.
+ * The kernel gives a new descriptor a number that is free. If this number still has a name, the log
+ * lacks the close of the older descriptor with this number. So it is unknown how long the old name
+ * was right, and the function drops the name.
  */
 static void drop_unclosed(struct changes *c)
 {
@@ -230,7 +239,9 @@ static void drop_unclosed(struct changes *c)
 	}
 }
 
-/* Joins two names to a third. */
+/*
+ * Makes a new name of three parts: the name before, the text between, and the name of the change.
+ */
 static uint32_t changes_join(struct changes *c, const struct change *change, uint32_t before,
 			     const char *between)
 {
@@ -259,7 +270,7 @@ static void find_name(struct changes *c, struct change *change)
 	before = of && of->effect == IS_NAMED ? of->name : 0;
 	switch (change->effect) {
 	case CREATES:
-		/* The path is put behind the name of its folder, if the folder has a name. */
+		/* If the folder has a name, the new name is that name, a slash and the path. */
 		if (before)
 			change->name = changes_join(c, change, before, "/");
 		break;
@@ -280,10 +291,10 @@ static void find_name(struct changes *c, struct change *change)
 }
 
 /*
- * compare_places() needs this array, and qsort() cannot pass it. A static variable is sufficient,
- * because one thread reads a log.
+ * The array of changes for compare_places(), to which qsort() cannot pass it. The variable may be
+ * static, because only one thread reads a log.
  */
-static const struct change *sorted; /* for compare_places() */
+static const struct change *sorted; /* set by find_names() */
 
 static int compare_places(const void *x, const void *y)
 {
@@ -291,8 +302,8 @@ static int compare_places(const void *x, const void *y)
 }
 
 /*
- * Finds all names in the order of time. The name of each source is then known before its copies
- * need it, so a long chain of copies needs no recursion.
+ * Finds all names in the order of time. So the name of a descriptor is known before the names of
+ * its copies are found, and a long chain of copies needs no recursion.
  */
 static void find_names(struct changes *c)
 {
@@ -319,8 +330,8 @@ void changes_sort(struct changes *c)
 		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
 	qsort(c->change, c->count, sizeof(*c->change), changes_compare);
 	/*
-	 * The order matters: the births of processes must be known before missing closes can be
-	 * found, and these before names are copied.
+	 * The order of these calls matters. drop_unclosed() needs the births of processes without
+	 * repetitions, and find_names() must not copy the names that drop_unclosed() drops.
 	 */
 	remove_repeated(c);
 	drop_unclosed(c);
@@ -334,7 +345,10 @@ unsigned changes_at(const struct changes *c, struct change key)
 
 	key.order = UINT32_MAX;
 	change = last_before(c, &key);
-	/* The loop ends at 2, because the caller only distinguishes none, one and more. */
+	/*
+	 * The loop ends at 2, because the caller distinguishes only between no change, one change
+	 * and more than one.
+	 */
 	for (; change && change->time_ns == key.time_ns && count < 2; count++) {
 		key.order = change->order;
 		change = last_before(c, &key);

@@ -14,32 +14,35 @@
 
 #include "base/table.h"
 
-#define NAME_BYTES 1024 /* longer names are cut */
+#define NAME_BYTES 1024 /* a longer name loses its end */
 
-/* Values of fd that no descriptor has. They mark changes of the process itself. */
+/* Values of fd that no descriptor can have. They mark changes of the process itself. */
 enum { FORKED = -2, EXECUTED = -3 };
 
 enum effect {
 	IS_UNKNOWN, /* the state is unknown, because the close of the descriptor was not seen */
 	IS_NAMED,   /* the name of the descriptor is known */
-	CREATES,    /* name is a path; from is the descriptor of its folder, or -1 */
+	/* the descriptor is new; name is a path, and from is the descriptor of its folder, or -1 */
+	CREATES,
 	COPIES,     /* the descriptor is a copy of from */
-	KEEPS,      /* fcntl() changes closes_at_exec only */
+	KEEPS,      /* the descriptor keeps its name; only closes_at_exec changes */
 	EXTENDS,    /* name is added to the name of the descriptor */
-	ACCEPTS,    /* name is added to the name of the socket from */
+	/* the descriptor is new; its name is that of the socket from, with name added */
+	ACCEPTS,
 	CLOSES,
-	FORKS,      /* the process from made this process; the time is that of its call of fork() */
-	BEGINS,     /* the same, according to an event of the child */
-	STARTS,     /* a program begins */
+	/* the process from made this process; the time is the begin of its call of fork() */
+	FORKS,
+	BEGINS,     /* the process from made this process, as an event of this process says */
+	STARTS,     /* this process starts a program */
 };
 
 struct change {
 	int64_t time_ns;
 	int32_t pid, fd, from;
-	uint32_t order;   /* position of the event in the log */
+	uint32_t order;   /* the number of changes that were added before this one */
 	uint32_t name;    /* offset of the name in text; 0: none */
 	uint8_t effect;
-	/* the call made the descriptor: it was closed before, or the log lacks its close */
+	/* the call made the descriptor: before, its number was free, or the log lacks a close */
 	bool creates;
 	bool closes_at_exec;
 };
@@ -50,31 +53,31 @@ struct changes {
 	size_t count;
 	int64_t *gap_ns;       /* events were lost or not recorded at these times */
 	size_t gaps;
-	/* changes after this time may be missing, because the memory is bounded */
+	/* changes from this time on may be missing, because the memory is limited */
 	int64_t incomplete_ns;
-	char *text;            /* each name once */
+	char *text;            /* the names; each is stored once */
 	size_t text_bytes;
-	struct table names;    /* finds the offset of a name */
+	struct table names;    /* finds the offset of a name in text */
 };
 
 /* Adds a change; the function sets order. */
 void changes_add(struct changes *c, struct change change);
 
 /*
- * Stores a name, unless it is stored already, and returns its offset. Returns 0 for an empty name
- * and without memory.
+ * Stores a name, unless it is stored already, and returns its offset. Returns 0 if the name is
+ * empty or if memory is lacking.
  */
 uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns);
 
-/* Notes a gap at this time: states from before it are unknown after it. */
+/* Notes a gap at this time. After the gap, a state from before the gap is unknown. */
 void changes_gap(struct changes *c, int64_t time_ns);
 
 /* Sorts the changes and finds all names. */
 void changes_sort(struct changes *c);
 
 /*
- * Returns the change that made the state of a descriptor before the key's time and order; NULL:
- * unknown. Only pid, fd, time_ns and order of the key are read.
+ * Returns the change that made the state which the key's descriptor had just before the key's time
+ * and order. Returns NULL if the state is unknown. The key needs only pid, fd, time_ns and order.
  */
 const struct change *changes_state(const struct changes *c, struct change key);
 

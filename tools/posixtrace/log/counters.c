@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* counters.c - sums up the values of counters. */
+/* counters.c - computes the least, greatest, last and mean values of counters. */
 #include "log/counters.h"
 
 #include <math.h>
@@ -31,7 +31,10 @@ void counters_fini(struct counters *counters)
 	memset(counters, 0, sizeof(*counters));
 }
 
-/* Compares exactly: a double would round large integers. Neither value is NAN. */
+/*
+ * Compares two values in their own type, because a double would round large integers. Neither value
+ * is NAN.
+ */
 static bool is_less(const struct posix_trace_value_np *a, const struct posix_trace_value_np *b)
 {
 	switch (a->field->form) {
@@ -45,8 +48,9 @@ static bool is_less(const struct posix_trace_value_np *a, const struct posix_tra
 }
 
 /*
- * On x86 a long double has 64 bits of precision and represents all integers exactly. On other
- * machines it is at least as precise as a double, and the result is a double anyway.
+ * Returns the value as a long double. On x86 a long double has 64 bits of precision, so it holds
+ * each integer exactly. On other machines it is at least as precise as a double, which is enough,
+ * because the mean is a double.
  */
 static long double counters_precise(const struct posix_trace_value_np *value)
 {
@@ -61,7 +65,8 @@ static long double counters_precise(const struct posix_trace_value_np *value)
 }
 
 /*
- * Counts one value. NAN is neither less nor greater than a number, and it would spoil the sum.
+ * Counts one value. NAN is only counted in unknown, since it is neither less nor greater than any
+ * number, and would make the sum NAN.
  */
 static void count_value(struct counter *counter, const struct posix_trace_value_np *value,
 			int64_t time_ns)
@@ -74,7 +79,9 @@ static void count_value(struct counter *counter, const struct posix_trace_value_
 		counter->min = *value;
 	if (!counter->count || is_less(&counter->max, value))
 		counter->max = *value;
-	/* If times are equal, the later event in the log has the last value. */
+	/*
+	 * If two events have the same time, the one behind the other in the log has the last value.
+	 */
 	if (!counter->count || time_ns >= counter->last_ns) {
 		counter->last = *value;
 		counter->last_ns = time_ns;
@@ -90,7 +97,7 @@ void counters_event(struct counters *counters, const struct log_type *type,
 	struct posix_trace_value_np value;
 
 	for (unsigned i = 0; i < counters->count; i++)
-		/* Data that is too short lacks its last fields. */
+		/* If the data is too short, the last fields have no value. */
 		if (posix_trace_field_get_np(type->schema, counters->counter[i].field, 0,
 					     event->data, event->data_len, 0, &value))
 			count_value(&counters->counter[i], &value, event->time_ns);
@@ -119,7 +126,7 @@ void counters_add(struct counters *counters, const struct counters *part)
 	}
 }
 
-/* The sum is divided once, so that the mean of equal integers is exact. */
+/* The mean is computed by one division at the end, so that the mean of equal integers is exact. */
 double counters_mean(const struct counter *counter)
 {
 	return (double)(counter->sum / (long double)counter->count);

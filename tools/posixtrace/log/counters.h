@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * counters.h - the counters of an event type, which are fields with values over time (@counter of
- * the schema), and sums of their values.
+ * counters.h - evaluates the counters of an event type. Counters are the fields that the schema
+ * marks with @counter, because their values over time are of interest.
  *
- * One thread uses an object at a time. Values point into the schema of the log's type, which must
- * live longer.
+ * One thread uses an object at a time. min, max and last contain pointers to the schema of the
+ * log's type, so the schema must exist as long as they are used.
  */
 #ifndef POSIXTRACE_LOG_COUNTERS_H
 #define POSIXTRACE_LOG_COUNTERS_H
@@ -17,35 +17,42 @@
 #include "log/logfile.h"
 
 /*
- * The values of a counter. All but mean are exact. A value that is not a number (NAN) is counted
- * in unknown only.
+ * The results for one counter. All except for sum are exact. A value that is not a number (NAN) is
+ * only counted in unknown.
  */
 struct counter {
 	unsigned field;        /* the number of the field in the schema */
-	uint64_t count;        /* 0: the values below are undefined */
+	/* how many values were numbers; 0: min, max, last and last_ns are undefined */
+	uint64_t count;
 	uint64_t unknown;
 	struct posix_trace_value_np min, max, last;
 	int64_t last_ns;       /* the time of last */
 	long double sum;
 };
 
-/* All counters of a type. Begins with zeros. */
+/* The results for all counters of a type. counters_init() sets them to zero. */
 struct counters {
 	struct counter *counter;
 	unsigned count;
 };
 
-/* Makes the counters of a type. There are none if schema is NULL. Returns false without memory. */
+/*
+ * Finds the counters of a type. If schema is NULL, the type has none. Returns false if memory is
+ * lacking.
+ */
 bool counters_init(struct counters *counters, const struct posix_trace_schema_np *schema);
 void counters_fini(struct counters *counters);
 
-/* Counts the values of an event. Events may have any order; last is that of the greatest time. */
+/*
+ * Counts the values of an event. The events may be in any order; last becomes the value with the
+ * greatest time.
+ */
 void counters_event(struct counters *counters, const struct log_type *type,
 		    const struct posix_trace_event_np *event);
 
 /*
- * Adds the counts of a part of the same log. No time may be in two parts: if several values have
- * the same time, it would be unknown which one is the last.
+ * Adds the results for another part of the same log. Two parts may not both have events of the same
+ * time, because it would be unknown which of these events has the last value.
  */
 void counters_add(struct counters *counters, const struct counters *part);
 

@@ -11,19 +11,21 @@
 #include "log/changes.h"
 #include "log/field.h"
 
-#define RANGE_FDS 65536 /* close_range() ends the names of lesser numbers only */
-#define TYPES 4096 /* greater ids are ignored; the preload library has fewer types */
+#define RANGE_FDS 65536 /* note_close_range() considers only descriptors with lesser numbers */
+#define TYPES 4096 /* greater ids of types are ignored; the preload library has fewer types */
 
 struct descriptors {
 	int log_fd;
 	bool is_read;
-	/* used during the scan: the stream's filter removes events of closes */
+	/* used during the scan: the stream's filter now removes events of closes or copies */
 	bool is_filtered;
 	bool has_close;        /* the log has the type io.close */
 	struct changes changes;
 	uint8_t is_used[RANGE_FDS / 8]; /* one bit for each number that got a name in any process */
-	uint8_t type[TYPES];   /* the index in notes + 1; 0: events of the type change nothing */
-	struct posix_trace_schema_np *schema[TYPES]; /* the schemas of these types */
+	/* by id of a type: its index in notes + 1; 0: events of the type change nothing */
+	uint8_t type[TYPES];
+	/* by id of a type: the schema, if the type is in notes */
+	struct posix_trace_schema_np *schema[TYPES];
 };
 
 struct descriptors *descriptors_new(int fd)
@@ -48,8 +50,8 @@ void descriptors_free(struct descriptors *d)
 }
 
 /*
- * Adds a change, unless the stream's filter removes events of closes. Without these events no name
- * is certain.
+ * Adds a change, unless the stream's filter removes events of closes or copies. Without such events
+ * no name is certain.
  */
 static void add_any(struct descriptors *d, struct change change)
 {
@@ -57,7 +59,10 @@ static void add_any(struct descriptors *d, struct change change)
 		changes_add(&d->changes, change);
 }
 
-/* A log may contain any numbers: a number that cannot be a descriptor is ignored. */
+/*
+ * Adds a change of a descriptor. A log may contain any number as fd; a number that cannot be a
+ * descriptor is ignored.
+ */
 static void descriptors_add(struct descriptors *d, const struct posix_trace_event_np *event,
 			    int64_t fd, enum effect effect, int64_t from, uint32_t name,
 			    bool closes_at_exec)
@@ -105,7 +110,8 @@ static void descriptors_text(const struct seen *seen, const char *name, char *to
 /* ------------------------------------------------------------------ changes by events */
 
 #define CLOSE_RANGE_CLOEXEC_OF_LINUX 4
-#define CLOEXEC 0x80000 /* the same in all flags of descriptors */
+/* O_CLOEXEC; SOCK_CLOEXEC, EFD_CLOEXEC and similar flags have the same value */
+#define CLOEXEC 0x80000
 
 static bool is_type(const struct seen *seen, const char *type)
 {
@@ -155,7 +161,7 @@ static void note_socket(struct descriptors *d, const struct seen *seen)
 			is_cloexec);
 }
 
-/* bind(), connect() and accept(). */
+/* Notes the address in an event of bind(), connect() or accept(). */
 static void note_address(struct descriptors *d, const struct seen *seen)
 {
 	bool is_accept = is_type(seen, "net.accept");
@@ -166,7 +172,10 @@ static void note_address(struct descriptors *d, const struct seen *seen)
 	snprintf(added, sizeof(added), "%s%s", !*address ? "" : is_accept ? " <- " :
 		 is_type(seen, "net.connect") ? " -> " : " ", address);
 	name = changes_name(&d->changes, added, seen->event->time_ns);
-	/* The event of accept4() does not have its flags. */
+	/*
+	 * An event of accept4() does not have the flags of the call, so closes_at_exec is assumed
+	 * to be false.
+	 */
 	if (is_accept)
 		descriptors_add(d, seen->event, descriptors_number(seen, "accepted", -1), ACCEPTS,
 				descriptors_number(seen, "fd", -1), name, false);
@@ -189,7 +198,7 @@ static void note_dup(struct descriptors *d, const struct seen *seen)
 	note_copy(d, seen, descriptors_number(seen, "copy", -1), closes_at_exec(seen));
 }
 
-/* fcntl() may copy a descriptor, or change the flag that closes it at exec. */
+/* Notes fcntl(), which may copy a descriptor or change the flag that closes it at exec. */
 static void note_fcntl(struct descriptors *d, const struct seen *seen)
 {
 	int64_t command = descriptors_number(seen, "command", -1),
@@ -246,7 +255,10 @@ static void note_process(struct descriptors *d, const struct seen *seen)
 		add_process(d, seen->event->time_ns, pid, parent, EXECUTED, STARTS);
 }
 
-/* Descriptors without a file have the name of the function that made them. */
+/*
+ * Notes a call such as eventfd(). A descriptor without a file gets the name of the function that
+ * made it.
+ */
 static void note_other(struct descriptors *d, const struct seen *seen)
 {
 	char name[NAME_BYTES], what[NAME_BYTES + 16];
@@ -257,12 +269,12 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 		 strchr(seen->type, '.') + 1, *name ? ":" : "", name);
 	what[NAME_BYTES - 1] = '\0';
 	place = changes_name(&d->changes, what, seen->event->time_ns);
-	/* signalfd() may change an old descriptor, which keeps its name. */
+	/* If signalfd() changes an existing descriptor, the descriptor keeps its name. */
 	if (descriptors_number(seen, "old", -1) < 0)
 		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1,
 				place, closes_at_exec(seen));
-	/* The second descriptor of a call that makes two; for other calls descriptors_add() ignores
-	 * -1. */
+	/* This adds the second descriptor of a call that makes two. For other calls the number is
+	 * -1, which descriptors_add() ignores. */
 	descriptors_add(d, seen->event,
 			descriptors_number(seen, "write", descriptors_number(seen, "slave", -1)),
 			CREATES, -1, place, closes_at_exec(seen));
@@ -281,7 +293,10 @@ static void note_close(struct descriptors *d, const struct seen *seen)
 	note_end(d, seen, "fd");
 }
 
-/* The stream keeps its descriptor or gets another one. In both cases the old name has ended. */
+/*
+ * Notes freopen(). The FILE keeps its descriptor or gets another one. In both cases the old name is
+ * no longer right.
+ */
 static void note_freopen(struct descriptors *d, const struct seen *seen)
 {
 	char path[NAME_BYTES];
@@ -294,8 +309,9 @@ static void note_freopen(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Closes several descriptors at once, or marks them to be closed at exec. Only descriptors that got
- * a name from an earlier event get a change. The others have no name that could become wrong.
+ * Notes close_range(), which closes several descriptors at once, or marks them to be closed at
+ * exec. The function adds a change only for a number that an earlier event has used. The other
+ * numbers have no name that could become wrong.
  */
 static void note_close_range(struct descriptors *d, const struct seen *seen)
 {
@@ -312,7 +328,7 @@ static void note_close_range(struct descriptors *d, const struct seen *seen)
 					is_later ? fd : -1, 0, is_later);
 }
 
-/* The types that make or change descriptors, if the call succeeded. */
+/* The types of events that report calls that make or change descriptors, if the call succeeds. */
 static const struct {
 	const char *type;
 	void (*note)(struct descriptors *d, const struct seen *seen);
@@ -340,7 +356,7 @@ static const struct {
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
-#define REQUIRED 3 /* the first rows of notes: without their events names would be wrong */
+#define REQUIRED 3 /* the number of first rows of notes without whose events names would be wrong */
 
 #define EINPROGRESS_OF_LINUX 115
 
@@ -348,7 +364,7 @@ static void descriptors_note(struct descriptors *d, unsigned index, const struct
 {
 	int64_t error = descriptors_number(seen, "error", 0);
 
-	/* freopen() closes the stream also if it fails. */
+	/* freopen() is noted also if it fails, because it closes the FILE in this case, too. */
 	if (!error || notes[index].note == note_freopen ||
 	    (error == EINPROGRESS_OF_LINUX && is_type(seen, "net.connect")))
 		notes[index].note(d, seen);
@@ -357,7 +373,8 @@ static void descriptors_note(struct descriptors *d, unsigned index, const struct
 /* ------------------------------------------------------------------ the scan */
 
 /*
- * Finds the types that matter. Returns false without memory, or if the log has no events of closes.
+ * Finds the types of the log that are in notes. Returns false if memory is lacking, or if the log
+ * lacks the type io.close.
  */
 static bool descriptors_learn(struct descriptors *d, trace_id_t trid)
 {
@@ -408,7 +425,7 @@ static void note_filter(struct descriptors *d, const struct posix_trace_event_np
 }
 
 /*
- * Notes times at which events are missing: calls whose events were not recorded or were lost may
+ * Notes the times at which events may be missing. A call whose event was lost or not recorded may
  * have closed any descriptor.
  */
 static void note_stream(struct descriptors *d, const struct posix_trace_event_np *event)
@@ -447,7 +464,7 @@ static bool has_lost_anywhere(trace_id_t trid)
 	return has;
 }
 
-/* Reads all events, whatever the command selects. */
+/* Reads all events, also those that the options of the command exclude. */
 static void descriptors_scan(struct descriptors *d, trace_id_t trid)
 {
 	struct posix_trace_event_np event;
@@ -465,7 +482,7 @@ static void descriptors_scan(struct descriptors *d, trace_id_t trid)
 	}
 }
 
-/* Reads the whole log. If a part cannot be read, there are no names for it. */
+/* Reads the whole log once. If a part of the log cannot be read, its events give no names. */
 static void read_all(struct descriptors *d)
 {
 	trace_id_t trid;
@@ -511,8 +528,8 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 		key.time_ns = begin_of(event, descriptors_number(&seen, "time", 0));
 	}
 	/*
-	 * The state before this time is certain only if no other event changed the descriptor at
-	 * the same time.
+	 * The name before the event is certain only if no other event changed the descriptor at
+	 * this same time.
 	 */
 	if (changes_at(&d->changes, key) > (index ? 1 : 0))
 		return NULL;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * descriptors.h - the names of file descriptors: paths, sockets with their addresses, pipes.
+ * descriptors.h - finds the names of file descriptors, such as paths, or the addresses of sockets.
  *
- * The events of a log have the numbers of descriptors. The names follow from events of the preload
- * library: those of calls that make, duplicate and close descriptors, and those of fork and exec.
- * The first look-up reads the whole log once with a reader of its own. So a name does not depend on
- * the events that a command selects.
+ * The events of a log have the numbers of descriptors. Their names are found from events of the
+ * preload library, namely from the calls that make, copy and close descriptors, and from fork and
+ * exec. The first look-up reads the whole log once with a separate reader, so a name does not
+ * depend on the events that a command selects.
  *
  * A descriptor that a program had before it was recorded, or that the C library opened itself, has
- * no name. The log must show the end of each name: without events of close() there are no names,
- * and a gap of lost events ends all of them. One thread uses a log's descriptors.
+ * no name. A name is right only until the descriptor is closed. So if the log has no events of
+ * close(), no descriptor has a name, and a gap of lost events ends all names. Only one thread may
+ * use a log's descriptors.
  */
 #ifndef POSIXTRACE_LOG_DESCRIPTORS_H
 #define POSIXTRACE_LOG_DESCRIPTORS_H
@@ -19,14 +20,18 @@
 
 struct descriptors;
 
-/* Returns NULL without memory. fd is the log's file, which must remain open. */
+/*
+ * Makes the descriptors of a log. Returns NULL if memory is lacking. fd is the log's file, which
+ * must remain open.
+ */
 struct descriptors *descriptors_new(int fd);
 void descriptors_free(struct descriptors *descriptors);
 
 /*
- * Returns the name that the descriptor in a field of the event had before the event, or NULL if it
- * is unknown or closed, or if the event itself made the descriptor. Bytes are as the program gave
- * them. descriptors may be NULL.
+ * fd is the value of the field of an event. Returns the name that this descriptor had just before
+ * the event. Returns NULL if the name is unknown, if the descriptor was closed, or if the event
+ * itself made the descriptor. The name may have any bytes, as the program gave them. descriptors
+ * may be NULL.
  */
 const char *descriptors_find(struct descriptors *descriptors,
 			     const struct posix_trace_event_np *event, const char *field,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * equation.c - the account of a log or stream as text and JSON. A damaged or forged ledger may hold
- * any numbers, so each sum checks for overflow.
+ * equation.c - the account of a log or stream as text and JSON. A damaged or forged ledger may
+ * contain any numbers, so each sum is checked for overflow.
  */
 #include "log/equation.h"
 
@@ -20,11 +20,14 @@ uint64_t equation_lost(const struct posix_trace_ledger_np *ledger)
 
 bool equation_holds(const struct posix_trace_ledger_np *ledger)
 {
-	/* Overflows are detected, because a sum that wraps could equal called by chance. */
+	/*
+	 * An overflow makes the function return false, because a sum that wraps could equal called
+	 * by chance.
+	 */
 	uint64_t sum = ledger->reported;
 
 	/*
-	 * unattributed is a term of its own: it counts events that the library can assign to no
+	 * unattributed is a separate term, because it counts events for which the library knows no
 	 * cause.
 	 */
 	if (__builtin_add_overflow(sum, ledger->unread, &sum) ||
@@ -36,7 +39,7 @@ bool equation_holds(const struct posix_trace_ledger_np *ledger)
 	return sum == ledger->called;
 }
 
-/* The causes appear in the order of the standard's numbering in trace_np.h. */
+/* The causes appear in the order of their numbers in trace_np.h. */
 void equation_causes(struct out *out, const struct posix_trace_ledger_np *ledger)
 {
 	/* The first separator opens the parenthesis; causes without losses are omitted. */
@@ -83,7 +86,7 @@ void equation_causes_json(struct json *json, const char *name,
 	json_end_object(json);
 }
 
-/* All members are always present, as opposed to the text. */
+/* Writes all members, also those that are 0. equation_text() omits unattributed if it is 0. */
 void equation_json(struct json *json, const char *name, const struct posix_trace_ledger_np *ledger)
 {
 	json_object(json, name);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* equation.h - the equation called = reported + unread + unattributed + lost of a ledger. */
+/*
+ * equation.h - prints and checks the equation of a ledger: called = reported + unread +
+ * unattributed + lost.
+ */
 #ifndef POSIXTRACE_LOG_EQUATION_H
 #define POSIXTRACE_LOG_EQUATION_H
 
@@ -15,10 +18,13 @@ uint64_t equation_lost(const struct posix_trace_ledger_np *ledger);
 /* Returns true if the terms add up to called. Returns false if their sum overflows. */
 bool equation_holds(const struct posix_trace_ledger_np *ledger);
 
-/* "called 12 = reported 10 + unread 0 + lost 2 (stream full 2)" */
+/* Writes "called 12 = reported 10 + unread 0 + lost 2 (stream full 2)". */
 void equation_text(struct out *out, const struct posix_trace_ledger_np *ledger);
 
-/* {"called":12,"reported":10,"unread":0,"lost":2,"lost_by_cause":{"stream full":2}} */
+/*
+ * Writes {"called":12,"reported":10,"unread":0,"lost":2,"lost_by_cause":{"stream
+ * full":2},"unattributed":0}.
+ */
 void equation_json(struct json *json, const char *name, const struct posix_trace_ledger_np *ledger);
 
 /* Writes {"stream full":2}: each cause that lost events, with their number. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_tail.h - the original ETW record behind the decoded fields of an imported event.
+ * etw_tail.h - finds the original ETW record, which is behind the decoded fields of an imported
+ * event.
  *
- * The importer stores it so that the exporter can restore the log exactly. The last eight bytes of
- * the data are the record's size and a mark, both little endian. Commands that print fields omit
- * the record, since it repeats them.
+ * The importer stores the record in the event's data so that the exporter can restore the ETW log
+ * exactly. The last eight bytes of the data are the size of the record and a mark, both little
+ * endian. Commands that print fields omit the record, since it repeats them.
  */
 #ifndef POSIXTRACE_LOG_ETW_TAIL_H
 #define POSIXTRACE_LOG_ETW_TAIL_H
@@ -16,8 +17,8 @@
 #define ETW_TAIL_MARK UINT32_C(0x52575445) /* "ETWR" */
 
 /*
- * Returns the number of bytes at the end of data that are a record and its tail, or 0 if there is
- * none. It checks sizes only; the contents of the record are unchecked.
+ * Returns how many bytes at the end of data are a record with its size and mark, or 0 if there is
+ * no record. It checks only the mark and the size, not the contents of the record.
  */
 static inline size_t etw_tail(const void *data, size_t len)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * field.h - finds fields of a schema by their names. The schema in a log may differ from the schema
- * that this version gives the type, so readers look for a name and check the form of its value.
+ * field.h - finds fields of a schema by their names. An older or newer version of the recording
+ * library may give the type another schema than this version. So a command looks for the name of a
+ * field and checks the form of its value.
  */
 #ifndef POSIXTRACE_LOG_FIELD_H
 #define POSIXTRACE_LOG_FIELD_H
@@ -16,13 +17,17 @@
 int field_index(const struct posix_trace_schema_np *schema, const char *name);
 
 /*
- * Stores the value of the field with this name, of an array its first element. Returns false if
- * schema is NULL or lacks the field, or if the data of the event ends before it.
+ * Stores the value of the field with this name. If the field is an array, this is its first
+ * element. Returns false if schema is NULL or lacks the field, or if the data of the event ends
+ * before it.
  */
 bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 		 const struct posix_trace_event_np *event, struct posix_trace_value_np *value);
 
-/* Returns the value of an integer field; otherwise, if the event has no such field. */
+/*
+ * Returns the value of the integer field with this name. If the event has no such field, the
+ * function returns the value of its argument otherwise.
+ */
 int64_t field_integer(const struct posix_trace_schema_np *schema, const char *name,
 		      const struct posix_trace_event_np *event, int64_t otherwise);
 

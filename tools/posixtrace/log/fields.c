@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fields.c - prints the fields of an event by its schema. The library checks the data against the
- * schema, so a short or forged payload yields fewer values and never a read outside of it.
+ * schema. So data that is too short or forged has fewer values, but no function reads beyond it.
  */
 #include "log/fields.h"
 
@@ -15,7 +15,9 @@
 #include "log/textplan.h"
 #include "log/value.h"
 
-/* Both passes over the values of an event begin here. */
+/*
+ * Begins a pass over the values of an event, either for the values themselves or for their labels.
+ */
 static void begin_values(struct posix_trace_values_np *values, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {
@@ -23,9 +25,10 @@ static void begin_values(struct posix_trace_values_np *values, const struct log_
 }
 
 /*
- * Returns the number of bytes that no field describes. An event that was imported from an ETW log
- * ends with the original record, which is not counted because it repeats the fields. Only the names
- * of such types begin with "etw."; events of other types may end with any bytes.
+ * Returns the number of bytes behind the last field, which no field describes. An event that was
+ * imported from an ETW log ends with the original record, which is not counted because it repeats
+ * the fields. Only the names of such types begin with "etw."; events of other types may end with
+ * any bytes.
  */
 static size_t rest_len(const struct log_type *type, const struct posix_trace_values_np *values)
 {
@@ -81,8 +84,8 @@ static void json_message(struct json *json, const struct log_type *type,
 }
 
 /*
- * Writes data that consists of exactly the fields of a plan. The library need not be called for
- * each field.
+ * Writes data that has exactly the fields of a plan. This is faster, because the library is not
+ * called for each field.
  */
 static void put_planned(struct out *out, const struct logfile *log, const struct log_type *type,
 			const struct posix_trace_event_np *event, enum when_form form)
@@ -116,7 +119,7 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 {
 	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
-	bool open = false; /* inside of an array; the data may end there */
+	bool open = false; /* an array has been begun and not ended; the data may end in it */
 	size_t rest;
 
 	if (!type->schema)
@@ -183,8 +186,8 @@ static void json_fields(struct json *json, struct posix_trace_values_np *values)
 }
 
 /*
- * Writes the object of labels, if there are any. Elements of arrays have no labels, because the
- * object has one label for each field.
+ * If at least one value has a label, writes an object with all labels and returns true. Elements of
+ * arrays have no labels, because the object has one label for each field.
  */
 static bool json_labels(struct json *json, const char *name, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
@@ -224,7 +227,10 @@ bool fields_json(struct json *json, const struct logfile *log, const struct log_
 		return false;
 	if (fields_has_message(type))
 		json_message(json, type, event);
-	/* A second pass over the values costs time; has_labels avoids it for most types. */
+	/*
+	 * Labels need a second pass over the values. has_labels is false for most types, which
+	 * saves this time.
+	 */
 	if (type->has_labels)
 		json_labels(json, "labels", log, type, event);
 	begin_values(&values, type, event);

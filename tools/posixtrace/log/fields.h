@@ -10,29 +10,33 @@
 #include "base/when.h"
 #include "log/logfile.h"
 
-/* Returns whether events of the type have a message, which may need no data. */
+/*
+ * Returns whether events of the type have a message. An event may have a message even if it has no
+ * data.
+ */
 bool fields_has_message(const struct log_type *type);
 
-#define MESSAGE_BYTES 8192 /* longer messages are cut */
+#define MESSAGE_BYTES 8192 /* a longer message loses its end */
 
 /*
  * Writes a blank and the message in quotes if the type has a format. Otherwise writes " name=value"
  * for each field, then "+" and hexadecimal digits for bytes that no field
- * describes. Returns false and writes nothing if the type has no usable schema.
+ * describes. Returns false and writes nothing if the type has no valid schema.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);
 
 /*
- * Writes members of the open JSON object: "message" if the type has a format; "fields" by name;
- * "labels" for values that have a name; "rest" for bytes that no field describes. Numbers that a
- * double cannot hold are strings. Returns false as above.
+ * Writes members of the open JSON object: "message", if the type has a format; "labels", if values
+ * have labels; "fields" with all values; and "rest" with the bytes that no field describes. Numbers
+ * that a double may not hold exactly are strings. Returns false and writes nothing if the type has
+ * no valid schema.
  */
 bool fields_json(struct json *json, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event);
 
 /*
- * Writes the object of the labels alone, {"NAME":"LABEL",...}. Returns false and writes nothing if
+ * Writes only the object of the labels, {"NAME":"LABEL",...}. Returns false and writes nothing if
  * no value has a label.
  */
 bool fields_labels(struct json *json, const struct logfile *log, const struct log_type *type,

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-/* Opens a gap. If a gap is open already, the new one belongs to the same loss. */
+/* Opens a gap. If a gap is open already, the event belongs to that gap. */
 static void open_gap(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
 {
 	/*
-	 * A stream that stops because it is full also records OVERFLOW, before or after the STOP.
-	 * Both make one gap, of the kind GAP_FULL.
+	 * A stream that stops because it is full also records OVERFLOW, before or after STOP. Both
+	 * events together are one gap of the kind GAP_FULL.
 	 */
 	if (gaps->is_open) {
 		if (gaps->open.kind == GAP_LOST && kind == GAP_FULL)
@@ -21,8 +21,8 @@ static void open_gap(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
 }
 
 /*
- * Closes the open gap and stores it. A damaged log may have times out of order; then the gap has no
- * length. Returns the number of gaps stored.
+ * Closes the open gap and stores it. A damaged log may have times out of order. In that case the
+ * gap gets the length 0. Returns the number of gaps stored.
  */
 static unsigned close_gap(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 {
@@ -36,8 +36,8 @@ static unsigned close_gap(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 }
 
 /*
- * Returns true if the stream stopped itself (losses_is_automatic() does the same for messages). The
- * data may be too short.
+ * Returns true if the stream stopped itself (losses_is_automatic() does the same for messages). If
+ * the data of the event is too short, the function returns false.
  */
 static bool is_automatic(const struct posix_trace_event_np *event)
 {
@@ -61,8 +61,8 @@ static unsigned system_event(struct gaps *gaps, const struct posix_trace_event_n
 		return 0;
 	case POSIX_TRACE_RESUME:
 		if (gaps->is_open && gaps->open.kind != GAP_LOST)
-			return 0; /* the START that follows ends it */
-		/* A RESUME without OVERFLOW occurs when the OVERFLOW itself was overwritten. */
+			return 0; /* a START follows and ends the gap */
+		/* If no gap is open, the OVERFLOW of this RESUME was itself overwritten. */
 		open_gap(gaps, GAP_LOST, event->time_ns);
 		return close_gap(gaps, event->time_ns, gap);
 	case POSIX_TRACE_START:
@@ -78,8 +78,8 @@ unsigned gaps_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
 		/*
-		 * Behind a damaged part the times may be earlier than before it. The gap then has
-		 * no length.
+		 * Behind a damaged part the times may be earlier than before it. In that case, and
+		 * if no event precedes the damaged part, the gap gets the length 0.
 		 */
 		bool falls = !gaps->any || gaps->last_ns > event->time_ns;
 

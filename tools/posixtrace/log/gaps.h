@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gaps.h - finds the times of which a log lacks all or some events, by its system events. Pictures
- * and exports show them.
+ * gaps.h - finds the spans of time of which a log lacks all or some events. It finds them by the
+ * system events of the log. Pictures and exports show these gaps.
  *
  * LOST: from OVERFLOW to RESUME.
  * FULL: from the STOP of a full stream to START, or to the end of the log.
@@ -23,13 +23,14 @@ struct gap {
 };
 
 struct gaps {
-	bool any;              /* there was an event; its time is last_ns */
+	/* at least one event was passed; last_ns is the time of the last one */
+	bool any;
 	int64_t last_ns;
 	bool is_open;
 	struct gap open;
 };
 
-#define GAPS_OF_AN_EVENT 2 /* a damaged part, and one that a system event ends */
+#define GAPS_OF_AN_EVENT 2 /* a gap of a damaged part, and a gap that a system event ends */
 
 /*
  * Stores the gaps that end with this event and returns their number. The caller passes the events
@@ -39,8 +40,8 @@ unsigned gaps_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 		    struct gap gap[GAPS_OF_AN_EVENT]);
 
 /*
- * Records only the time of an event. A caller may use this instead of gaps_event() if the event is
- * no system event and is not flagged as behind a damaged part.
+ * Records only the time of an event. A caller may use this function instead of gaps_event() if the
+ * event is no system event and has no flag POSIX_TRACE_EVENT_GAP_NP.
  */
 static inline void gaps_pass(struct gaps *gaps, int64_t time_ns)
 {
@@ -49,8 +50,8 @@ static inline void gaps_pass(struct gaps *gaps, int64_t time_ns)
 }
 
 /*
- * Returns true if the log ends in a gap, and stores it. It ends at last_ns, or at its begin if that
- * is later.
+ * If the log ends while events are missing, stores the open gap and returns true. The gap ends at
+ * last_ns, or at its own begin if that is later than last_ns.
  */
 bool gaps_end(struct gaps *gaps, int64_t last_ns, struct gap *gap);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * groups.c - counts events in a hash table of groups. Counts by type alone use an array instead,
- * because that code runs for every event of a log.
+ * groups.c - counts events in a hash table of groups. If groups differ only by type, it counts them
+ * in an array, which is faster.
  */
 #include "log/groups.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 
-#define LOOK_EVERY 65536 /* events between two checks of the stop flag */
+#define LOOK_EVERY 65536 /* the flag stop is read once for this number of events */
 
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop)
 {
@@ -40,7 +40,8 @@ static bool is_same(const struct group *a, const struct group *b)
 }
 
 /*
- * The hash uses all properties. Those that are not in columns are always 0 and make no difference.
+ * Hashes all properties. The properties that are not in columns are always 0, so they make no
+ * difference.
  */
 static uint64_t hash_of(const struct group *group)
 {
@@ -52,7 +53,7 @@ static uint64_t hash_of(const struct group *group)
 	return hash_number(hash, group->len << 2 | (unsigned)group->truncated << 1 | group->late);
 }
 
-/* For table_find(). */
+/* Returns true if the group at index has the properties of key. table_find() calls it. */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct group *group = array;
@@ -60,20 +61,23 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return is_same(&group[index], key);
 }
 
-/* Adds the weight of group to the equal group, or makes a new one. */
+/*
+ * Adds the weight of group to the stored group with equal properties. If there is none, stores
+ * group.
+ */
 static int add_group(struct groups *groups, const struct group *group)
 {
 	uint64_t hash = hash_of(group);
 	uint32_t index = table_find(&groups->table, hash, is_at, groups->group, group);
 
 	if (index != TABLE_NONE) {
-		/* A weight cannot overflow: a log has fewer than 2^64 events. */
+		/* The weight cannot overflow, because a log has fewer than 2^64 events. */
 		groups->group[index].weight += group->weight;
 		return 0;
 	}
 	/*
-	 * The log controls the number of groups; without this limit it would control the memory
-	 * too.
+	 * The contents of the log determine the number of groups. Without this limit a hostile log
+	 * could use up the memory.
 	 */
 	if (groups->count == GROUPS_MAX)
 		return EOVERFLOW;
@@ -89,14 +93,20 @@ int groups_event(struct groups *groups, const struct posix_trace_event_np *event
 	unsigned columns = groups->columns;
 	struct group group = { .weight = 1 };
 
-	/* The user may interrupt a long query; the flag is read rarely because it is volatile. */
+	/*
+	 * The user may interrupt a long query. The flag is volatile, so it is read only for one of
+	 * LOOK_EVERY events.
+	 */
 	if (++groups->looks % LOOK_EVERY == 0 && groups->stop && *groups->stop)
 		return ECANCELED;
 	if (!(columns & ~(unsigned)GROUPS_TYPE) && event->info.posix_event_id < GROUPS_TYPES) {
 		groups->of_type[columns ? event->info.posix_event_id : 0]++;
 		return 0;
 	}
-	/* Only the chosen properties are stored, so that all other members compare equal. */
+	/*
+	 * Only the properties in columns are stored. All others remain 0, so that they do not
+	 * distinguish groups.
+	 */
 	if (columns & GROUPS_TYPE)
 		group.type = event->info.posix_event_id;
 	if (columns & GROUPS_PID)
@@ -121,7 +131,10 @@ int groups_add(struct groups *groups, const struct groups *more)
 	int err = 0;
 
 	for (size_t i = 0; i < GROUPS_TYPES; i++)
-		/* Both objects have the same columns, so of_type means the same. */
+		/*
+		 * Both objects have the same columns, so the same index in of_type has the same
+		 * meaning.
+		 */
 		groups->of_type[i] += more->of_type[i];
 	for (size_t i = 0; !err && i < more->count; i++)
 		err = add_group(groups, &more->group[i]);
@@ -133,7 +146,7 @@ int groups_settle(struct groups *groups)
 	int err = 0;
 
 	/*
-	 * If columns is empty, every event was counted as type 0, so there is one group.
+	 * If columns is 0, groups_event() has counted every event as type 0, so there is one group.
 	 */
 	for (size_t i = 0; !err && i < GROUPS_TYPES; i++)
 		if (groups->of_type[i])

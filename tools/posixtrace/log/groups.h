@@ -3,8 +3,8 @@
  * groups.h - counts events by some of their properties. Events with equal properties are one group
  * with a weight.
  *
- * Memory is bounded: with more than GROUPS_MAX groups the count fails with EOVERFLOW. One thread
- * uses an object at a time.
+ * The memory is limited: if there are more than GROUPS_MAX groups, the count fails with EOVERFLOW.
+ * One thread uses an object at a time.
  */
 #ifndef POSIXTRACE_LOG_GROUPS_H
 #define POSIXTRACE_LOG_GROUPS_H
@@ -16,26 +16,29 @@
 #include "base/table.h"
 
 #define GROUPS_MAX   65536
-#define GROUPS_TYPES 1024  /* types with lower numbers are counted in an array */
+#define GROUPS_TYPES 1024  /* types with ids below this number can be counted in an array */
 
 enum { /* the properties that distinguish groups */
 	GROUPS_TYPE = 1, GROUPS_PID = 2, GROUPS_TID = 4, GROUPS_THREAD = 8, GROUPS_ADDRESS = 16,
 	GROUPS_LEN = 32, GROUPS_FLAGS = 64,
 };
 
-/* Properties that do not distinguish groups are 0. */
+/* One group. A property that is not in columns is 0. */
 struct group {
 	uint64_t weight;
 	trace_event_id_t type;
 	pid_t pid, tid;
 	uint64_t thread, address, len;
 	bool truncated, late;
-	unsigned log;          /* for the caller; the functions below leave it at 0 */
+	unsigned log;          /* for the caller's use; the functions of groups.h leave it at 0 */
 };
 
 struct groups {
 	unsigned columns;
-	/* If it is not 0, counting ends with ECANCELED. NULL: nothing stops it. */
+	/*
+	 * As soon as *stop is not 0, the counting ends with ECANCELED. NULL: nothing stops the
+	 * counting.
+	 */
 	volatile sig_atomic_t *stop;
 	uint64_t looks;
 	uint64_t of_type[GROUPS_TYPES];
@@ -44,20 +47,24 @@ struct groups {
 	struct table table;    /* finds a group by its properties */
 };
 
-/* columns is a set of GROUPS_*. Returns NULL without memory. */
+/*
+ * Makes an object without groups. columns is a sum of GROUPS_* values. Returns NULL if memory is
+ * lacking.
+ */
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop);
 void groups_free(struct groups *groups);
 
 /*
- * groups_event() counts one event, groups_add() adds the counts of another object with the same
- * columns. Both return 0, ENOMEM, EOVERFLOW (too many groups), or ECANCELED.
+ * groups_event() counts one event. groups_add() adds the counts of another object with the same
+ * columns. Both return 0 or an error number: ENOMEM, EOVERFLOW (too many groups) or ECANCELED
+ * (stopped).
  */
 int groups_event(struct groups *groups, const struct posix_trace_event_np *event);
 int groups_add(struct groups *groups, const struct groups *more);
 
 /*
- * Makes groups of the counts in of_type. To be called once, after the last event. Returns 0 or an
- * error as above.
+ * Makes groups of the counts in of_type. The caller calls it once, after the last event. Returns 0,
+ * ENOMEM or EOVERFLOW.
  */
 int groups_settle(struct groups *groups);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * integer.h - reads integers in the data of events without a call of the library. It is for code
- * that runs for every event and knows the type of the field.
+ * that runs for every event, where a call would cost too much.
  */
 #ifndef POSIXTRACE_LOG_INTEGER_H
 #define POSIXTRACE_LOG_INTEGER_H
@@ -13,8 +13,8 @@
 #include <trace_np.h>
 
 /*
- * Returns whether integer_load() gives the values of a field. It does not for bool, whose value
- * must become 0 or 1.
+ * Returns whether integer_load() can read the values of a field. It cannot read a bool, because any
+ * value of a bool other than 0 must become 1.
  */
 static inline bool integer_is(const struct posix_trace_field_np *field)
 {
@@ -23,7 +23,10 @@ static inline bool integer_is(const struct posix_trace_field_np *field)
 	       field->type != POSIX_TRACE_TYPE_BOOL_NP;
 }
 
-/* Loads size bytes (1, 2, 4 or 8) as posix_trace_field_next_np() does, extended to 64 bits. */
+/*
+ * Reads an integer of 1, 2, 4 or 8 bytes and extends it to 64 bits, as posix_trace_field_next_np()
+ * does.
+ */
 static inline uint64_t integer_load(const void *from, unsigned size, bool is_signed)
 {
 	uint8_t u8;
@@ -48,8 +51,9 @@ static inline uint64_t integer_load(const void *from, unsigned size, bool is_sig
 }
 
 /*
- * Stores the first value of a field that has a constant place in the data. Returns false if the
- * field needs posix_trace_field_get_np(), which also handles data that ends too early.
+ * Stores the first value of a field and returns true if the field is an integer, has a constant
+ * offset in the data, and the data is long enough. Otherwise it returns false, and the caller must
+ * use posix_trace_field_get_np().
  */
 static inline bool integer_at(const struct posix_trace_field_np *field, const void *data,
 			      size_t len, uint64_t *value)

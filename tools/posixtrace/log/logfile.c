@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * logfile.c - opens a log with as much salvage as necessary, learns its types, and reports its
+ * logfile.c - opens a log, also a damaged one, creates its types, and reports its
  * faults.
  */
 #include "log/descriptors.h"
@@ -23,11 +23,11 @@
 #include "log/textplan.h"
 
 #define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
-#define TYPES_MAX 65536 /* more ids than any version of the format can hold */
+#define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
 
 /*
- * For spool_seekable(): returns true if the first bytes are those of a log. At that moment only the
- * beginning of a log that arrives through a pipe is there, so it is opened with salvage.
+ * Returns true if the file begins as a log does. spool_seekable() calls it when it has copied only
+ * the beginning of its input. Therefore the file is opened with salvage, as an incomplete log.
  */
 static bool is_log(int file)
 {
@@ -44,7 +44,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 {
 	static bool input_taken; /* standard input was read as a pipe or file */
 	bool input = !strcmp(path, "-");
-	/* A terminal that is given as a log must not become the controlling one. */
+	/* O_NOCTTY: if the path names a terminal, it must not become the controlling terminal. */
 	int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	int err;
 
@@ -56,15 +56,18 @@ int logfile_open_fd(struct logfile *log, const char *path)
 		return TOOL_FAILURE;
 	}
 	/*
-	 * A pipe that was read once is empty. Without this check the message would say that the
-	 * input is no log.
+	 * A pipe is empty after it has been read once. Without this check the tool would report
+	 * that the input is no log.
 	 */
 	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
 		close(fd);
 		say("%s: can only be read once", log->path);
 		return TOOL_FAILURE;
 	}
-	/* A regular file can be given twice, since the library reads it by offset. */
+	/*
+	 * If standard input is a regular file, the command line may name it twice, since the
+	 * library reads it by offset.
+	 */
 	input_taken |= input;
 	err = spool_seekable(fd, is_log, &log->fd);
 	if (err) {
@@ -75,7 +78,10 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	return TOOL_OK;
 }
 
-/* Returns true if the stream has the name that the shim gives to its own (preload/session.c). */
+/*
+ * Returns true if the stream's name is one that the shim gives to the streams that it creates
+ * (preload/session.c).
+ */
 static bool is_by_shim(trace_id_t trid)
 {
 	char name[TRACE_NAME_MAX + 1];
@@ -100,8 +106,9 @@ static int open_stream(struct logfile *log)
 	int err = posix_trace_open(log->fd, &strict);
 
 	/*
-	 * Even a log that posix_trace_open() accepts is read with salvage. Otherwise the events
-	 * would end at a damaged block in the middle, without a message that there are more.
+	 * Even a log that posix_trace_open() accepts is read with salvage. Otherwise the library
+	 * would end the events at a damaged block in the middle of the log, and would not report
+	 * that more follow.
 	 */
 	if (!err) {
 		posix_trace_close(strict);
@@ -122,7 +129,7 @@ static int open_stream(struct logfile *log)
 
 /*
  * Returns the name of a type with its unsafe characters escaped, in memory of the exact size, and
- * its length. An escape replaces one byte by up to four bytes.
+ * its length. In the escaped name a byte may need up to four bytes.
  */
 static char *shown_name(const struct log_type *type, size_t *len)
 {
@@ -141,8 +148,8 @@ static char *shown_name(const struct log_type *type, size_t *len)
 }
 
 /*
- * Enlarges the array of types by id; new elements are NULL. Callers pass one of two sizes only, so
- * that the id of an event, which may be hostile, does not determine the size.
+ * Enlarges the array of types by id; new elements are NULL. The caller passes one of only two
+ * sizes. So the id of an event, which a hostile log can choose, does not determine the size.
  */
 static bool grow_ids(struct logfile *log, size_t ids)
 {
@@ -158,7 +165,10 @@ static void free_type(struct log_type *type)
 	free(type);
 }
 
-/* Returns true if a field may have a label, so that fields_json() needs its second pass. */
+/*
+ * Returns true if values of at least one field may have a label. fields_json() needs a second pass
+ * for such a type.
+ */
 static bool may_have_labels(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
@@ -174,8 +184,8 @@ static bool may_have_labels(const struct posix_trace_schema_np *schema)
 }
 
 /*
- * Reads and parses the schema of a type. Returns false without memory. An invalid schema leaves the
- * data opaque; the command verify reports it.
+ * Reads and parses the schema of a type. Returns false without memory. If the schema is invalid,
+ * type->schema is NULL and the data is printed as bytes. The command verify reports such a schema.
  */
 static bool learn_schema(struct logfile *log, struct log_type *type)
 {
@@ -199,7 +209,7 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
 
 /*
  * Returns the type with this id, and creates it if necessary. Returns NULL without memory. The id
- * must be below TYPES_MAX. The command's function choose sees each type once, here.
+ * must be below TYPES_MAX. This function calls the command's function choose, once for each type.
  */
 static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 {
@@ -258,7 +268,7 @@ static bool learn_types(struct logfile *log)
 
 const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 {
-	static char shown[] = "event#?"; /* for ids out of range and without memory */
+	static char shown[] = "event#?"; /* for an id out of range, or if memory is lacking */
 	static const struct log_type unknown = {
 		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
 	};
@@ -268,15 +278,15 @@ const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
 		return log->by_id[id];
 	type = id < TYPES_MAX ? learn_type(log, id) : NULL;
 	/*
-	 * If there is no memory, the event is still shown, with the type that is common to all such
-	 * events.
+	 * If memory is lacking, the event is still shown, with the type unknown that all such
+	 * events share.
 	 */
 	return type ? type : &unknown;
 }
 
 /*
- * Notes whether the log has objects. Most logs have none; then the search for an object's name,
- * which takes time for each pointer, is omitted.
+ * Notes whether the log has objects. Most logs have none. For such a log, value.c omits the search
+ * for an object's name, which takes time for each pointer.
  */
 static void learn_objects(struct logfile *log)
 {
@@ -305,7 +315,7 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 		logfile_close(log);
 		return TOOL_FAILURE;
 	}
-	/* NULL without memory: there are no names then */
+	/* if memory is lacking, it is NULL, and descriptors have no names */
 	log->descriptors = descriptors_new(log->fd);
 	if (!log->info.complete)
 		say("%s: its writer has not closed it, or it was cut; reading every whole block",
@@ -352,8 +362,8 @@ uint64_t logfile_events(const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 
 	/*
-	 * A log that was not completed has no counts. To count the events, the library would have
-	 * to read the whole log.
+	 * In a log that is not complete, the writer has not stored the counts. The library would
+	 * have to read the whole log to count the events, so the result is 0.
 	 */
 	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger)
 		       ? ledger.reported
@@ -371,9 +381,13 @@ static struct timespec timespec_of(int64_t time_ns)
 	return when;
 }
 
-#define LAST_BOUND_NS (INT64_MAX - INT64_C(2000000000)) /* the greatest that the library accepts */
+/* the greatest time that the library accepts */
+#define LAST_BOUND_NS (INT64_MAX - INT64_C(2000000000))
 
-/* INT64_MIN, INT64_MAX and times near them mean that there is no bound. */
+/*
+ * Returns whether the time is a bound. INT64_MIN, INT64_MAX and times near them mean that there is
+ * no bound.
+ */
 static bool is_bound(int64_t time_ns)
 {
 	return time_ns > INT64_MIN / 2 && time_ns < LAST_BOUND_NS;
@@ -385,7 +399,10 @@ int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
 	struct timespec end = timespec_of(end_ns);
 	int err = 0;
 
-	/* Times before 1970 cannot be sought; the log has no such events to skip. */
+	/*
+	 * The library cannot seek a time before 1970, and a log has no events before 1970 that
+	 * could be skipped.
+	 */
 	if (begin_ns > 0)
 		err = posix_trace_seek_np(log->trid, &begin);
 	if (!err && is_bound(end_ns) && !logfile_ends_before(log, end_ns))
@@ -428,7 +445,7 @@ struct faults {
 	uint64_t limit, said;
 };
 
-/* Prints a fault, up to the limit. The library calls it for each. */
+/* Prints a fault unless the limit is reached. The library calls this function for each fault. */
 static void say_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct faults *faults = arg;
@@ -474,8 +491,8 @@ int logfile_say_why(const struct logfile *log, int err)
 	char *reason = NULL;
 
 	/*
-	 * The library's check finds the reason in words. If the file is no log, it may have a
-	 * format that the tool can import.
+	 * posix_trace_check_np() gives the reason in words. If the file is no log, it may have a
+	 * foreign format that the tool can import.
 	 */
 	if (err == EINVAL || err == ENOTSUP) {
 		posix_trace_check_np(log->fd, keep_reason, &reason, &check);

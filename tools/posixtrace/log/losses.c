@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * losses.c - warnings about gaps and losses. The state holds one open gap; its events are merged
- * into one line.
+ * losses.c - warnings about gaps and losses. Several events may belong to one gap. The struct has
+ * the open gap, so that the gap is reported in one line.
  */
 #include "log/losses.h"
 
@@ -19,7 +19,7 @@ void losses_init(struct losses *losses, const char *path, enum when_form form)
 
 /*
  * Returns the text for an open gap. If a stream was full but there was no OVERFLOW, nothing was
- * recorded in the gap, and it is not known that an event was lost.
+ * recorded in the gap. It is then unknown whether any event was lost.
  */
 static const char *cause_text(const struct losses *losses)
 {
@@ -36,7 +36,7 @@ static void warn_gap(struct losses *losses, int64_t until_ns)
 	char since[WHEN_BYTES], until[WHEN_BYTES], span[WHEN_BYTES];
 	int64_t span_ns;
 
-	/* A damaged log may contain any two times. */
+	/* A damaged log may contain any two times, so their difference may overflow. */
 	if (__builtin_sub_overflow(until_ns, losses->since_ns, &span_ns))
 		span_ns = INT64_MAX;
 	say_warning("%s: %s: %s until %s (%s s)", losses->path,
@@ -62,7 +62,7 @@ bool losses_is_automatic(const struct posix_trace_event_np *event)
 	return automatic != 0;
 }
 
-/* Processes RESUME. In the gap of a full stream RESUME precedes START, and START ends that gap. */
+/* Processes RESUME. If the stream was full, a START follows this RESUME and ends the gap. */
 static void resume_event(struct losses *losses, int64_t time_ns)
 {
 	char until[WHEN_BYTES];
@@ -72,7 +72,10 @@ static void resume_event(struct losses *losses, int64_t time_ns)
 	if (losses->overflowed)
 		warn_gap(losses, time_ns);
 	else
-		/* The OVERFLOW was overwritten together with the events. */
+		/*
+		 * The event OVERFLOW was overwritten together with the lost events, so the begin of
+		 * the gap is unknown.
+		 */
 		say_warning("%s: %s: events before this one were lost", losses->path,
 			    when_string(until, time_ns, losses->form));
 }
@@ -82,7 +85,7 @@ void losses_event(struct losses *losses, const struct posix_trace_event_np *even
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP) {
 		char when[WHEN_BYTES];
 
-		/* The reader marks the first event behind a damaged part. */
+		/* The library sets this flag in the first event behind a damaged part. */
 		losses->skipped = true;
 		say_warning("%s: %s: a damaged part of the log was skipped before this event",
 			    losses->path, when_string(when, event->time_ns, losses->form));
@@ -145,7 +148,7 @@ uint64_t losses_count(const struct posix_trace_ledger_np *ledger)
 	uint64_t sum = ledger->unattributed;
 
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		/* The causes of a damaged ledger may have any values. */
+		/* A damaged ledger may contain any numbers, so the sum may overflow. */
 		if (i != POSIX_TRACE_LOST_CLEARED_NP &&
 		    __builtin_add_overflow(sum, ledger->lost[i], &sum))
 			return UINT64_MAX;

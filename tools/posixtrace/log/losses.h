@@ -2,8 +2,9 @@
 /*
  * losses.h - reports on standard error the gaps of a log, and the losses in its ledger.
  *
- * A gap is reported when it ends, before the first event behind it. Both times are known then, and
- * the system events of one gap (STOP, OVERFLOW, RESUME, START) make one line.
+ * A gap is reported when it ends, before the first event behind it. At that moment its begin and
+ * end are known. All system events of one gap (STOP, OVERFLOW, RESUME, START) are reported in one
+ * line.
  */
 #ifndef POSIXTRACE_LOG_LOSSES_H
 #define POSIXTRACE_LOG_LOSSES_H
@@ -19,19 +20,20 @@ struct losses {
 	bool stopped;    /* the stream stopped itself: it was full */
 	bool overflowed;
 	bool skipped;    /* a damaged part was skipped */
-	int64_t since_ns; /* begin of the open gap, if stopped or overflowed is true */
+	/* begin of the open gap; a gap is open if stopped or overflowed is true */
+	int64_t since_ns;
 };
 
 /* path is the log's name for the messages. */
 void losses_init(struct losses *losses, const char *path, enum when_form form);
 
-/* To be called for every event, in the log's order. */
+/* The caller passes every event to this function, in the log's order. */
 void losses_event(struct losses *losses, const struct posix_trace_event_np *event);
 
 /* Returns true for the STOP of a stream that was full and stopped itself. */
 bool losses_is_automatic(const struct posix_trace_event_np *event);
 
-/* Reports a gap that is still open after the last event. */
+/* Reports the gap that is still open after the last event, if there is one. */
 void losses_end(struct losses *losses);
 
 /* Reports the losses in the ledger, one line for each cause. Returns 0 or an error number. */

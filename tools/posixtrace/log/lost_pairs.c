@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost_pairs.c - losses by type and by thread, as pairs of both.
+ * lost_pairs.c - copies losses in pairs of a type and a thread.
  *
- * A ledger has losses by type and losses by thread. The composer needs them by pairs of a type and
- * a thread. Any table with the same sums gives the same ledger. This one is filled from its first
- * row and column on (the north-west corner rule), in linear time. In a damaged ledger the sums may
- * differ; the rest then has no type or no thread.
+ * A ledger has losses by type and losses by thread, but the composer takes the number of losses for
+ * each pair of a type and a thread. So the function must find a table of types and threads whose
+ * sums by row and by column are those of the ledger. Each such table gives the same ledger. The
+ * function fills the table from its first row and column on (the north-west corner rule), which
+ * needs linear time. In a damaged ledger the sum by type may differ from the sum by thread. The
+ * losses that remain are then copied without a type or without a thread.
  */
 #include "log/lost_pairs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The next loss of one cause by type, or by thread. left is 0 after the last one. */
+/*
+ * A position in the losses of one cause by type, or by thread. left is the number of losses of the
+ * present type or thread that are not copied yet. It remains 0 behind the last type or thread.
+ */
 struct source {
 	trace_id_t log;
 	int cause;
@@ -23,7 +28,7 @@ struct source {
 	bool ended;
 };
 
-/* Goes on to the next type with a loss when all losses of the present one are used up. */
+/* If all losses of the present type are copied, continues with the next type that has losses. */
 static int next_type(struct source *source)
 {
 	struct posix_trace_ledger_np ledger;
@@ -41,7 +46,9 @@ static int next_type(struct source *source)
 	return 0;
 }
 
-/* Does the same for threads. */
+/*
+ * If all losses of the present thread are copied, continues with the next thread that has losses.
+ */
 static int next_thread(struct source *source)
 {
 	struct posix_trace_ledger_np ledger;

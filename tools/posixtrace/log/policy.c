@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* policy.c - names of policies. The values of the three kinds of policies are distinct. */
+/*
+ * policy.c - finds the name of a policy. The three kinds of policies have distinct values, so one
+ * function suffices.
+ */
 #include "log/policy.h"
 
 #include <trace_np.h>
 
 /*
- * The number comes from a log and may have any value. The words are documented as output of the
- * commands; they have blanks where the standard's names have underscores.
+ * The number comes from a log and may have any value. The manual pages document these words as
+ * output of the commands. The words have blanks where the names of the standard have underscores.
  */
 const char *policy_name(int policy)
 {

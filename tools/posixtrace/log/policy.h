@@ -3,7 +3,7 @@
 #ifndef POSIXTRACE_LOG_POLICY_H
 #define POSIXTRACE_LOG_POLICY_H
 
-/* The English name of a POSIX_TRACE_* policy; "unknown" for any other number. */
+/* Returns the English name of a POSIX_TRACE_* policy, or "unknown" for any other number. */
 const char *policy_name(int policy);
 
 #endif

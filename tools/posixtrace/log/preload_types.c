@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload_types.c - the names, made from the list that the library itself uses. */
+/*
+ * preload_types.c - an array with the names of the types. It is generated from the list that the
+ * preload library itself uses.
+ */
 #include "log/preload_types.h"
 
 #include <stddef.h>

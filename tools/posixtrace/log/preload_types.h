@@ -8,7 +8,7 @@
 /* A null pointer follows the last name. */
 extern const char *const preload_types[];
 
-/* Returns whether a type has the name of one of these. */
+/* Returns whether the array has this name. */
 bool preload_types_has(const char *name);
 
 #endif

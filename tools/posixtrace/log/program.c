@@ -43,16 +43,22 @@ bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRA
 	if (posix_trace_mapping_rewind_np(log))
 		return false;
 	while (!posix_trace_mapping_getnext_np(log, &mapping, &unavailable) && !unavailable) {
-		/* A program may change by execve(), so only mappings at the time count. */
+		/*
+		 * A process may replace its program by execve(), so only the mappings at the given
+		 * time are used.
+		 */
 		if (mapping.pid != pid || mapping.from_ns > time_ns || mapping.until_ns < time_ns)
 			continue;
-		/* A mapping with a parent is a note that the process was forked. */
+		/* An entry with a parent is no mapping. It says that the process was forked. */
 		if (mapping.parent)
 			*parent = mapping.parent;
 		else if (mapping.start < lowest)
 			lowest = mapping.start, path = mapping.path;
 	}
-	/* The kernel maps the program below its shared libraries. */
+	/*
+	 * The mapping with the lowest address is the program, because the kernel maps it below its
+	 * shared libraries.
+	 */
 	if (path)
 		program_base(name, path, strlen(path));
 	return path != NULL;

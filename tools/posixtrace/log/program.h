@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * program.h - finds the program that a process of a trace executes, as the name of its file without
- * folders. The source is an event process.start of libposixtrace-preload.so, or else the lowest
- * mapped file.
+ * program.h - finds the program that a process of a trace executes. The name of the program is the
+ * name of its file without folders. It is in an event process.start of libposixtrace-preload.so.
+ * Without such an event, it is the name of the mapped file with the lowest address.
  */
 #ifndef POSIXTRACE_LOG_PROGRAM_H
 #define POSIXTRACE_LOG_PROGRAM_H
@@ -27,9 +27,9 @@ bool program_told(const char *type, const struct posix_trace_schema_np *schema, 
 		  size_t len, char name[PROGRAM_NAME_BYTES]);
 
 /*
- * Gets the name from the log's mappings of the process at that time. Returns false if there are
- * none. In that case, if *parent is not 0, the process executes the same program as the process
- * *parent.
+ * Gets the name from the log's mappings of the process at that time. If there are none, it returns
+ * false. If *parent is then not 0, the process executes the program that its parent, the process
+ * *parent, executes.
  */
 bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],
 		    pid_t *parent);

@@ -12,7 +12,10 @@
 
 #define NAME "posixtrace_shim_lost"
 
-/* A damaged log may hold any counts; the sum stays at its maximum. */
+/*
+ * Adds two counts. A damaged log may contain any counts, so a sum that overflows becomes
+ * UINT64_MAX.
+ */
 static void add_saturated(uint64_t *to, uint64_t count)
 {
 	if (__builtin_add_overflow(*to, count, to))
@@ -35,7 +38,7 @@ static bool field_number(const struct posix_trace_schema_np *schema, const char 
 	return true;
 }
 
-/* Adds the counts of one event. Fields that it lacks count as 0. */
+/* Adds the counts of one event. A field that the event lacks counts as 0. */
 static void add_event(struct shimloss *loss, const struct posix_trace_schema_np *schema,
 		 const struct posix_trace_event_np *event)
 {
@@ -46,8 +49,8 @@ static void add_event(struct shimloss *loss, const struct posix_trace_schema_np 
 	field_number(schema, "holds", event, &holds);
 	add_saturated(&loss->early, early);
 	/*
-	 * Older versions of the library did not count by family. The field early_alloc cannot
-	 * exceed early, unless the log is damaged.
+	 * Older versions of the library did not count early calls by family, so the field
+	 * early_alloc may be missing. early_alloc is at most early, unless the log is damaged.
 	 */
 	if (field_number(schema, "early_alloc", event, &early_alloc))
 		add_saturated(&loss->early_alloc, early_alloc < early ? early_alloc : early);
@@ -66,8 +69,8 @@ static const struct log_type *find_type(const struct logfile *log)
 }
 
 /*
- * Reads the given number of these events. Most are near the begin of the log, so the reading ends
- * after the last one that the ledger reports instead of at the end of the log.
+ * Reads the given number of events of this type, which is the number in the ledger. Most of them
+ * are near the begin of the log, so it saves time to stop behind the last of them.
  */
 static int read_events(struct shimloss *loss, const struct log_type *type, trace_id_t trid,
 		       uint64_t events)
@@ -96,7 +99,10 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
 	memset(loss, 0, sizeof(*loss));
 	if (!type || !type->schema)
 		return 0;
-	/* The ledger has the number of such events without reading the log. */
+	/*
+	 * The library returns the number of such events from the ledger, without reading the events
+	 * of the log.
+	 */
 	err = posix_trace_get_ledger_type_np(log->trid, type->id, &ledger);
 	if (err || !ledger.reported)
 		return err;
@@ -113,8 +119,8 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
 }
 
 /*
- * The name of a type decides: its family is the part before the point, and types with times of
- * locks end in "_held".
+ * The kinds are derived from the name of a type. The part before the point is the family, and the
+ * name of a type with the times of held locks ends in "_held".
  */
 unsigned shimloss_kinds(const char *type)
 {
@@ -131,7 +137,7 @@ unsigned shimloss_kinds(const char *type)
 	return kinds;
 }
 
-/* Losses of unknown kind are added whatever the kinds are, so the result is an upper bound. */
+/* Calls of an unknown kind are added for all kinds, so the result is an upper bound. */
 uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
 {
 	uint64_t count = 0;
@@ -144,8 +150,8 @@ uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
 		add_saturated(&count, loss->early_alloc);
 	if (kinds & SHIMLOSS_OTHER)
 		/*
-		 * The sums were limited when they were added, so this does not wrap unless a sum is
-		 * saturated.
+		 * For each event, early_alloc and early_any together were at most early. So the
+		 * difference is not negative, unless a sum is saturated.
 		 */
 		add_saturated(&count, loss->early - loss->early_alloc - loss->early_any);
 	if (kinds & SHIMLOSS_HOLDS)

@@ -8,17 +8,20 @@
 #include "base/vec.h"
 #include "log/field.h"
 
-/* Limits for a log with senseless stacks. */
+/* These limits bound the memory that a hostile log can use. */
 #define FRAMES_MOST (UINT32_C(1) << 24)
 #define TYPES_MOST  65536
 
-/* Other programs may use the name for something else. */
+/*
+ * Another program may use this name for a type with another schema, so the number of fields is
+ * checked, too.
+ */
 bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema)
 {
 	return schema && schema->fields >= 2 && !strcmp(name, STACKS_EVENT);
 }
 
-/* Compares for the table. */
+/* Returns true if the entry at index has the number *key. table_find() calls it. */
 static bool is_number(const void *array, uint32_t index, const void *key)
 {
 	return ((const struct stacks_entry *)array)[index].number == *(const uint32_t *)key;
@@ -30,7 +33,10 @@ static uint32_t find_entry(const struct stacks *stacks, uint32_t number)
 			  stacks->entry, &number);
 }
 
-/* Keeps the frames of a number. The first stack of a number remains. */
+/*
+ * Keeps the frames of the stack with this number. If a stack with this number is kept already, that
+ * one remains.
+ */
 static void keep_frames(struct stacks *stacks, uint32_t number, const void *frames, size_t bytes)
 {
 	size_t count = bytes / sizeof(uint64_t);
@@ -67,7 +73,10 @@ void stacks_keep(struct stacks *stacks, const struct posix_trace_schema_np *sche
 bool stacks_take(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
-	/* Most types differ in the first letter. */
+	/*
+	 * Most names differ from STACKS_EVENT in the first letter, so this test saves the
+	 * comparison.
+	 */
 	if (*type->name != *STACKS_EVENT || !stacks_is_type(type->name, type->schema))
 		return false;
 	stacks_keep(stacks, type->schema, event->data, event->data_len);
@@ -82,7 +91,10 @@ int stacks_field(const char *name, const struct posix_trace_schema_np *schema)
 	       schema->field[field].form != POSIX_TRACE_FORM_UNSIGNED_NP ? -1 : field;
 }
 
-/* The same for a type of a log, which is looked at once. */
+/*
+ * Returns stacks_field() of a type of the log. The result is kept, so it is computed only once for
+ * each type.
+ */
 static int field_of_type(struct stacks *stacks, const struct log_type *type)
 {
 	size_t id = (size_t)type->id;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stacks.h - the call stacks of a log. An event cpu.stack has the frames of a number; an event with
- * a field named stack refers to that number. The stack precedes the first event that refers to it.
+ * stacks.h - the call stacks of a log. An event cpu.stack has the number and the frames of a stack.
+ * Another event refers to the stack by this number, in a field named stack. The event cpu.stack
+ * precedes the first event that refers to it.
  *
- * The log is hostile: numbers may be any, and a stack may be missing.
+ * A log may be hostile: a number may have any value, and a stack may be missing.
  */
 #ifndef POSIXTRACE_LOG_STACKS_H
 #define POSIXTRACE_LOG_STACKS_H
@@ -15,7 +16,7 @@
 #define STACKS_FIELD "stack"
 #define STACKS_SAMPLE "cpu.sample"
 
-/* The stacks of one log. All zeros: none yet. */
+/* The stacks of one log. A struct of all zeros has no stacks. */
 struct stacks {
 	struct stacks_entry {
 		uint32_t number, count;
@@ -25,9 +26,11 @@ struct stacks {
 	uint64_t *frame;
 	size_t frames;
 	struct table table;
-	signed char *place; /* by id of a type: index of the field + 1; -1: none, 0: unknown */
+	/* by id of a type: index of its field stack + 1; -1: no such field, 0: unknown */
+	signed char *place;
 	size_t places;
-	bool is_full;              /* further stacks are not kept */
+	/* a limit is reached or memory is lacking, so further stacks are not kept */
+	bool is_full;
 };
 
 /* One stack. */
@@ -36,16 +39,18 @@ struct stacks_found {
 	size_t count;
 	uint32_t number;
 	/*
-	 * The first address is the instruction that the thread executed, as in a sample. All others
-	 * are those to which calls return.
+	 * The first address is that of the instruction that the thread executed, as in a sample.
+	 * Otherwise, like all further addresses, it is the address to which a call returns.
 	 */
 	bool is_exact;
 };
 
 /*
- * For events of any source: whether a type is that of stacks; the index of a type's field that
- * refers to a stack, or -1; keeps the stack of an event of the first; finds the stack of an event
- * of the second, and returns false if there is none.
+ * These functions also work for events that are not from a log. stacks_is_type() returns whether
+ * the events of a type have stacks. stacks_field() returns the index of the field by which the
+ * events of a type refer to a stack, or -1. stacks_keep() keeps the stack of an event that has one.
+ * stacks_get() finds the stack to which an event refers by its field; it returns false if there is
+ * none.
  */
 bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema);
 int stacks_field(const char *name, const struct posix_trace_schema_np *schema);
@@ -55,10 +60,10 @@ bool stacks_get(const struct stacks *stacks, const char *name,
 		const struct posix_trace_schema_np *schema, int field, const void *data, size_t len,
 		struct stacks_found *found);
 
-/* Finds a stack by its number. */
+/* Finds a stack by its number. Returns false if there is none. */
 bool stacks_number(const struct stacks *stacks, uint32_t number, struct stacks_found *found);
 
-/* Keeps the stack if the event is one. Returns whether it is. */
+/* If the event has a stack, keeps the stack and returns true. */
 bool stacks_take(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event);
 
@@ -73,7 +78,7 @@ bool stacks_find(struct stacks *stacks, const struct log_type *type,
  */
 int stacks_before(struct stacks *stacks, struct logfile *log, int64_t begin_ns);
 
-/* Frees the memory; there are no stacks. */
+/* Frees the memory. Afterwards the struct has no stacks. */
 void stacks_fini(struct stacks *stacks);
 
 #endif

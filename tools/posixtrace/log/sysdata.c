@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sysdata.c - decodes the data of system events. The data is as hostile as that of any event: its
- * size and its sets are checked first.
+ * sysdata.c - decodes the data of system events. This data may be hostile, too, so its size and its
+ * sets are checked first.
  */
 #include "log/sysdata.h"
 
@@ -18,8 +18,9 @@ static bool is_member(const struct logfile *log, size_t index, const trace_event
 }
 
 /*
- * Returns true if the library accepts the bytes as a set. Otherwise the data is shown as bytes.
- * There is no direct test of a set, so the function asks whether one known type is a member.
+ * Returns true if the library accepts the bytes as a set. The library has no function that tests a
+ * set, so this function asks whether the first type of the log is a member. If the bytes are no
+ * set, the caller shows the data as bytes.
  */
 static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 {
@@ -30,8 +31,8 @@ static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 }
 
 /*
- * Writes the names of the types that are in the set, or of those that are not. The names in shown
- * are already escaped for a terminal.
+ * Writes the names of the types that are in the set if members is true, or of the types that are
+ * not in it. The names in shown are already escaped for a terminal.
  */
 static void set_names(struct out *out, const struct logfile *log, const trace_event_set_t *set,
 		      bool members)
@@ -49,8 +50,8 @@ static void set_names(struct out *out, const struct logfile *log, const trace_ev
 }
 
 /*
- * Writes the set by its members or by the types that it lacks, in the shorter of the two forms. A
- * log may have hundreds of types.
+ * Writes the names of the set's members, or "all but" and the names of the other types if these are
+ * fewer. A log may have hundreds of types.
  */
 static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {
@@ -71,7 +72,7 @@ static void set_text(struct out *out, const struct logfile *log, const trace_eve
 	}
 }
 
-/* JSON has the members in full, so that programs need not know the log's types. */
+/* Writes all members of the set as JSON, so that a program need not know the log's types. */
 static void set_json(struct json *json, const char *name, const struct logfile *log,
 		     const trace_event_set_t *set)
 {
@@ -82,15 +83,15 @@ static void set_json(struct json *json, const char *name, const struct logfile *
 	json_end_array(json);
 }
 
-/* The union gives the data the alignment that the library needs. */
+/* The data of a system event. As a union it has the alignment that the library needs. */
 union sysdata {
 	int number;
 	trace_event_set_t set[2];
 };
 
 /*
- * Copies the data to an aligned place if its size is that of the type and its sets are valid.
- * Returns false otherwise.
+ * Copies the data to an aligned union if the data has the size that its type requires and its sets
+ * are valid. Returns false otherwise.
  */
 static bool load_sysdata(const struct posix_trace_event_np *event, const struct logfile *log,
 		 union sysdata *data)
@@ -130,8 +131,8 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 	    !load_sysdata(event, log, &data))
 		return false;
 	*old = data.set[0];
-	/* The data of START is one filter, which is both the old and the new one. */
-	/* A START has its only set at index 0. */
+	/* The data of START is only one filter, which is stored in *old and in *new. */
+	/* In the data of START, the only set has index 0. */
 	*new = data.set[!is_start];
 	return true;
 }
@@ -196,7 +197,10 @@ bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_ev
 {
 	union sysdata data;
 
-	/* Events of the stream itself have the process id 0. */
+	/*
+	 * If the traced process itself made the call, the event is not the recorder's, unless the
+	 * shim created the stream. Events that the stream itself makes have the process id 0.
+	 */
 	if (!log->by_shim && event->info.posix_pid == log->info.pid)
 		return false;
 	switch (event->info.posix_event_id) {

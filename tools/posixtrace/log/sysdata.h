@@ -19,7 +19,7 @@
 bool sysdata_text(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
-/* Does the same as members of the open JSON object. */
+/* Writes the data as members of the open JSON object, otherwise as sysdata_text() does. */
 bool sysdata_json(struct json *json, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
@@ -31,10 +31,10 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 		    trace_event_set_t *old, trace_event_set_t *new);
 
 /*
- * Returns true if the event only says that the recorder worked: it started or stopped the stream,
- * changed the filter or flushed. The recorder is another process than the traced one, or the shim.
- * False for events of a program that traces itself, and for events that report an error or a loss,
- * such as the stop of a full stream.
+ * Returns true if the event only reports work of the recorder, which started or stopped the stream,
+ * changed its filter or flushed it. The recorder is the shim or a process other than the traced
+ * one. The function returns false for events of a program that traces itself. It also returns false
+ * for events that report an error or a loss, such as the stop of a full stream.
  */
 bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_event_np *event);
 

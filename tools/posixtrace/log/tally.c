@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tally.c - counts the events of a log in one thread, adds parts together, and joins the counts
- * with the ledger.
+ * tally.c - counts the events of a log in one thread, adds the counts of parts, and adds the lines
+ * of the ledger.
  */
 #include "log/tally.h"
 
@@ -14,8 +14,8 @@
 #include "log/tally_parts.h"
 
 /*
- * The first and last times are the least and the greatest: late events and damaged logs break the
- * order.
+ * Counts one event. first_ns and last_ns become the least and the greatest time, because events may
+ * be out of order in a damaged log or if some are late.
  */
 static void add_event(struct tally_count *count, const struct posix_trace_event_np *event)
 {
@@ -37,7 +37,7 @@ static bool is_thread(const struct posix_trace_thread_np *a, const struct posix_
 	return a->pid == b->pid && a->tid == b->tid && a->thread == b->thread;
 }
 
-/* For table_find(). */
+/* Returns true if the thread at index has the identity *key. table_find() calls it. */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct tally_thread *thread = array;
@@ -64,8 +64,9 @@ static struct tally_thread *find_thread(struct tally *tally,
 }
 
 /*
- * Returns the entry of a type. Listed types are found by their index. Types that only a damaged log
- * has are searched and appended; there are few. Returns NULL without memory.
+ * Returns the entry of a type. Types that the log lists are found by their index. Only a damaged
+ * log has events of other types. They are few, so they are searched one by one, and appended if
+ * they are new. Returns NULL without memory.
  */
 static struct tally_type *find_type(struct tally *tally, struct logfile *log,
 				    const struct posix_trace_event_np *event)
@@ -92,8 +93,9 @@ static int count_event(struct tally *tally, struct logfile *log,
 		event->info.posix_pid, event->tid, event->info.posix_thread_id,
 	};
 	/*
-	 * Consecutive events are often from one thread; last avoids the search for it. After ENOMEM
-	 * the counts are incomplete; the caller discards them.
+	 * Consecutive events are often from the same thread, so tally->last saves the search for
+	 * the thread. If ENOMEM is returned, the counts are incomplete, and the caller discards
+	 * them.
 	 */
 	struct tally_type *type = find_type(tally, log, event);
 	struct tally_thread *thread = tally->last;
@@ -151,7 +153,10 @@ static void add_count(struct tally_count *to, const struct tally_count *from)
 	to->late += from->late;
 }
 
-/* part has the same listed types in the same order, since both are from tally_init(). */
+/*
+ * part has the same listed types in the same order as tally, since tally_init() made both for the
+ * same log.
+ */
 int tally_add(struct tally *tally, const struct tally *part)
 {
 	if (tally->groups)
@@ -172,8 +177,8 @@ int tally_add(struct tally *tally, const struct tally *part)
 }
 
 /*
- * Adds the ledger of each type and thread. Threads whose events were all lost have an entry in the
- * ledger only.
+ * Adds the ledger of each type and thread. A thread whose events were all lost is only in the
+ * ledger, so it gets its entry here.
  */
 static int read_ledger(struct tally *tally, const struct logfile *log)
 {
@@ -208,7 +213,8 @@ static int by_count(const struct tally_count *a, const struct tally_count *b)
 }
 
 /*
- * Types with equal counts are in order of their ids, so that the output does not depend on qsort().
+ * Compares types for qsort(). Types with equal counts are in the order of their ids, so that the
+ * output does not depend on the algorithm of qsort().
  */
 static int by_type(const void *a, const void *b)
 {
@@ -236,8 +242,8 @@ static int by_thread(const void *a, const void *b)
 
 static void sort_tally(struct tally *tally)
 {
-	/* qsort() must not be called with a null pointer, hence the tests of the counts. */
-	table_fini(&tally->of_thread); /* its indices are valid for the old order only */
+	/* The counts are tested because qsort() must not be called with a null pointer. */
+	table_fini(&tally->of_thread); /* after the sort its indices would be wrong */
 	if (tally->threads)
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
 	if (tally->types)
@@ -252,7 +258,7 @@ int tally_init(struct tally *tally, const struct logfile *log)
 	tally->types = log->types;
 	for (size_t i = 0; i < log->types; i++) {
 		/*
-		 * Types without events appear in the result, too: the ledger may have losses for
+		 * The result also has types without events, because the ledger may have losses for
 		 * them.
 		 */
 		tally->type[i].type = log->list[i];
@@ -270,7 +276,7 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
 
 	if (err)
 		return err;
-	/* EAGAIN means that one thread must read the log in order. */
+	/* EAGAIN means that one thread must read the log from beginning to end. */
 	err = threads > 1 ? tally_count_parts(tally, log, threads) : EAGAIN;
 	if (err == EAGAIN)
 		err = count_events(tally, log);

@@ -2,7 +2,7 @@
 /*
  * tally.h - counts the events of a log by type and by thread, and reads the lines of its ledger.
  *
- * The number of types and threads bounds the memory, not the number of events.
+ * The memory depends on the number of types and threads, not on the number of events.
  */
 #ifndef POSIXTRACE_LOG_TALLY_H
 #define POSIXTRACE_LOG_TALLY_H
@@ -14,7 +14,7 @@
 
 struct tally_count {
 	uint64_t events;
-	uint64_t bytes;     /* of data */
+	uint64_t bytes;     /* bytes of data */
 	uint64_t truncated;
 	uint64_t late;
 	int64_t first_ns, last_ns;
@@ -37,37 +37,37 @@ struct tally {
 	struct tally_count total;
 	struct posix_trace_ledger_np ledger;
 	uint64_t gaps;                /* damaged parts that the reader skipped */
-	/* at the end sorted by the number of events, greatest first */
+	/* tally_count() sorts these by the number of events, greatest first */
 	struct tally_type *type;
 	size_t types;
-	struct tally_thread *thread;  /* sorted like type at the end */
+	struct tally_thread *thread;  /* tally_count() sorts these as it sorts type */
 	size_t threads;
 	struct table of_thread;       /* finds a thread while events are counted */
-	struct tally_thread *last;    /* the thread of the event before; NULL: none */
+	struct tally_thread *last;    /* the thread of the last event; NULL: none */
 	/* if not NULL, these groups are counted instead of types and threads */
 	struct groups *groups;
 };
 
 /*
- * Reads the log to its end, with up to so many threads if the log permits, and sorts the result.
- * tally_threads() of tally_parts.h returns the useful number of threads. The result has all listed
- * types, also those without events. Returns 0 or an error number; after an error the tally is
- * empty.
+ * Reads the log to its end and sorts the result. If the log permits it, up to threads threads read
+ * it; tally_threads() of tally_parts.h returns the number that is useful. The result has all types
+ * that the log lists, also those without events. Returns 0 or an error number; after an error the
+ * tally is empty.
  */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 /* Frees the memory and clears the tally. */
 void tally_fini(struct tally *tally);
 
 /*
- * Counts only groups, with the given number of threads. Returns EAGAIN if the log must be read from
- * beginning to end by one thread, or an error of groups.h.
+ * Counts only groups, with the given number of threads. Returns 0, an error of groups.h, or EAGAIN.
+ * EAGAIN means that one thread must read the log from beginning to end.
  */
 int tally_groups(struct groups *groups, struct logfile *log, unsigned threads);
 
 /*
  * The parts of tally_count(): tally_init() makes an empty tally, tally_event() counts one event,
- * tally_add() adds another tally. They read no ledger and do not sort. Each returns 0 or an error
- * number.
+ * tally_add() adds another tally. These functions read no ledger and do not sort. Each returns 0 or
+ * an error number.
  */
 int tally_init(struct tally *tally, const struct logfile *log);
 int tally_event(struct tally *tally, struct logfile *log, const struct posix_trace_event_np *event);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tally_parts.c - counts a log in parts of time that worker threads process one after the other.
+ * tally_parts.c - divides a log into parts of time. Each worker thread counts one part after the
+ * other.
  *
- * There are more parts than threads, because events are not spread evenly over a log. A cut is the
- * time of an event that the index found. The reader of the part before the cut stops only behind
- * that time. So it also reads the block in which the next part begins. Every block is therefore
- * read by some thread, and damage between two parts is noticed.
+ * There are more parts than threads, because events are not spread evenly over the time of a log. A
+ * cut is the time between two parts. It is the time of an event that the library found by the log's
+ * index. The reader of the part before the cut stops only behind that time, so it also reads the
+ * block in which the next part begins. Therefore at least one thread reads each block, and damage
+ * between two parts is noticed.
  */
 #include "log/tally_parts.h"
 
@@ -20,20 +22,22 @@
 
 #define PARTS_PER_THREAD 8
 #define PARTS_MAX        (PARTS_PER_THREAD * TALLY_THREADS_MAX)
-#define EVENTS_MIN       1000000 /* a few hundredths of a second */
+#define EVENTS_MIN       1000000 /* reading them takes a few hundredths of a second */
 
 struct parts {
 	/* part i begins at cut_ns[i] and ends before cut_ns[i + 1] */
 	int64_t cut_ns[PARTS_MAX + 1];
 	size_t count;
 	atomic_size_t next;
-	atomic_bool failed;            /* the other threads may stop */
-	_Atomic uint64_t done;         /* events, for the meter */
+	atomic_bool failed;            /* a thread has failed, so the other threads may stop */
+	_Atomic uint64_t done;         /* events counted so far, for the meter */
 };
 
 struct worker {
 	struct parts *parts;
-	/* Shared: the threads read only types that were created at the opening. */
+	/*
+	 * All workers share the log. They use only types that were created when the log was opened.
+	 */
 	struct logfile *log;
 	trace_id_t trid;
 	struct tally tally;
@@ -47,7 +51,7 @@ unsigned tally_threads(const struct logfile *log)
 	cpu_set_t set;
 	int processors;
 
-	/* Starting threads costs more than a short log. */
+	/* For a short log, starting threads would cost more time than reading. */
 	if (logfile_events(log) < EVENTS_MIN || sched_getaffinity(0, sizeof(set), &set))
 		return 1;
 	processors = CPU_COUNT(&set);
@@ -55,15 +59,18 @@ unsigned tally_threads(const struct logfile *log)
 								   : (unsigned)processors;
 }
 
-/* The library takes times after 1970 only. */
+/*
+ * The result is passed to the library only for times after 1970, since the library accepts no
+ * others.
+ */
 static struct timespec timespec_of(int64_t time_ns)
 {
 	return (struct timespec){ .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };
 }
 
 /*
- * Finds cuts at about equal distances in time. Times without events between them yield one cut, so
- * no part is empty.
+ * Finds cuts at about equal distances in time. If there are no events between two of these times,
+ * both give the same cut, which is used once. So no part is empty.
  */
 static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
 {
@@ -85,8 +92,9 @@ static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t 
 		if (unavailable)
 			break;
 		/*
-		 * The first event in the file need not be the oldest, so the event that was found
-		 * may be before the last cut. The cuts must be in order of time.
+		 * A late event may follow younger ones, so the event that was found may be older
+		 * than the last cut. Such an event gives no cut, because the cuts must be in order
+		 * of time.
 		 */
 		if (event.time_ns > first_ns && event.time_ns > parts->cut_ns[parts->count - 1])
 			parts->cut_ns[parts->count++] = event.time_ns;
@@ -96,7 +104,7 @@ static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t 
 }
 
 /*
- * Positions the reader at the first event of the part, and lets it stop where the next part begins.
+ * Moves the reader to the first event of the part and makes it stop where the next part begins.
  */
 static int seek_part(const struct worker *worker, size_t part)
 {
@@ -109,8 +117,8 @@ static int seek_part(const struct worker *worker, size_t part)
 }
 
 /*
- * Adds counted events to the common progress. A relaxed order is enough, because only the display
- * reads it. meter_step() counts one event itself.
+ * Adds counted events to the common progress. Relaxed memory order is enough, because only the
+ * progress line uses the sum. The - 1 is necessary because meter_step() counts one event itself.
  */
 static void add_progress(struct worker *worker, uint64_t events)
 {
@@ -132,7 +140,10 @@ static bool is_listed(const struct logfile *log, trace_event_id_t id)
 	return id < log->ids && log->by_id[id] && log->by_id[id]->listed;
 }
 
-/* Counts one part. EAGAIN if the part shows that one thread must read the log in order. */
+/*
+ * Counts one part. Returns EAGAIN if the log is damaged or has types that it does not list, because
+ * one thread must then read the log from beginning to end.
+ */
 static int count_part(struct worker *worker, size_t part)
 {
 	int64_t begin_ns = worker->parts->cut_ns[part], end_ns = worker->parts->cut_ns[part + 1];
@@ -144,7 +155,10 @@ static int count_part(struct worker *worker, size_t part)
 	       !unavailable) {
 		if (event.flags & POSIX_TRACE_EVENT_GAP_NP)
 			return EAGAIN;
-		/* The reader also returns events of neighbouring parts that share a block. */
+		/*
+		 * A block may have events of two parts, so the reader also returns events of the
+		 * neighbouring parts. They are skipped here.
+		 */
 		if (event.time_ns < begin_ns || (event.time_ns >= end_ns && end_ns != INT64_MAX))
 			continue;
 		if (!is_listed(worker->log, event.info.posix_event_id))
@@ -158,15 +172,15 @@ static int count_part(struct worker *worker, size_t part)
 		}
 	}
 	/*
-	 * If the damage is not in a block of events, no event has the flag. The reader then reports
-	 * it.
+	 * If the damage is not in a block of events, no event has the flag. But the reader then
+	 * knows about the damage.
 	 */
 	return err ? err : logfile_reader_is_damaged(worker->trid) ? EAGAIN : 0;
 }
 
 /*
- * The function of a worker thread. It takes part after part until there is none, or until a thread
- * has failed.
+ * The function of a worker thread. It counts one part after the other until no part is left, or
+ * until any thread has failed.
  */
 static void *worker_thread(void *arg)
 {
@@ -192,8 +206,8 @@ static void worker_fini(struct worker *worker)
 }
 
 /*
- * Gives a worker its own reader and an empty tally. like has the columns of the groups to count;
- * NULL: types and threads are counted.
+ * Gives a worker its own reader and an empty tally. If like is not NULL, the worker counts groups
+ * with the columns of like; otherwise it counts types and threads.
  */
 static int worker_init(struct worker *worker, struct parts *parts, struct logfile *log,
 		const struct groups *like)
@@ -218,8 +232,8 @@ static int worker_init(struct worker *worker, struct parts *parts, struct logfil
 }
 
 /*
- * Runs the workers. The calling thread is one of them and shows the progress of all. If the system
- * refuses a thread, the others count its parts.
+ * Runs the workers. The calling thread is one of the workers and shows the progress of all. If the
+ * system cannot start a thread, the other workers count its parts.
  */
 static int run_workers(struct worker *worker, unsigned workers)
 {
@@ -245,8 +259,8 @@ static int run_workers(struct worker *worker, unsigned workers)
 }
 
 /*
- * Joins the counts. Their sum must be the number that the log's writer counted; otherwise a part
- * has missed or doubled events, and the log is read in order.
+ * Joins the counts. Their sum must be the number of events that the log's writer has counted.
+ * Otherwise events were missed or counted twice, and the function returns EAGAIN.
  */
 static int add_tallies(struct tally *tally, const struct worker *worker, unsigned workers)
 {
@@ -269,7 +283,7 @@ int tally_count_parts(struct tally *tally, struct logfile *log, unsigned threads
 	unsigned workers = 0;
 	int err = 0;
 
-	/* An incomplete log has no index in which cuts could be found. */
+	/* An incomplete log has no index, so no cuts can be found. */
 	if (!log->whole || !log->info.complete)
 		return EAGAIN;
 	while (!err && workers < threads && workers < TALLY_THREADS_MAX) {

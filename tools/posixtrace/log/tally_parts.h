@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tally_parts.h - counts a log with several threads, each with its own cursor.
+ * tally_parts.h - counts the events of a log with several threads. Each thread has its own cursor.
  *
  * The counts of a log do not depend on the order of its events. The log is divided at times and not
- * at positions: even a late event, which is behind younger ones, belongs to exactly one part, and
- * no part needs the results of another.
+ * at positions in the file. So each event belongs to exactly one part, also a late event, which is
+ * behind younger ones. No part needs the results of another part.
  *
- * Each thread needs the memory of one reader, a few blocks, and its counts.
+ * Each thread needs memory for one reader with a few blocks, and for its counts.
  */
 #ifndef POSIXTRACE_LOG_TALLY_PARTS_H
 #define POSIXTRACE_LOG_TALLY_PARTS_H
@@ -22,8 +22,8 @@
 unsigned tally_threads(const struct logfile *log);
 
 /*
- * Counts the log's events into tally. Returns 0; EAGAIN if the log must be read in order by one
- * thread, with nothing counted; or another error number such as ENOMEM.
+ * Counts the log's events into tally. Returns 0 or an error number such as ENOMEM. EAGAIN means
+ * that nothing was counted, because one thread must read the log from beginning to end.
  */
 int tally_count_parts(struct tally *tally, struct logfile *log, unsigned threads);
 

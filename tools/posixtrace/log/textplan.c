@@ -8,7 +8,7 @@
 #include "log/call_text.h"
 #include "log/integer.h"
 
-/* Returns whether value_text() prints the values of the field only as decimal numbers. */
+/* Returns whether value_text() prints every value of the field as a decimal number. */
 static bool is_decimal(const struct posix_trace_field_np *field)
 {
 	return !field->value_names && !field->has_bits &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * value.c - one value of a field as text or JSON. The library has checked that the value lies in
- * the data.
+ * value.c - prints one value of a field as text or JSON. The library has checked that the value is
+ * within the data.
  */
 #include "log/value.h"
 
@@ -32,7 +32,7 @@ static void put_float(struct out *out, const struct posix_trace_value_np *value)
 	out_str(out, text);
 }
 
-/* Writes a duration exactly, in the greatest unit with a digit before the point. */
+/* Writes a duration exactly, in the greatest unit in which it is at least 1. */
 static void put_duration(struct out *out, uint64_t ns)
 {
 	static const struct {
@@ -62,8 +62,8 @@ static void put_duration(struct out *out, uint64_t ns)
 }
 
 /*
- * Writes a character in single quotes, \0 for a NUL. A byte above ASCII is escaped, since it is no
- * UTF-8 by itself.
+ * Writes a character in single quotes, \0 for a NUL. A byte above ASCII is escaped, because one
+ * such byte alone is not UTF-8.
  */
 static void put_char(struct out *out, unsigned char c)
 {
@@ -83,10 +83,14 @@ static void put_char(struct out *out, unsigned char c)
  */
 static const char *error_name(int64_t value)
 {
-	return errno_name(value < 0 ? -value : value); /* 32 bits: the negation is safe */
+	/* the value has 32 bits, so the negation cannot overflow */
+	return errno_name(value < 0 ? -value : value);
 }
 
-/* Writes -ENOENT for a negative number, as kernel interfaces return it. */
+/*
+ * Writes the name of an error. A negative number, as kernel interfaces return it, gets a minus
+ * sign: -ENOENT.
+ */
 static void put_error(struct out *out, int64_t value, const char *name)
 {
 	if (value < 0)
@@ -94,14 +98,17 @@ static void put_error(struct out *out, int64_t value, const char *name)
 	out_str(out, name);
 }
 
-/* Writes the label of the library: names of bits, of signals, or the meaning of a wait status. */
+/*
+ * Writes the label that the library has for a value: the names of its bits, the name of a signal,
+ * or the meaning of a wait status. Returns false if there is none.
+ */
 static bool put_label(struct out *out, const struct posix_trace_value_np *value)
 {
 	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
 	if (!posix_trace_value_label_np(value, label, sizeof(label)))
 		return false;
-	out_str(out, label); /* printable, by the grammar */
+	out_str(out, label); /* the grammar of schemas permits only printable characters */
 	return true;
 }
 
@@ -113,9 +120,9 @@ static bool has_library_label(const struct posix_trace_field_np *field)
 }
 
 /*
- * Returns whether bytes are shown as text. Fields of a constant length are not, because they
- * usually have digests and ids. Short bytes are text if each byte is a printable character of
- * ASCII, a tab or a line end.
+ * Returns whether bytes are shown as text. The bytes of a field of constant length are not, because
+ * they usually are a digest or an id. Other bytes are text if each byte is a printable character of
+ * ASCII, a tab or a line end, or if text_is_text() accepts them.
  */
 static bool is_content(const struct posix_trace_value_np *value)
 {
@@ -137,7 +144,7 @@ static void value_octal(struct out *out, uint64_t value)
 
 /*
  * Finds the name of the object that a pointer refers to, at the time of the event. Returns false if
- * there is none or the field is no pointer.
+ * the log has no such object, or if the field is no pointer.
  */
 static bool find_object(const struct logfile *log, const struct posix_trace_event_np *event,
 			const struct posix_trace_value_np *value,
@@ -172,7 +179,7 @@ static void put_descriptor(struct out *out, const struct logfile *log,
 	}
 }
 
-/* Writes the address, with the kind and name of the object if the log has one there. */
+/* Writes the address. If the log has an object at this address, also writes its kind and name. */
 static void put_pointer(struct out *out, const struct logfile *log,
 		    const struct posix_trace_event_np *event,
 		    const struct posix_trace_value_np *value)
@@ -192,9 +199,9 @@ static void put_pointer(struct out *out, const struct logfile *log,
 }
 
 /*
- * Writes strings in quotes. Bytes that are text, such as the data of calls, are written in quotes,
- * too; other bytes are written as digits. Three points mark a value that is incomplete because the
- * data ends in it.
+ * Writes strings in quotes. Bytes that are text, such as data that a program reads or writes, are
+ * written in quotes, too. Other bytes are written as hexadecimal digits. Three points behind a
+ * value show that it is incomplete, because the data ends in it.
  */
 static void text_bytes(struct out *out, const struct posix_trace_value_np *value)
 {
@@ -278,7 +285,7 @@ void value_text(struct out *out, const struct logfile *log,
 	}
 }
 
-/* Strings as text, other bytes as hexadecimal digits. */
+/* Writes strings as text and other bytes as hexadecimal digits. */
 static void json_bytes(struct json *json, const char *name,
 		       const struct posix_trace_value_np *value)
 {
@@ -288,7 +295,7 @@ static void json_bytes(struct json *json, const char *name,
 		json_hex(json, name, value->data, value->len);
 }
 
-/* A float is written by the same function as in value_text(). */
+/* Writes a float with the digits that value_text() writes, too. */
 static void json_float(struct json *json, const char *name,
 		       const struct posix_trace_value_np *value)
 {
@@ -301,8 +308,9 @@ static void json_float(struct json *json, const char *name,
 }
 
 /*
- * Numbers that a double cannot hold exactly, or that JSON does not have, are strings. Readers such
- * as JavaScript keep numbers as doubles, which are exact to 53 bits.
+ * Integers of 64 bits become strings, because programs in languages such as JavaScript read numbers
+ * as doubles, which are exact only up to 53 bits. nan and the infinities become strings, because
+ * JSON does not have them.
  */
 void value_json(struct json *json, const char *name, const struct posix_trace_value_np *value)
 {
@@ -336,7 +344,10 @@ bool value_label(const struct logfile *log, const struct posix_trace_event_np *e
 		field->type == POSIX_TRACE_TYPE_ERRNO_NP ? error_name(value->s64) : NULL;
 	struct posix_trace_object_np object;
 
-	/* The order of preference: the value's name, the library's label, the error, an object. */
+	/*
+	 * The order of preference: the name of the value, the name of the error, the label of the
+	 * library, the name of the file descriptor, the object.
+	 */
 	if (name || error) {
 		snprintf(text, VALUE_LABEL_BYTES, "%s%s", !name && value->s64 < 0 ? "-" : "",
 			 name ? name : error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* value.h - prints one value of a payload, for people and for programs. */
+/* value.h - prints one value of an event's data, for people and for programs. */
 #ifndef POSIXTRACE_LOG_VALUE_H
 #define POSIXTRACE_LOG_VALUE_H
 
@@ -11,9 +11,9 @@
 #include "log/logfile.h"
 
 /*
- * value_text() writes the value as a person reads it: names of values, bits, errors and objects
- * instead of numbers, times in the given form. value_json() writes a member of the open JSON object
- * or array, with numbers as numbers.
+ * value_text() writes the value for people: with the names of values, bits, errors and objects
+ * instead of numbers, and with times in the given form. value_json() writes the value as a member
+ * of the open JSON object or array, without such names.
  */
 void value_text(struct out *out, const struct logfile *log,
 		const struct posix_trace_event_np *event, const struct posix_trace_value_np *value,

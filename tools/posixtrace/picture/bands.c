@@ -44,7 +44,7 @@ void bands_event(struct picture *picture, const struct posix_trace_event_np *eve
 		add_band(picture, &gap[i]);
 }
 
-/* The last gap may have no event behind it: it ends with the last event of the log. */
+/* If no event follows the last gap, the gap ends with the last event of the log. */
 void bands_end(struct picture *picture)
 {
 	struct gap gap;

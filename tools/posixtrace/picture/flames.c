@@ -10,9 +10,12 @@
 #include "base/vec.h"
 #include "symbols/symbols.h"
 
-#define FLAMES_FRAMES (UINT32_C(1) << 24) /* of all stacks */
+#define FLAMES_FRAMES (UINT32_C(1) << 24) /* the most frames of all stacks */
 
-/* For table_find(). A number means one stack in each process. */
+/*
+ * Compares process and number of a stack with the wanted ones, for table_find(). The same number
+ * means another stack in another process.
+ */
 static bool is_stack_of(const void *array, uint32_t index, const void *key)
 {
 	const struct flame_stack *stack = (const struct flame_stack *)array + index, *wanted = key;

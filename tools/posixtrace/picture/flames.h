@@ -2,8 +2,8 @@
 /*
  * flames.h - the events of a picture that have a call stack, and the stacks as names of functions.
  *
- * Memory is bounded: the caller gives the greatest number of events; further ones are counted. A
- * name is kept once, and so is the stack of a number in a process.
+ * Memory is bounded: the caller gives the greatest number of events; further ones are counted. Each
+ * name is kept once. So is each stack, which its number and its process identify.
  */
 #ifndef POSIXTRACE_PICTURE_FLAMES_H
 #define POSIXTRACE_PICTURE_FLAMES_H

@@ -16,8 +16,8 @@
 extern const struct tool_command html_command;
 
 /*
- * Bins of the lowest level, and the number of points and spans that are kept by default. Both bound
- * the size of the page and the memory of the browser.
+ * The number of bins of the lowest level, and the most points, and the most spans, that are kept by
+ * default. Both bound the size of the page and the memory of the browser.
  */
 #define HTML_BINS  65536
 #define HTML_ITEMS 2000000
@@ -40,7 +40,7 @@ static void html_string(struct json *json, const char *name, const char *text, s
 	scratch.used = 0;
 }
 
-/* Begins an array whose elements are lines, after a new line. */
+/* Begins a new line and an array whose elements are lines. */
 static void html_lines(struct json *json, const char *name)
 {
 	json_new_line(json);
@@ -182,7 +182,10 @@ static void html_bands(struct json *json, const struct picture *picture)
 	json_end_array(json);
 }
 
-/* The functions by name, and each call stack as their indexes, the innermost first. */
+/*
+ * Writes the names of the functions, and each call stack as indexes of these names, the innermost
+ * function first.
+ */
 static void html_flames(struct json *json, const struct flames *flames)
 {
 	json_new_line(json);
@@ -208,8 +211,8 @@ static void html_flames(struct json *json, const struct flames *flames)
 
 /*
  * Writes all data except points, spans and bins as one JSON object. Numbers beyond 2^53 lose digits
- * in the browser. Times are relative to the begin of the axis for this reason; begin_ns itself is a
- * string.
+ * in the browser. For this reason times are relative to the begin of the axis, and begin_ns itself
+ * is a string.
  */
 static void html_meta(struct out *out, const struct picture *picture)
 {

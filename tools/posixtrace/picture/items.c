@@ -7,7 +7,10 @@
 
 #include "picture/picture.h"
 
-/* For qsort(3). Points of one time may be in any order: they are drawn at the same place. */
+/*
+ * Orders points by row and time, for qsort(3). Points with the same time may be in any order,
+ * because they are drawn at the same place.
+ */
 static int by_point(const void *a, const void *b)
 {
 	const struct picture_point *x = a, *y = b;
@@ -32,7 +35,7 @@ static void sort_points(struct picture *picture)
 		qsort(picture->point, picture->kept_points, sizeof(*picture->point), by_point);
 }
 
-/* For qsort(3). */
+/* Orders events with a call stack by row and time, for qsort(3). */
 static int by_flame(const void *a, const void *b)
 {
 	const struct flame *x = a, *y = b;
@@ -56,9 +59,9 @@ static int by_span(const void *a, const void *b)
 
 /*
  * Each span is put on the first lane whose last span has ended. Since spans are sorted by begin,
- * nested spans are below one another, and no two spans of a lane overlap. A span that finds all
- * lanes used is counted in the bins instead. Ends are relative to the begin of the axis, so that
- * the sum cannot overflow. False without memory.
+ * nested spans are below one another, and no two spans of a lane overlap. If all lanes are in use,
+ * the span is counted in the bins instead. The ends are relative to the begin of the axis, so that
+ * the sum of begin and length cannot overflow. Returns false without memory.
  */
 bool items_sort(struct picture *picture)
 {

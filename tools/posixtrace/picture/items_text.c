@@ -116,7 +116,7 @@ static void items_text_spans(struct text *text, const struct picture *picture)
 	}
 }
 
-/* The events with a call stack, likewise. */
+/* Writes the events with a call stack, which are sorted by row and time. */
 static void items_text_flames(struct text *text, const struct picture *picture)
 {
 	const struct flames *flames = &picture->flames;
@@ -141,7 +141,10 @@ static void items_text_flames(struct text *text, const struct picture *picture)
 	}
 }
 
-/* Most bins of the fine levels are empty, so only the others are written, with their distances. */
+/*
+ * Most bins of the lower levels are empty, so only bins that are not empty are written, with the
+ * distances between them.
+ */
 static void items_text_bins(struct text *text, const struct picture_bin *bin, size_t count)
 {
 	uint64_t used = 0;
@@ -164,7 +167,10 @@ static void items_text_bins(struct text *text, const struct picture_bin *bin, si
 	}
 }
 
-/* The order is a contract with page_items.js, which reads the numbers in the same order. */
+/*
+ * page_items.js reads the numbers in the order in which this function writes them, so the order
+ * must not change here alone.
+ */
 void items_text(struct out *out, const struct picture *picture)
 {
 	struct text text = { .out = out };

@@ -5,7 +5,7 @@
 
 #include "picture/picture.h"
 
-#define GENERATIONS 8 /* of children without execve(); bounds the recursion */
+#define GENERATIONS 8 /* the most ancestors whose program is looked up; bounds the recursion */
 
 /*
  * A preloaded program records the name by which it was called, which may differ from that of its
@@ -35,8 +35,8 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
 }
 
 /*
- * Returns the row of the first thread of a process, which has the number of the process; NULL if it
- * has no row.
+ * Returns the row of the first thread of a process, which has the number of the process; or NULL if
+ * this thread has no row.
  */
 static const struct picture_row *first_thread(const struct picture *picture, pid_t pid)
 {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_flame.js - the flame graph: which functions called which, for the events with a stack that
- * are selected, or shown if nothing is selected. The outermost function is at the top.
+ * page_flame.js - the flame graph, which shows by which functions each function was called. It uses
+ * the events with a stack in the selected time or, if no time is selected, in the shown time. The
+ * outermost function is at the top.
  */
 
 const flame = { open: false, zoomed: null, boxes: [], tree: null, from: -1, to: -1, timer: 0 };
 const FLAME_LINE = 18, FLAME_LEAST = 0.4;
 
-/* A colour that depends on the name alone, so that two pages have the same. */
+/*
+ * Returns a colour that depends on the name alone, so that a function has the same colour in all
+ * pages.
+ */
 function hueOfName(name) {
 	let hash = 2166136261;
 	for (let i = 0; i < name.length; i++)
@@ -15,7 +19,10 @@ function hueOfName(name) {
 	return hash % 360;
 }
 
-/* How often, or how long, each stack occurs in a span of time. */
+/*
+ * Returns for each stack how many events of the type have it in a span of time or, if byTime is
+ * true, how long they took.
+ */
 function flameSums(from, to, type, byTime) {
 	const sums = new Float64Array(meta.flames.stacks.length);
 
@@ -57,7 +64,10 @@ function flameRange() {
 	return state.chosen || [state.from, state.to];
 }
 
-/* The way from the root to the node that fills the width, so that a page that changed keeps it. */
+/*
+ * Finds the node at the end of a path of names from the root, or the last node of the path that
+ * exists. So the node that fills the width remains when the tree is made again.
+ */
 function flameFind(path) {
 	let node = flame.tree;
 	for (const name of path) {
@@ -117,7 +127,10 @@ function fitText(pen, text, room) {
 	return all <= room ? text : text.slice(0, Math.max(1, Math.floor(text.length * room / all) - 1)) + "\u2026";
 }
 
-/* The functions in which most was spent, for those who cannot see the graph, and for search. */
+/*
+ * Fills the table of the functions in which most was spent. It is for users who cannot see the
+ * graph, and for search.
+ */
 function flameTable() {
 	const self = new Map(), total = new Map();
 	const visit = (node, above) => {
@@ -145,7 +158,7 @@ function flameTable() {
 	})));
 }
 
-/* Makes the tree of the present range again. */
+/* Makes the tree anew, for the present range of time. */
 function flameUpdate() {
 	if (!flame.open) return;
 	const [from, to] = flameRange(), path = flamePath(flame.zoomed);
@@ -161,7 +174,10 @@ function flameUpdate() {
 	flameTable();
 }
 
-/* After a motion, once it has paused: the tree of a million samples takes some milliseconds. */
+/*
+ * Called after each motion. Makes the tree anew only when the motion has paused, because the tree
+ * of a million samples takes some milliseconds.
+ */
 function flameFollow() {
 	const [from, to] = flame.open ? flameRange() : [0, 0];
 	if (!flame.open || (from === flame.from && to === flame.to)) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* page_hands.js - mouse and keys; then the page begins. */
+/* page_hands.js - handles mouse and keys. Its last lines start the page. */
 
 function hands() {
 	let drag = null;

@@ -102,8 +102,8 @@ const levels = [];
 
 /*
  * The spans of each lane are sorted into tiers by their length: spans of the first tier are shorter
- * than a bin of the lowest level, and each further tier has spans of four times the length. Behind
- * the lists of the lanes is the list of the spans that fitted into no lane.
+ * than a bin of the lowest level, and each further tier has spans of four times the length. The
+ * list behind the lists of the lanes has the spans for which there was no lane.
  */
 const TIERS = levels.length + 1;
 rows.forEach((row, index) => {
@@ -125,8 +125,9 @@ rows.forEach((row, index) => {
 });
 
 /*
- * Gives the rows their places. Pinned rows are first; a hidden row has no height, and a folded one
- * shows its events only. The array keeps its order, which the levels have, too.
+ * Gives the rows their places. Pinned rows are first. A hidden row has no height, and a folded row
+ * shows its events only. The array of rows itself is not sorted, because the levels have the same
+ * order.
  */
 function placeRows(by) {
 	const keys = { process: () => 0, events: row => -row.points, spans: row => -row.spans,
@@ -166,8 +167,8 @@ function span(ns) {
 }
 
 /*
- * Returns the time of day of a place on the axis. It is exact if ns is exact, which numbers are up
- * to 2^53.
+ * Returns the time of day of a place on the axis. It is exact if ns is exact, which is certain for
+ * numbers up to 2^53.
  */
 function clock(ns) {
 	const time = BigInt(meta.begin_ns) + BigInt(Math.round(ns));
@@ -201,8 +202,9 @@ function hue(i, light, strength) {
 }
 
 /*
- * Neighbours in this list have very different colours: event types, those with most events first,
- * then names without a type. A span of a call has the colour of its events.
+ * Names that are neighbours in this list have very different colours. The list has the event types,
+ * the most frequent one first, and then the names of series without a type. A span of a call has
+ * the colour of its events.
  */
 const coloured = [...new Set([...meta.types].sort((a, b) => b.count - a.count).concat(meta.series).map(it => it.name))];
 const hueOf = it => coloured.indexOf(it.name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_paint.js - draws ten thousands of rectangles in each frame. It writes them as pixels, in a
- * tenth of the time in which a canvas draws rectangles. At the end it writes the names over them.
+ * page_paint.js - draws ten thousands of rectangles in each frame. It stores the pixels of the
+ * rectangles itself, which takes a tenth of the time that a canvas needs to draw rectangles. At the
+ * end it writes the names over the rectangles.
  */
 
 const paint = (function () {
@@ -25,8 +26,8 @@ const paint = (function () {
 	}
 
 	/*
-	 * Paints a box from left to right, at least a pixel wide. colour is that of word(), part
-	 * its opacity.
+	 * Paints a box from left to right, at least a pixel wide. colour is a result of word(), and
+	 * part is the opacity.
 	 */
 	function box(left, right, top, height, colour, part) {
 		const x = Math.max(0, Math.floor(left * scale)), y = Math.max(0, Math.round(top * scale));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* page_panels.js - the side: counts, durations, threads, gaps, and what is selected or searched. */
+/*
+ * page_panels.js - the side of the page, which has counts, durations, threads, gaps, the selection
+ * and the search.
+ */
 
 /* ------------------------------------------------------------------ selection */
 
@@ -99,7 +102,7 @@ function goToSpan(series, took, from, to) {
 	return true;
 }
 
-/* A figure that leads to its place. */
+/* Returns a button with a duration, which shows the place of the span that has this duration. */
 function figure(series, took, from, to) {
 	return element("button", { type: "button", class: "figure", title: "Show this " + meta.series[series].name,
 		click: event => { event.stopPropagation(); goToSpan(series, took, from, to); } }, span(took));

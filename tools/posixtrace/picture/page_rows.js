@@ -65,7 +65,7 @@ function drawSpan(row, i, y) {
 		paint.label(meta.series[row.series[i]].name, left + 3, right - 4, y + 7);
 }
 
-/* Draws the begins of the spans that fitted into no lane. */
+/* Draws the begins of the spans for which there was no lane. */
 function drawCrowded(row, y, perPixel) {
 	const of = row.crowded;
 

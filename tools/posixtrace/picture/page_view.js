@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* page_view.js - what is shown: the axis, the rows, the bands and the whole log; what is under the pointer. */
+/*
+ * page_view.js - draws the axis, the rows, the bands and the whole log, and finds what is under the
+ * pointer.
+ */
 
 const view = byId("view"), map = byId("map"), tip = byId("tip");
 const pen = view.getContext("2d"), mapPen = map.getContext("2d");

@@ -15,8 +15,9 @@
 #include "choose/function_names.h"
 
 /*
- * The series of the pairing has an index; the array here has the same indexes and grows when a span
- * of a new series ends. NULL without memory. A pointer is valid until the next call.
+ * Returns the picture's data of a series of the pairing. The array has the indexes of the pairing's
+ * series and grows when a span of a new series ends. Returns NULL without memory. The pointer is
+ * valid until the next call.
  */
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
@@ -50,8 +51,8 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 /*
  * Second reading: counts a span in the bins and keeps it if it is long enough. If a span began
  * before the axis, it begins with the axis here; if it also ended before the axis, it is left out.
- * The limit is checked here again, because the array has no more elements, whatever the second
- * reading finds.
+ * The limit of spans is checked again, because the second reading might find more spans than the
+ * array has elements.
  */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
@@ -152,8 +153,8 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 
 /*
  * Reads the log once. Returns 0 or an error number. The bands use all events, also those that are
- * not wanted, because the events that begin and end a band are those of the stream. The pairing
- * gets all events, too, because a wanted span may begin with an event that is not wanted.
+ * not wanted, because events of the stream itself begin and end the bands. The pairing gets all
+ * events, too, because a wanted span may begin with an event that is not wanted.
  */
 static int read_once(struct picture *picture, struct reading *reading)
 {

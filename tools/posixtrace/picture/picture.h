@@ -9,10 +9,10 @@
  * longer than a bin. Spans of a lane do not overlap, so there are no more of these spans than
  * pixels.
  *
- * Memory is bounded. PICTURE_ROWS threads have rows of their own, the others share one. At most
- * PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept. If there
- * are more points, none is kept; if there are more spans, the longest ones are kept. At most
- * PICTURE_BANDS times are marked as bands; further times extend the last band.
+ * Memory is bounded. PICTURE_ROWS threads have rows of their own. The other threads share one row.
+ * At most PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept. If
+ * there are more points than the limit, no point is kept. If there are more spans, the longest ones
+ * are kept. At most PICTURE_BANDS times are marked as bands; further times extend the last band.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
@@ -48,12 +48,14 @@ struct picture_row {
 	unsigned lanes;
 	uint64_t thread;           /* its pthread_t, and the time of its last event */
 	int64_t last_ns;
-	/* its name; for a first thread perhaps the program's; or empty */
+	/* its name; else, for a first thread, the name of the program; else empty */
 	char name[PROGRAM_NAME_BYTES];
 	size_t index;              /* its place in the order of process and thread */
 };
 
-/* The most frequent value is found by votes: a vote for another value removes one. */
+/*
+ * The most frequent type and series are found by votes. A vote for another value removes one vote.
+ */
 struct picture_bin {
 	uint32_t points, spans;
 	uint16_t type, type_votes;
@@ -97,7 +99,8 @@ struct picture {
 	bool second;
 	size_t limit;                  /* limit of the points, and of the spans */
 	size_t bins, levels;           /* bins of the lowest level; the number of levels */
-	struct picture_bin *level[PICTURE_LEVELS]; /* row by row, as they are shown */
+	/* the bins row by row, in the order in which the rows are shown */
+	struct picture_bin *level[PICTURE_LEVELS];
 	struct picture_point *point;
 	struct picture_span *span;
 	size_t kept_points, kept_spans;
@@ -141,8 +144,8 @@ void bands_end(struct picture *picture);
 const char *bands_name(enum gap_kind kind);
 
 /*
- * In pyramid.c: pyramid_init() makes the levels. The next three return the number of bins of a
- * level, their width, and the bins of a row. pyramid_point() counts a point.
+ * In pyramid.c: pyramid_init() makes the levels. The next three functions return the number of bins
+ * of a level, the width of such a bin, and the bins of a row. pyramid_point() counts a point.
  */
 bool pyramid_init(struct picture *picture, size_t bins);
 size_t pyramid_bins(const struct picture *picture, size_t level);
@@ -150,8 +153,8 @@ double pyramid_width_ns(const struct picture *picture, size_t level);
 struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row);
 void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns);
 /*
- * pyramid_span() counts a span on the levels where it is not drawn itself. pyramid_crowded() counts
- * a span without a lane on the other levels.
+ * pyramid_span() counts a span on the levels on which the span itself is not drawn. For a span
+ * without a lane, pyramid_crowded() counts it also on the other levels.
  */
 void pyramid_span(struct picture *picture, const struct picture_span *span);
 void pyramid_crowded(struct picture *picture, const struct picture_span *span);

@@ -3,8 +3,8 @@
  * plot.h - a picture of a log as SVG: the rate of events, histograms of durations, the activity of
  * threads.
  *
- * Memory and size are bounded: PLOT_SERIES histograms with the greatest total times and the first
- * PLOT_ROWS threads are drawn. The picture mentions the others.
+ * Memory and size are bounded: only the PLOT_SERIES histograms with the greatest total times and
+ * the first PLOT_ROWS threads are drawn. The picture says how many others there are.
  */
 #ifndef POSIXTRACE_PICTURE_PLOT_H
 #define POSIXTRACE_PICTURE_PLOT_H

@@ -59,7 +59,7 @@ static void plot_svg_rect(struct out *out, double x, double y, double width, dou
 		   y, width, height, style);
 }
 
-/* text may be text of a log: plot_svg_xml() escapes it. */
+/* Writes a text. The text may be from a log, so plot_svg_xml() escapes it. */
 static void plot_svg_label(struct out *out, double x, double y, const char *style, const char *text)
 {
 	out_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, style);
@@ -239,9 +239,9 @@ static int bar_of(uint64_t ns)
 }
 
 /*
- * Index i of count[] is for durations of 2^(i/4) nanoseconds; 64 powers of two bound it. Buckets at
- * both ends are moved into the range from min to max. The width is that of at least twelve bars, so
- * that a few bars do not become wide blocks.
+ * Element i of count[] is for durations from 2^(i/4) nanoseconds on; the 64 powers of two of a
+ * duration bound i. The buckets at both ends are moved into the range from min to max. The width is
+ * that of at least twelve bars, so that a few bars do not become wide blocks.
  */
 static void plot_svg_histogram(struct out *out, const struct picture_series *series, double left,
 			       double top, double width)

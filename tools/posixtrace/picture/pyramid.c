@@ -7,8 +7,8 @@
 #define LEAST_BINS 256 /* the least number of bins of each level but the lowest */
 
 /*
- * Each level has a quarter of the bins of the level below, so a bin's place on a level is its place
- * on the lowest level without the two lowest bits for each level above the lowest.
+ * Each level has a quarter of the bins of the level below, so the index of a bin without its two
+ * lowest bits is the index of the bin that contains it on the level above.
  */
 size_t pyramid_bins(const struct picture *picture, size_t level)
 {
@@ -44,8 +44,8 @@ bool pyramid_init(struct picture *picture, size_t bins)
 }
 
 /*
- * Times outside of the axis are counted in its first or last bin. The computation is in double: the
- * difference of two times may need 65 bits, and a bin is not exact anyway.
+ * Times outside of the axis are counted in its first or last bin. The place is computed in double,
+ * because the difference of two times may need 65 bits, and a place need not be exact.
  */
 static struct picture_bin *bin_at(const struct picture *picture, size_t row, int64_t time_ns)
 {
@@ -58,8 +58,8 @@ static struct picture_bin *bin_at(const struct picture *picture, size_t row, int
 }
 
 /*
- * Adds a vote by the algorithm of Boyer and Moore: if a value has the majority, it remains, and the
- * memory is constant.
+ * Adds a vote by the algorithm of Boyer and Moore. If a value has the majority, it remains in *who,
+ * and the algorithm needs constant memory.
  */
 static void pyramid_vote(uint16_t *who, uint16_t *votes, uint16_t one)
 {
@@ -98,8 +98,8 @@ static bool is_drawn(const struct picture *picture, size_t level, uint64_t time_
 }
 
 /*
- * Counts a span on some levels: with drawn on those where the span itself is drawn, otherwise on
- * the other levels. A span is counted in the bin of its begin.
+ * Counts a span on some levels. If drawn is true, these are the levels on which the span itself is
+ * drawn; otherwise they are the other levels. A span is counted in the bin of its begin.
  */
 static void count_span(struct picture *picture, const struct picture_span *span, bool drawn)
 {

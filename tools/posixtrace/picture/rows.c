@@ -15,7 +15,7 @@ bool rows_init(struct picture *picture)
 	return picture->row != NULL;
 }
 
-/* For table_find(). */
+/* Compares process and thread of a row with the wanted ones, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct picture_row *row = (const struct picture_row *)array + index, *wanted = key;
@@ -24,9 +24,9 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Never fails: without memory for the table, and beyond PICTURE_ROWS, the thread gets the row of
- * the other threads. Once that row exists, no further thread gets a row of its own, so that both
- * readings give the same rows.
+ * Never fails. If there are PICTURE_ROWS rows, or no memory for the table, the thread gets the row
+ * of the other threads. When this row exists, no further thread gets a row of its own, so that a
+ * thread has the same row in both readings.
  */
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
@@ -63,8 +63,8 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
 }
 
 /*
- * Computes places instead of moving rows, since the table has their indices. There are few enough
- * rows for this.
+ * Computes the places and does not move the rows, because the table has their indices. There are so
+ * few rows that each can be compared with all others.
  */
 void rows_sort(struct picture *picture)
 {

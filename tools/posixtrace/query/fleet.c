@@ -40,7 +40,7 @@ bool fleet_has_column(const struct fleet_field *field)
 	return (field->kinds & ~(1u << SQLVALUE_NULL)) && strncmp(field->name, "row_", 4) != 0;
 }
 
-/* The hash is part of the database: it must never change. */
+/* The hash is stored in the database, so this function must never change. */
 uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
 {
 	unsigned char letter = (unsigned char)kind;
@@ -51,8 +51,9 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
 /* ------------------------------------------------------------------ tables of rows */
 
 /*
- * Equal rows of replicated tables are found in ZooKeeper by the table's path. Each log has one
- * partition, so that an INSERT is one part, which is complete or absent.
+ * Appends the engine of a table. The replicas of a replicated table find each other in ZooKeeper by
+ * the path. The rows of a log are in one partition. Therefore each INSERT makes one part, which is
+ * either complete or absent.
  */
 static void put_engine(const char *table, const char *database, bool is_replicated,
 		       const char *kind, const char *order, struct bytes *sql)
@@ -66,7 +67,7 @@ static void put_engine(const char *table, const char *database, bool is_replicat
 	bytes_printf(sql, " %s", order);
 }
 
-/* The first columns of events_rows, with their types. */
+/* Appends the first columns of events_rows with their types. count is the number of columns. */
 static void put_columns(size_t count, struct bytes *sql)
 {
 	for (size_t i = 0; i < count; i++)
@@ -74,7 +75,10 @@ static void put_columns(size_t count, struct bytes *sql)
 			     fleet_events[i].type);
 }
 
-/* The order serves conditions on the log and on times, and similar rows compress well. */
+/*
+ * With this order, conditions on the log and on times are fast, and similar rows are neighbours and
+ * compress well.
+ */
 static void put_events_rows(const char *database, bool is_replicated, struct bytes *sql)
 {
 	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.events_rows (", database);
@@ -83,7 +87,7 @@ static void put_events_rows(const char *database, bool is_replicated, struct byt
 		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
 }
 
-/* Every value may be NULL, as in the tables of query. */
+/* Each value may be NULL, as in the tables of the command query. */
 static void put_rows(const struct query_schema *schema, const char *database, bool is_replicated,
 		     struct bytes *sql)
 {
@@ -99,13 +103,16 @@ static void put_rows(const struct query_schema *schema, const char *database, bo
 		   "PARTITION BY row_day ORDER BY (row_source, row_seq)", sql);
 }
 
-/* voided is small: it has the INSERTs that failed, so the server keeps it as a set. */
+/*
+ * The table voided is small, since it only has the INSERTs that failed. So the server can keep it
+ * in memory as a set.
+ */
 void fleet_counts_sql(const char *database, struct bytes *sql)
 {
 	bytes_printf(sql, "row_attempt NOT IN (SELECT attempt FROM %s.voided)", database);
 }
 
-/* The host is a further column of views whose table in query has none. */
+/* If the table of query has no column host, the view gets one. */
 static void put_view(const struct query_schema *schema, const char *database, struct bytes *sql)
 {
 	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.%s AS SELECT ", database, schema->name);
@@ -117,7 +124,7 @@ static void put_view(const struct query_schema *schema, const char *database, st
 	fleet_counts_sql(database, sql);
 }
 
-/* Tables come before the views that read them. */
+/* The statement of a table precedes those of the views that read the table. */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql)
 {
 	enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS };
@@ -168,7 +175,10 @@ void fleet_names_sql(struct bytes *sql)
 
 /* ------------------------------------------------------------------ the view events */
 
-/* The value of one kind as a column: NULL for an event without it. */
+/*
+ * Appends the expression for a field's value of one kind. With as_text, numbers are converted to
+ * text.
+ */
 static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text, struct bytes *sql)
 {
 	unsigned long long key = fleet_key(field, kind);
@@ -184,7 +194,10 @@ static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text, 
 		bytes_printf(sql, "row_texts[indexOf(row_keys, %llu)]", key);
 }
 
-/* A column has one type in ClickHouse: text, if the values have several. */
+/*
+ * In ClickHouse a column has only one type. If the values of the field have several kinds, the type
+ * is text. For an event without the field the value is NULL.
+ */
 static void put_field(const struct fleet_field *field, struct bytes *sql)
 {
 	unsigned kinds = field->kinds & ~(1u << SQLVALUE_NULL);

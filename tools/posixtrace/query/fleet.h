@@ -12,14 +12,16 @@
  *	row_attempt  the number of the INSERT that brought it, random
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
- * still be executed later. So an INSERT whose success is uncertain is repeated under a new attempt,
- * after the old attempt was added to the table voided. Views omit the rows of voided attempts, at
- * whatever time they arrive. Adding an attempt to voided twice has no effect.
+ * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
+ * its attempt to the table voided, and then repeats the INSERT with a new number. The views omit
+ * the rows of voided attempts, no matter when these rows arrive. It does no harm to add an attempt
+ * to voided twice.
  *
- * Fields. The fields of an event are three arrays of the same length: a key for each field, its
- * value as an integer, and as a text. The key is a hash of the field's name and of the kind of the
- * value. A table with a column for each field of a fleet would have thousands of columns, nearly
- * all of them empty, and each of them costs files in each part. The table fields lists the names.
+ * Fields. The fields of an event are in three arrays of equal length. They have, for each field, a
+ * key, the value as an integer, and the value as a text. The key is a hash of the field's name and
+ * of the kind of its value. With a column for each field of a fleet, the table would have thousands
+ * of columns, nearly all empty, and each would need files in each part. The table fields lists the
+ * names of all fields.
  */
 #ifndef POSIXTRACE_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_FLEET_H
@@ -35,7 +37,8 @@ enum fleet_column {
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
 	FLEET_COLUMNS,
-	FLEET_ROW_COLUMNS = FLEET_HOST + 1 /* the first ones are in each table of rows */
+	/* the number of first columns that each table of rows has */
+	FLEET_ROW_COLUMNS = FLEET_HOST + 1
 };
 
 extern const struct fleet_columns {
@@ -46,8 +49,8 @@ extern const struct fleet_columns {
 enum { FLEET_TRUNCATED = 1, FLEET_LATE = 2 };
 
 /*
- * A field of the fleet, and the kinds of its values so far: bits 1 << enum sqlvalue_kind. The kind
- * NULL says that a schema has the field.
+ * A field of the fleet, and the kinds of its values so far, as bits 1 << enum sqlvalue_kind. The
+ * bit of the kind NULL means that a schema has the field.
  */
 struct fleet_field {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -55,8 +58,8 @@ struct fleet_field {
 };
 
 /*
- * Returns whether the view events has a column for the field: it needs a value, and its name must
- * not hide a column of events_rows in the expressions.
+ * Returns whether the view events has a column for the field. It has one if events have values of
+ * the field, and if its name does not begin with row_, as the columns of events_rows do.
  */
 bool fleet_has_column(const struct fleet_field *field);
 
@@ -64,20 +67,20 @@ bool fleet_has_column(const struct fleet_field *field);
 uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
 
 /*
- * Appends the statement with this index that makes the database and its tables, but for the view
- * events. Returns false if there are no more. is_replicated: the tables are replicated, by the
- * macros {shard} and {replica} of the server.
+ * Appends the statement with this index. All these statements together make the database with its
+ * tables and views, except for the view events. Returns false if there is no such statement. If
+ * is_replicated is true, the tables are replicated, with the server's macros {shard} and {replica}.
  */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql);
 
-/* Appends the names of all that these statements make in the database: 'voided', ... */
+/* Appends the names of all tables and views that these statements make, as 'voided', ... */
 void fleet_names_sql(struct bytes *sql);
 
-/* Appends "SELECT ..." of the view events with these fields. */
+/* Appends the "SELECT ..." by which the view events is made, with columns for these fields. */
 void fleet_events_view(const char *database, const struct sqlfields *columns,
 		       const struct fleet_field *field, size_t fields, struct bytes *sql);
 
-/* Appends the condition that a row counts. */
+/* Appends the condition for rows that count, which is that their attempt is not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);
 
 #endif

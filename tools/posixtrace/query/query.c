@@ -21,15 +21,19 @@
 extern const struct tool_command query_command;
 
 /*
- * A limit for SQLite's memory, so that a statement that makes millions of groups ends with a
- * message before it has used up the machine's memory. SQLite sorts in temporary files if necessary.
+ * A limit for SQLite's memory, so that a statement with millions of groups ends with a message
+ * before it uses up the machine's memory. Sorting needs no limit, because SQLite sorts in temporary
+ * files if necessary.
  */
 #define HEAP_BYTES (40 * 1024 * 1024)
 
-/* Written by the signal handler only. The progress handler and the loops over events read it. */
+/* Set by the signal handler of SIGINT. The progress handler and the loops over events read it. */
 volatile sig_atomic_t query_interrupted;
 
-/* Written by query_run() before the logs are opened, constant afterwards. */
+/*
+ * The values of the options. query_run() sets them before the logs are opened; later they are
+ * constant.
+ */
 static struct {
 	enum query_form form;
 	enum when_form when;
@@ -44,7 +48,8 @@ static void query_interrupt(int number)
 }
 
 /*
- * For sqlite3_progress_handler(): a result other than 0 ends the statement with SQLITE_INTERRUPT.
+ * SQLite calls this function regularly, because sqlite3_progress_handler() registers it. If the
+ * result is not 0, SQLite ends the statement with SQLITE_INTERRUPT.
  */
 static int query_progress(void *arg)
 {
@@ -55,9 +60,10 @@ static int query_progress(void *arg)
 /* ------------------------------------------------------------------ what is allowed */
 
 /*
- * Allows reading only. SQLite calls this function for each action while it prepares a statement,
- * also for the actions of subqueries. So the text of the statement need not be examined. It also
- * collects the functions for query_weighted_fits(), and notes whether the table of stacks is read.
+ * Allows only reading. While SQLite prepares a statement, it calls this function for each action,
+ * also for the actions of subqueries. So the tool need not examine the text of the statement. The
+ * function also collects the functions that the statement calls for query_weighted_fits(), and
+ * notes whether the statement reads the table of stacks.
  */
 static int query_authorize(void *arg, int action, const char *a, const char *b, const char *c,
 			   const char *d)
@@ -77,7 +83,7 @@ static int query_authorize(void *arg, int action, const char *a, const char *b, 
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
 		return b && !sqlite3_stricmp(b, "load_extension") ? SQLITE_DENY : SQLITE_OK;
-	case SQLITE_PRAGMA: /* pragma_table_info() uses this pragma */
+	case SQLITE_PRAGMA: /* the table function pragma_table_info() uses this pragma */
 		return a && !sqlite3_stricmp(a, "table_info") ? SQLITE_OK : SQLITE_DENY;
 	}
 	return SQLITE_DENY;
@@ -86,7 +92,8 @@ static int query_authorize(void *arg, int action, const char *a, const char *b, 
 /* ------------------------------------------------------------------ errors */
 
 /*
- * Prints SQLite's error with the line of the statement, and a caret below the place if it is known.
+ * Prints the reason with the line of the statement that is wrong, and a caret below the place. If
+ * the place is unknown, it only prints the reason.
  */
 static int say_wrong(const char *sql, int offset, const char *reason)
 {
@@ -105,7 +112,7 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 	for (size_t i = 0; i < begin; i++)
 		line += sql[i] == '\n';
 	say("query:%zu:%zu: %s", line, (size_t)offset - begin + 1, reason);
-	shown = begin; /* of a long line only the part around the error is shown */
+	shown = begin; /* a long line is shown only from 100 bytes before the error on */
 	if ((size_t)offset - begin > 100)
 		shown = (size_t)offset - 100;
 	len = strcspn(sql + shown, "\n");
@@ -115,8 +122,8 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 }
 
 /*
- * The offset and the message are read before query_hint() runs statements of its own, which replace
- * them.
+ * The offset and the message are read before query_hint() is called. It runs statements, which
+ * replace both.
  */
 static int say_sqlite(sqlite3 *db, const char *sql, int err)
 {
@@ -134,7 +141,7 @@ static int say_sqlite(sqlite3 *db, const char *sql, int err)
 
 /*
  * Prints why a statement failed. After an interrupt it prints nothing, because end_interrupted()
- * does.
+ * prints the message.
  */
 static int say_failed(sqlite3 *db, int err)
 {
@@ -148,7 +155,7 @@ static int say_failed(sqlite3 *db, int err)
 
 /* ------------------------------------------------------------------ the statement */
 
-/* Returns true if more than blanks and semicolons follows the statement. */
+/* Returns true if anything except for blanks, comments and semicolons follows the statement. */
 static bool has_more(sqlite3 *db, const char *tail)
 {
 	sqlite3_stmt *second = NULL;
@@ -159,10 +166,10 @@ static bool has_more(sqlite3 *db, const char *tail)
 }
 
 /*
- * Returns true if SQLite combines several scans of a table for an OR. SQLite recognizes a row that
- * two scans find by its row number. The row numbers of this table count the rows of one scan, so a
- * row has the same number in two scans only if both read all rows. query->plain makes the scans
- * read without filters.
+ * Returns true if SQLite executes an OR by several scans of a table. If two scans find the same
+ * row, SQLite recognizes this by the row number. In the table events a row number counts the rows
+ * of one scan. So a row has the same number in two scans only if both scans return all rows.
+ * Therefore query->plain makes all scans ignore the conditions.
  */
 static bool scans_by_parts(sqlite3 *db, const char *sql)
 {
@@ -182,9 +189,9 @@ static bool scans_by_parts(sqlite3 *db, const char *sql)
 }
 
 /*
- * Whether the weighted form is used must be decided before the statement is prepared, because
- * xBestIndex must know it. SQLite decides whether the prepared statement only reads; the text is
- * not examined for that.
+ * Before the statement is prepared, the function must decide whether the weighted form is used,
+ * because SQLite then calls xBestIndex, which must know it. SQLite itself says whether the prepared
+ * statement only reads, so the text is not examined for that.
  */
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
@@ -227,7 +234,10 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	return status;
 }
 
-/* Hidden columns are listed too, with pragma_table_xinfo(). The authorizer is not set yet. */
+/*
+ * pragma_table_xinfo() also lists hidden columns. It is allowed here, because the authorizer is not
+ * set yet.
+ */
 static int list_tables(sqlite3 *db)
 {
 	static const char sql[] =
@@ -248,8 +258,8 @@ static int list_tables(sqlite3 *db)
 /* ------------------------------------------------------------------ the log */
 
 /*
- * SQLite creates these tables of its own when they are first used. The authorizer would refuse
- * that, so they are used once before it is set.
+ * SQLite creates these virtual tables when a statement first uses them. The authorizer would refuse
+ * that, so each table is used once before the authorizer is set.
  */
 static void connect_tables(sqlite3 *db)
 {
@@ -263,8 +273,9 @@ static void connect_tables(sqlite3 *db)
 }
 
 /*
- * The database is in memory and has one thread, so it needs no mutexes. No statement may attach a
- * file.
+ * Opens a database in memory, makes the tables and executes the statement. The database needs no
+ * mutexes, because only one thread uses it. SQLITE_LIMIT_ATTACHED is 0, so that no statement can
+ * attach a file.
  */
 static int query_answer(struct query *query, const char *sql)
 {
@@ -294,8 +305,8 @@ static int query_answer(struct query *query, const char *sql)
 }
 
 /*
- * Computes the times of the first and the last event, which at() needs, and the columns of the
- * fields.
+ * Computes the times of the first and the last event of all logs, which at() needs, and the columns
+ * of the fields. Returns false if memory is lacking.
  */
 static bool query_prepare(struct query *query)
 {
@@ -315,8 +326,8 @@ static bool query_prepare(struct query *query)
 }
 
 /*
- * A log gives results even if the reader had to skip damaged parts of it. The exit status
- * TOOL_DAMAGED then says that the results are incomplete.
+ * Returns the exit status for a log. Even if damaged parts of the log were skipped, there are
+ * results. In that case TOOL_DAMAGED shows that they may be incomplete.
  */
 static int how_whole(const struct query_log *log)
 {
@@ -326,8 +337,8 @@ static int how_whole(const struct query_log *log)
 }
 
 /*
- * If the statement fails, that determines the status. Damage of the logs matters only if there are
- * results.
+ * If the statement fails, only that determines the status. Damage of the logs is considered only if
+ * there are results.
  */
 static int query_logs(struct query *query, const char *sql)
 {
@@ -345,7 +356,10 @@ static int query_logs(struct query *query, const char *sql)
 	return status;
 }
 
-/* If SIGINT is ignored, it stays so: a shell starts background commands in this way. */
+/*
+ * Installs the handler of SIGINT. If SIGINT is ignored, as in a background command of a shell, it
+ * remains ignored.
+ */
 static void catch_interrupt(void)
 {
 	struct sigaction action = { .sa_handler = query_interrupt }, before;
@@ -354,7 +368,9 @@ static void catch_interrupt(void)
 		sigaction(SIGINT, &action, NULL);
 }
 
-/* Prints the rows so far after an interrupt, and ends the process by the signal. */
+/*
+ * After an interrupt, writes the rows that are still in the buffer, and ends the process by SIGINT.
+ */
 static void end_interrupted(void)
 {
 	out_flush(&out_stdout);
@@ -364,8 +380,8 @@ static void end_interrupted(void)
 }
 
 /*
- * Opens all logs before the statement runs, so that an error in the last name prints no partial
- * result.
+ * Opens all logs before the statement runs. So if the last log cannot be opened, no part of a
+ * result has been printed.
  */
 static int open_and_query(char **paths, unsigned count, const char *sql)
 {
@@ -393,7 +409,7 @@ static int open_and_query(char **paths, unsigned count, const char *sql)
 	return status;
 }
 
-/* The same for a fleet's database, which has no logs here. */
+/* Executes the statement in a fleet's database. No logs are opened. */
 static int query_fleet(const char *sql)
 {
 	struct query query = { .when = options.when };
@@ -429,8 +445,9 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Operands are logs, then the statement. Users often write the statement before the logs. This is
- * recognized by the first operand, which is then no file, and the last operand, which is one.
+ * The operands are the logs and, behind them, the statement. Users often write the statement before
+ * the logs. The function recognizes that if the first operand is no file but the last operand is
+ * one.
  */
 static int query_run(int argc, char **argv)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_answer.c - reads and compares the values of an answer. */
+/* query_answer.c - reads and compares the values in an answer of ClickHouse. */
 #include "query/query_answer.h"
 
 #include <string.h>
 
 #include "query/fleet.h"
 
-/* All integers of a request are Int64, so that there is one way to read them. */
+/* The request converts all integers to Int64, so that one function can read them. */
 static bool get_integer(const struct bytes *answer, size_t *at, struct sqlvalue *value)
 {
 	uint64_t number;
@@ -18,7 +18,7 @@ static bool get_integer(const struct bytes *answer, size_t *at, struct sqlvalue 
 	return true;
 }
 
-/* The text is not copied: it is valid as long as the answer. */
+/* The text is not copied, so it is valid only as long as the answer. */
 static bool get_text(const struct bytes *answer, size_t *at, enum sqlvalue_kind kind,
 		     struct sqlvalue *value)
 {
@@ -31,7 +31,7 @@ static bool get_text(const struct bytes *answer, size_t *at, enum sqlvalue_kind 
 	return true;
 }
 
-/* A byte says whether the value is NULL; a NULL has no further bytes. */
+/* The first byte shows whether the value is NULL. A NULL has no further bytes. */
 static bool get_nullable(const struct bytes *answer, size_t *at, bool is_text,
 			 struct sqlvalue *value)
 {
@@ -46,7 +46,10 @@ static bool get_nullable(const struct bytes *answer, size_t *at, bool is_text,
 		       : get_integer(answer, at, value);
 }
 
-/* The kind decides which of the number and the text is the value. */
+/*
+ * A field is sent as kind, number and text. The kind decides whether the number or the text is the
+ * value.
+ */
 static bool get_field(const struct bytes *answer, size_t *at, struct sqlvalue *value)
 {
 	struct sqlvalue kind, number;
@@ -72,7 +75,10 @@ static bool get_field(const struct bytes *answer, size_t *at, struct sqlvalue *v
 	return true;
 }
 
-/* The texts are those of the column flags of a log. A server may send any number. */
+/*
+ * Converts the number of the flags to the text that the column flags has for a log. The server may
+ * send any number, so only its lowest two bits are used.
+ */
 static void get_flags(struct sqlvalue *value)
 {
 	static const char *const texts[] = { NULL, "truncated", "late", "truncated,late" };
@@ -84,8 +90,8 @@ static void get_flags(struct sqlvalue *value)
 }
 
 /*
- * ClickHouse stores no NULL in events_rows: a level, a line and texts that are unknown are 0 or
- * empty there, which no known one is.
+ * The table events_rows has no NULL. If a level or a line is unknown, it is 0 there, and an unknown
+ * text is empty. No known value is 0 or empty.
  */
 bool answer_value(const struct bytes *answer, size_t *at, enum answer_form form,
 		      struct sqlvalue *value)
@@ -123,7 +129,7 @@ bool answer_value(const struct bytes *answer, size_t *at, enum answer_form form,
 	return false;
 }
 
-/* Integers are compared exactly with each other, and as reals with reals. */
+/* Two integers are compared exactly. An integer and a real are compared as reals. */
 int answer_compare(const struct sqlvalue *a, const struct sqlvalue *b)
 {
 	static const int class_of[] = { [SQLVALUE_NULL] = 0, [SQLVALUE_INTEGER] = 1,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_columns.h - the columns that every event has; those of fields follow them. */
+/* query_columns.h - the columns that every event has. The columns of fields follow them. */
 #ifndef POSIXTRACE_QUERY_QUERY_COLUMNS_H
 #define POSIXTRACE_QUERY_QUERY_COLUMNS_H
 
 enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
 	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS, QUERY_LOG,
-	/* Computed only if a statement names them. */
+	/* The following columns are hidden and are computed only if a statement names them. */
 	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE, QUERY_LABELS, QUERY_MESSAGE,
 	QUERY_COLUMNS
 };

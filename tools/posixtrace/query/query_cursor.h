@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_cursor.h - the table events and the position of a statement in it. query_events.c reads;
- * query_plan.c translates conditions.
+ * query_cursor.h - the table events, and a cursor, which is the position of a scan in it.
+ * query_events.c reads the events; query_plan.c translates the conditions of a statement.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_CURSOR_H
 #define POSIXTRACE_QUERY_QUERY_CURSOR_H
@@ -9,7 +9,8 @@
 #include "query/query.h"
 
 #define QUERY_WEIGHTED 'w' /* the first letter of a weighted plan */
-#define QUERY_PASSES 16 /* number of types up to which repeated reading is faster than sorting */
+/* up to this number of types, reading the log once for each type is faster than sorting */
+#define QUERY_PASSES 16
 
 struct query_table {
 	sqlite3_vtab base;
@@ -19,24 +20,29 @@ struct query_table {
 struct query_cursor {
 	sqlite3_vtab_cursor base;
 	struct query *query;
-	unsigned log;                /* the current one */
+	unsigned log;                /* number of the current log */
 	bool is_open;
 	trace_id_t trid;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool eof;
 	sqlite3_int64 row;
-	unsigned looks;              /* steps since the interrupt flag was checked */
+	/* number of events read so far; the interrupt flag is checked once for many of them */
+	unsigned looks;
 	bool is_weighted;
 	size_t next_group;
 
 	int64_t begin_ns, end_ns;
 	bool has_pid, has_tid, nothing;
 	int64_t pid, tid;
-	/* for each log and type: whether it is selected; NULL: all are */
+	/*
+	 * for each log, and then for each id of a type: whether the type is selected; NULL: all
+	 * types are selected
+	 */
 	unsigned char **chosen;
-	unsigned char *unwanted;     /* for each log: whether it is excluded; NULL: none is */
-	unsigned pass, passes;       /* 0: one pass for all types */
+	/* for each log: whether it is excluded; NULL: no log is excluded */
+	unsigned char *unwanted;
+	unsigned pass, passes;       /* passes is 0 if one reading is for all types */
 	trace_event_id_t pass_type[QUERY_PASSES];
 };
 
@@ -56,8 +62,8 @@ static inline bool query_is_chosen(const struct query_cursor *cursor, trace_even
 void query_plan_forget(struct query_cursor *cursor);
 
 /*
- * query_plan() is SQLite's xBestIndex. query_plan_take() stores the selection by a plan and its
- * arguments in the cursor; it returns SQLITE_OK or SQLITE_NOMEM.
+ * query_plan() is the xBestIndex of the table. query_plan_take() stores in the cursor the
+ * conditions of a plan with their values. It returns SQLITE_OK or SQLITE_NOMEM.
  */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info);
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv);

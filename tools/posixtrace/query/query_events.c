@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_events.c - the table events: each scan by SQLite reads the logs. */
+/* query_events.c - the virtual table events. Each scan by SQLite reads the logs. */
 #include <string.h>
 
 #include "log/fields.h"
@@ -11,8 +11,8 @@
 /* ------------------------------------------------------------------ the table */
 
 /*
- * Declares the columns of all events and then those of fields. %w doubles quotes within names: the
- * names of fields come from logs.
+ * Declares the columns that all events have, and behind them the columns of fields. The names of
+ * fields come from logs, so %w doubles the quotes in them.
  */
 static int query_events_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
 				sqlite3_vtab **result, char **error)
@@ -56,15 +56,18 @@ static int query_events_disconnect(sqlite3_vtab *base)
 /* ------------------------------------------------------------------ cursors */
 
 /*
- * Each reader has its own position. With SALVAGE, damaged parts are skipped and noted, and the rest
- * gives rows.
+ * Each reader has its own position. With POSIX_TRACE_OPEN_SALVAGE_NP the reader skips damaged parts
+ * and notes them, and the rest of the log gives rows.
  */
 int query_open_log(const struct query_log *log, trace_id_t *trid)
 {
 	return posix_trace_open_np(log->file.fd, POSIX_TRACE_OPEN_SALVAGE_NP, trid);
 }
 
-/* The log is opened at the first scan, since SQLite opens cursors that it may never use. */
+/*
+ * The cursor opens its log only at its first scan, since SQLite also opens cursors that it never
+ * uses.
+ */
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 {
 	struct query_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
@@ -78,8 +81,8 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 }
 
 /*
- * The damage that this reader has met is noted first, because it is not known after the reader is
- * closed.
+ * The damage that the reader has found is noted first, because it is no longer known when the
+ * reader is closed.
  */
 static void close_log(struct query_cursor *cursor)
 {
@@ -106,8 +109,8 @@ void query_note_damage(struct query_log *log, trace_id_t trid)
 }
 
 /*
- * If a reader is used for a second scan, it still has the time limit of the first scan, so this
- * limit is removed first.
+ * If the reader was used for another scan, it still has the time limit of that scan, so the limit
+ * is removed first.
  */
 int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
@@ -123,8 +126,8 @@ int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_
 }
 
 /*
- * Keeps a log open between scans: an inner loop of a join scans it once for each row of the outer
- * one.
+ * Moves to the begin of the current log. A log that is open already is not opened again, because
+ * the inner loop of a join scans the log once for each row of the outer loop.
  */
 static int go_to_begin(struct query_cursor *cursor)
 {
@@ -135,8 +138,8 @@ static int go_to_begin(struct query_cursor *cursor)
 }
 
 /*
- * Opens the log with that number, or the next later one that is not excluded. Sets eof if there is
- * none.
+ * Opens the first log from this number on that is not excluded. If there is none, it sets
+ * eof.
  */
 static int go_to_log(struct query_cursor *cursor, unsigned log)
 {
@@ -154,8 +157,9 @@ static int go_to_log(struct query_cursor *cursor, unsigned log)
 }
 
 /*
- * Returns whether the event fits the conditions of the plan. SQLite checks all conditions again, so
- * this function may admit too much but must never exclude a row that fits.
+ * Returns whether the event fits the conditions of the plan. SQLite checks all conditions again. So
+ * this function may return true for an event that does not fit, but must never return false for one
+ * that fits.
  */
 static bool is_wanted(const struct query_cursor *cursor)
 {
@@ -168,7 +172,10 @@ static bool is_wanted(const struct query_cursor *cursor)
 			       : query_is_chosen(cursor, event->info.posix_event_id));
 }
 
-/* Called at the end of a log. Continues with the next type of the plan, or with the next log. */
+/*
+ * Is called at the end of a log. Reads the log again for the next type of the plan, or continues
+ * with the next log.
+ */
 static int next_pass(struct query_cursor *cursor)
 {
 	if (++cursor->pass < cursor->passes)
@@ -177,8 +184,8 @@ static int next_pass(struct query_cursor *cursor)
 }
 
 /*
- * Moves to the next wanted event. An interrupt is checked here too: if a filter admits no event,
- * SQLite gets no rows and does not call its progress handler.
+ * Moves to the next wanted event. The interrupt flag is checked here, too. If no event fits the
+ * conditions, SQLite gets no rows for a long time and does not call its progress handler.
  */
 static int query_events_next(sqlite3_vtab_cursor *base)
 {
@@ -213,8 +220,8 @@ static int query_events_next(sqlite3_vtab_cursor *base)
 }
 
 /*
- * Begins a scan with a plan of query_plan() and its arguments. The reader of the first log remains
- * open for the next scan; a later one is closed.
+ * Begins a scan with a plan of query_plan() and its values. If the cursor still has the first log
+ * open, its reader is used again. The reader of another log is closed.
  */
 static int query_events_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 			       sqlite3_value **argv)
@@ -246,7 +253,7 @@ static int is_eof(sqlite3_vtab_cursor *base)
 	return ((struct query_cursor *)base)->eof;
 }
 
-/* The result is NULL for an event without a message. */
+/* Makes the event's message the result. For an event without a message the result is NULL. */
 static void result_message(sqlite3_context *context, const struct posix_trace_schema_np *schema,
 			   const struct posix_trace_event_np *event)
 {
@@ -262,8 +269,8 @@ static void result_message(sqlite3_context *context, const struct posix_trace_sc
 }
 
 /*
- * The result is NULL for an event without flags, so that a statement can have the condition "flags
- * IS NOT NULL".
+ * Makes the names of the event's flags the result. For an event without flags the result is NULL,
+ * so that "flags IS NOT NULL" is a useful condition.
  */
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
@@ -276,7 +283,10 @@ static void result_flags(sqlite3_context *context, const struct posix_trace_even
 				    -1, SQLITE_STATIC);
 }
 
-/* Texts are copied, because the symbols of a closed log may be freed. */
+/*
+ * Makes a part of the event's symbol the result. SQLite copies texts, because the symbol may be
+ * freed later.
+ */
 static void result_symbol(sqlite3_context *context, const struct query_cursor *cursor, int column)
 {
 	const struct symbol *symbol = symbols_of(&query_log_of(cursor)->file, &cursor->event);
@@ -303,7 +313,10 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 		sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
-/* The result is a JSON object with the labels of the event's values, or NULL if there are none. */
+/*
+ * Makes a JSON object with the labels of the event's values the result, or NULL if there are no
+ * labels.
+ */
 static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
 {
 	static struct out text = { .fd = -1 };
@@ -315,9 +328,10 @@ static void result_labels(sqlite3_context *context, const struct query_cursor *c
 }
 
 /*
- * SQLite calls this function only for the columns that the statement uses. Expensive columns are
- * therefore computed here and not earlier. Pointers that are valid as long as the statement are
- * passed as static; the rest is copied. A column without a result is NULL.
+ * SQLite calls this function only for the columns that the statement uses. So columns that need
+ * much time are computed here and not earlier. SQLITE_STATIC is used for texts that are valid as
+ * long as the statement; SQLite copies all others. If the function sets no result, the column is
+ * NULL.
  */
 static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
@@ -384,8 +398,8 @@ static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *conte
 }
 
 /*
- * Numbers of rows count within one scan. They are unique within the scan. query->plain is set for
- * plans that compare row numbers of different scans.
+ * The number of a row counts the rows of its scan, so it is unique only within the scan. If SQLite
+ * compares row numbers of several scans, query->plain is set.
  */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
@@ -394,8 +408,8 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 }
 
 /*
- * xCreate equals xConnect: the table has no storage of its own. There is no xUpdate, so the table
- * is read-only.
+ * xCreate and xConnect are the same function, because the table stores nothing in the database.
+ * There is no xUpdate, so the table is read-only.
  */
 const sqlite3_module query_events = {
 	.xCreate = query_events_connect,

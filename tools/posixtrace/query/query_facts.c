@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_facts.c - the tables ledger, logs, hosts and clocks: the account and origin of each log. */
+/*
+ * query_facts.c - fills the tables ledger, logs, hosts and clocks, which have the account and the
+ * origin of each log.
+ */
 #include <string.h>
 
 #include "base/out.h"
 #include "query/query.h"
 #include "query/query_schema.h"
 
-/* Sixteen bytes in hexadecimal digits; NULL if all are zero, which means unknown. */
+/*
+ * Binds sixteen bytes as hexadecimal digits. If all bytes are zero, the identifier is unknown, and
+ * the column remains NULL.
+ */
 static void bind_id(sqlite3_stmt *row, int column, const unsigned char id[16])
 {
 	static const unsigned char unknown[16];
@@ -17,7 +23,7 @@ static void bind_id(sqlite3_stmt *row, int column, const unsigned char id[16])
 		query_bind_text(row, column, text);
 }
 
-/* A term of the equation of one type. Terms that are 0 have no row. */
+/* Inserts a row for one term in the equation of a type. A term that is 0 gets no row. */
 static int fill_term(sqlite3_stmt *row, const struct logfile *log, const char *name,
 		     const char *term, uint64_t count)
 {
@@ -32,7 +38,7 @@ static int fill_term(sqlite3_stmt *row, const struct logfile *log, const char *n
 	return query_insert_row(row);
 }
 
-/* The terms of a type, as its writer has counted them. */
+/* Inserts the terms of a type, as the ledger of the log has them. */
 static int fill_line(sqlite3_stmt *row, const struct logfile *log, const char *name,
 		     const struct posix_trace_ledger_np *line)
 {
@@ -52,7 +58,7 @@ static int fill_line(sqlite3_stmt *row, const struct logfile *log, const char *n
 	return err;
 }
 
-/* Events whose type is not known have the empty name. */
+/* Inserts the terms of all types. The line of events whose type is unknown gets the empty name. */
 static int fill_account(sqlite3_stmt *row, const struct logfile *log)
 {
 	struct posix_trace_ledger_np line;
@@ -85,7 +91,7 @@ static int fill_host(sqlite3_stmt *row, const struct logfile *log)
 	return query_insert_row(row);
 }
 
-/* A frequency and a resolution of 0 are unknown. */
+/* A frequency or resolution of 0 means that it is unknown, and the column remains NULL. */
 static int fill_clock(sqlite3_stmt *row, const struct logfile *log)
 {
 	query_bind_text(row, 1, log->info.host);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_fields.c - the fields of all schemas as columns of one table. */
+/* query_fields.c - makes columns of the table events from the fields of all schemas. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "query/query.h"
 
 /*
- * Makes a table that gives for each field column the index of the field in this type's schema, or
- * -1 if the type does not have the field. A schema has at most POSIX_TRACE_FIELDS_MAX_NP fields, so
- * an index fits.
+ * Makes an array for a type. For each column of a field it has the index of the field in the type's
+ * schema, or -1 if the type lacks the field. A signed char is enough, because a schema has at most
+ * POSIX_TRACE_FIELDS_MAX_NP fields.
  */
 static bool query_fields_place(const struct query *query, struct query_log *log,
 			       const struct log_type *type)
@@ -29,8 +29,8 @@ static bool query_fields_place(const struct query *query, struct query_log *log,
 }
 
 /*
- * The columns depend on all logs, so the columns of all logs are collected before
- * query_fields_place() runs for the first log.
+ * Adds the fields of a log to the columns. This is done for all logs before query_fields_place() is
+ * called for any log, because the columns depend on all logs.
  */
 static bool add_fields(struct query *query, const struct logfile *log)
 {
@@ -40,7 +40,10 @@ static bool add_fields(struct query *query, const struct logfile *log)
 	return true;
 }
 
-/* Types without a schema have no table; all their fields are NULL. */
+/*
+ * Makes the arrays of all types of a log. A type without a schema has no array, and its fields are
+ * NULL in all columns.
+ */
 static bool place_fields(const struct query *query, struct query_log *log)
 {
 	const struct logfile *file = &log->file;
@@ -55,7 +58,7 @@ static bool place_fields(const struct query *query, struct query_log *log)
 	return true;
 }
 
-/* After a failure query_fields_forget() frees the part that exists. */
+/* If the function fails, query_fields_forget() frees what exists. */
 bool query_fields_learn(struct query *query)
 {
 	bool good = true;
@@ -79,7 +82,10 @@ void query_fields_forget(struct query *query)
 	sqlfields_free(&query->fields);
 }
 
-/* Texts and blobs are copied, and an empty one may have no address. */
+/*
+ * SQLite copies texts and blobs. An empty one may have a null pointer, for which SQLite would
+ * return NULL, so "" is passed.
+ */
 void query_value_result(sqlite3_context *context, const struct sqlvalue *value)
 {
 	switch (value->kind) {
@@ -103,7 +109,7 @@ void query_value_result(sqlite3_context *context, const struct sqlvalue *value)
 }
 
 /*
- * In a damaged log an event may have a type that the log does not list. The result is then
+ * In a damaged log an event may have a type that the log does not list. In that case the result is
  * NULL.
  */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,

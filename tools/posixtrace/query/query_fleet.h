@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_fleet.h - query --at: the tables of query in a fleet's database, for query.c. In a build
- * without libcurl, opening one fails with a message.
+ * query_fleet.h - the tables of query --at, which are read from a fleet's database. query.c uses
+ * them. In a build without libcurl, query_fleet_open() prints an error.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_QUERY_FLEET_H
@@ -10,8 +10,8 @@
 
 #ifdef HAVE_FLEET
 /*
- * Reads the fields and the times of the fleet, and sets query->remote. Returns false after it
- * printed an error. query_fleet_close() may be called in any case.
+ * Asks the fleet's database for its fields and the times of its events, and sets query->remote.
+ * Returns false after it printed an error. query_fleet_close() may be called in any case.
  */
 bool query_fleet_open(struct query *query, const char *url);
 void query_fleet_close(struct query *query);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_functions.c - SQL functions for times in the forms that people write. */
+/* query_functions.c - SQL functions that convert times from and to the forms that people write. */
 #include "choose/bound.h"
 #include "query/query.h"
 
-/* at('10:15'), at('+1.5s'), at('2025-02-03T10:15:32Z') return nanoseconds since 1970. */
+/*
+ * at(TIME) returns nanoseconds since 1970, for example for at('10:15'), at('+1.5s') or
+ * at('2025-02-03T10:15:32Z').
+ */
 static void query_functions_at(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const struct query *query = sqlite3_user_data(context);
@@ -23,7 +26,7 @@ static void query_functions_at(sqlite3_context *context, int argc, sqlite3_value
 	sqlite3_free(message);
 }
 
-/* stamp(time) returns the time in the form of the command dump. */
+/* stamp(time) returns the time in the form in which the command dump prints times. */
 static void query_functions_stamp(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const struct query *query = sqlite3_user_data(context);
@@ -37,8 +40,8 @@ static void query_functions_stamp(sqlite3_context *context, int argc, sqlite3_va
 }
 
 /*
- * Both functions are deterministic for one statement, so SQLite computes at('10:15') once, and
- * query_plan.c can use the result as a bound of the time.
+ * Within one statement both functions always return the same result for the same argument. So
+ * SQLite computes at('10:15') once, and query_plan.c can use the result as a bound of the time.
  */
 int query_functions(sqlite3 *db, struct query *query)
 {

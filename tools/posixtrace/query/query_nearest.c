@@ -9,8 +9,8 @@
 #define NAME_BYTES 256
 
 /*
- * Offers the first column of each row. The nearest name is copied, because it exists only as long
- * as its row.
+ * Executes the statement and offers the first column of each row. The most similar name is copied,
+ * because it is valid only until the next row.
  */
 static void offer_rows(sqlite3 *db, const char *sql, struct nearest *nearest, char best[NAME_BYTES])
 {
@@ -33,8 +33,8 @@ static void offer_rows(sqlite3 *db, const char *sql, struct nearest *nearest, ch
 }
 
 /*
- * Returns whether the name is an event type. Without quotes, SQL takes io.open for the column open
- * of a table io.
+ * Returns whether the name is that of an event type. The user may have omitted the quotes. Without
+ * quotes, SQL takes io.open for the column open of a table io.
  */
 static bool is_event_type(sqlite3 *db, const char *name)
 {
@@ -50,8 +50,9 @@ static bool is_event_type(sqlite3 *db, const char *name)
 }
 
 /*
- * The messages in the table are those of SQLite. If a version has other messages, there is no hint.
- * The authorizer is removed because the statements here use pragmas that it refuses.
+ * kinds has the beginnings of SQLite's messages. If a version of SQLite has other messages, the
+ * function returns no hint. It removes the authorizer, because that refuses pragmas in the
+ * statements here.
  */
 const char *query_hint(sqlite3 *db, const char *message)
 {
@@ -82,8 +83,8 @@ const char *query_hint(sqlite3 *db, const char *message)
 		nearest_begin(&nearest, dot ? dot + 1 : name);
 		offer_rows(db, kinds[i].sql, &nearest, best);
 		/*
-		 * If the distance is 0, another table has a column of exactly this name, and the
-		 * name is not mistyped.
+		 * If the distance is 0, exactly this name exists, but in another table, so it is
+		 * not mistyped.
 		 */
 		if (nearest.name && nearest.distance)
 			snprintf(hint, sizeof(hint), "%s", nearest_hint(&nearest));

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_plan.c - translates the conditions of a statement, so that fewer events reach SQLite.
+ * query_plan.c - translates the conditions of a statement, so that the table events passes fewer
+ * rows to SQLite.
  *
- * Conditions on time use the log's index. Conditions on names, types, processes and threads become
- * a filter. SQLite checks all conditions again, so a filter may admit too much. If a statement
- * groups by name or type and few types have events, the log is read once for each type, which is
- * much faster than sorting all rows.
+ * Conditions on time use the log's index. Conditions on names, types, processes and threads select
+ * rows while the log is read. SQLite checks all conditions again, so too many rows may be passed.
+ * If a statement groups by name or type, and only few types have events, the log is read once for
+ * each type. That is much faster than sorting all rows.
  *
- * The plan is a string: for each argument of xFilter the column and the comparison, then the order.
+ * The plan is a string. For each argument of xFilter it has a letter for the column and one for the
+ * comparison. Behind them is the order, if there is one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +38,10 @@ char query_time_comparison(int op)
 	return 0;
 }
 
-/* Returns a letter for a comparison of the column, or 0 if the comparison cannot be used. */
+/*
+ * Returns the letter of the plan for a comparison of the column, or 0 if the cursor cannot use the
+ * comparison.
+ */
 static char query_plan_comparison(int column, int op)
 {
 	if (column == QUERY_TIME)
@@ -48,8 +53,8 @@ static char query_plan_comparison(int column, int op)
 }
 
 /*
- * Estimates which part of the rows a condition leaves. SQLite uses the estimates to choose the
- * order of a join, so only their order of magnitude matters.
+ * Returns an estimate of the part of the rows that satisfies a condition. SQLite uses the estimates
+ * to choose the order of a join, so only their order of magnitude matters.
  */
 static double rows_left(int column, char op)
 {
@@ -59,8 +64,8 @@ static double rows_left(int column, char op)
 }
 
 /*
- * Returns the number of types with events, which is the number of passes if the log is read once
- * for each type.
+ * Returns the number of types that have events. If the log is read once for each type, this is the
+ * number of readings.
  */
 static size_t types_with_events(const struct query_log *log)
 {
@@ -72,10 +77,11 @@ static size_t types_with_events(const struct query_log *log)
 }
 
 /*
- * Returns the letter of the column by which this cursor can deliver the rows in order, 0 for none.
- * Rows are then read once for each type. The result is 0 for several logs, since each would have an
- * order of its own; for damaged logs, since they may have events of types that are not listed; and
- * for many types, since sorting is faster then. Names are ordered by bytes, as in SQLite's BINARY.
+ * If the cursor can return the rows in the order of the statement, returns the letter of the column
+ * by which they are ordered, otherwise 0. The log is then read once for each type. The result is 0
+ * in three cases. With several logs, each would have its own order. A damaged log may have events
+ * of types that it does not list. With many types, sorting is faster. Names are ordered by bytes,
+ * as SQLite's BINARY does.
  */
 static char query_plan_order(const struct query *query, const sqlite3_index_info *info)
 {
@@ -92,7 +98,7 @@ static char query_plan_order(const struct query *query, const sqlite3_index_info
 /*
  * SQLite calls this function several times for a statement, with different sets of usable
  * constraints. plan has room for two letters for each argument, two for the order, and the NUL. A
- * weighted plan has one letter, and two more for each term of the order.
+ * weighted plan consists of one letter, and of two letters for each column of the order.
  */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -122,7 +128,10 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 		*p++ = op;
 		rows *= rows_left(column, op);
 		if (column == QUERY_TIME || column == QUERY_LOG)
-			/* these conditions reduce what is read; the others only filter it */
+			/*
+			 * these conditions let a scan read less of the logs; other conditions only
+			 * omit rows
+			 */
 			cost *= rows_left(column, op);
 	}
 	by = query->plain ? 0 : query_plan_order(query, info);
@@ -152,8 +161,8 @@ void query_plan_forget(struct query_cursor *cursor)
 }
 
 /*
- * Allocates memory by SQLite's function, so that it counts against HEAP_BYTES. Returns NULL without
- * memory.
+ * Allocates memory by SQLite's function, so that HEAP_BYTES limits this memory, too, and sets all
+ * bytes to value. Returns NULL if memory is lacking.
  */
 static void *query_plan_get(size_t bytes, int value)
 {
@@ -163,8 +172,8 @@ static void *query_plan_get(size_t bytes, int value)
 }
 
 /*
- * Makes the selection by log and type on first use; all types are selected at first. Returns false
- * without memory; query_plan_forget() then frees the part that exists.
+ * Makes the selection by log and type if it does not exist yet. At first all types are selected. If
+ * memory is lacking, returns false, and query_plan_forget() frees what exists.
  */
 static bool query_plan_choose(struct query_cursor *cursor)
 {
@@ -182,8 +191,9 @@ static bool query_plan_choose(struct query_cursor *cursor)
 }
 
 /*
- * Several conditions are joined by AND, so the selection only shrinks. If the log has no type for a
- * number yet, the number stays selected in conditions on names, because its name is not known here.
+ * Excludes the types of a log that do not satisfy the condition. All conditions must hold, so a
+ * type that is excluded is never selected again. If the log has no type with a number yet, its name
+ * is unknown here, so conditions on names do not exclude the number.
  */
 static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
 			  const char *text, sqlite3_int64 number)
@@ -201,14 +211,17 @@ static void only_types_of(const struct logfile *log, unsigned char *chosen, int 
 	}
 }
 
-/* Keeps only the types that the argument selects. */
+/*
+ * Excludes the types that do not satisfy a condition on the name or the type. Returns false if
+ * memory is lacking.
+ */
 static bool only_types(struct query_cursor *cursor, int column, char op, sqlite3_value *value)
 {
 	const char *text = (const char *)sqlite3_value_text(value);
 
 	if (column == QUERY_TYPE ? sqlite3_value_type(value) != SQLITE_INTEGER
 				 : sqlite3_value_type(value) != SQLITE_TEXT)
-		return true; /* SQLite checks such a condition itself */
+		return true; /* only SQLite checks such a condition */
 	if (!text || !query_plan_choose(cursor))
 		return false;
 	for (unsigned i = 0; i < cursor->query->logs; i++)
@@ -237,8 +250,8 @@ static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 }
 
 /*
- * A real is rounded so that the window becomes larger, not smaller. Reals that do not fit into 64
- * bits, and NAN, leave the window as it is, because their conversion is undefined.
+ * A real is rounded such that the window becomes larger and not smaller. If a real is NAN or does
+ * not fit into 64 bits, its conversion is undefined, so the window is not changed.
  */
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value)
 {
@@ -263,8 +276,9 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 }
 
 /*
- * A text that looks like a number is left to SQLite, which converts it as the column requires. If
- * two conditions ask for different numbers in one column, no row fits.
+ * Stores the number that a condition requires. If the value is a text that looks like a number,
+ * only SQLite checks the condition, because it converts the text as the column requires. If two
+ * conditions require different numbers in one column, no row fits.
  */
 static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value *value)
 {
@@ -277,8 +291,8 @@ static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value
 }
 
 /*
- * For qsort(3). Two types of a damaged log may have the same name; the number then decides, so that
- * the order of passes is fixed.
+ * Compares types for qsort(3). In a damaged log two types may have the same name. They are ordered
+ * by their ids, so that the order does not depend on the algorithm of qsort(3).
  */
 static int by_name(const void *a, const void *b)
 {
@@ -295,7 +309,10 @@ static int by_id(const void *a, const void *b)
 	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-/* Selects the types that have events and are wanted. */
+/*
+ * Selects the types for which the log is read, one after the other: those that have events and are
+ * not excluded.
+ */
 static void plan_passes(struct query_cursor *cursor, int column)
 {
 	const struct query_log *only = cursor->query->log;
@@ -318,8 +335,8 @@ static void plan_passes(struct query_cursor *cursor, int column)
 }
 
 /*
- * argv has the values in the order of the plan's letters, since query_plan() assigned argvIndex in
- * this order.
+ * argv has the values in the order of the letters in the plan, because query_plan() has set
+ * argvIndex in this order.
  */
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv)
 {

@@ -2,8 +2,8 @@
 /*
  * query_print.c - prints the rows of a result: as a table, CSV or JSON.
  *
- * The columns of a table are as wide as the first rows need; wider values in later rows are printed
- * in full.
+ * The columns of a table are as wide as the first rows need. If a later row has a wider value, it
+ * is printed in full.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@
 #include "query/query.h"
 
 /*
- * The first rows, which decide the widths, are kept in memory up to these numbers of rows and
- * bytes. A column is at most WIDTH_MAX characters wide.
+ * The first rows determine the widths. At most LOOK_ROWS rows and about LOOK_BYTES bytes of them
+ * are kept in memory. A column is at most WIDTH_MAX characters wide.
  */
 #define LOOK_ROWS  1000
 #define LOOK_BYTES (1024 * 1024)
 #define WIDTH_MAX  200
 
-/* A number of SQLite's type REAL looks different from an integer. */
+/* Writes a number of SQLite's type REAL. ".0" is appended if it would look like an integer. */
 static void put_real(struct out *out, double value)
 {
 	char text[REAL_BYTES];
@@ -38,7 +38,8 @@ static void put_real(struct out *out, double value)
 }
 
 /*
- * Texts are escaped, since logs choose them and a terminal may display them. NULL prints nothing.
+ * Writes a value of the row. Texts are escaped, because they come from logs and may be shown on a
+ * terminal. For NULL nothing is written.
  */
 static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 {
@@ -62,7 +63,10 @@ static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 
 /* ------------------------------------------------------------------ a table */
 
-/* A value of the first rows: its place in look.bytes, and whether it is aligned to the right. */
+/*
+ * A value of the first rows: its position in look.bytes, and whether it is a number, which is
+ * aligned to the right.
+ */
 struct cell {
 	size_t at, len;
 	bool number;
@@ -80,8 +84,9 @@ struct look { /* the first rows */
 };
 
 /*
- * Writes the text of a value into scratch, which has no file and must keep all bytes in its buffer.
- * An escape replaces a byte by a few bytes, so a text of less than an eighth of the buffer fits.
+ * Writes the text of a value into scratch. scratch has no file, so all bytes must fit into its
+ * buffer. An escape has at most a few bytes for each byte of the value, so a value of less than an
+ * eighth of the buffer fits.
  */
 static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
 {
@@ -94,7 +99,7 @@ static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
 		out_str(scratch, "(too long for a table)");
 }
 
-/* Counts characters and not bytes: continuation bytes of UTF-8 have no width. */
+/* Returns the number of characters in a text. Continuation bytes of UTF-8 are not counted. */
 static size_t width_of(const char *text, size_t len)
 {
 	size_t width = 0;
@@ -112,22 +117,25 @@ static bool is_number(sqlite3_stmt *statement, int i)
 }
 
 /*
- * Adds a cell. The texts of all cells are in one array that may move, so a cell has a position and
- * not a pointer. Returns false without memory.
+ * Adds a cell. The texts of all cells are in one array. It may move when it grows, so a cell has a
+ * position in it and no pointer. Returns false if memory is lacking.
  */
 static bool query_print_keep(struct look *look, const char *text, size_t len, bool number)
 {
 	if (!vec_reserve(&look->bytes, &look->room, look->used, len) ||
 	    !vec_grow(&look->cell, look->cells, 1))
 		return false;
-	if (len) /* before the first byte there is no array */
+	if (len) /* as long as no text has been added, the array does not exist */
 		memcpy(look->bytes + look->used, text, len);
 	look->cell[look->cells++] = (struct cell){ look->used, len, number };
 	look->used += len;
 	return true;
 }
 
-/* A column whose values are all numbers or NULL gets a header that is aligned to the right. */
+/*
+ * Adds the cells of a row and adapts the widths of the columns. number[i] remains true if all
+ * values of column i are numbers or NULL; its header is then aligned to the right.
+ */
 static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < look->columns; i++) {
@@ -145,7 +153,10 @@ static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *st
 	return true;
 }
 
-/* The last column has no blanks behind it. A value wider than its column is printed in full. */
+/*
+ * Prints a cell, padded to the width of its column. Behind the last column there are no blanks. A
+ * value that is wider than its column is printed in full.
+ */
 static void put_cell(const struct look *look, int i, const char *text, size_t len, bool right)
 {
 	size_t width = width_of(text, len);
@@ -181,8 +192,9 @@ static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt 
 }
 
 /*
- * Collects the first rows, prints them, and prints each later row as it arrives, so that memory
- * does not depend on the number of rows. The rows that arrived before an error are printed too.
+ * Collects the first rows and prints them. Each later row is printed at once, so that the memory
+ * does not depend on the number of rows. If an error occurs, the rows before it are printed
+ * nevertheless.
  */
 static int print_table(sqlite3_stmt *statement)
 {
@@ -226,8 +238,8 @@ out:
 /* ------------------------------------------------------------------ CSV */
 
 /*
- * Returns whether a text must be quoted. Texts with characters that spreadsheets may take for
- * separators are quoted, too, and so is the empty text, which differs from NULL.
+ * Returns whether a text must be quoted. A text with a character that a spreadsheet may take for a
+ * separator is quoted, too. The empty text is quoted, so that it differs from NULL.
  */
 static bool needs_quotes(const char *text, size_t len)
 {
@@ -238,9 +250,10 @@ static bool needs_quotes(const char *text, size_t len)
 }
 
 /*
- * CSV by RFC 4180. A text is written as its bytes, in quotes if it contains line ends; quotes are
- * doubled. A text that a spreadsheet would treat as a formula gets an apostrophe before it. A
- * terminal gets escapes. NULL is an empty cell, the empty text is quoted.
+ * Writes a text as a cell of CSV (RFC 4180). If needs_quotes() says so, it is quoted, and each
+ * quote in it is doubled. If a spreadsheet would treat the text as a formula, an apostrophe is
+ * written before it. If exactly is true, the bytes of the text are written unchanged, otherwise
+ * unsafe characters are escaped.
  */
 static void csv_text(const char *text, size_t len, bool exactly)
 {
@@ -265,7 +278,10 @@ static void csv_text(const char *text, size_t len, bool exactly)
 		out_char(&out_stdout, '"');
 }
 
-/* A file or pipe gets the exact bytes of texts; only a terminal gets escapes. */
+/*
+ * If the output is a file or pipe, texts are written exactly. Only on a terminal unsafe characters
+ * are escaped.
+ */
 static int print_csv(sqlite3_stmt *statement)
 {
 	int columns = sqlite3_column_count(statement), answer;
@@ -296,7 +312,10 @@ static int print_csv(sqlite3_stmt *statement)
 
 /* ------------------------------------------------------------------ JSON */
 
-/* A number that a double cannot hold exactly is a string, since most readers use doubles. */
+/*
+ * Writes a value of the row. An integer that a double cannot hold exactly becomes a string, since
+ * most programs read numbers as doubles.
+ */
 static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 {
 	static const int64_t exact = INT64_C(1) << 53;
@@ -329,7 +348,7 @@ static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 	json_null(json, NULL);
 }
 
-/* Two columns may have the same name; the object then has the name twice, as SQLite returned it. */
+/* If two columns of the result have the same name, the object has two members of this name. */
 static int print_json(sqlite3_stmt *statement)
 {
 	struct json json = json_begin(&out_stdout);

@@ -2,12 +2,13 @@
 /*
  * query_remote.c - virtual tables whose rows are in a fleet's database.
  *
- * SQLite evaluates the statement, as for logs, so that every statement has the same answer. Each
- * table is a virtual table whose scan is one request: for the columns that the statement uses, with
- * the conditions that ClickHouse evaluates in the same way. If the statement only counts
+ * SQLite evaluates the statement here, as it does for logs, so that each statement has the same
+ * answer in both cases. All tables are virtual, and each scan of a table sends one request to
+ * ClickHouse. It asks for the columns that the statement uses. It contains those conditions of the
+ * statement that ClickHouse evaluates as SQLite does. If the statement only counts
  * (query_weighted.h), the request has a GROUP BY, and the server counts equal rows.
  *
- * The answer of a request is kept in memory until the table is scanned with another one.
+ * A cursor keeps the answer in memory until its next scan needs another request.
  */
 #include "query/query_fleet.h"
 
@@ -30,7 +31,10 @@
 #define LISTS_MOST  ((size_t)1 << 22)
 #define REMOTE_WEIGHTED 'w'
 
-/* Tables in addition to those of query_schema.h, and columns in addition to query_columns.h. */
+/*
+ * The tables in addition to those of query_schema.h, and the columns of events in addition to those
+ * of query_columns.h.
+ */
 enum { REMOTE_EVENTS = QUERY_TABLES, REMOTE_STORED, REMOTE_TABLES };
 enum { REMOTE_HOST = QUERY_COLUMNS, REMOTE_PID, REMOTE_FIELDS };
 
@@ -38,7 +42,10 @@ static const struct query_schema stored = { "stored", {
 	{ "host", true }, { "pid", false }, { "name", true }, { "count", false }, { "log", true },
 } };
 
-/* For each column of query_columns.h, and those above: the expression of its value. */
+/*
+ * For each column of events, except for the columns of fields: the expression of its value in
+ * ClickHouse, and the form of the value in an answer.
+ */
 static const struct {
 	const char *expression;
 	enum answer_form form;
@@ -65,7 +72,7 @@ static const struct {
 	[REMOTE_PID] = { "toInt64(row_process)", ANSWER_INTEGER },
 };
 
-/* The database. The fields are in the order of their names, as their columns. */
+/* The fleet's database. The fields are in the order of their names, and so are their columns. */
 struct remote {
 	struct query *query;
 	struct server server;
@@ -73,31 +80,36 @@ struct remote {
 	size_t fields;
 };
 
-/* A row of an answer. Rows are sorted, so they refer to their values. */
+/*
+ * A row of an answer. The rows are sorted, but their values are not moved, so a row has a pointer
+ * to its values.
+ */
 struct remote_row {
-	struct sqlvalue *value;       /* of the columns that the request has */
+	struct sqlvalue *value;       /* the values of the columns that the request asks for */
 	uint64_t weight;
 };
 
-/* The answer of a request. The texts of the values are in bytes. */
+/* The answer of a request. The texts of the values point into bytes. */
 struct remote_rows {
 	char *sql;
 	struct bytes bytes;
 	struct sqlvalue *value;
 	struct remote_row *row;
 	size_t rows;
-	signed short *field_place;    /* for each column: its value in a row, -1: none */
+	/* by column of the table: index of the value in a row; -1: not requested */
+	signed short *field_place;
 };
 
 struct remote_table {
 	sqlite3_vtab base;
 	struct remote *remote;
-	int number;                   /* of enum query_tables, or REMOTE_EVENTS and others */
+	/* a number of enum query_tables, REMOTE_EVENTS or REMOTE_STORED */
+	int number;
 };
 
 struct remote_cursor {
 	sqlite3_vtab_cursor base;
-	struct remote_rows rows;      /* of the last scan; the next one may be the same */
+	struct remote_rows rows;      /* of the last scan; the next scan may need the same answer */
 	size_t at;
 };
 
@@ -108,7 +120,10 @@ static const struct query_schema *schema_of(const struct remote_table *table)
 
 /* ------------------------------------------------------------------ the fields of the fleet */
 
-/* Adds a row of the list of fields, unless it is none. */
+/*
+ * Adds a kind of a field from the table fields. If the row is no valid field, it is ignored.
+ * Returns false if memory is lacking.
+ */
 static bool add_field(struct remote *remote, const char *text, size_t len, uint8_t kind)
 {
 	struct fleet_field *field;
@@ -126,12 +141,15 @@ static bool add_field(struct remote *remote, const char *text, size_t len, uint8
 		field = &remote->field[remote->fields++];
 		memcpy(field->name, text, len);
 	}
-	/* The kind NULL says that a schema has the field. */
+	/* The kind NULL only means that a schema has the field, so it sets no bit. */
 	field->kinds |= kind ? 1u << kind : 0;
 	return true;
 }
 
-/* Requests before the statement: their failure ends the command. */
+/*
+ * Sends a request that must succeed before the statement can run. If it fails, prints the reason
+ * and returns false.
+ */
 static bool ask_remote(struct remote *remote, const char *sql)
 {
 	if (server_request(&remote->server, sql, NULL, LISTS_MOST) == SERVER_OK)
@@ -140,7 +158,10 @@ static bool ask_remote(struct remote *remote, const char *sql)
 	return false;
 }
 
-/* The columns refer to the names, which therefore must not move any more. */
+/*
+ * Fetches the table fields, and makes columns for all fields. The columns have pointers to the
+ * names in field, so they are added only when field no longer grows.
+ */
 static bool fetch_fields(struct remote *remote)
 {
 	const struct bytes *answer = &remote->server.answer;
@@ -162,7 +183,7 @@ static bool fetch_fields(struct remote *remote)
 	return good;
 }
 
-/* The times of the first and the last event, for at(); and the number of events. */
+/* Fetches the times of the first and the last event, which at() needs, and the number of events. */
 static bool fetch_times(struct remote *remote)
 {
 	struct query *query = remote->query;
@@ -214,7 +235,7 @@ void query_fleet_close(struct query *query)
 
 /* ------------------------------------------------------------------ answers */
 
-/* Frees the answer and makes it empty. */
+/* Frees the memory of an answer and makes the struct empty. */
 static void free_rows(struct remote_rows *rows)
 {
 	sqlite3_free(rows->sql);
@@ -227,7 +248,10 @@ static void free_rows(struct remote_rows *rows)
 
 /* ------------------------------------------------------------------ requests */
 
-/* Appends the element of an array that has a value of these kinds; none has not occurred. */
+/*
+ * Appends the expression for the element of an array that has a field's value. The value may have
+ * one of two kinds, kind and other. If the fleet has no value of these kinds, appends none.
+ */
 static void put_index(const struct fleet_field *field, const char *array, unsigned kind,
 		      unsigned other, const char *none, struct bytes *sql)
 {
@@ -248,7 +272,10 @@ static void put_index(const struct fleet_field *field, const char *array, unsign
 	bytes_str(sql, "]");
 }
 
-/* Appends a field as kind, number and text. Only kinds that occur in the fleet are searched. */
+/*
+ * Appends three expressions for a field: the kind of its value, the number and the text. They
+ * consider only kinds that the field has in the fleet.
+ */
 static void put_field(const struct fleet_field *field, struct bytes *sql)
 {
 	bytes_str(sql, "toInt64(");
@@ -262,13 +289,19 @@ static void put_field(const struct fleet_field *field, struct bytes *sql)
 	put_index(field, "row_texts", SQLVALUE_TEXT, SQLVALUE_BLOB, "''", sql);
 }
 
-/* Bit 63 of SQLite's mask is for all columns from 63 on. */
+/*
+ * Returns whether the statement uses the column. Bit 63 of SQLite's mask is for all columns from 63
+ * on.
+ */
 static bool is_used(uint64_t used, int column)
 {
 	return used >> (column < 63 ? column : 63) & 1;
 }
 
-/* Tables have the column host, hidden or not. */
+/*
+ * Returns the number of columns of a table. The column host is counted, although it is hidden in
+ * some tables.
+ */
 static int columns_of_table(const struct remote_table *table)
 {
 	if (table->number == REMOTE_EVENTS)
@@ -277,7 +310,7 @@ static int columns_of_table(const struct remote_table *table)
 	       !query_schema_has(schema_of(table), "host");
 }
 
-/* Appends the expressions of a column. *form says how its value is read. */
+/* Appends the expressions of a column. Stores in *form how its value in the answer must be read. */
 static void put_column(const struct remote_table *table, int column, struct bytes *sql,
 		       enum answer_form *form)
 {
@@ -304,7 +337,10 @@ static void put_column(const struct remote_table *table, int column, struct byte
 	}
 }
 
-/* The request for the columns of the mask, which is never empty. */
+/*
+ * Appends the request for the columns in the mask used. If there are none, it asks for a constant,
+ * since a request needs a column.
+ */
 static void put_request(struct remote_table *table, uint64_t used, bool is_weighted,
 			const char *conditions, struct bytes *sql, enum answer_form *form)
 {
@@ -340,14 +376,14 @@ static void put_request(struct remote_table *table, uint64_t used, bool is_weigh
 				put_column(table, i, sql, &unused);
 			}
 	} else if (table->number != REMOTE_STORED) {
-		/* The order of rows in a log. */
+		/* the rows of a log in their order */
 		bytes_str(sql, " ORDER BY row_host, row_source, row_seq");
 	}
 	bytes_str(sql, " FORMAT RowBinary");
 	bytes_add(sql, "", 1);
 }
 
-/* Reads all rows of the answer. Returns false if it is wrong. */
+/* Reads all rows of the answer. Returns false if the answer is wrong or if memory is lacking. */
 static bool read_rows(struct remote_rows *rows, const enum answer_form *form, size_t columns,
 		      bool is_weighted)
 {
@@ -370,13 +406,16 @@ static bool read_rows(struct remote_rows *rows, const enum answer_form *form, si
 		rows->row[rows->rows++].weight = weight;
 		values += columns;
 	}
-	/* The array of values no longer moves. */
+	/* The pointers are set only now, because the array of values no longer moves. */
 	for (size_t i = 0; i < rows->rows; i++)
 		rows->row[i].value = rows->value + i * columns;
 	return true;
 }
 
-/* Finds where the columns of the mask are in a row. */
+/*
+ * Computes the index that the value of each requested column has in a row. Returns false if memory
+ * is lacking.
+ */
 static bool place_columns(const struct remote_table *table, uint64_t used,
 			  struct remote_rows *rows)
 {
@@ -393,7 +432,10 @@ static bool place_columns(const struct remote_table *table, uint64_t used,
 
 /* ------------------------------------------------------------------ tables */
 
-/* host is hidden where the table of query has none, so that * is the same. */
+/*
+ * Returns the declaration of a table. If the table has no column host for logs, the column host is
+ * hidden, so that * has the same columns as for logs.
+ */
 static char *declare_remote(const struct remote_table *table)
 {
 	const struct sqlfields *fields = &table->remote->query->fields;
@@ -414,7 +456,10 @@ static char *declare_remote(const struct remote_table *table)
 	return sqlite3_str_finish(sql);
 }
 
-/* The names are those of this file, so another one cannot occur. */
+/*
+ * Returns the number of the table with this name. query_fleet_tables() uses only names of existing
+ * tables.
+ */
 static int table_number(const char *name)
 {
 	for (int i = 0; i < QUERY_TABLES; i++)
@@ -423,7 +468,7 @@ static int table_number(const char *name)
 	return strcmp(name, "stored") ? REMOTE_EVENTS : REMOTE_STORED;
 }
 
-/* The name of the module, which is that of the table, is the first argument. */
+/* argv[0] is the name of the module, which is also the name of the table. */
 static int connect_remote(sqlite3 *db, void *aux, int argc, const char *const *argv,
 			  sqlite3_vtab **result, char **error)
 {
@@ -456,7 +501,10 @@ static int disconnect_remote(sqlite3_vtab *base)
 
 /* ------------------------------------------------------------------ plans */
 
-/* Returns the letter of a condition that ClickHouse evaluates as SQLite does, or 0. */
+/*
+ * Returns the letter of the plan for a condition that ClickHouse evaluates as SQLite does, or 0 for
+ * any other condition.
+ */
 static char remote_comparison(int column, int op)
 {
 	switch (column) {
@@ -474,15 +522,18 @@ static char remote_comparison(int column, int op)
 	return 0;
 }
 
-/* The other columns in remote_comparison() are integers. */
+/*
+ * Returns whether a column in remote_comparison() is a text. The other columns there are integers.
+ */
 static bool is_text_column(int column)
 {
 	return column == QUERY_NAME || column == QUERY_LOG || column == REMOTE_HOST;
 }
 
 /*
- * The plan has the set of columns, w for weighted rows, the conditions, each with its column and
- * comparison, and behind a # the columns of the order. Only a weighted plan has an order.
+ * The plan begins with the set of used columns, and w for weighted rows or a blank. Behind it are
+ * the conditions, each as a column and a comparison. Only a weighted plan has an order: behind a #
+ * are the columns by which the rows are ordered.
  */
 static int plan_remote(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -522,12 +573,15 @@ static int plan_remote(sqlite3_vtab *base, sqlite3_index_info *info)
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = (sqlite3_int64)rows + 1;
-	/* Each scan is a request. */
+	/* each scan sends a request, so it is expensive */
 	info->estimatedCost = 100000 + rows;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Appends the condition if the value has the type of the column. SQLite checks all again. */
+/*
+ * Appends a condition if its value has the type of the column. Other conditions may be omitted,
+ * because SQLite checks all conditions again.
+ */
 static void put_condition(int column, char op, sqlite3_value *value, struct bytes *sql)
 {
 	const char *name = event_columns[column].expression;
@@ -539,7 +593,10 @@ static void put_condition(int column, char op, sqlite3_value *value, struct byte
 		bytes_quoted(sql, (const char *)sqlite3_value_text(value),
 			     (size_t)sqlite3_value_bytes(value));
 	} else if (sqlite3_value_type(value) == SQLITE_INTEGER) {
-		/* A number alone would be unsigned, and a comparison of both would be wrong. */
+		/*
+		 * ClickHouse would take a bare number as unsigned, and its comparison with a signed
+		 * column would be wrong.
+		 */
 		bytes_printf(sql, " AND %s %s toInt64('%lld')", name,
 			     op == '=' ? "=" : op == '<' ? "<=" : ">=",
 			     sqlite3_value_int64(value));
@@ -548,11 +605,17 @@ static void put_condition(int column, char op, sqlite3_value *value, struct byte
 
 /* ------------------------------------------------------------------ order */
 
-/* The order of the current qsort(3), and where its columns are. One scan is sorted at a time. */
+/*
+ * The order by which qsort(3) currently sorts, and the indices of the columns' values. They may be
+ * static, because only one scan is sorted at a time.
+ */
 static const char *sorted_by;
 static const signed short *sorted_place;
 
-/* Rows that are equal in all columns of the order can have any order. */
+/*
+ * Compares two rows by the columns of the order. Rows that are equal in all these columns may be in
+ * any order.
+ */
 static int compare_rows(const void *x, const void *y)
 {
 	const struct remote_row *a = x, *b = y;
@@ -571,7 +634,7 @@ static int compare_rows(const void *x, const void *y)
 
 /* ------------------------------------------------------------------ scans */
 
-/* SQLite prints the reason as its own message. */
+/* Makes the scan fail. SQLite returns the reason as its error message. */
 static int fail_remote(struct remote_cursor *cursor, const char *reason)
 {
 	sqlite3_vtab *table = cursor->base.pVtab;
@@ -582,7 +645,10 @@ static int fail_remote(struct remote_cursor *cursor, const char *reason)
 	return query_interrupted ? SQLITE_INTERRUPT : SQLITE_ERROR;
 }
 
-/* Sends the request, unless its answer is that of the scan before. */
+/*
+ * Sends the request and reads its answer. If the last scan had the same request, its answer is used
+ * again.
+ */
 static int fetch_rows(struct remote_cursor *cursor, uint64_t used, bool is_weighted,
 		      const char *conditions)
 {
@@ -606,7 +672,7 @@ static int fetch_rows(struct remote_cursor *cursor, uint64_t used, bool is_weigh
 	else if (server_request(server, sql.at, NULL, ANSWER_MOST) != SERVER_OK)
 		err = fail_remote(cursor, server->reason);
 	if (!err) {
-		/* The cursor keeps the memory of the answer. */
+		/* The cursor takes over the memory of the answer, because texts point into it. */
 		cursor->rows.bytes = server->answer;
 		memset(&server->answer, 0, sizeof(server->answer));
 		cursor->rows.sql = sqlite3_mprintf("%s", sql.at);
@@ -617,7 +683,7 @@ static int fetch_rows(struct remote_cursor *cursor, uint64_t used, bool is_weigh
 	return err;
 }
 
-/* Begins a scan. The weight of a row is that of the first one until xNext is called. */
+/* Begins a scan and moves to its first row. query->weight is the weight of the current row. */
 static int filter_remote(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 			 sqlite3_value **argv)
 {
@@ -696,7 +762,10 @@ static int remote_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	return SQLITE_OK;
 }
 
-/* The numbers are those of the order of the request, which is the same in every scan of it. */
+/*
+ * The row number is the position in the answer. A request has an order, so a row has the same
+ * number in each scan with this request.
+ */
 static int remote_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
 	*row = (sqlite3_int64)((struct remote_cursor *)base)->at + 1;
@@ -718,7 +787,7 @@ static const sqlite3_module remote_module = {
 	.xRowid = remote_row_id,
 };
 
-/* All tables are virtual: what a statement does not read is not requested. */
+/* All tables are virtual, so that only the tables that a statement reads are requested. */
 int query_fleet_tables(sqlite3 *db, struct query *query)
 {
 	int err = SQLITE_OK;

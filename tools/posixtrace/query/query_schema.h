@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_schema.h - the names and types of the columns of all tables but events. The command query
- * has these tables for logs, the command ship makes them in a fleet's database, and query --at
- * reads them there.
+ * query_schema.h - the names and types of the columns of all tables except for events. For logs,
+ * the command query makes these tables. The command ship makes them in a fleet's database, where
+ * query --at reads them.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_SCHEMA_H
 #define POSIXTRACE_QUERY_QUERY_SCHEMA_H
@@ -21,8 +21,8 @@ enum query_tables {
 struct query_schema {
 	const char *name;
 	struct query_schema_column {
-		const char *name;       /* NULL behind the last one */
-		bool is_text;           /* else an integer */
+		const char *name;       /* NULL behind the last column */
+		bool is_text;           /* the type is text; otherwise it is integer */
 	} column[QUERY_SCHEMA_COLUMNS];
 };
 
@@ -34,8 +34,8 @@ size_t query_schema_columns(const struct query_schema *schema);
 bool query_schema_has(const struct query_schema *schema, const char *column);
 
 /*
- * Returns "CREATE TABLE NAME(...)", with the text more before the closing parenthesis, in memory of
- * sqlite3_malloc(). NULL without memory.
+ * Returns "CREATE TABLE NAME(...)" with the text more before the closing parenthesis. The caller
+ * frees it by sqlite3_free(). Returns NULL if memory is lacking.
  */
 char *query_schema_sql(const struct query_schema *schema, const char *more);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_spans.c - the table spans: spans made of begins and their ends, as in the command latency.
+ * query_spans.c - the virtual table spans. It has the spans that the command latency finds, too.
  *
- * A row is complete when its span ends. An event without a partner makes no row.
+ * The event that ends a span makes a row. A span without an end makes no row.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "choose/function_names.h"
 #include "spans/pairing.h"
 
-#define WAITING 64 /* spans that one event can end */
+#define WAITING 64 /* an event makes rows for at most this number of spans */
 
 struct table {
 	sqlite3_vtab base;
@@ -33,7 +33,7 @@ struct cursor {
 	int64_t begin_ns, end_ns;
 	struct pairing pairing;
 	bool has_pairing;
-	const struct log_type *type;   /* of the event that is looked at */
+	const struct log_type *type;   /* the type of the current event */
 	struct row row[WAITING];
 	unsigned rows, at;
 	uint64_t ordinal;
@@ -73,10 +73,11 @@ static int query_spans_disconnect(sqlite3_vtab *base)
 }
 
 /*
- * If a condition gives a lower bound of the begin, earlier events need not be read. If it gives an
- * upper bound of the end, later events need not be read. The other two bounds are of no use,
- * because the other end of a span may be anywhere. The plan has a letter for each argument: b for a
- * bound of the begin, e for a bound of the end.
+ * If a condition is a lower bound for the begin of spans, the events before it need not be read. If
+ * it is an upper bound for the end of spans, the events after it need not be read. An upper bound
+ * for the begin is of no use, because the span may end at any later time. A lower bound for the end
+ * is of no use, either, because the span may begin at any earlier time. The plan has a letter for
+ * each argument: b for a bound of the begin, e for a bound of the end.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -118,7 +119,9 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 	return SQLITE_OK;
 }
 
-/* Spans that have not ended are dropped together with the pairing. They make no rows. */
+/*
+ * Closes the current log and its pairing. Spans that have not ended are dropped; they make no rows.
+ */
 static void leave_log(struct cursor *cursor)
 {
 	if (cursor->has_pairing)
@@ -141,9 +144,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 }
 
 /*
- * Called by the pairing for each span that an event ends. The array row has a fixed size, so that
- * no log can make the cursor grow. If an event ends more than WAITING spans, the others are
- * dropped.
+ * The pairing calls this function for each span that an event ends. The array row has a fixed size,
+ * so that the log does not determine the memory. If an event ends more than WAITING spans, the
+ * other spans are dropped.
  */
 static void query_spans_take(void *arg, const struct span *span,
 			     const struct posix_trace_event_np *end)
@@ -156,8 +159,8 @@ static void query_spans_take(void *arg, const struct span *span,
 }
 
 /*
- * Each log has a pairing of its own, because no span begins in one log and ends in another.
- * Pairings need the log's types, so they are made when the log is opened.
+ * Each log has a separate pairing, because no span begins in one log and ends in another. A pairing
+ * needs the log's types, so it is made when the log is opened.
  */
 static int go_to_log(struct cursor *cursor, unsigned number)
 {
@@ -180,8 +183,8 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 }
 
 /*
- * Moves to the next row: the next span that the last event has ended. If there is no further one,
- * it reads events until one ends a span. query_spans_next() reads a log once, from begin_ns to
+ * Moves to the next row, which is the next span that the last event has ended. If there is no such
+ * span, the function reads events until one ends a span. Each log is read once, from begin_ns to
  * end_ns.
  */
 static int query_spans_next(sqlite3_vtab_cursor *base)
@@ -248,7 +251,7 @@ static int query_spans_column(sqlite3_vtab_cursor *base, sqlite3_context *contex
 	const struct span *span = &row->span;
 
 	switch (number) {
-	case NAME: /* the name is copied, because it is valid only as long as the pairing */
+	case NAME: /* SQLite copies the name, because it is valid only as long as the pairing */
 		sqlite3_result_text(context, span->series->name, -1, SQLITE_TRANSIENT);
 		break;
 	case KIND:

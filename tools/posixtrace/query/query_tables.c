@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_tables.c - the small tables: the types, threads and losses of the logs. */
+/*
+ * query_tables.c - makes and fills the small tables, such as those of the types, threads and losses
+ * of the logs.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +15,12 @@
 #include "spans/roles.h"
 #include "symbols/symbols.h"
 
-#define STACKS_MOST (1u << 20) /* numbers beyond are senseless */
+/* stacks with greater numbers are ignored, since such a log is hostile */
+#define STACKS_MOST (1u << 20)
 
 /*
- * Bindings are copied, since a row may be inserted after the text is gone. SQLite binds NULL for a
- * text that is NULL.
+ * SQLite copies the text, since the row may be inserted when the text is no longer valid. If text
+ * is a null pointer, SQLite binds NULL.
  */
 void query_bind_text(sqlite3_stmt *row, int column, const char *text)
 {
@@ -25,7 +29,7 @@ void query_bind_text(sqlite3_stmt *row, int column, const char *text)
 
 /*
  * The bindings are removed, so that a column that the next row does not bind is NULL.
- * sqlite3_reset() returns the error of the step.
+ * sqlite3_reset() returns the error of sqlite3_step().
  */
 int query_insert_row(sqlite3_stmt *row)
 {
@@ -34,7 +38,7 @@ int query_insert_row(sqlite3_stmt *row)
 	return sqlite3_reset(row);
 }
 
-/* The sum of all causes. */
+/* Returns the sum of the lost events over all causes. */
 static int64_t query_tables_lost(const struct posix_trace_ledger_np *ledger)
 {
 	uint64_t sum = 0;
@@ -45,8 +49,8 @@ static int64_t query_tables_lost(const struct posix_trace_ledger_np *ledger)
 }
 
 /*
- * Binds the three columns events, called and lost, which follow each other. The numbers come from
- * the log's ledger, so no event is read.
+ * Binds the columns events, called and lost, which are neighbours; column is the first of them. The
+ * numbers are in the log's ledger, so no event is read.
  */
 static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_ledger_np *ledger)
 {
@@ -56,8 +60,9 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 }
 
 /*
- * role is NULL for a type that neither begins nor ends a span. Each cause with a loss is a row of
- * losses.
+ * Inserts a row of types, and a row of losses for each cause by which events of the type were lost.
+ * role may be NULL; a type that neither begins nor ends a span has NULL in the columns role and
+ * span.
  */
 static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
 		     const struct log_type *type, const struct role *role,
@@ -90,8 +95,9 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 }
 
 /*
- * Also stores the numbers of events by type, from which query_plan.c decides how often to read the
- * log. A type that the ledger does not have has zeros.
+ * Inserts the rows of all types. It also stores the number of events of each type in events_of,
+ * because query_plan.c needs it to decide how often the log is read. If the ledger has no line for
+ * a type, all its numbers are 0.
  */
 static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_log *query_log)
 {
@@ -113,7 +119,10 @@ static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_lo
 	return err;
 }
 
-/* The number of threads is known only at the end of the ledger. */
+/*
+ * Inserts a row for each thread. The ledger does not say how many threads it has, so the loop ends
+ * when there is no further thread.
+ */
 static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
@@ -135,7 +144,10 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 	return err;
 }
 
-/* Children are relations between processes and not things with a name, so they have no row. */
+/*
+ * Inserts a row for each object. An object of the kind CHILD has no row, because it only says which
+ * process is the parent of which.
+ */
 static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 {
 	struct posix_trace_object_np object;
@@ -158,8 +170,8 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 }
 
 /*
- * Inserts the frames of a stack. The first event that refers to it decides as of which process and
- * time the functions are looked up.
+ * Inserts a row for each frame of a stack. event is the first event that refers to the stack. The
+ * functions are searched for the process and the time of this event.
  */
 static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_event_np *event, const struct stacks_found *stack)
@@ -188,8 +200,9 @@ static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 }
 
 /*
- * Reads the log once, if it has stacks, by a reader of its own. Each stack is inserted at the first
- * event that refers to it, of which the bit in done is kept.
+ * If the log has stacks, reads the whole log once with a separate reader. A stack is inserted when
+ * the first event refers to it. done has an element for each number of a stack; it is true when the
+ * stack has been inserted.
  */
 static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
 {
@@ -224,7 +237,10 @@ static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
 	return err;
 }
 
-/* Columns whose attributes cannot be read stay NULL. */
+/*
+ * Inserts a row about the stream. If the attributes cannot be read, the columns for them are empty
+ * or NULL.
+ */
 static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_ledger_np *ledger)
 {
@@ -254,7 +270,7 @@ static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 	return query_insert_row(row);
 }
 
-/* Inserts the rows of one log. The rows of all logs are inserted in one transaction. */
+/* Inserts the rows of one log into all tables except for the table of stacks. */
 static int fill_log(sqlite3_stmt *row[QUERY_TABLES], struct query_log *log)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
@@ -295,7 +311,10 @@ static int prepare_row(sqlite3 *db, const struct query_schema *schema, sqlite3_s
 	return err;
 }
 
-/* Makes a table and the statement that inserts a row. events and spans are virtual tables. */
+/*
+ * Makes a table and prepares the statement that inserts a row into it. It is not used for the
+ * virtual tables events and spans.
+ */
 static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
 {
 	char *table = query_schema_sql(schema, "");
@@ -305,7 +324,10 @@ static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_st
 	return err ? err : prepare_row(db, schema, row);
 }
 
-/* Reads the logs that have stacks, and looks up the functions of their frames. */
+/*
+ * Fills the table of stacks. It reads each log that has stacks, and searches the functions of the
+ * frames.
+ */
 int query_tables_stacks(sqlite3 *db, struct query *query)
 {
 	sqlite3_stmt *row = NULL;
@@ -320,9 +342,10 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
 }
 
 /*
- * The tables are complete before a statement runs, except for the table of stacks, and they do not
- * change afterwards. There is no journal, since the database is in memory and is never rolled back.
- * The view stored counts the events themselves, where ledger has the numbers of the writer.
+ * All tables except for the table of stacks are filled here, before a statement runs, and do not
+ * change later. The database needs no journal, since it is in memory and never rolled back. The
+ * view stored counts the events that the logs have, while the table ledger has the numbers that the
+ * writers have counted.
  */
 int query_tables(sqlite3 *db, struct query *query)
 {

@@ -14,9 +14,9 @@
 /* ------------------------------------------------------------------ the statement */
 
 /*
- * A function that is not in one of the two lists may differ for equal rows, as random() does, or
- * may depend on the number of rows, as group_concat() does. Because an unknown function sets
- * strange, new functions of SQLite cause no wrong results.
+ * If a function is in neither of the two lists, its results may differ for equal rows, as those of
+ * random() do, or may depend on the number of rows, as those of group_concat() do. Such a function
+ * sets strange. So a function that a new version of SQLite adds causes no wrong results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {
@@ -46,7 +46,10 @@ static bool ends_with(const char *text, const char *end)
 	return len >= strlen(end) && !strcmp(text + len - strlen(end), end);
 }
 
-/* Returns true for a plan of one scan in which only the groups are sorted. */
+/*
+ * Returns true if SQLite's plan for the statement is a single scan of a virtual table, and at most
+ * the result of the statement is sorted.
+ */
 static bool is_one_scan(sqlite3 *db, const char *sql)
 {
 	char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
@@ -97,8 +100,9 @@ static int columns_of(int column)
 }
 
 /*
- * used is SQLite's set of columns; its bit 63 means all columns from 63 on. Returns false if one of
- * them cannot be a property of groups.
+ * Computes the properties by which groups must be distinguished. used is SQLite's set of used
+ * columns, where bit 63 is for all columns from 63 on. If a used column is no property of groups,
+ * returns false.
  */
 static bool columns_fit_groups(uint64_t used, unsigned *columns)
 {
@@ -113,7 +117,10 @@ static bool columns_fit_groups(uint64_t used, unsigned *columns)
 	return true;
 }
 
-/* Appends the groups of a log to those of the query, with the number of the log. */
+/*
+ * Appends the groups of a log to the groups of the query, and stores the number of the log in each
+ * of them.
+ */
 static bool query_weighted_keep(struct query *query, const struct groups *groups, unsigned log)
 {
 	if (!vec_grow(&query->group, query->groups, groups->count))
@@ -126,8 +133,9 @@ static bool query_weighted_keep(struct query *query, const struct groups *groups
 }
 
 /*
- * Returns false after an interrupt, without memory, and if there are more than GROUPS_MAX groups.
- * The statement is then answered row by row, without groups.
+ * Counts the groups of a log. Returns false after an interrupt, if memory is lacking, or if there
+ * are more than GROUPS_MAX groups. In these cases the statement is executed row by row, without
+ * groups.
  */
 static bool count_log(struct query *query, unsigned log, unsigned columns)
 {
@@ -140,12 +148,15 @@ static bool count_log(struct query *query, unsigned log, unsigned columns)
 	return good;
 }
 
-/* All logs are counted before the statement runs, so that no scan can fail in the middle. */
+/*
+ * Counts the groups of all logs. This is done before the statement runs, so that no scan can fail
+ * later.
+ */
 static bool count_all(struct query *query)
 {
 	unsigned columns;
 
-	/* The server counts when the table is scanned. */
+	/* For a fleet's database, the server counts when the table is scanned. */
 	if (query->remote)
 		return true;
 	if (!columns_fit_groups(query->columns, &columns))
@@ -165,10 +176,11 @@ void query_weighted_end(struct query *query)
 }
 
 /*
- * is_one_scan() prepares the statement, and so calls query_weighted_plan(), which sets
- * query->columns. query->columns remains UINT64_MAX if SQLite does not use this table. The word
- * DISTINCT is searched for in the text. If it is found where it has no effect, that only costs
- * time.
+ * is_one_scan() prepares the statement, so SQLite calls xBestIndex and with it
+ * query_weighted_plan(), which sets query->columns. If the statement does not use the table events,
+ * query->columns remains UINT64_MAX. The function searches the text of the statement for the word
+ * DISTINCT. If the word is only a part of a text or name, the statement is executed row by row,
+ * which only costs time.
  */
 bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 {
@@ -186,8 +198,8 @@ bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 /* ------------------------------------------------------------------ the plan */
 
 /*
- * The plan has two letters for each column by which the rows are ordered: one for the column, one
- * for ascending or descending.
+ * Behind its first letter, the plan has two letters for each column by which the rows are ordered:
+ * one for the column, one for ascending or descending order.
  */
 bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *plan)
 {
@@ -213,8 +225,8 @@ bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *pl
 }
 
 /*
- * query_weighted_compare() needs these two, because qsort(3) passes no argument. Only one cursor is
- * sorted at a time.
+ * The query and the order for query_weighted_compare(), to which qsort(3) cannot pass them. They
+ * may be static, because only one cursor is sorted at a time.
  */
 static const struct query *sorted;
 static const char *sorted_by;
@@ -224,13 +236,13 @@ static const struct log_type *type_of(const struct group *group)
 	return logfile_type(&sorted->log[group->log].file, group->type);
 }
 
-/* SQLite's integers are signed, so the numbers are compared as signed numbers. */
+/* Compares two numbers as signed numbers, because the integers of SQLite are signed. */
 static int by_number(uint64_t a, uint64_t b)
 {
 	return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
 }
 
-/* Names are compared by bytes, then by length. This is the order of SQLite's BINARY. */
+/* Compares the names of two groups' types by bytes, and then by length, as SQLite's BINARY does. */
 static int by_name(const struct group *a, const struct group *b)
 {
 	const struct log_type *x = type_of(a), *y = type_of(b);
@@ -241,8 +253,8 @@ static int by_name(const struct group *a, const struct group *b)
 }
 
 /*
- * Returns 0 for a type without a level. In SQL such a level is NULL, which comes before all
- * numbers.
+ * Returns the level of a group's type. For a type without a level it returns 0. In SQL this level
+ * is NULL, which also precedes all numbers.
  */
 static uint64_t level_of(const struct group *group)
 {
@@ -252,7 +264,8 @@ static uint64_t level_of(const struct group *group)
 }
 
 /*
- * The numbers have the order of the column's values: NULL, "late", "truncated", "truncated,late".
+ * Returns a number for a group's flags. The numbers have the order of the values of the column
+ * flags: NULL, "late", "truncated", "truncated,late".
  */
 static uint64_t flags_of(const struct group *group)
 {
@@ -287,8 +300,8 @@ static int compare_column(int column, const struct group *a, const struct group 
 }
 
 /*
- * The rows must be exactly in the order that query_weighted_plan() promised: SQLite does not sort
- * again, and it groups neighbours only.
+ * The rows must be exactly in the order that query_weighted_plan() has promised, because SQLite
+ * does not sort them again, and it only joins neighbouring rows to a group.
  */
 static int query_weighted_compare(const void *x, const void *y)
 {
@@ -310,8 +323,9 @@ void query_weighted_sort(struct query *query, const char *plan)
 }
 
 /*
- * The event gets the properties of the group. All other properties are 0; the statement does not
- * use them. query->weight is the weight of the current row until the next call.
+ * Makes the next group the current row. The event gets the properties of the group. All other
+ * properties of the event are 0, because the statement does not use them. query->weight becomes the
+ * number of events in the group.
  */
 bool query_weighted_next(struct query_cursor *cursor)
 {

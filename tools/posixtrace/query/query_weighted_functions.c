@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * query_weighted_functions.c - count(), sum(), total() and avg() for rows with a weight. They
- * replace SQLite's own functions of these names for this connection. Their results equal those of
- * SQLite's functions except for the rounding of reals.
+ * replace SQLite's functions of these names in this connection. Except for the rounding of reals,
+ * their results equal the results of SQLite's functions.
  */
 #include "query/query_weighted.h"
 
 /*
- * The sum of a group. SQLite zeroes the struct for each group and frees it. whole is the exact sum
- * as long as no real was added and the sum has not overflowed.
+ * The sum of a group. SQLite sets the struct to zeros for each group and frees it later. whole is
+ * the exact sum if no real was added and no overflow occurred.
  */
 struct sum {
 	sqlite3_int64 count;
@@ -38,7 +38,10 @@ static void count_final(sqlite3_context *context)
 	sqlite3_result_int64(context, sum ? sum->count : 0);
 }
 
-/* The integer sum and the real sum are both kept, because a later value may be a real. */
+/*
+ * Adds a value to the integer sum and to the real sum. Both are needed, because a later value may
+ * be a real.
+ */
 static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct sum *sum = sqlite3_aggregate_context(context, sizeof(*sum));
@@ -58,7 +61,7 @@ static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 }
 
 /*
- * As for SQLite's sum(), the result is NULL if there were no values, and an overflow is an error.
+ * If there were no values, the result is NULL, and an overflow is an error, as in SQLite's sum().
  */
 static void sum_final(sqlite3_context *context)
 {
@@ -74,7 +77,7 @@ static void sum_final(sqlite3_context *context)
 		sqlite3_result_int64(context, sum->whole);
 }
 
-/* As for SQLite's total(), the result is 0.0 if there were no values, and never an error. */
+/* If there were no values, the result is 0.0, and it is never an error, as in SQLite's total(). */
 static void total_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);
@@ -91,8 +94,8 @@ static void avg_final(sqlite3_context *context)
 }
 
 /*
- * Until a weighted row is delivered, the weight is 1, so the functions also work for rows of other
- * tables.
+ * The weight is 1 at the beginning, so that the functions also work for rows that have no
+ * weight.
  */
 int query_weighted_functions(struct query *query, sqlite3 *db)
 {

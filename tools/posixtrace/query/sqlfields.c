@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sqlfields.c - columns for fields, and the SQL values of fields. */
+/* sqlfields.c - names the columns of fields, and computes the SQL values of fields. */
 #include "query/sqlfields.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "query/query_columns.h"
 
 /*
- * Returns whether every event has a column with this name. A field with such a name gets a prefix.
- * SQL ignores case.
+ * Returns whether a column that every event has has this name. If so, the column of the field gets
+ * a prefix. Case does not matter, because SQL ignores it.
  */
 static bool is_column(const char *name)
 {
@@ -31,7 +31,10 @@ int sqlfields_find(const struct sqlfields *fields, const char *name)
 	return -1;
 }
 
-/* SQL ignores case in names: a name that differs only in case gets a number. */
+/*
+ * Chooses the name of a field's column. SQL ignores case, so if the name differs from that of
+ * another column only in case, a number is appended.
+ */
 static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 {
 	snprintf(added->name, sizeof(added->name), "%s%s", is_column(added->field) ? "field." : "",
@@ -47,7 +50,7 @@ static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 	}
 }
 
-/* Fields beyond SQLFIELDS_MAX have no column. */
+/* When there are SQLFIELDS_MAX columns, further fields get no column. */
 bool sqlfields_add_name(struct sqlfields *fields, const char *field)
 {
 	struct sqlfield *more;
@@ -78,16 +81,22 @@ void sqlfields_free(struct sqlfields *fields)
 
 /* ------------------------------------------------------------------ values */
 
-/* The bytes of the last text value. The header says how long they are valid. One thread uses it. */
+/*
+ * The bytes of the last value that is a text or array. sqlfields.h says how long they are valid.
+ * Only one thread uses this buffer.
+ */
 static struct out scratch = { .fd = -1 };
 
-/* For an empty value the pointer must not be NULL, because SQLite would take the value for NULL. */
+/*
+ * If the value is empty, the pointer must not be NULL, because SQLite would then take the value for
+ * NULL.
+ */
 static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *bytes, size_t len)
 {
 	*to = (struct sqlvalue){ .kind = kind, .bytes = len ? bytes : "", .len = len };
 }
 
-/* Returns all elements of an array as JSON, or NULL if that is too long. */
+/* Stores all elements of an array as JSON. If this would be too long, the value remains NULL. */
 static void array_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		     size_t len, struct sqlvalue *to)
 {
@@ -103,20 +112,21 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 		value_json(&json, NULL, &value);
 	}
 	if (!json.needs_comma)
-		return; /* the data ends before the array */
+		return; /* the data ends before the first element */
 	json_end_array(&json);
 	set_bytes(to, SQLVALUE_TEXT, scratch.bytes, scratch.used);
 }
 
 /*
- * Returns the name of a value in the schema, of an error number or of a signal. Names of bits are
- * not used here, so that SQL can compute with bits.
+ * Stores the name of a value and returns true. That is the name that the schema gives to the value,
+ * or the name of an error number or signal. Returns false if there is none. Names of bits are not
+ * used here, so that SQL can compute with the bits.
  */
 static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {
 	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
-	/* Most fields have no names of values. The call is omitted for them. */
+	/* Most fields have no names of values, so the call of the library is omitted for them. */
 	if (!value->field->value_names && value->field->type != POSIX_TRACE_TYPE_ERRNO_NP &&
 	    value->field->type != POSIX_TRACE_TYPE_SIGNAL_NP)
 		return false;
@@ -145,7 +155,10 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 			  value->data, value->len);
 		break;
 	default:
-		/* Integers of SQLite are signed. Addresses and bits keep their 64 bits. */
+		/*
+		 * The integers of SQLite are signed, so a U64 that is too great becomes a real.
+		 * Values of other types, such as addresses and bits, keep their 64 bits.
+		 */
 		if (value->u64 > INT64_MAX && (value->field->type == POSIX_TRACE_TYPE_U64_NP ||
 					       value->field->type == POSIX_TRACE_TYPE_NS_NP))
 			*to = (struct sqlvalue){ .kind = SQLVALUE_REAL,
@@ -157,8 +170,8 @@ static void number_of(const struct posix_trace_value_np *value, struct sqlvalue 
 }
 
 /*
- * The value is NULL if the data ends before the field. Data of a damaged log may have any length;
- * posix_trace_field_get_np() checks the length.
+ * If the data ends before the field, the value is NULL. In a damaged log the data may have any
+ * length, which posix_trace_field_get_np() checks.
  */
 void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		 size_t len, struct sqlvalue *to)

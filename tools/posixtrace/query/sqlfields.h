@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlfields.h - the fields of schemas as columns of one table. The command query and the databases
- * that the command convert makes have the same names and values.
+ * sqlfields.h - makes columns of one table from the fields of all schemas. The command query uses
+ * these names and values, and so does the command convert for the databases that it writes.
  */
 #ifndef POSIXTRACE_QUERY_SQLFIELDS_H
 #define POSIXTRACE_QUERY_SQLFIELDS_H
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
-#define SQLFIELDS_MAX 1900 /* columns of fields; SQLite allows 2000 in a table */
+/* the greatest number of columns of fields; SQLite allows 2000 columns in a table */
+#define SQLFIELDS_MAX 1900
 
 struct sqlfield {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 8]; /* name of the column */
@@ -21,11 +22,16 @@ struct sqlfields {
 	size_t count;
 };
 
-/* Adds columns for new fields. Returns false without memory. */
+/*
+ * Adds a column for each field of the schema that has none yet. Returns false if memory is lacking.
+ */
 bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema);
-/* Adds a column for a field, unless it has one. The name must live as long as fields. */
+/*
+ * Adds a column for a field that has none yet. The name must remain valid as long as fields.
+ * Returns false if memory is lacking.
+ */
 bool sqlfields_add_name(struct sqlfields *fields, const char *field);
-/* Returns the index of the column of the field with this name, -1 if there is none. */
+/* Returns the index of the column of the field with this name, or -1 if there is none. */
 int sqlfields_find(const struct sqlfields *fields, const char *name);
 void sqlfields_free(struct sqlfields *fields);
 
@@ -35,7 +41,8 @@ struct sqlvalue {
 	enum sqlvalue_kind kind;
 	int64_t integer;
 	double real;
-	const void *bytes;         /* valid until the next value, or the end of the event */
+	/* valid until the next call of sqlvalue_of(), and as long as the event */
+	const void *bytes;
 	size_t len;
 };
 

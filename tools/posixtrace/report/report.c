@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * report.c - the command report: prints a trace of any format that convert reads, as a table or by
- * templates. Several logs are merged by report_merge.c; one log flows from its format's import
- * function into the sink of report_sink.c.
+ * templates. report_merge.c prints several logs as one. For a single input, the import function of
+ * its format passes the events to the sink of report_sink.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -77,9 +77,9 @@ static const struct format *source_of(struct fmt_input *input)
 }
 
 /*
- * Runs the flow from the log to the sink. The sink ends the flow with an error when the rest of the
- * trace does not matter; sink->done distinguishes that from a failure, and sink->status is then the
- * result.
+ * Runs the flow from the input to the sink. When the rest of the trace does not matter, the sink
+ * ends the flow with an error. sink->done then shows that this was no failure, and sink->status is
+ * the result.
  */
 static int print_events(struct report_sink *sink, struct fmt_input *input)
 {
@@ -147,8 +147,9 @@ static int print_log(struct report *report, const struct templates *templates,
 }
 
 /*
- * Loads all files before it prints a message, so that one run reports the errors of all of them. A
- * file that cannot be read ends the command with status 1, a wrong template with status 2.
+ * Loads all files before it prints a message, so that one run reports the errors of all of them. If
+ * a file cannot be read, the command ends with status 1. If a template is wrong, it ends with
+ * status 2.
  */
 static int load_templates(const struct report *report, struct templates *templates)
 {
@@ -188,8 +189,8 @@ static int print_report(struct report *report, char *path)
 }
 
 /*
- * Checks the options together, which the parser of a single option cannot do. After a message it
- * falls through to the usage.
+ * Checks the options together, which the parser of a single option cannot do. After a message the
+ * user gets the hint on the usage.
  */
 static int report_on(struct report *report, int argc, char **argv)
 {
@@ -214,7 +215,7 @@ static int report_on(struct report *report, int argc, char **argv)
 	return tool_usage(&report_command);
 }
 
-/* Everything that the options acquire is freed here, whatever the result is. */
+/* Frees everything that the options have allocated, whatever the result is. */
 static int report_run(int argc, char **argv)
 {
 	struct report report = { .header = true };

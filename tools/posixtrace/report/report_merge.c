@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_merge.c - a report of several logs, their events in one order. */
+/* report_merge.c - prints a report of several logs, with all events in one order. */
 #include <string.h>
 
 #include "base/say.h"

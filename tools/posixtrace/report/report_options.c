@@ -51,7 +51,7 @@ static bool on_or_off(const char *value, bool *on)
 	return *on || !strcmp(value, "off");
 }
 
-/* Reads one digit from 0 to 3. struct columns has the meaning of each. */
+/* Reads one digit from 0 to 3. The member timestamp of struct columns explains these values. */
 static bool report_options_timestamp(const char *value, unsigned *form)
 {
 	*form = (unsigned)(*value - '0');
@@ -158,8 +158,8 @@ const struct option_row report_options[] = {
 };
 
 /*
- * wanted_option() takes the options that several commands share. It prints the message about a
- * wrong value itself, and good is false then.
+ * wanted_option() takes the options that several commands share. If a value is wrong,
+ * wanted_option() prints the message, and good is false.
  */
 bool report_option(struct report *report, int option, const char *value)
 {

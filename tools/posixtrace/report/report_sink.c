@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_sink.c - the end of a flow: selects the events of a trace of any format, and prints them
- * as a table or by templates. The flow calls it from one thread, in the order of the trace.
+ * report_sink.c - the sink of a flow, which selects the events of a trace of any format and prints
+ * them as a table or by templates. The flow calls it from one thread, in the order of the trace.
  * Numbers, names and times come from a hostile file; the flow has checked that each event has a
  * known type.
  */
@@ -23,7 +23,7 @@
  */
 struct report_type {
 	const struct fmt_type *from;
-	struct log_type shown;           /* its schema if it can be used */
+	struct log_type shown;           /* has the schema only if it can be used */
 	const struct template *template; /* NULL: the built-in form */
 	uint32_t number;
 };
@@ -43,8 +43,8 @@ void report_sink_use(struct report_sink *sink)
 }
 
 /*
- * Durations are pairs of events, so their state begins with the flow. The tail is allocated only if
- * --tail was given.
+ * A duration comes from a pair of events, so the durations begin with the flow. The tail is
+ * allocated only if --tail was given.
  */
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -61,9 +61,9 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 static void show_tail(struct report_sink *sink);
 
 /*
- * Ends the flow before its end. The import function treats -1 as a failure and returns; done and
- * status keep the true result. The tail is printed here, because report_sink_end() is not called
- * any more.
+ * Ends the flow before the end of the trace. The import function treats the returned -1 as a
+ * failure and returns. The members done and status keep the true result. The tail is printed here,
+ * because report_sink_end() is not called any more.
  */
 static int report_sink_stop(struct report_sink *sink, int status)
 {
@@ -78,8 +78,8 @@ static int report_sink_stop(struct report_sink *sink, int status)
 
 /*
  * Returns the time at which a source that can seek may begin. This time is never later than the
- * first wanted event. A start that does not fit in 64 bits is ignored here; select_event() compares
- * in 128 bits.
+ * first wanted event. A start that does not fit in 64 bits is ignored, because select_event(),
+ * which compares 128 bits, applies it to each event.
  */
 static int64_t seek_time(const struct report_sink *sink)
 {
@@ -128,9 +128,9 @@ static int know_first(struct report_sink *sink, int64_t time_ns)
 }
 
 /*
- * The source knows the times of its first and last event, so a time before the last one can be
- * given, and the source may seek. If the source seeks past the first event, elapsed time counts
- * from first_ns. Otherwise it counts from the first event that arrives.
+ * Called if the source knows the times of its first and last event. The options may then give a
+ * time relative to the last event, and the source may seek. If the source seeks past the first
+ * event, elapsed time counts from first_ns. Otherwise it counts from the first event that arrives.
  */
 static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
 {
@@ -148,7 +148,7 @@ static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_n
 	sink->any = true;
 }
 
-/* Called once, before types and events. first_ns of 0 counts as unknown. */
+/* The flow calls it once, before types and events. A first_ns of 0 counts as unknown. */
 static int report_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct report_sink *sink = context;
@@ -203,7 +203,7 @@ static uint32_t number_of(const struct fmt_type *type)
 }
 
 /*
- * Makes the struct for a type. All decisions that depend on the type alone are made here: whether
+ * Makes the struct for a type. It also decides everything that depends on the type alone: whether
  * the type is selected, and which template it has.
  */
 static struct report_type *make_type(struct report_sink *sink, const struct fmt_type *from)
@@ -260,8 +260,8 @@ static int learn_type(void *context, const struct fmt_type *type)
 /* ------------------------------------------------------------------ events */
 
 /*
- * Prints an event by its template. Templates identify threads by posix_thread_id. Formats that have
- * none give the kernel's thread number.
+ * Prints an event by its template. Templates identify threads by posix_thread_id. An event of a
+ * format without posix_thread_id has the kernel's thread number instead.
  */
 static void by_template(struct report_sink *sink, const struct report_type *type,
 			const struct posix_trace_event_np *event)
@@ -301,8 +301,8 @@ static void report_sink_print(struct report_sink *sink, const struct report_type
 }
 
 /*
- * The limit is applied before the tail: --limit with --tail gives the last of the first events.
- * A tail copies the data, because the flow's data is valid only for this call.
+ * --limit is applied before --tail, so both together give the last ones of the first events. A tail
+ * copies the data, because the flow's data is valid only for this call.
  */
 static int report_sink_show(struct report_sink *sink, const struct report_type *type,
 			    const struct posix_trace_event_np *event)
@@ -340,8 +340,8 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 
 /*
  * Takes one event. The durations get every event, also those that are not wanted, because the begin
- * of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS behind the
- * end, because late events of earlier times may follow.
+ * of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS after the
+ * wanted end, because late events, whose times are earlier, may follow.
  */
 static int report_sink_take(void *context, const struct fmt_event *from)
 {
@@ -407,8 +407,8 @@ static int report_sink_lost(void *context, const struct fmt_lost *lost)
 }
 
 /*
- * Handles the end of the trace. Names that the options contain and no part of the trace has are
- * reported only now, because types may appear up to the end.
+ * Handles the end of the trace. A name in the options that no part of the trace has is reported
+ * only now, because types may appear up to the end.
  */
 static int report_sink_end(void *context, const struct fmt_end *end)
 {

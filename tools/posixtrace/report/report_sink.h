@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * report_sink.h - the end of a flow (its sink) that prints a report: a trace of any format, by
- * templates or as a table.
+ * report_sink.h - the sink of a flow that prints a report of a trace of any format, by templates or
+ * as a table.
  */
 #ifndef POSIXTRACE_REPORT_REPORT_SINK_H
 #define POSIXTRACE_REPORT_REPORT_SINK_H
@@ -18,8 +18,8 @@
 struct report_sink {
 	/* members that the caller sets */
 	const struct templates *templates; /* NULL: a table */
-	struct columns columns;            /* by templates */
-	struct report_table table;         /* as a table */
+	struct columns columns;            /* of a report by templates */
+	struct report_table table;         /* of a report as a table */
 	const struct select *select;
 	struct wanted *wanted;
 	struct out *out;
@@ -40,7 +40,7 @@ struct report_sink {
 	bool has_span;                     /* the trace has given its first and last time */
 	bool big_endian;
 	bool done;                         /* the rest of the trace does not matter */
-	/* the result when done was set, because the flow treats the stop as a failure */
+	/* if done is set: the true result, because the flow treats the stop as a failure */
 	int status;
 };
 

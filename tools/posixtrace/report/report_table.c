@@ -59,7 +59,7 @@ void report_table_header(struct out *out, const struct report_table *table)
 
 /*
  * Returns the time since the event that was printed before, 0 for the first event. A damaged trace
- * may have any times: if the difference does not fit in 64 bits, the nearest number is returned.
+ * may have any times. If the difference does not fit in 64 bits, the nearest number is returned.
  */
 static int64_t report_table_delta(const struct report_table *table, int64_t time_ns)
 {
@@ -93,7 +93,10 @@ static void report_table_data(struct out *out, const struct report_table *table,
 			      const struct logfile *log, const struct log_type *type,
 			      const struct posix_trace_event_np *event)
 {
-	/* fields_text() begins with a blank, like each text behind the name of a type. */
+	/*
+	 * fields_text() writes a blank before its text. The other forms need one too, because the
+	 * name of the type precedes them.
+	 */
 	if (fields_text(out, log, type, event, table->when))
 		return;
 	out_char(out, ' ');

@@ -17,7 +17,7 @@ struct report_table {
 	struct pick *pick;   /* only these columns, NULL: all */
 	const char *log_name; /* name of the log of the event shown next, with several logs; NULL:
 			       * one log */
-	size_t log_width;    /* of its column */
+	size_t log_width;    /* width of the column with this name */
 	bool any;            /* an event was shown before */
 	int64_t previous_ns;
 };

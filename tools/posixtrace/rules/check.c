@@ -15,13 +15,13 @@
 extern const struct tool_command check_command;
 
 /*
- * The statuses of this command differ from tool_exit: 1 means that a rule is violated, 2 means any
- * failure.
+ * Two exit statuses of this command have another meaning than in enum tool_exit: 1 means that a
+ * rule is violated, 2 means any failure.
  */
 #define CHECK_VIOLATED 1
 #define CHECK_FAILED   2
 
-/* The form of the verdict. The last option that selects a form is used. */
+/* The form of the verdict. If several options select a form, the last one is used. */
 enum check_form { CHECK_TEXT, CHECK_TAP, CHECK_JUNIT };
 
 struct check {
@@ -31,7 +31,7 @@ struct check {
 	struct logfile log;
 	enum check_form form;
 	bool utc, syntax;
-	bool durations_possible; /* an event type of the log can have a duration */
+	bool durations_possible; /* events of at least one type can have a duration */
 };
 
 /* Returns true if a type of the log has a field with this name. */
@@ -57,7 +57,7 @@ static void say_no_field(const struct rule *rule, const char *path, const struct
 	    nearest_hint(&nearest));
 }
 
-/* Checks the names of an expression. Returns false after it printed an error. */
+/* Checks that the log has the names of an expression. Returns false after it printed an error. */
 static bool where_fits(const struct check *check, const struct logfile *log, struct where *where)
 {
 	if (!where)
@@ -70,20 +70,21 @@ static bool where_fits(const struct check *check, const struct logfile *log, str
 	return !where_say_unknown(where);
 }
 
-/* Returns true if the expression of an event contains a duration. */
+/* Returns true if an event of a rule has an expression that contains a duration. */
 static bool asks_duration(const struct rule_event *event)
 {
 	return event->where && where_asks_duration(event->where);
 }
 
 /*
- * Checks the fields of all rules. A name that no event type has is probably mistyped. All errors
- * are printed, not only the first.
+ * Checks the names in all rules. If no event type has a field of this name, it is probably
+ * mistyped. The function prints all errors, not only the first.
  */
 static bool rules_fit(struct check *check)
 {
 	/*
-	 * durations is opened only to learn whether the log can have durations; it reads no event.
+	 * The struct durations is used only to find out whether events of the log can have
+	 * durations. No event is read here.
 	 */
 	const struct rules *rules = &check->rules;
 	struct logfile *log = &check->log;
@@ -112,7 +113,10 @@ static bool rules_fit(struct check *check)
 	return fit;
 }
 
-/* Returns the exit status. A violation decides it, even if other rules are undecided. */
+/*
+ * Returns the exit status. If any rule is violated, that determines the status, even if other rules
+ * are undecided.
+ */
 static int status_of(const struct check *check, int status)
 {
 	for (size_t i = 0; i < check->rules.count; i++)
@@ -125,8 +129,8 @@ static int status_of(const struct check *check, int status)
 }
 
 /*
- * Begins at the first event of the log, even if --begin names a later one: the earlier events show
- * which types the filter excludes and whether the stream is stopped.
+ * The reading begins at the first event of the log, even if --begin gives a later time. The events
+ * before that time show which types the filter excludes and whether the stream is stopped.
  */
 static int begin_reading(struct check *check, struct reading *reading)
 {
@@ -139,7 +143,10 @@ static int begin_reading(struct check *check, struct reading *reading)
 static int judge_log(struct check *check)
 {
 	struct reading reading;
-	/* If the log is damaged, open obligations are undecided, so judge_end() must know that. */
+	/*
+	 * judge_end() is called behind reading_status(), because it must know whether the log is
+	 * damaged. In a damaged log open obligations are undecided.
+	 */
 	int err = begin_reading(check, &reading), status;
 
 	while (!err && !check->judge.err && reading_next(&reading, &err))
@@ -163,14 +170,14 @@ static int judge_log(struct check *check)
 		verdict_junit(&out_stdout, &check->rules, check->log.path);
 	else
 		verdict_text(&out_stdout, &check->rules);
-	/* Warnings go to standard error, behind the result. */
+	/* Warnings are printed on standard error, after the result. */
 	verdict_warn(&check->rules, &check->log);
 	return status_of(check, status);
 }
 
 /*
- * Prints a result without rules. Otherwise a program that reads only standard output could take the
- * missing result for success.
+ * With --tap or --junit, prints that no rule could be checked. Otherwise a program that reads only
+ * standard output could take the missing result for success.
  */
 static int check_fail(const struct check *check)
 {
@@ -181,7 +188,7 @@ static int check_fail(const struct check *check)
 	return CHECK_FAILED;
 }
 
-/* Reads the rules and the log. With --syntax only the rules. */
+/* Reads the rules and checks the log. With --syntax it only reads the rules. */
 static int check_log(struct check *check, const char *rules, const char *path)
 {
 	int status;
@@ -221,7 +228,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Processes an option. Returns false after an error was printed. */
+/*
+ * Processes an option. Returns false if the option or its value is wrong; the error has been
+ * printed.
+ */
 static bool parse_option(struct check *check, int option)
 {
 	bool good;
@@ -246,8 +256,8 @@ static bool parse_option(struct check *check, int option)
 }
 
 /*
- * Parses the options and checks. Each failure before the log was read has the status of usage
- * errors.
+ * Parses the options and checks the log. Each failure before the log is read has the status of
+ * usage errors.
  */
 static int check_rules(struct check *check, int argc, char **argv)
 {
@@ -266,7 +276,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 						 "give the names of the rules and of a log");
 		return tool_usage(&check_command);
 	}
-	/* Standard input can be read once only. */
+	/* Standard input can be read only once. */
 	if (!check->syntax && !strcmp(argv[optind], "-") && !strcmp(argv[optind + 1], "-")) {
 		say("check: rules and log cannot both be standard input");
 		return tool_usage(&check_command);
@@ -274,7 +284,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 	return check_log(check, argv[optind], argv[optind + 1]);
 }
 
-/* Checks, and frees all memory in any case. */
+/* Runs the command and frees all memory in any case. */
 static int check_run(int argc, char **argv)
 {
 	static struct check check;

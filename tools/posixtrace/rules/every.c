@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * every.c - obligations: events that another event must follow.
+ * every.c - judges rules "every". An event that another event must follow is called an obligation.
  *
- * An obligation whose time has passed is not violated at once. The writer of the awaited event may
- * have been suspended, and its event then follows younger ones. The obligation is therefore kept
- * for WANTED_LATE_NS more of the log, and an event that was recorded in time still meets it.
+ * If the time of an obligation has passed, it does not count as violated at once. The writer of the
+ * awaited event may have been suspended, and then its event follows younger ones in the log.
+ * Therefore the obligation is kept until an event is later than its time by more than
+ * WANTED_LATE_NS. Until then, an event that was recorded in time still meets the obligation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +20,16 @@
 #define NONE       UINT32_MAX
 #define KEY_BYTES  64
 
-/* An obligation: an event that another one must follow. */
+/* An obligation: an event that another event must follow. */
 struct pending {
 	uint64_t key;
 	int64_t time_ns;
 	pid_t pid, tid;
-	uint32_t older, younger; /* in the list of its rule; younger also links free ones */
-	/* its time had passed before events could be missing, so it is violated */
+	/* neighbours in the list of its rule; younger also links the free elements */
+	uint32_t older, younger;
+	/* its time passed before the gap in the log, so it is certainly violated */
 	bool certain;
-	char text[KEY_BYTES];    /* the key as text, for the report */
+	char text[KEY_BYTES];    /* the key as text, which the message shows */
 };
 
 bool every_init(struct judge *judge)
@@ -72,7 +74,7 @@ static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 	judge->free = index;
 }
 
-/* Reports an obligation that was not met. */
+/* Reports an obligation that no event has met. */
 static void report_violation(struct judge *judge, struct rule *rule, const struct pending *pending,
 		     const char *why)
 {
@@ -81,8 +83,8 @@ static void report_violation(struct judge *judge, struct rule *rule, const struc
 }
 
 /*
- * Returns true if the time of the obligation, and slack_ns more, had passed at time_ns. Without
- * "within" the time never passes.
+ * Returns true if at time_ns the time of the obligation had passed by more than slack_ns. If the
+ * rule has no "within", the time never passes.
  */
 static bool is_over(const struct rule *rule, const struct pending *pending, int64_t time_ns,
 		    uint64_t slack_ns)
@@ -95,7 +97,7 @@ static bool is_over(const struct rule *rule, const struct pending *pending, int6
 	return (uint64_t)time_ns - (uint64_t)pending->time_ns > limit_ns;
 }
 
-/* Counts a violation and removes the obligation. */
+/* Reports an obligation as violated and removes it. */
 static void close_violated(struct judge *judge, size_t index, uint32_t at)
 {
 	struct rule *rule = &judge->rules->rule[index];
@@ -110,22 +112,22 @@ static void close_violated(struct judge *judge, size_t index, uint32_t at)
 	remove_pending(judge, index, at);
 }
 
-/* Counts an undecided case and removes the obligation. */
+/* Counts an obligation as undecided and removes it. */
 static void close_undecided(struct judge *judge, size_t index, uint32_t at)
 {
 	judge->rules->rule[index].undecided++;
 	remove_pending(judge, index, at);
 }
 
-/* Returns true if the awaited event could be missing in the log. */
+/* Returns true if the awaited event may have occurred and the log lacks it. */
 static bool is_blind(const struct judge *judge, size_t index)
 {
 	return sight_is_blind(&judge->sight) || judge->hidden[index];
 }
 
 /*
- * Closes those obligations of a rule whose time has passed. The list is in order of age, so the
- * loop ends at the first one whose time has not passed.
+ * Closes the obligations of a rule whose time has passed. The list is in order of age, so the loop
+ * ends at the first obligation whose time has not passed.
  */
 static void expire_rule(struct judge *judge, size_t index, int64_t now_ns)
 {
@@ -151,8 +153,8 @@ void every_expire(struct judge *judge, int64_t now_ns)
 }
 
 /*
- * Makes room in the full pool: closes obligations whose time has passed and which are only kept for
- * late events.
+ * Makes room in the full pool. For each rule it closes the oldest obligation if its time has
+ * passed, so that it is only kept for late events.
  */
 static void free_overdue(struct judge *judge)
 {
@@ -170,8 +172,9 @@ static void free_overdue(struct judge *judge)
 }
 
 /*
- * Returns a hash of the key of an event: the process, and the fields of the rule or, if the rule
- * has none, the thread. text receives the key in words unless it is NULL.
+ * Returns a hash of the key of an event. The key is the process with the fields of the rule, or
+ * with the thread if the rule has no fields. If text is not NULL, the function also writes the key
+ * there, in words.
  */
 static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 		       const struct reading *reading, char *text)
@@ -222,7 +225,7 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		free_overdue(judge);
 		at = judge->free;
 	}
-	if (at == NONE) { /* there is no room, so the case of this event is undecided */
+	if (at == NONE) { /* the pool has no room, so the obligation counts as undecided */
 		use->rule->undecided++;
 		return;
 	}
@@ -251,7 +254,7 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	if (at == NONE)
 		return;
 	key = key_of(judge, use, reading, NULL);
-	/* The youngest obligation with this key is met, unless its time had passed. */
+	/* The event meets the youngest obligation with this key whose time has not passed. */
 	while (at != NONE && (judge->pending[at].key != key ||
 			      is_over(use->rule, &judge->pending[at], reading->event.time_ns, 0)))
 		at = judge->pending[at].older;
@@ -292,7 +295,7 @@ void every_finish(struct judge *judge, bool is_whole)
 			const struct pending *pending = &judge->pending[at];
 
 			/*
-			 * If the time had not passed, the awaited event might have come after the
+			 * If the time had not passed, the awaited event may have occurred after the
 			 * end of the log.
 			 */
 			if (pending->certain ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * judge.c - distributes the events of a log to the rules. Each event type has a list of the rules
- * that concern it, so for most events one access to an array is enough.
+ * judge.c - passes the events of a log to the rules. For each event type there is a list of the
+ * rules that concern it. So for most events one access to an array shows that no rule concerns
+ * them.
  */
 #include "rules/judge.h"
 
@@ -23,13 +24,15 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 	char when[WHEN_BYTES], who[40] = "", *text = NULL, *line = NULL;
 	va_list args;
 
-	if (rule->violations++ >= RULES_TOLD) /* only counted */
+	if (rule->violations++ >= RULES_TOLD) /* further violations are only counted */
 		return;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	/* Events of the stream, and the counts of a whole log, belong to no process. */
+	/*
+	 * Events of the stream itself belong to no process, nor does the result of a rule "count".
+	 */
 	if (pid || tid)
 		snprintf(who, sizeof(who), " pid %d tid %d", (int)pid, (int)tid);
 	if (!text ||
@@ -44,8 +47,8 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 /* ------------------------------------------------------------------ event types */
 
 /*
- * Stores the indices of the rule's fields. Returns false if the type lacks a field; the rule does
- * not apply to such a type.
+ * Stores the indices of the rule's fields in the type's schema. If the type lacks a field, the
+ * function returns false, because the rule does not apply to such a type.
  */
 static bool has_fields(const struct rule *rule, const struct log_type *type, unsigned *field)
 {
@@ -59,7 +62,10 @@ static bool has_fields(const struct rule *rule, const struct log_type *type, uns
 	return true;
 }
 
-/* Returns true if the pattern matches the type, and notes that there is such a type. */
+/*
+ * Returns true if the pattern matches the type. In that case it also notes that the log has such a
+ * type.
+ */
 static bool matches_type(struct rule_event *event, const struct log_type *type)
 {
 	bool fits = event->pattern && !fnmatch(event->pattern, type->name, 0);
@@ -68,7 +74,7 @@ static bool matches_type(struct rule_event *event, const struct log_type *type)
 	return fits;
 }
 
-/* Returns true for types with times of holding locks. */
+/* Returns true if events of the type have a time for which a lock was held. */
 static bool is_of_locks(const struct log_type *type)
 {
 	return pairing_time_field(type->schema) >= 0 && field_index(type->schema, "lock") >= 0 &&
@@ -90,8 +96,9 @@ static void add_use(struct judge_type *to, struct rule *rule, const struct log_t
 }
 
 /*
- * Makes the list of a type. Entries for the second event of a rule come before entries for the
- * first, so that an event that is both does not meet its own obligation.
+ * Makes the list of a type. An event may be both the second and the first event of a rule. It must
+ * not meet the obligation that it makes itself, so the entry for the second event precedes the
+ * entry for the first.
  */
 static struct judge_type *find_rules(struct judge *judge, const struct log_type *type)
 {
@@ -112,12 +119,18 @@ static struct judge_type *find_rules(struct judge *judge, const struct log_type 
 		if (matches_type(&rule->first, type))
 			add_use(to, rule, type, false);
 	}
-	/* The list was allocated for all rules, but few rules concern one type. */
+	/*
+	 * The memory was allocated for all rules, but usually few rules concern a type, so the rest
+	 * is freed.
+	 */
 	less = to ? realloc(to, sizeof(*to) + to->uses * sizeof(to->use[0])) : NULL;
 	return less ? less : to;
 }
 
-/* Returns the list of a type. Ids of a damaged log may be out of range. */
+/*
+ * Returns the list of a type, and makes it if necessary. If the id is out of range, as it may be in
+ * a damaged log, it sets err and returns NULL.
+ */
 static struct judge_type *type_of(struct judge *judge, const struct log_type *type)
 {
 	size_t id = type->id;
@@ -138,7 +151,10 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	memset(judge, 0, sizeof(*judge));
 	judge->rules = rules;
 	judge->log = log;
-	/* The array covers all ids of the log's format, so a forged id cannot select its size. */
+	/*
+	 * The array has an element for each id that the format of logs permits, so a forged id does
+	 * not determine its size.
+	 */
 	judge->ids = 65536;
 	judge->last_ns = INT64_MIN;
 	judge->by_id = calloc(judge->ids, sizeof(*judge->by_id));
@@ -148,7 +164,10 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 	for (size_t i = 0; i < rules->count; i++) {
 		struct rule *rule = &rules->rule[i];
 
-		/* N + 1 times are enough to find N + 1 events in a span. */
+		/*
+		 * A rule "rate" with at most N events is violated if N + 1 events are in a span, so
+		 * N + 1 times are kept.
+		 */
 		if (rule->kind == RULE_RATE) {
 			rule->window = calloc(rule->number + 1, sizeof(*rule->window));
 			if (!rule->window)
@@ -156,8 +175,8 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 		}
 	}
 	/*
-	 * All types are examined now, also those without events: a rule that matches no type is
-	 * probably mistyped.
+	 * All types are examined now, also types without events. So it is known which patterns
+	 * match no type, since these are probably mistyped.
 	 */
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->id < judge->ids)
@@ -177,7 +196,7 @@ void judge_fini(struct judge *judge)
 
 /* ------------------------------------------------------------------ the others */
 
-/* Judges an event of a rule "never": each such event is a violation. */
+/* Judges an event of a rule "never". Each such event is a violation. */
 static void never_event(struct judge *judge, struct rule *rule, const struct reading *reading)
 {
 	rule->cases++;
@@ -253,8 +272,8 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 }
 
 /*
- * Gaps are noted first, because an event behind a gap must not meet an obligation from before the
- * gap.
+ * sight_event() is called first. It closes obligations from before a gap, so that an event behind
+ * the gap does not meet them.
  */
 void judge_event(struct judge *judge, const struct reading *reading)
 {
@@ -273,9 +292,9 @@ void judge_event(struct judge *judge, const struct reading *reading)
 }
 
 /*
- * Judges a rule "count". Lost events could only make the number greater. If the log alone has more
- * events than the rule allows, the rule is violated in any case. If events were lost, any other
- * violation is uncertain, and the rule is undecided.
+ * Judges a rule "count". With the lost events the number could only be greater. So if the log
+ * already has more events than the rule allows, the rule is certainly violated. If events were
+ * lost, any other violation is uncertain, and the rule remains undecided.
  */
 static void judge_count(struct judge *judge, struct rule *rule)
 {
@@ -289,7 +308,10 @@ static void judge_count(struct judge *judge, struct rule *rule)
 			text_plural(rule->cases), rule->first.pattern);
 }
 
-/* Obligations are closed before the losses are examined, because losses may withdraw violations. */
+/*
+ * The open obligations are closed before sight_losses() is called, because it may change violations
+ * to undecided cases.
+ */
 void judge_end(struct judge *judge, bool is_damaged)
 {
 	every_finish(judge, sight_has_end(judge, is_damaged));

@@ -2,9 +2,10 @@
 /*
  * judge.h - tests rules against the events of a log, one event after the other.
  *
- * An event that another one must follow is an obligation. It is open until the other event arrives,
- * its time passes, the log ends, or events can be missing (sight.h). If events can be missing, the
- * obligation is undecided. If the pool has no room for an obligation, it is undecided as well.
+ * An event that another event must follow is called an obligation. It is open until the other event
+ * arrives, until its time passes, until the log ends, or until events may be missing (sight.h). If
+ * events may be missing, the obligation is undecided. It is also undecided if the pool has no room
+ * for it.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
@@ -30,65 +31,71 @@ struct judge {
 	struct judge_type **by_id; /* the rules of each event type */
 	size_t ids;
 	struct pending *pending;
-	/* list of free obligations; lists of each rule's open ones, by age */
+	/*
+	 * first element of the list of free obligations; for each rule, the oldest and the youngest
+	 * element of the list of its open obligations
+	 */
 	uint32_t free, *first, *last;
-	bool *hidden;              /* of each rule: the filter excludes the event that must
-				    * follow */
+	/*
+	 * for each rule: the filter excludes the event that must follow
+	 */
+	bool *hidden;
 	struct sight sight;
-	struct holder *holder;     /* threads that held locks */
+	/* the threads that held locks, for rules about the order of locks */
+	struct holder *holder;
 	size_t holders;
-	struct table of_holder;    /* finds a holder */
+	struct table of_holder;    /* finds an element of holder */
 	int64_t last_ns;           /* the greatest time so far; INT64_MIN before the first event */
 	int err;
 };
 
-/* Returns false without memory. The caller calls judge_fini() in any case. */
+/* Returns false if memory is lacking. The caller must call judge_fini() in any case. */
 bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 
 /*
- * Judges an event. The caller passes all events of the log, also those that the user does not want,
+ * Judges an event. The caller passes all events of the log, also those that the options exclude,
  * because they may show gaps.
  */
 void judge_event(struct judge *judge, const struct reading *reading);
 
 /*
- * Called at the end of the log. Completes the judgement. is_damaged says that parts of the log are
+ * Completes the results at the end of the log. is_damaged means that parts of the log are
  * missing.
  */
 void judge_end(struct judge *judge, bool is_damaged);
 
-/* Counts a violation and keeps its text if there is room. */
+/* Counts a violation. For the first RULES_TOLD violations of a rule it also keeps the text. */
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* In every.c. Returns false without memory. */
+/* These two functions are in every.c. every_init() returns false if memory is lacking. */
 bool every_init(struct judge *judge);
 void every_fini(struct judge *judge);
 
 /*
- * every_begin() is called for an event that requires another one, every_end() for the other event.
- * The other event meets the youngest obligation with the same key, because nested calls end from
- * the innermost one outwards. index is the index of the rule.
+ * every_begin() is called for an event that another event must follow, and every_end() for the
+ * other event. The other event meets the youngest obligation with its key, because the innermost of
+ * nested calls ends first. index is the index of the rule.
  */
 void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		 const struct reading *reading);
 void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	       const struct reading *reading);
 
-/* Closes obligations whose time has passed. */
+/* Closes the obligations whose time had passed at now_ns by more than WANTED_LATE_NS. */
 void every_expire(struct judge *judge, int64_t now_ns);
 
 /*
- * Closes obligations that were open at since_ns as undecided, because events can be missing from
- * then on. every_cut() does that for all rules, every_cut_rule() for one rule.
+ * Closes the obligations that were open at since_ns, because events may be missing from then on.
+ * They count as undecided. every_cut() does this for all rules, every_cut_rule() for one rule.
  */
 void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);
 
 /*
- * Closes all obligations at the end of the log. is_whole says that no event is missing behind the
- * last one.
+ * Closes all obligations at the end of the log. is_whole means that no event is missing behind the
+ * last event.
  */
 void every_finish(struct judge *judge, bool is_whole);
 
@@ -98,7 +105,7 @@ void rate_event(struct judge *judge, struct rule *rule, const struct reading *re
 /* In order.c: judges an event with the time that a lock was held. */
 void order_event(struct judge *judge, struct rule *rule, const struct reading *reading);
 
-#define ORDER_KEPT 16 /* times of each of the two locks that are kept for a thread */
+#define ORDER_KEPT 16 /* the number of times that are kept for a thread and each of the two locks */
 
 struct holder {
 	const struct rule *rule;   /* NULL: free */

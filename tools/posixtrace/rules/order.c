@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order.c - the order in which a thread took two locks.
+ * order.c - judges rules about the order in which a thread takes two locks.
  *
- * An event is recorded when a lock is released. It has the duration of the hold, which gives the
- * time when the lock was taken. Either lock may be released first, so the last ORDER_KEPT times of
- * both are kept for each thread.
+ * An event is recorded when a lock is released. It has the duration for which the lock was held, so
+ * the time when the lock was taken is known. Either lock may be released first, so the last
+ * ORDER_KEPT times of both locks are kept for each thread.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -15,7 +15,9 @@
 #include "spans/locks.h"
 #include "spans/pairing.h"
 
-/* For table_find(). */
+/*
+ * Returns true if the holder at index is that of the rule and thread in key. table_find() calls it.
+ */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct holder *holder = (const struct holder *)array + index, *wanted = key;
@@ -25,14 +27,17 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the entry of a thread and rule and creates it if necessary; NULL if there is no room or
- * memory.
+ * Returns the entry of a thread and rule and creates it if necessary. Returns NULL if there are too
+ * many entries or if memory is lacking.
  */
 static struct holder *find_holder(struct judge *judge, const struct rule *rule,
 			   const struct posix_trace_event_np *event)
 {
 	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid };
-	/* Rules have different lines, so the line distinguishes the entries of one thread. */
+	/*
+	 * A thread has one entry for each rule. The hash uses the line of the rule to distinguish
+	 * them.
+	 */
 	uint64_t hash = hash_number((uint64_t)event->info.posix_pid << 32 ^ (uint32_t)event->tid,
 				    rule->line);
 	uint32_t index = table_find(&judge->of_holder, hash, is_at, judge->holder, &wanted);
@@ -46,7 +51,10 @@ static struct holder *find_holder(struct judge *judge, const struct rule *rule,
 	return &judge->holder[judge->holders++];
 }
 
-/* Returns true if the lock has this name (a pattern) or this address. */
+/*
+ * Returns true if the pattern in the rule matches the name of the lock, or if it is the address of
+ * the lock.
+ */
 static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 		    const struct posix_trace_event_np *event, uint64_t pointer)
 {
@@ -59,11 +67,11 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 	return !strcmp(lock->pattern, address) || (name && !fnmatch(lock->pattern, name, 0));
 }
 
-/* Reports a violation if the second lock was taken while the first was held. */
+/* Reports a violation if the second lock was taken while the thread held the first lock. */
 static void compare_times(struct judge *judge, struct rule *rule, const struct holder *holder,
 		    const struct held *first, const struct held *second)
 {
-	/* Equal times are no order: the two calls may have overlapped. */
+	/* If two times are equal, the order of the two calls is unknown. */
 	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
 		return;
 	judge_violation(judge, rule, second->from_ns, holder->pid, holder->tid,
@@ -71,11 +79,14 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 			rule->first.pattern);
 }
 
-/* Compares a hold of one lock with the last holds of the other lock, and stores it. */
+/*
+ * Compares a time for which one lock was held with the last such times of the other lock, and keeps
+ * it.
+ */
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)
 {
-	/* The array is a ring of the last ORDER_KEPT times; older ones are not compared. */
+	/* The array is circular and has the last ORDER_KEPT times. Older times are not compared. */
 	unsigned others = holder->count[!which];
 
 	for (unsigned i = 0; i < others && i < ORDER_KEPT; i++) {
@@ -95,7 +106,7 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 	struct holder *holder;
 	bool is[2];
 
-	/* judge.c passes only types that have a field lock and a duration. */
+	/* judge.c passes only events of types that have a field lock and a duration. */
 	if (!posix_trace_field_get_np(schema, (unsigned)pairing_time_field(schema), 0, event->data,
 				      event->data_len, 0, &time) ||
 	    !field_by_name(schema, "lock", event, &lock) ||
@@ -108,7 +119,7 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 	if (!is[0] && !is[1])
 		return;
 	rule->cases++;
-	/* The data is hostile: the duration may be so long that the subtraction overflows. */
+	/* In a hostile log the duration may be so long that the subtraction overflows. */
 	if (time.u64 > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time.u64, &held.from_ns))
 		held.from_ns = INT64_MIN;

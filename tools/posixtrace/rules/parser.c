@@ -14,8 +14,8 @@
 static struct out out_stderr = { .fd = 2 };
 
 /*
- * Prints the line with a caret below the wrong word. Tabs remain tabs, so that the caret is in its
- * column.
+ * Prints the line with a caret below the wrong word. A tab in the line is printed as a tab in both
+ * lines, so that the caret is below the word.
  */
 void parser_fail(struct parser *parser, const char *expected)
 {
@@ -25,7 +25,7 @@ void parser_fail(struct parser *parser, const char *expected)
 	 */
 	size_t column = (size_t)(parser->word - parser->line);
 
-	if (parser->failed) /* one error for each line is enough */
+	if (parser->failed) /* only the first error of a line is printed */
 		return;
 	parser->failed = true;
 	parser->rules->errors++;
@@ -55,7 +55,8 @@ void parser_fail(struct parser *parser, const char *expected)
 /* ------------------------------------------------------------------ words */
 
 /*
- * Returns true for the bytes of which words consist: those of names, patterns, numbers and UTF-8.
+ * Returns true for the bytes of which words consist. These are the bytes of names, patterns and
+ * numbers, and all bytes above ASCII.
  */
 static bool is_word(char c)
 {
@@ -64,8 +65,8 @@ static bool is_word(char c)
 }
 
 /*
- * Reads a quoted text. A backslash protects the byte that follows. The text is never longer than
- * its line.
+ * Reads a quoted text. A backslash is dropped, and the byte behind it is taken as it is. The text
+ * fits, because it is not longer than its line.
  */
 static void parser_quoted(struct parser *parser)
 {
@@ -97,7 +98,7 @@ void parser_next(struct parser *parser)
 	parser->quoted = false;
 	parser->len = 0;
 	parser->text[0] = '\0';
-	/* A comment ends the line. */
+	/* The end of the line, or a comment, has no word. */
 	if (!*p || *p == '#')
 		return;
 	if (*p == '"') {
@@ -105,7 +106,9 @@ void parser_next(struct parser *parser)
 		return;
 	}
 	if (is_word(*p))
-		/* A colon at the end of a word separates the name of a rule. */
+		/*
+		 * A colon at the end of a word ends the name of a rule and is no part of the word.
+		 */
 		while (is_word(*p) && !(*p == ':' && (p[1] == ' ' || !p[1])))
 			p++;
 	else if (*p && strchr("<>=", *p))
@@ -131,7 +134,7 @@ bool parser_skip(struct parser *parser, const char *word)
 	return true;
 }
 
-/* After an error the line is not examined further. */
+/* If an error of this line was printed already, the function prints nothing. */
 void parser_want(struct parser *parser, const char *word)
 {
 	char expected[32];
@@ -147,7 +150,7 @@ bool parser_is_name(const struct parser *parser)
 	return parser->len && (parser->quoted || is_word(*parser->word));
 }
 
-/* The copy remains valid when the next line is read. */
+/* The rule needs a copy, because the next line overwrites the text. */
 char *parser_copy(struct parser *parser)
 {
 	char *text = strdup(parser->text);

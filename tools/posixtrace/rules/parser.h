@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * parser.h - the words of a line of rules, and messages about wrong ones.
+ * parser.h - splits a line of rules into words, and prints messages about wrong words.
  *
- * After the first error of a line no further error is printed, and the rest of the line is not
- * examined. text is the word without its quotes.
+ * After the first error of a line the rest of the line is not examined, and no further error is
+ * printed.
  */
 #ifndef POSIXTRACE_RULES_PARSER_H
 #define POSIXTRACE_RULES_PARSER_H
@@ -14,32 +14,33 @@ struct parser {
 	struct rules *rules;
 	const char *line;
 	unsigned number;       /* of the line */
-	const char *at, *word; /* pointers behind the current word, and to its beginning */
-	size_t len;            /* of the word in the line; 0: the end of the line */
+	const char *at, *word; /* at points behind the current word, word to its beginning */
+	size_t len;            /* length of the word in the line; 0: the end of the line */
 	bool quoted, failed, no_memory;
 	char text[RULES_LINE]; /* the word without quotes */
 };
 
-/* Prints that something else was expected at the current word, with the line and a caret. */
+/* Prints what was expected instead of the current word, with the line and a caret. */
 void parser_fail(struct parser *parser, const char *expected);
 
 /* Moves to the next word: letters, a quoted text, or signs. */
 void parser_next(struct parser *parser);
 
 /*
- * parser_is() compares the current word. parser_skip() also moves on if it is the same.
- * parser_want() prints an error if it is not.
+ * These functions compare the current word with word. parser_is() only compares. If both are equal,
+ * parser_skip() and parser_want() move to the next word. If they differ, parser_want() prints an
+ * error.
  */
 bool parser_is(const struct parser *parser, const char *word);
 bool parser_skip(struct parser *parser, const char *word);
 void parser_want(struct parser *parser, const char *word);
 
-/* Returns true for a word of letters or in quotes. */
+/* Returns true if the current word can be a name or pattern, or is a text in quotes. */
 bool parser_is_name(const struct parser *parser);
 
 /*
- * Returns a copy of the word that the caller frees, or NULL without memory, which counts as an
- * error.
+ * Returns a copy of the word, which the caller frees. If memory is lacking, it returns NULL, and
+ * the line counts as wrong.
  */
 char *parser_copy(struct parser *parser);
 

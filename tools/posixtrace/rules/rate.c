@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rate.c - the number of events in a span of time.
+ * rate.c - judges rules about the number of events in a span of time.
  *
- * For at most N events the last N + 1 times are kept in order, in a circular array whose oldest
- * place is cases % (N + 1). An event whose writer was suspended arrives after younger ones and is
- * inserted in its place.
+ * If a rule allows at most N events, the last N + 1 times are kept in a circular array, sorted from
+ * the oldest to the youngest. The oldest time has the index cases % (N + 1). An event whose writer
+ * was suspended arrives after younger events, and its time is inserted at the right place.
  */
 #include "base/brief.h"
 #include "rules/judge.h"
 
 /*
- * Returns the place of the time with this index, counted from the place from, which has the oldest
- * time.
+ * Returns the address of a time. index is counted from the oldest time, which is at the place
+ * from.
  */
 static int64_t *time_at(const struct rule *rule, uint64_t from, uint64_t index)
 {
 	return &rule->window[(from + index) % (rule->number + 1)];
 }
 
-/* Returns whether the two times are within one span. to_ns must not be before from_ns. */
+/*
+ * Returns whether the time from from_ns to to_ns is less than the span of the rule. to_ns must not
+ * be before from_ns.
+ */
 static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 {
 	return (uint64_t)to_ns - (uint64_t)from_ns < rule->within_ns;
 }
 
 /*
- * Replaces the oldest time in the full array. Returns true if there are too many events in a span,
- * whether or not the oldest time is one of them.
+ * Adds a time to the full array and removes the oldest one. Returns true if there are too many
+ * events in a span. The oldest time may still be one of them.
  */
 static bool replace_oldest(struct rule *rule, int64_t time_ns)
 {
@@ -35,16 +38,16 @@ static bool replace_oldest(struct rule *rule, int64_t time_ns)
 	bool too_many;
 
 	/*
-	 * This event is older than all stored times. The times before them are not known any
-	 * longer, so the case is undecided.
+	 * This event is older than all times in the array. The times before them are no longer
+	 * known, so the case is undecided.
 	 */
 	if (rule->number && time_ns < gone_ns) {
 		rule->undecided++;
 		return false;
 	}
 	/*
-	 * Together with the new time there are N + 2 times. The first N + 1 of them must be
-	 * examined only if the new time is one of them; otherwise they were examined before.
+	 * Together with the new time there are N + 2 times. If the new time is one of the first N +
+	 * 1, these must be examined. Otherwise they have been examined before.
 	 */
 	too_many = rule->number && time_ns < *time_at(rule, oldest, rule->number) &&
 		   is_within(rule, gone_ns, *time_at(rule, oldest, rule->number - 1) > time_ns ?
@@ -59,8 +62,8 @@ static bool replace_oldest(struct rule *rule, int64_t time_ns)
 }
 
 /*
- * Adds a time to an array that is not full. Returns true if the array is full now and all its times
- * are within one span.
+ * Adds a time to an array that is not full. Returns true if the array has become full and all its
+ * times are within a span.
  */
 static bool add_first(struct rule *rule, int64_t time_ns)
 {

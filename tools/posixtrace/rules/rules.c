@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rules.c - parses a file of rules. The file is the user's; its lines and numbers are bounded. */
+/*
+ * rules.c - parses a file of rules. The lengths of its lines, and the numbers in them, are limited.
+ */
 #include "rules/rules.h"
 
 #include <ctype.h>
@@ -15,8 +17,8 @@
 /* ------------------------------------------------------------------ parts of rules */
 
 /*
- * Parses a pattern and an optional expression. Messages about the expression begin with its place
- * in the file.
+ * Parses a pattern and an optional expression. Error messages about the expression begin with its
+ * place in the file.
  */
 static void parse_event(struct parser *parser, struct rule_event *event)
 {
@@ -37,11 +39,11 @@ static void parse_event(struct parser *parser, struct rule_event *event)
 		return;
 	}
 	/*
-	 * The word begins with the quote, and columns count from 1, so the text begins at the
-	 * word's offset + 2.
+	 * Columns are counted from 1, and the word begins with the quote. So the column of the
+	 * expression is the offset of the word + 2.
 	 */
 	snprintf(place, sizeof(place), "%s:%u", parser->rules->path, parser->number);
-	/* A path that does not fit loses its end, which matters only in a message. */
+	/* A path that is too long for place loses its end. It is used only in messages. */
 	event->where = where_parse_at(place, (size_t)(parser->word - parser->line) + 2,
 				      parser->word + 1, parser->text);
 	if (!event->where) {
@@ -71,8 +73,8 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 	uint64_t number;
 
 	/*
-	 * strtoull(3) accepts blanks and signs, and it saturates. So the first character and errno
-	 * are checked, too.
+	 * strtoull(3) also accepts blanks and signs, so the first character is tested. If the
+	 * number is too large, it sets errno.
 	 */
 	errno = 0;
 	number = strtoull(parser->text, &end, 10);
@@ -101,7 +103,7 @@ static uint64_t parse_span(struct parser *parser)
 		parser_fail(parser, "a span of time, such as 5ms");
 		return 0;
 	}
-	/* The unit may be a word of its own. */
+	/* The unit may be the next word. */
 	if (!*end) {
 		parser_next(parser);
 		end = parser->text;
@@ -109,7 +111,7 @@ static uint64_t parse_span(struct parser *parser)
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].name) != 0)
 			continue;
-		/* A double is exact enough, because the spans in rules are short. */
+		/* A double is exact enough for the short spans in rules. */
 		number *= units[i].ns;
 		if (number < 1 || number > 9e18)
 			break;
@@ -120,7 +122,7 @@ static uint64_t parse_span(struct parser *parser)
 	return 0;
 }
 
-/* Parses a relation. A rate has an upper limit only. */
+/* Parses a relation. A rule "rate" may only have an upper limit. */
 static void parse_relation(struct parser *parser, struct rule *rule)
 {
 	static const char *const names[] = { [RULE_LESS] = "<", [RULE_AT_MOST] = "<=",
@@ -128,7 +130,7 @@ static void parse_relation(struct parser *parser, struct rule *rule)
 	bool is_rate = rule->kind == RULE_RATE;
 
 	/*
-	 * The names are in the order of enum rule_relation, in which the upper limits come first.
+	 * names has the order of enum rule_relation, in which RULE_LESS and RULE_AT_MOST are first.
 	 */
 	for (int i = RULE_LESS; i <= (is_rate ? RULE_AT_MOST : RULE_MORE); i++)
 		if (parser_skip(parser, names[i])) {
@@ -164,7 +166,8 @@ static void parse_every(struct parser *parser, struct rule *rule)
 				return;
 			}
 			/*
-			 * "thread" adds no field. If the rule has no fields, the thread is the key.
+			 * "thread" is not stored as a field, because a rule without fields uses the
+			 * thread as the key.
 			 */
 			if (!parser_is(parser, "thread"))
 				rule->field[rule->fields++] = parser_copy(parser);
@@ -186,7 +189,10 @@ static void parse_never(struct parser *parser, struct rule *rule)
 		return;
 	}
 	parser_next(parser);
-	/* "lock" may also be the name of an event type. */
+	/*
+	 * In "never lock" without further words, or with "where", lock is the name of an event
+	 * type.
+	 */
 	if (!parser->len || parser_is(parser, "where")) {
 		parser->at = word;
 		parser_next(parser);
@@ -218,8 +224,8 @@ static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_
 	parser_want(parser, "per");
 	rule->within_ns = parse_span(parser);
 	/*
-	 * A rule "rate" stores as many times as its number says, so the number is bounded. "< 0"
-	 * can never hold and is refused.
+	 * A rule "rate" keeps number + 1 times, so the number is limited. A rule "< 0" can never be
+	 * satisfied and is refused.
 	 */
 	if (rule->number > RULES_WINDOW || (rule->relation == RULE_LESS && !parser->failed)) {
 		parser->word = strpbrk(parser->line, "<");
@@ -234,8 +240,8 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 	const char *colon;
 
 	/*
-	 * parser_next() does not include a colon at the end of a word. If there is one, the word is
-	 * the name of the rule.
+	 * A colon at the end of a word is not a part of the word. If the first word is followed by
+	 * a colon, it is the name of the rule.
 	 */
 	parser_next(parser);
 	colon = parser->at;
@@ -261,8 +267,8 @@ static void parse_rule(struct parser *parser, struct rule *rule)
 	else
 		parser_fail(parser, "every, never, count or rate");
 	/*
-	 * A rest of the line that is not understood is an error and not ignored, because the user
-	 * meant something by it.
+	 * Words behind the rule are an error. They are not ignored, because the user meant
+	 * something by them.
 	 */
 	if (!parser->failed && parser->len)
 		parser_fail(parser, "the end of the line");
@@ -280,7 +286,10 @@ static void free_event(struct rule_event *event)
 	where_free(event->where);
 }
 
-/* Frees all that the rule owns; a rule that was parsed in part has NULL members. */
+/*
+ * Frees all memory that the rule owns. In a rule that was only parsed in part, the other pointers
+ * are NULL.
+ */
 static void free_rule(struct rule *rule)
 {
 	free(rule->text);
@@ -294,7 +303,7 @@ static void free_rule(struct rule *rule)
 	free(rule->window);
 }
 
-/* Reads one line. Empty lines and comments make no rule. Returns false without memory. */
+/* Reads one line. An empty line or a comment makes no rule. Returns false if memory is lacking. */
 static bool read_line(struct parser *parser)
 {
 	struct rules *rules = parser->rules;
@@ -307,7 +316,7 @@ static bool read_line(struct parser *parser)
 	if (!parser->len)
 		return true;
 	parser->at = parser->line;
-	/* The limit bounds the lists of each event type. */
+	/* The number of rules is limited, because each event type has a list of rules. */
 	if (rules->count == RULES_MAX) {
 		parser_fail(parser, "a thousand rules at most");
 		return true;
@@ -352,8 +361,8 @@ bool rules_read(struct rules *rules, const char *path)
 			break;
 		}
 		/*
-		 * A NUL byte hides the rest of its line. It ends the reading, because a file of
-		 * NULs may be huge.
+		 * Behind a NUL byte the rest of the line would be ignored. The reading ends here
+		 * and not at the next line, because a file that consists of NULs may be huge.
 		 */
 		if ((!len || line[len - 1] != '\n') && !feof(file)) {
 			parser.word = line;
@@ -364,13 +373,17 @@ bool rules_read(struct rules *rules, const char *path)
 		}
 		if (len && line[len - 1] == '\n')
 			line[--len] = '\0';
-		if (len && line[len - 1] == '\r') /* line ends of other systems */
+		/* lines of files from some other systems end with \r\n */
+		if (len && line[len - 1] == '\r')
 			line[len - 1] = '\0';
 		good = read_line(&parser);
 		if (!good)
 			say("%s", strerror(ENOMEM));
 	}
-	/* After an error of reading, the rules so far must not be taken for all rules. */
+	/*
+	 * If the file could not be read to its end, the result is false, because further rules may
+	 * be missing.
+	 */
 	if (ferror(file)) {
 		say("%s: %s", path, strerror(errno));
 		good = false;

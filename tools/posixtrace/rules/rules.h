@@ -9,7 +9,7 @@
  * [NAME:] rate EVENT <= NUMBER per SPAN (also <)
  *
  * EVENT is a pattern for names of event types, optionally followed by where "EXPRESSION". # begins
- * a comment. Memory is bounded: see RULES_*.
+ * a comment. The constants RULES_* limit the memory.
  */
 #ifndef POSIXTRACE_RULES_RULES_H
 #define POSIXTRACE_RULES_RULES_H
@@ -19,10 +19,11 @@
 
 #define RULES_MAX      1000
 #define RULES_LINE     4096   /* bytes of a line */
-#define RULES_PENDING  65536  /* open obligations, of all rules */
-#define RULES_WINDOW   65536  /* greatest number of a rate */
-#define RULES_HOLDERS  16384  /* threads with times of locks, of all rules */
-#define RULES_TOLD     10     /* violations of a rule that are printed; all are counted */
+#define RULES_PENDING  65536  /* open obligations of all rules together */
+#define RULES_WINDOW   65536  /* greatest number in a rule "rate" */
+#define RULES_HOLDERS  16384  /* threads for which times of locks are kept, of all rules together */
+/* at most this number of violations of a rule is printed; all are counted */
+#define RULES_TOLD     10
 
 enum rule_kind { RULE_EVERY, RULE_NEVER, RULE_ORDER, RULE_COUNT, RULE_RATE };
 
@@ -30,9 +31,9 @@ enum rule_relation { RULE_LESS, RULE_AT_MOST, RULE_EQUAL, RULE_AT_LEAST, RULE_MO
 
 struct rule_event {
 	char *pattern;
-	struct where *where;   /* NULL: all events */
-	bool exists;           /* the log has such an event type */
-	/* at least one of the event types that match has the fields of the rule */
+	struct where *where;   /* the expression; NULL: all events of the types */
+	bool exists;           /* the log has an event type, or lock, that the pattern matches */
+	/* at least one of the event types that match the pattern has the fields of the rule */
 	bool has_fields;
 };
 
@@ -41,22 +42,22 @@ struct rule {
 	unsigned line;
 	char *text;            /* the rule without its name */
 	char *name;            /* NULL: none */
-	struct rule_event first, second; /* for an order: patterns of locks */
+	struct rule_event first, second; /* for RULE_ORDER: the patterns of the two locks */
 	char *field[POSIX_TRACE_KEYS_MAX_NP];
 	unsigned fields;       /* number of key fields; 0: the thread is the key */
-	uint64_t within_ns;    /* limit of "within", 0: none; for a rate its span */
+	uint64_t within_ns;    /* the span of "within", 0: none; for RULE_RATE the span of "per" */
 	enum rule_relation relation;
 	uint64_t number;
 	/* Results. */
 	uint64_t cases;        /* events that the rule concerns */
 	uint64_t violations, undecided;
 	/*
-	 * The number of lost events, according to the ledger, that the rule concerns. They could
-	 * change its result.
+	 * How many lost events the rule concerns, according to the ledger. With them the result
+	 * could be different.
 	 */
 	uint64_t lost;
 	char *told[RULES_TOLD];
-	int64_t *window;       /* for a rate, the last times in a circular array */
+	int64_t *window;       /* for RULE_RATE: the last times, in a circular array */
 };
 
 struct rules {
@@ -67,8 +68,8 @@ struct rules {
 };
 
 /*
- * Reads the rules. Returns false after it printed that the file cannot be read or there is no
- * memory. Wrong rules are counted in errors.
+ * Reads the rules. If the file cannot be read or memory is lacking, prints that and returns false.
+ * For each wrong rule it prints an error and increments errors.
  */
 bool rules_read(struct rules *rules, const char *path);
 void rules_fini(struct rules *rules);

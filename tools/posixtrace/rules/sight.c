@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sight.c - follows the gaps of a log by its system events, and its losses by the ledger. */
+/* sight.c - finds the gaps of a log by its system events, and the losses by its ledger. */
 #include "rules/sight.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static bool is_among(const trace_event_set_t *set, trace_event_id_t id)
 	return !posix_trace_eventset_ismember(id, set, &ismember) && ismember;
 }
 
-/* Returns true if the filter excludes a type that must follow in this rule. */
+/* Returns true if the filter excludes a type that is the second event of the rule. */
 static bool filter_hides(const struct judge *judge, const struct rule *rule,
 		  const trace_event_set_t *filter)
 {
@@ -38,8 +38,8 @@ static bool filter_hides(const struct judge *judge, const struct rule *rule,
 }
 
 /*
- * Processes a change of the filter. If a log begins in the middle of its stream, its first filter
- * is known only from the first change, which has the filter before it.
+ * Processes a change of the filter. If the beginning of a stream is missing in its log, the first
+ * filter is known only from the first change, which also has the filter before the change.
  */
 static void filter_changed(struct judge *judge, const struct posix_trace_event_np *event)
 {
@@ -65,8 +65,9 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	struct sight *sight = &judge->sight;
 
 	/*
-	 * Damage began after the last event at the earliest, and so did a gap whose beginning is
-	 * not in the log. Obligations that are open at that time become undecided.
+	 * The flag shows damage before this event. RESUME and START may also follow a gap whose
+	 * beginning is not in the log. In these cases events may be missing since the last event,
+	 * so the obligations that were open then become undecided.
 	 */
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
 		every_cut(judge, judge->last_ns);
@@ -103,7 +104,10 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	}
 }
 
-/* A log that was full lacks the events at its end, and unread events are missing in it, too. */
+/*
+ * If the log was full, the events behind its end are missing. Unread events are missing in the log,
+ * too.
+ */
 bool sight_has_end(const struct judge *judge, bool is_damaged)
 {
 	struct posix_trace_ledger_np total;
@@ -115,14 +119,16 @@ bool sight_has_end(const struct judge *judge, bool is_damaged)
 
 /* ------------------------------------------------------------------ losses */
 
-/* The lost events that a rule concerns. */
+/* How many lost events a rule concerns. */
 struct missing {
 	uint64_t first, second;
-	unsigned first_kinds, second_kinds; /* kinds of calls that the shim could not trace */
-	bool anywhere; /* second events may be missing where no system event marks a gap */
+	/* bits of the kinds of calls to which the first and the second events belong */
+	unsigned first_kinds, second_kinds;
+	/* second events may be missing at times that no system event shows as a gap */
+	bool anywhere;
 };
 
-/* Adds a count. On an overflow the sum stays at its maximum. */
+/* Adds a count. A sum that overflows becomes UINT64_MAX. */
 static void add_saturated(uint64_t *to, uint64_t count)
 {
 	if (__builtin_add_overflow(*to, count, to))
@@ -130,8 +136,9 @@ static void add_saturated(uint64_t *to, uint64_t count)
 }
 
 /*
- * Returns true if losses of this cause have a known place: marked gaps, the end of a full log, or
- * the beginning of a log that loops or was cleared.
+ * Returns true if it is known where the lost events of this cause are missing. That is in gaps that
+ * system events mark, at the end of a full log, or at the beginning of a log that was overwritten
+ * or cleared.
  */
 static bool has_place(const struct judge *judge, int cause)
 {
@@ -148,7 +155,7 @@ static bool has_place(const struct judge *judge, int cause)
 	}
 }
 
-/* Adds the losses of a type to the first or second events of a rule. */
+/* Adds the losses of a type to the lost first or second events of a rule. */
 static void add_losses(const struct judge *judge, struct missing *missing, bool is_second,
 		 const struct posix_trace_ledger_np *line)
 {
@@ -172,7 +179,10 @@ static void add_type_losses(const struct judge *judge, struct missing *missing,
 	}
 }
 
-/* Removes the losses of a type from the total. The rest may belong to any type. */
+/*
+ * Subtracts the losses of a type from rest, which begins with the total. At the end rest has the
+ * losses that may belong to any type.
+ */
 static void sight_subtract(struct posix_trace_ledger_np *rest,
 			   const struct posix_trace_ledger_np *line)
 {
@@ -181,8 +191,8 @@ static void sight_subtract(struct posix_trace_ledger_np *rest,
 }
 
 /*
- * Adds the calls that the shim could not trace. Their types are not known, so each counts for every
- * rule that concerns its kind.
+ * Adds the calls that the shim could not trace. The types of such calls are unknown, only their
+ * kinds. So each call is counted for each rule that concerns its kind.
  */
 static int add_untraced(const struct judge *judge, struct missing *missing)
 {
@@ -226,7 +236,7 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 	return add_untraced(judge, missing);
 }
 
-/* Turns the violations of a rule into undecided cases. */
+/* Changes the violations of a rule to undecided cases. */
 static void withdraw_violations(struct rule *rule)
 {
 	add_saturated(&rule->undecided, rule->violations);
@@ -243,7 +253,7 @@ static void apply_losses(struct rule *rule, const struct missing *missing, bool 
 	rule->lost = missing->first;
 	if (rule->kind == RULE_EVERY)
 		add_saturated(&rule->lost, missing->second);
-	/* An awaited event that seems to be missing may be among the lost events. */
+	/* Each violation may be wrong, because the awaited event may be among the lost events. */
 	if (rule->kind == RULE_EVERY && missing->anywhere)
 		withdraw_violations(rule);
 	add_saturated(&rule->undecided, missing->first);
@@ -251,7 +261,7 @@ static void apply_losses(struct rule *rule, const struct missing *missing, bool 
 		rule->undecided = 1;
 }
 
-/* The array missing has one element for each rule, at the same index. */
+/* missing has an element for each rule, with the index of the rule. */
 int sight_losses(struct judge *judge, bool is_damaged)
 {
 	struct missing *missing = calloc(judge->rules->count + 1, sizeof(*missing));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sight.h - the events that a log cannot contain: their times and types.
+ * sight.h - finds the times and the types of which a log may lack events.
  *
- * A stream records nothing while it is stopped, and not all events between OVERFLOW and RESUME. A
- * filter excludes event types. In such times, and for such types, the absence of an event proves
- * nothing.
+ * While a stream is stopped, it records no events. Between OVERFLOW and RESUME it lacks some
+ * events, and its filter excludes event types. If an event is absent at such a time, or if its type
+ * is excluded, that proves nothing.
  */
 #ifndef POSIXTRACE_RULES_SIGHT_H
 #define POSIXTRACE_RULES_SIGHT_H
@@ -18,7 +18,7 @@ struct reading;
 struct sight {
 	bool stopped;    /* between STOP and START */
 	bool overflowed; /* between OVERFLOW and RESUME */
-	bool past;       /* after the bound that --end gives */
+	bool past;       /* an event after the time of --end was read */
 	bool has_marks;  /* system events of the log mark its gaps */
 };
 
@@ -29,13 +29,15 @@ static inline bool sight_is_blind(const struct sight *sight)
 }
 
 /*
- * Processes each event before the rules do. If a gap begins, closes the obligations that are open.
+ * Must be called for each event before the rules process it. If a gap begins, it closes the open
+ * obligations.
  */
 void sight_event(struct judge *judge, const struct reading *reading);
 
 /*
- * Called at the end of the log. Marks the rules whose result losses or damage could change as
- * undecided. is_damaged says that parts of the log are missing. Returns 0 or an error number.
+ * Must be called at the end of the log. If losses or damage could change the result of a rule, the
+ * function marks the rule as undecided. is_damaged means that parts of the log are missing. Returns
+ * 0 or an error number.
  */
 int sight_losses(struct judge *judge, bool is_damaged);
 

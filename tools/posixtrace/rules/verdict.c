@@ -20,8 +20,8 @@ static bool is_about_nothing(const struct rule *rule)
 }
 
 /*
- * Returns true if the rule was not tested because the log lacks its first event type. For a rule
- * "count" such a log is a result.
+ * Returns true if the rule was not tested because the log lacks its first event type. A rule
+ * "count" is always tested, since the number 0 is a result, too.
  */
 static bool is_skipped(const struct rule *rule)
 {
@@ -29,7 +29,7 @@ static bool is_skipped(const struct rule *rule)
 	       !rule->undecided;
 }
 
-/* The reason why a rule was not tested. */
+/* Returns the reason why a rule was not tested. */
 static const char *missing_text(const struct rule *rule)
 {
 	return rule->kind == RULE_ORDER ? "the log has no such lock" :
@@ -37,8 +37,8 @@ static const char *missing_text(const struct rule *rule)
 }
 
 /*
- * Offers the names of the log's locks. A name is valid only until the next object is read, so the
- * best one is copied.
+ * Offers the names of all objects of the log to the search for a similar name. A name is valid only
+ * until the next object is read, so the most similar name is copied.
  */
 static void offer_locks(struct nearest *nearest, const struct logfile *log)
 {
@@ -46,7 +46,7 @@ static void offer_locks(struct nearest *nearest, const struct logfile *log)
 	struct posix_trace_object_np object;
 	int unavailable = 0;
 
-	/* A log without names of objects has nothing to offer. */
+	/* A log without objects has no names to offer. */
 	if (!log->has_objects)
 		return;
 	posix_trace_object_rewind_np(log->trid);
@@ -59,7 +59,10 @@ static void offer_locks(struct nearest *nearest, const struct logfile *log)
 	}
 }
 
-/* Warns about a pattern that nothing in the log matches, or about missing fields. */
+/*
+ * Warns if nothing in the log matches the pattern of an event or lock, or if all matching types
+ * lack a field of the rule.
+ */
 static void warn_unmatched(const struct rules *rules, const struct rule *rule,
 			   const struct rule_event *event, const struct logfile *log)
 {
@@ -79,7 +82,7 @@ static void warn_unmatched(const struct rules *rules, const struct rule *rule,
 		    missing_text(rule), nearest_hint(&nearest));
 }
 
-/* Only rules "every" and rules about the order of locks have a second pattern. */
+/* The second pattern is used only by rules "every" and rules about the order of locks. */
 void verdict_warn(const struct rules *rules, const struct logfile *log)
 {
 	for (size_t i = 0; i < rules->count; i++) {
@@ -91,32 +94,32 @@ void verdict_warn(const struct rules *rules, const struct logfile *log)
 	}
 }
 
-/* The name of a rule, or its text. */
+/* Returns the name of a rule, or its text if it has no name. */
 static const char *name_of(const struct rule *rule)
 {
 	return rule->name ? rule->name : rule->text;
 }
 
-/* A text may be missing if there was no memory for it. */
+/* Returns the text of a violation, or "" if memory was lacking for the text. */
 static const char *verdict_told(const struct rule *rule, uint64_t i)
 {
 	return rule->told[i] ? rule->told[i] : "";
 }
 
-/* The number of violations with a text. */
+/* Returns the number of violations that have a text. */
 static uint64_t told_count(const struct rule *rule)
 {
 	return rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD;
 }
 
-/* The result in one word. */
+/* Returns the result of a rule in one word. */
 static const char *result_word(const struct rule *rule)
 {
 	return rule->violations ? "violated" : rule->undecided ? "undecided" :
 	       is_skipped(rule) ? "skipped" : "ok";
 }
 
-/* The numbers of the result in words. */
+/* Writes the numbers of a result: events, violations, undecided cases and losses. */
 static void put_numbers(struct out *out, const struct rule *rule)
 {
 	out_printf(out, "%llu event%s, %llu violation%s", (unsigned long long)rule->cases,
@@ -132,7 +135,7 @@ static void put_numbers(struct out *out, const struct rule *rule)
 		out_printf(out, "; %s", missing_text(rule));
 }
 
-/* A line for each rule, followed by its first violations. */
+/* Prints a line for each rule, and below it the rule's first violations. */
 void verdict_text(struct out *out, const struct rules *rules)
 {
 	for (size_t i = 0; i < rules->count; i++) {
@@ -165,7 +168,7 @@ static void tap_text(struct out *out, const char *text)
 	}
 }
 
-/* An undecided rule is "not ok", because a test must not pass on account of lost events. */
+/* An undecided rule is "not ok", because a test must not pass only because events were lost. */
 void verdict_tap(struct out *out, const struct rules *rules)
 {
 	out_printf(out, "TAP version 13\n1..%zu\n", rules->count);
@@ -181,7 +184,7 @@ void verdict_tap(struct out *out, const struct rules *rules)
 		put_numbers(out, rule);
 		out_str(out, "\"\n  severity: ");
 		/*
-		 * TAP has no word for an undecided result; "todo" is the nearest.
+		 * TAP has no word for an undecided result, so the most similar word "todo" is used.
 		 */
 		out_str(out, rule->violations ? "fail" : rule->undecided ? "todo" : "comment");
 		out_printf(out, "\n  at: { file: ");
@@ -198,7 +201,10 @@ void verdict_tap(struct out *out, const struct rules *rules)
 	}
 }
 
-/* Writes a text for XML. XML cannot contain control characters, not even as escapes. */
+/*
+ * Writes a text for XML. Control characters are written as \xNN, because XML cannot contain them,
+ * not even as character references.
+ */
 static void put_xml(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -219,7 +225,10 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-/* An undecided rule is an error and not a failure, as JUnit distinguishes them. */
+/*
+ * JUnit distinguishes failures and errors. A violated rule is a failure, and an undecided rule is
+ * an error.
+ */
 void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 {
 	size_t failures = 0, errors = 0, skipped = 0;
@@ -237,8 +246,8 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = &rules->rule[i];
 		/*
-		 * JUnit allows one element for each case. If a rule has violations and undecided
-		 * cases, the element is that of a violation, which is certain.
+		 * JUnit allows only one result for each test. If a rule has both violations and
+		 * undecided cases, the result is a failure, because the violations are certain.
 		 */
 		const char *element = rule->violations ? "failure" : "error";
 
@@ -273,7 +282,10 @@ void verdict_tap_none(struct out *out)
 	out_str(out, "TAP version 13\nBail out! The rules could not be checked\n");
 }
 
-/* JUnit has no form for tests that could not run, so one test with an error is written. */
+/*
+ * In JUnit's form nothing can say that the tests could not run, so a single test with an error is
+ * written.
+ */
 void verdict_junit_none(struct out *out)
 {
 	out_str(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

@@ -8,19 +8,19 @@
 struct logfile;
 struct out;
 
-/* Each prints all rules in their order. */
+/* Each of these functions prints the results of all rules in their order. */
 void verdict_text(struct out *out, const struct rules *rules);
 void verdict_tap(struct out *out, const struct rules *rules);
 void verdict_junit(struct out *out, const struct rules *rules, const char *log);
 
-/* For a run in which no rule could be checked. */
+/* These functions print that no rule could be checked. */
 void verdict_tap_none(struct out *out);
 void verdict_junit_none(struct out *out);
 
 /*
- * Warns about names in rules that no event type or lock of the log has, with the most similar name,
- * and about rules whose event types all lack a field. If the log does not have a rule's first event
- * type, the rule was not tested, except for a rule "count".
+ * Warns about names in rules that no event type or lock of the log has, with the most similar name.
+ * Also warns about rules for which all matching event types lack a field. If the log lacks the
+ * first event type of a rule, the rule was not tested, unless it is a rule "count".
  */
 void verdict_warn(const struct rules *rules, const struct logfile *log);
 

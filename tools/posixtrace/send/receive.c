@@ -32,7 +32,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Options for the source of the format rkh. fmt_option() uses the last value of a name. */
+/*
+ * Options for the source of the format rkh. If a name occurs twice, fmt_option() uses its last
+ * value.
+ */
 static struct fmt_given given[4] = {
 	{ "dialect", "ptx" }, { "max-frame", "1048576" }, { "account", "" },
 };
@@ -57,8 +60,8 @@ static bool take_option(int option, struct through *plan)
 		given[1].value = optarg;
 		return true;
 	/*
-	 * The element for the speed is added only with --baud: without it the line keeps its
-	 * setting.
+	 * The element for the speed is added only with --baud. Without --baud the line keeps its
+	 * speed.
 	 */
 	case OPT_BAUD:
 		given[3] = (struct fmt_given){ "baud", optarg };
@@ -74,7 +77,9 @@ static bool take_option(int option, struct through *plan)
 /* Parses the options, opens the source and converts until its end. */
 static int receive_run(int argc, char **argv)
 {
-	/* The format of the frames is always rkh; convert reads other formats. */
+	/*
+	 * The format of the frames is always rkh. For other formats there is the command convert.
+	 */
 	struct through plan = {
 		.from = fmt_by_name("rkh"), .to = fmt_by_name("log"), .given = given, .givens = 3,
 	};
@@ -87,7 +92,10 @@ static int receive_run(int argc, char **argv)
 		if (!take_option(option, &plan))
 			return tool_usage(&receive_command);
 	}
-	/* A log is written in place, so it needs a name: there is no default. */
+	/*
+	 * A log is written in place. Therefore the output needs a name, for which there is no
+	 * default.
+	 */
 	if (argc - optind > 1 || !plan.output) {
 		say("receive: %s", plan.output ? "give only one source" :
 			"the name of the log is missing; give it after -o");

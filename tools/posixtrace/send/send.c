@@ -34,8 +34,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Options for the sink: the ledger and the schemas are always sent. The last one is used with
- * --no-context only.
+ * Options for the sink. The ledger and the schemas are always sent, so the first two are always
+ * used. The last one is used with --no-context only.
  */
 static const struct fmt_given given[] = { { "account", "" },
 					  { "schemas", "" },
@@ -86,10 +86,13 @@ static bool is_possible(int argc)
 	return false;
 }
 
-/* Parses the options and converts: from the process, or from a trace whose format is recognised. */
+/*
+ * Parses the options. Then converts the events of the process, or a trace whose format is
+ * recognised by its contents.
+ */
 static int send_run(int argc, char **argv)
 {
-	/* The sink is always rkh: receive knows no other format. */
+	/* The sink is always rkh, because receive knows no other format. */
 	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given,
 				.givens = 2 };
 	static struct fmt_input input = { .name = "process", .fd = -1, .signals = -1 };
@@ -112,7 +115,8 @@ static int send_run(int argc, char **argv)
 	if (status)
 		return status;
 	/*
-	 * A terminal shows which part of the trace was read. For a process, the whole is not known.
+	 * A terminal shows which part of the trace was read. It shows none for a process, because
+	 * the number of its events is not known.
 	 */
 	plan.is_metered = true;
 	status = through(&plan, &input);

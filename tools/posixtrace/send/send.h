@@ -12,7 +12,10 @@ struct send_plan {
 	bool inherit;
 };
 
-/* The options for send_process_format, a source that has no entry in the table of formats. */
+/*
+ * send_plan has the options for send_process_format, which is a source without an entry in the
+ * table of formats.
+ */
 extern struct send_plan send_plan;
 extern const struct format send_process_format;
 

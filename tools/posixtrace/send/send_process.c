@@ -2,8 +2,8 @@
 /*
  * send_process.c - reads the events of a running process while they are recorded.
  *
- * The stream overwrites events that are not read in time. A slow receiver therefore costs events,
- * which the ledger counts, and never delays the process.
+ * The stream overwrites events that are not read in time. Therefore a slow receiver never delays
+ * the process, but some events are lost, which the ledger counts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "send/send.h"
 
 #define LOOK_MS        20    /* longest sleep between two readings */
-#define EVENTS_AT_ONCE 65536 /* then signals and the sink get their turn */
+#define EVENTS_AT_ONCE 65536 /* after this many events signals and the sink are handled */
 #define TYPES          1024  /* size of the cache of types */
 #define STREAM_BYTES   (8u << 20) /* default */
 
@@ -27,7 +27,7 @@ struct sending {
 	struct fmt_flow *flow;
 	trace_id_t trid;
 	const struct fmt_type *type[TYPES];
-	struct posix_trace_ledger_np told; /* losses reported so far */
+	struct posix_trace_ledger_np told; /* has the losses reported so far */
 	unsigned char *data; /* of one event, data_max bytes */
 	size_t data_max;
 };
@@ -68,8 +68,8 @@ static int begin_stream(struct sending *sending)
 }
 
 /*
- * Returns the description of a type, made at its first event. Its schema may be registered later
- * than its name and is then missing.
+ * Returns the description of a type, which is made at the type's first event. If the schema is
+ * registered only later, it is missing.
  */
 static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t id)
 {
@@ -147,8 +147,8 @@ static int read_all(struct sending *sending)
 }
 
 /*
- * Sends events until the end. The last reading follows the stop of the stream, so no event is
- * missing.
+ * Sends events until the end. The last reading comes after the stream was stopped, so it finds all
+ * remaining events.
  */
 static int follow_process(struct sending *sending, struct until *until)
 {
@@ -171,7 +171,9 @@ static int follow_process(struct sending *sending, struct until *until)
 	return err ? err : read_all(sending);
 }
 
-/* The import function of the format: the source is the process and not the input. */
+/*
+ * The import function of the format. It reads the events of the process and does not use the input.
+ */
 static int import_process(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct fmt_facts facts = { .name = "posixtrace send", .pid = (uint32_t)send_plan.pid };

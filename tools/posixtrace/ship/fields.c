@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fields.c - the fields of the events that are shipped, in the database's list of fields. */
+/*
+ * fields.c - adds the fields of the shipped events to the database's table fields, and makes the
+ * view events that shows them.
+ */
 #include "ship/ship.h"
 
 #include <ctype.h>
@@ -15,7 +18,10 @@
 #define FIELDS_MOST  SQLFIELDS_MAX
 #define ANSWER_BYTES (1 << 20)
 
-/* The keys of a type's fields, computed when the type first occurs. */
+/*
+ * For each field of a type and each kind of value: the key, and whether such a value has occurred.
+ * Both are made when the type first occurs.
+ */
 struct type_fields {
 	uint64_t key[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
 	bool seen[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
@@ -24,12 +30,12 @@ struct type_fields {
 struct ship_fields {
 	struct type_fields **by_id;
 	size_t ids;
-	struct fleet_field *field;   /* those that occurred */
+	struct fleet_field *field;   /* the fields that schemas have or that occurred */
 	size_t count;
-	bool is_new;                 /* the database may lack some of them */
+	bool is_new;                 /* the database may lack some of these fields */
 };
 
-/* Fields of the database, and the columns that they have in the view. */
+/* The fields that the database has. */
 struct listed {
 	struct fleet_field *field;
 	size_t count;
@@ -47,7 +53,10 @@ void fields_free(struct ship_fields *fields)
 	free(fields);
 }
 
-/* Adds a kind of a field to a list. Returns whether it is new; a full list adds nothing. */
+/*
+ * Adds a kind of a field to a list. Returns true if the list did not have it. To a full list
+ * nothing is added.
+ */
 static bool add_kind(struct fleet_field **list, size_t *count, const char *name, unsigned kind)
 {
 	struct fleet_field *field = *list;
@@ -55,7 +64,7 @@ static bool add_kind(struct fleet_field **list, size_t *count, const char *name,
 
 	while (i < *count && strcmp(field[i].name, name) != 0)
 		i++;
-	/* A field of a schema has the kind NULL, too: no event has a value of it. */
+	/* The kind NULL means that a schema has the field; no event has a value of this kind. */
 	if (i == *count) {
 		if (*count == FIELDS_MOST || !vec_grow(list, *count, 1))
 			return false;
@@ -69,7 +78,10 @@ static bool add_kind(struct fleet_field **list, size_t *count, const char *name,
 	return true;
 }
 
-/* The view events is made by the first shipment, also if no event has a field. */
+/*
+ * is_new is true at first, so that the first shipment makes the view events even if no event has a
+ * field.
+ */
 struct ship_fields *fields_new(const struct logfile *log)
 {
 	struct ship_fields *fields = calloc(1, sizeof(*fields));
@@ -87,7 +99,7 @@ struct ship_fields *fields_new(const struct logfile *log)
 	return fields;
 }
 
-/* Returns the keys of a type, NULL without memory. */
+/* Returns the keys of a type, or NULL if memory is lacking. */
 static struct type_fields *fields_of_type(struct ship_fields *fields, const struct log_type *type)
 {
 	struct type_fields *made, **by_id;
@@ -123,7 +135,10 @@ uint64_t fields_see(struct ship_fields *fields, const struct log_type *type, uns
 
 /* ------------------------------------------------------------------ the database's list */
 
-/* Names of fields have letters, digits and _; others are from a hostile server or client. */
+/*
+ * Returns whether the text can be the name of a field, which consists of letters, digits and _. A
+ * hostile server or client may send other texts.
+ */
 static bool is_field_name(const char *text, size_t len)
 {
 	if (!len || len > POSIX_TRACE_FIELD_NAME_MAX_NP)
@@ -134,7 +149,7 @@ static bool is_field_name(const char *text, size_t len)
 	return true;
 }
 
-/* Adds the list in the answer. Rows that are no fields are ignored. */
+/* Adds the fields in the answer to the list. Rows that are no valid fields are ignored. */
 static void read_list(struct listed *list, const struct bytes *answer)
 {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -162,7 +177,7 @@ static bool fetch_list(struct link *link, struct listed *list)
 	return true;
 }
 
-/* Appends the rows that the list lacks. Returns their number. */
+/* Appends rows for the fields and kinds that the list lacks. Returns the number of rows. */
 static size_t put_missing(const struct ship_fields *fields, const struct listed *list,
 			  struct bytes *sql)
 {
@@ -185,7 +200,7 @@ static size_t put_missing(const struct ship_fields *fields, const struct listed 
 
 /* ------------------------------------------------------------------ the view */
 
-/* Returns the number of the view's columns, 0 if there is no view; -1 after an error. */
+/* Returns the number of columns of the view events, 0 if there is no view, or -1 after an error. */
 static long count_columns(struct link *link)
 {
 	struct bytes sql = { .at = NULL };
@@ -199,7 +214,7 @@ static long count_columns(struct link *link)
 	return count;
 }
 
-/* The columns of the list, in its order. Returns false without memory. */
+/* Makes the columns of all fields in the list, in its order. Returns false if memory is lacking. */
 static bool name_columns(const struct listed *list, struct sqlfields *columns)
 {
 	memset(columns, 0, sizeof(*columns));
@@ -210,8 +225,9 @@ static bool name_columns(const struct listed *list, struct sqlfields *columns)
 }
 
 /*
- * Replaces the view by a new one in one statement, so that readers always find one. A failure is no
- * failure of the shipment: rows do not depend on the view, and the next new field tries again.
+ * Makes a new view and gives it the name of the old one in one statement, so that there is always a
+ * view. If this fails, the shipment does not fail, because rows do not depend on the view. It is
+ * tried again when another new field occurs.
  */
 static void replace_view(struct link *link, const struct listed *list, bool exists)
 {
@@ -245,7 +261,7 @@ static void replace_view(struct link *link, const struct listed *list, bool exis
 	bytes_free(&sql);
 }
 
-/* Returns whether two lists are equal. Both have the database's order. */
+/* Returns whether two lists are equal. Both are in the order in which the database sends them. */
 static bool is_same(const struct listed *a, const struct listed *b)
 {
 	for (size_t i = 0; a->count == b->count && i < a->count; i++)
@@ -255,7 +271,10 @@ static bool is_same(const struct listed *a, const struct listed *b)
 	return a->count == b->count;
 }
 
-/* The columns of query's table, and log.host and log.pid. */
+/*
+ * The number of columns without those of fields: the columns of the table events in query, and
+ * log.host and log.pid.
+ */
 #define VIEW_COLUMNS (QUERY_COLUMNS + 2)
 
 static long columns_of_view(const struct listed *list)
@@ -268,8 +287,9 @@ static long columns_of_view(const struct listed *list)
 }
 
 /*
- * Another shipper may replace the view at the same time by one with fewer fields. So the list is
- * read again after the view was made: the shipper that made the last view has the whole list.
+ * Makes the view again until it has all fields. Another shipper may at the same time replace the
+ * view by one with fewer fields. So after the view was made, the list is read again. If the list
+ * has changed, the view is made once more.
  */
 static bool update_view(struct link *link, struct listed *list, bool has_changed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* link.c - requests to a fleet's database that are repeated until they are confirmed. */
+/* link.c - sends requests to a fleet's database and repeats them until the server confirms them. */
 #include "ship/ship.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define PAUSE_FIRST_MS 100
 #define PAUSE_MOST_MS  10000
-#define OTHERS_S       5 /* for an answer of a replica that this process does not need now */
+#define OTHERS_S       5 /* timeout for a replica that this process does not need now */
 #define SAY_AGAIN_NS   INT64_C(60000000000)
 
 uint64_t link_attempt(void)
@@ -30,12 +30,18 @@ uint64_t link_attempt(void)
 
 /* ------------------------------------------------------------------ tables */
 
-/* The tables of the database that the fleet has: all, and by their engines. */
+/*
+ * How many of the fleet's tables and views the database has: all of them, and the tables by their
+ * engines.
+ */
 struct found {
 	unsigned all, replicated, plain;
 };
 
-/* Other tables of the database do not count: a user may have some there. */
+/*
+ * Counts the fleet's tables and views in the database. Other tables are not counted, because a user
+ * may have some there.
+ */
 static enum server_result find_tables(struct server *server, struct found *found)
 {
 	struct bytes sql = { .at = NULL };
@@ -58,8 +64,9 @@ static enum server_result find_tables(struct server *server, struct found *found
 }
 
 /*
- * Rows and void attempts on one of several hosts have an effect on the others only if the tables
- * are replicated. Returns whether they are, or will be.
+ * Returns whether the tables are replicated, or will be when they are made. If there are several
+ * hosts, the tables must be replicated. Otherwise a row or voided attempt on one host has no effect
+ * on the other hosts.
  */
 static bool are_replicas(struct link *link, const struct found *found, bool is_complete)
 {
@@ -75,7 +82,10 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 	return false;
 }
 
-/* Makes the database and the tables, unless they exist: a user may lack the right to make them. */
+/*
+ * Makes the database and the tables, unless all exist. If they exist, no statement is sent, because
+ * the user may lack the right to make tables.
+ */
 static enum server_result make_tables(struct link *link)
 {
 	struct server *server = &link->server;
@@ -90,7 +100,7 @@ static enum server_result make_tables(struct link *link)
 		statements++;
 	server->has_database = false;
 	result = find_tables(server, &found);
-	/* One of the statements makes the database. */
+	/* The + 1 is for the statement that makes the database itself. */
 	is_complete = found.all + 1 >= statements;
 	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
 		result = SERVER_REFUSED;
@@ -111,8 +121,9 @@ static enum server_result make_tables(struct link *link)
 }
 
 /*
- * Each replica needs the tables, also one to which this process never sends rows. One that does not
- * answer now gets them from a later shipper, or when this one uses it.
+ * Makes the tables on all hosts. Each replica needs them, also one to which this process never
+ * sends rows. If a replica does not answer now, a later shipper makes its tables, or this process
+ * when it uses the replica.
  */
 static void make_tables_everywhere(struct link *link)
 {
@@ -132,8 +143,9 @@ static void make_tables_everywhere(struct link *link)
 /* ------------------------------------------------------------------ repetition */
 
 /*
- * A failure to make the tables is SERVER_ABSENT for the statement, which was not sent; a refusal
- * stays one.
+ * Makes the tables on the current host, if this process has not done so. If that fails, the result
+ * is SERVER_ABSENT, because the caller's statement was not sent. Only a refusal is returned as it
+ * is.
  */
 static enum server_result prepare_host(struct link *link)
 {
@@ -183,7 +195,7 @@ enum server_result link_sync(struct link *link)
 	return result;
 }
 
-/* A reason is printed when it is new, and then once a minute. */
+/* Prints the reason of a failure when it is new, and then once a minute. */
 static void say_reason(struct link *link, int64_t now_ns)
 {
 	if (!strcmp(link->said, link->server.reason) && now_ns - link->said_ns < SAY_AGAIN_NS)
@@ -251,8 +263,8 @@ bool link_void(struct link *link, uint64_t attempt)
 }
 
 /*
- * An INSERT is one part of a table, so it has all of its rows or none. If it has none now, it may
- * still get them, so the attempt becomes void.
+ * An INSERT makes one part of a table, so the table has either all of its rows or none. If the
+ * table has none now, they may still arrive later, so the attempt is voided.
  */
 bool link_settle(struct link *link, const char *table, uint64_t source, uint64_t attempt,
 		 uint64_t rows, bool *has_rows)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* position.c - how much of a log a database has, in a file for each log and database. */
+/*
+ * position.c - reads and writes the positions of logs, which say how much of a log a database has.
+ * Each log and database has a file.
+ */
 #include "ship/ship.h"
 
 #include <errno.h>
@@ -18,7 +21,7 @@
 
 #define POSITION_BYTES 1024
 
-/* Makes the folder and those above it, readable for the user only. */
+/* Makes the folder and the folders above it. Only the user can read them. */
 static bool make_folder(const char *folder)
 {
 	char *path = strdup(folder);
@@ -38,7 +41,10 @@ static bool make_folder(const char *folder)
 	return good;
 }
 
-/* All numbers are read, or the text is no position: half a file has no word "end". */
+/*
+ * Parses a position. If any number is missing, or the word "end", the text is no position. So a
+ * file of which only a part was written is recognised.
+ */
 static bool parse_position(struct position *position, const char *text)
 {
 	unsigned ended;
@@ -55,7 +61,7 @@ static bool parse_position(struct position *position, const char *text)
 	return !text[len] && (!position->attempt || position->first == position->events);
 }
 
-/* A missing file is the position of a log that was never shipped. */
+/* Reads the file of a position. If there is none, the log was never shipped, and is_new is set. */
 static enum position_result read_position(struct position *position)
 {
 	char text[POSITION_BYTES] = "";
@@ -81,8 +87,10 @@ static enum position_result read_position(struct position *position)
 }
 
 /*
- * The lock is on a file of its own, because the position is replaced by each write. Its name has no
- * hosts: a database may be given by some of its replicas, or by other names of a host.
+ * Takes the lock of a log and database. It is on a separate file, because each write replaces the
+ * file of the position. The name of this file does not depend on the hosts in the URL, because one
+ * user may name all replicas of a database, and another only some of them, or other names of a
+ * host.
  */
 static enum position_result lock_position(struct position *position, const char *folder,
 					  const char *database)
@@ -139,7 +147,9 @@ void position_close(struct position *position)
 	position->fd = -1;
 }
 
-/* The new name of a file is on the disk when its folder is. */
+/*
+ * Writes the folder of a file to the disk. Only then the new name of the file is on the disk, too.
+ */
 static int sync_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rows.c - an event as a row of the table events_rows. */
+/* rows.c - makes a row of the table events_rows from an event. */
 #include "ship/ship.h"
 
 #include <string.h>
@@ -19,7 +19,10 @@ static void put_str(struct block *block, unsigned column, const char *text)
 	block_text(block, column, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* The files of the program are on this host, so functions are found here and not by the reader. */
+/*
+ * Adds the function, source line and module of the event's address. They are found here and not
+ * when the row is read, because the files of the program are on this host.
+ */
 static void put_symbol(struct shipment *shipment, const struct posix_trace_event_np *event)
 {
 	const struct symbol *symbol =
@@ -32,7 +35,7 @@ static void put_symbol(struct shipment *shipment, const struct posix_trace_event
 	put_str(block, FLEET_MODULE, symbol ? symbol->module : NULL);
 }
 
-/* The same texts as the columns labels and message of query. */
+/* Adds the texts that the columns labels and message have in the command query. */
 static void put_labels(struct shipment *shipment, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
 {
@@ -53,7 +56,10 @@ static void put_labels(struct shipment *shipment, const struct log_type *type,
 	block_text(&shipment->block, FLEET_MESSAGE, message, len);
 }
 
-/* A real is its 64 bits as an integer. A field that the data is too short for is left out. */
+/*
+ * Adds the fields of the event. The number of a real is its 64 bits as an integer. If the data is
+ * too short for a field, the field is left out.
+ */
 static void put_fields(struct shipment *shipment, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
 {
@@ -83,7 +89,7 @@ static void put_fields(struct shipment *shipment, const struct log_type *type,
 	block_array(block, FLEET_TEXTS, count);
 }
 
-/* The attempt is set when the row is sent. */
+/* The number of the attempt is 0 here; stamp_attempt() sets it when the row is sent. */
 void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq)
 {

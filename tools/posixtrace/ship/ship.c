@@ -23,7 +23,7 @@
 extern const struct tool_command ship_command;
 
 #define BATCH      100000
-#define BATCH_MOST 1000000 /* an INSERT of more rows can become several parts */
+#define BATCH_MOST 1000000 /* the server may divide an INSERT of more rows into several parts */
 #define GIVE_UP_NS INT64_C(60000000000)
 
 volatile sig_atomic_t ship_stopped;
@@ -42,7 +42,10 @@ static void stop_ship(int number)
 	ship_stopped = 1;
 }
 
-/* The signals are blocked between the test and the wait, so that none of them is missed. */
+/*
+ * Between the test of ship_stopped and ppoll() the signals are blocked. ppoll() unblocks them, so a
+ * signal in between is not missed.
+ */
 void ship_pause(int64_t ns)
 {
 	const struct timespec pause = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
@@ -59,14 +62,15 @@ void ship_pause(int64_t ns)
 
 /* ------------------------------------------------------------------ the logs */
 
-/* A file that was named, or that is in a folder that was named. */
+/* A log that the command line names, or that is in a folder that the command line names. */
 struct candidate {
 	char *path;
-	off_t bytes;             /* when it was looked at last */
+	off_t bytes;             /* size of the file when has_changed() was last called */
 	struct timespec changed;
 	bool is_named;
 	bool is_ended, is_seen;
-	bool has_message;        /* of a fault, or of another process that ships it */
+	/* the message that it cannot be shipped, or that another process ships it, was printed */
+	bool has_message;
 };
 
 struct candidates {
@@ -74,7 +78,7 @@ struct candidates {
 	size_t count;
 };
 
-/* Returns whether a file of a folder begins as a log; others are ignored. */
+/* Returns whether the file begins as a log. Other files of a folder are ignored. */
 static bool is_log(const char *path)
 {
 	char magic[8] = "";
@@ -106,7 +110,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the logs of a folder, in the order of their names. Returns an exit status. */
+/* Adds the logs of a folder in the order of their names. Returns TOOL_OK or TOOL_FAILURE. */
 static int add_folder(struct candidates *list, const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -153,7 +157,7 @@ static int add_operand(struct candidates *list, const char *path)
 	return TOOL_FAILURE;
 }
 
-/* Returns whether the file has changed since the last look, or was never looked at. */
+/* Returns true if the file has changed since the last call, or if it has not been shipped yet. */
 static bool has_changed(struct candidate *candidate)
 {
 	struct stat status;
@@ -172,8 +176,9 @@ static bool has_changed(struct candidate *candidate)
 /* ------------------------------------------------------------------ runs */
 
 /*
- * Ships one log for a follower. A log of a folder may be unreadable: it is being made, or was just
- * removed. It is tried again when it has changed. A log of another process is tried at each look.
+ * With --follow, ships what one log has now. A log in a folder may be unreadable, because it is
+ * just being made or removed. It is tried again when it has changed. A log that another process
+ * ships is tried again each time.
  */
 static int follow_one(struct candidate *candidate, struct link *link)
 {
@@ -216,8 +221,9 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 }
 
 /*
- * Looks once a second, or less often if a look takes long. A follower ends by a signal, or when all
- * logs that were named have their ends; a folder may get more.
+ * With --follow, ships all logs again and again: once a second, or less often if this takes long.
+ * It ends by a signal or a failure. It also ends when all logs have their ends and there are as
+ * many logs as operands. A folder with several logs is followed further, since it may get more.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {
@@ -266,7 +272,7 @@ static int run_ship(struct link *link, char **operand, int operands)
 	return status;
 }
 
-/* Prints the statements that make the tables, for users who make them themselves. */
+/* Prints the statements that make the tables, for users who want to make the tables themselves. */
 static int print_schema(const struct address *address)
 {
 	struct bytes sql = { .at = NULL };
@@ -288,7 +294,10 @@ static int print_schema(const struct address *address)
 	return out_flush(&out_stdout) ? TOOL_FAILURE : TOOL_OK;
 }
 
-/* The folder for positions: that of --state, or the user's for the state of programs. */
+/*
+ * Sets the folder for positions: the folder of --state, or a folder below the user's folder for the
+ * state of programs. Returns false if neither exists.
+ */
 static bool choose_folder(void)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -388,7 +397,10 @@ static bool ship_option(int option)
 	return false;
 }
 
-/* Checks the options together. Returns false after it printed an error. */
+/*
+ * Checks whether the options and the operands can be combined. Returns false after it printed an
+ * error.
+ */
 static bool is_possible(int operands)
 {
 	if (!given.to && (!given.options.is_dry || given.prints_schema))
@@ -428,7 +440,7 @@ static int ship_run(int argc, char **argv)
 	if (!choose_folder() || !server_init(&link.server, &address))
 		return TOOL_FAILURE;
 	link.server.stop = &ship_stopped;
-	/* Shippers spread over the replicas. */
+	/* Each shipper begins with a random replica, so that shippers use all replicas. */
 	link.server.host = (unsigned)(link_attempt() % link.server.address.hosts);
 	link.is_replicated = given.is_replicated;
 	link.give_up_ns = given.give_up_ns >= 0 ? given.give_up_ns : given.follows ? 0 : GIVE_UP_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* shipment.c - ships one log: from its position to its end. */
+/* shipment.c - ships one log, from its position to its end. */
 #include "ship/ship.h"
 
 #include <inttypes.h>
@@ -17,8 +17,9 @@
 #define DAY_NS      INT64_C(86400000000000)
 
 /*
- * Two logs are the same if the UUID in their headers is, and the number that posix_trace_clear()
- * changes; and the host, because copies of a log may be shipped as those of different hosts.
+ * Computes the number of the log. Two files are the same log if three things are equal: the UUID in
+ * their headers, the number that posix_trace_clear() changes, and the host. The host belongs to
+ * them, because copies of a log may be shipped as logs of different hosts.
  */
 static void identify_log(struct shipment *shipment)
 {
@@ -35,7 +36,7 @@ static void identify_log(struct shipment *shipment)
 
 /* ------------------------------------------------------------------ inserts */
 
-/* All rows of the block get the attempt; the column is the same in all tables. */
+/* Stores the attempt in all rows of the block. Its column has the same number in all tables. */
 static void stamp_attempt(struct block *block, uint64_t attempt)
 {
 	struct bytes *values = &block->column[FLEET_ATTEMPT].values;
@@ -63,7 +64,7 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	else if (shipment->options->is_dry)
 		good = true;
 	else {
-		/* Nothing was sent without a connection, so the attempt can be repeated. */
+		/* SERVER_ABSENT means that nothing was sent, so the attempt can be repeated. */
 		do {
 			result = link_try(link, sql.at, &body, 65536);
 		} while (result == SERVER_ABSENT && link_again(link, result));
@@ -79,7 +80,10 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	return good;
 }
 
-/* Sends the events in the block, as often as necessary. */
+/*
+ * Sends the events in the block, and repeats this with new attempts until the server has confirmed
+ * them. Returns false if this is not possible.
+ */
 static bool send_events(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
@@ -98,7 +102,10 @@ static bool send_events(struct shipment *shipment)
 		good = shipment_insert(shipment, "events_rows", &shipment->block,
 				       position->attempt, 0, &is_void);
 	}
-	/* After a failure the position keeps the attempt, which the next run settles. */
+	/*
+	 * After a failure the position keeps the attempt, and the next run finds out whether the
+	 * server has its rows.
+	 */
 	if (!good)
 		return false;
 	position->events += rows;
@@ -110,7 +117,10 @@ static bool send_events(struct shipment *shipment)
 
 /* ------------------------------------------------------------------ the position */
 
-/* Settles what an earlier run has left. */
+/*
+ * If an earlier run has left an attempt that was not confirmed, finds out whether the server has
+ * its rows. If an earlier run has left an incomplete summary, voids this summary.
+ */
 static bool settle_position(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
@@ -134,7 +144,7 @@ static bool settle_position(struct shipment *shipment)
 	return true;
 }
 
-/* Makes the summaries of this log void that the database has. */
+/* Voids all summaries of this log that the database has. */
 static bool void_summaries(struct shipment *shipment)
 {
 	struct bytes sql = { .at = NULL };
@@ -148,10 +158,11 @@ static bool void_summaries(struct shipment *shipment)
 }
 
 /*
- * The database may have rows of a log without a position: it was shipped from another folder, or
- * the file is gone. Its events are then counted. They are the first ones of the log, without a gap
- * and without a second one, or else the database has to be looked at. A replica may lack rows that
- * another one has confirmed, so it gets them first.
+ * There may be no position although the database has rows of the log, because the log was shipped
+ * with another folder of positions, or because the file was deleted. In this case the function asks
+ * for the number of its events. They must be the first events of the log, without gaps and each
+ * only once. Otherwise nothing is shipped, and the user must examine the database. A replica may
+ * lack rows that another replica has confirmed, so link_sync() is called first.
  */
 static bool find_position(struct shipment *shipment)
 {
@@ -210,7 +221,10 @@ static enum position_result begin_position(struct shipment *shipment)
 
 /* ------------------------------------------------------------------ events */
 
-/* Reads from the begin, since events have no other number than their place. */
+/*
+ * Sends the events behind the position. The log is read from its begin, because the number of an
+ * event is its place in the log.
+ */
 static bool send_log(struct shipment *shipment)
 {
 	struct posix_trace_event_np event;
@@ -246,7 +260,10 @@ static bool send_log(struct shipment *shipment)
 	return send_events(shipment) && !ship_stopped;
 }
 
-/* The tables of query need these two, as in its prepare(). */
+/*
+ * Prepares the struct query for the tables of the command query, as query_prepare() does there, and
+ * the block.
+ */
 static bool prepare_query(struct shipment *shipment)
 {
 	struct query *query = &shipment->query;
@@ -281,8 +298,8 @@ static void print_result(const struct shipment *shipment)
 }
 
 /*
- * A log with policy LOOP changes in its middle while it is written, so its events have no number
- * before it is complete.
+ * Returns whether the log can be shipped. While a log with policy LOOP is written, any part of it
+ * may change. So the places of its events are known only when it is complete.
  */
 static bool is_ready(const struct logfile *log)
 {
@@ -322,7 +339,10 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 	int status;
 
 	shipment.log = &shipment.only.file;
-	/* A log that is followed is not complete, which is no news. */
+	/*
+	 * With --follow the messages of logfile_open() are not printed, because it is normal that
+	 * such a log is not complete.
+	 */
 	say_nothing(!is_last);
 	status = logfile_open(shipment.log, path, NULL);
 	say_nothing(false);

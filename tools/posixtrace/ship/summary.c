@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * summary.c - the spans and the small tables of a log, as the command query has them.
+ * summary.c - sends the spans and the small tables of a log, as the command query has them.
  *
- * They are read from the tables of query, so that they are the same. All of them have one attempt,
- * and a later summary replaces them: the ledger of a log is known when the log ends, and so is
- * whether an event was the end of a span.
+ * The summary is read from the tables of the command query, so that both are the same. All rows of
+ * a summary have one attempt. A later summary replaces the whole summary, because the ledger of a
+ * log, and the ends of its last spans, are known only when the log ends.
  */
 #include "ship/ship.h"
 
@@ -15,7 +15,10 @@
 
 #define BATCH_BYTES (16u << 20)
 
-/* The table events has no columns of fields here: the rows of events are not read by SQL. */
+/*
+ * Makes and fills the tables of the command query. The table events has no columns of fields here,
+ * because no statement reads them.
+ */
 static sqlite3 *open_tables(struct shipment *shipment)
 {
 	sqlite3 *db = NULL;
@@ -23,7 +26,7 @@ static sqlite3 *open_tables(struct shipment *shipment)
 				  SQLITE_OPEN_NOMUTEX, NULL);
 
 	shipment->query.events = 0;
-	/* The table spans counts its progress; no line shows it. */
+	/* The table spans counts its progress in the meter, but no progress line is shown. */
 	shipment->query.meter.next = UINT64_MAX;
 	if (!err)
 		err = query_tables(db, &shipment->query);
@@ -45,7 +48,9 @@ static void make_columns(struct block *block, const struct query_schema *schema)
 			     schema->column[i].is_text ? "Nullable(String)" : "Nullable(Int64)");
 }
 
-/* A host that was given replaces that of the log. */
+/*
+ * Adds a row to the block. In the columns for a host, shipment->host replaces the host of the log.
+ */
 static void put_row(struct shipment *shipment, const struct query_schema *schema,
 		    sqlite3_stmt *row, uint64_t seq, struct block *block)
 {
@@ -69,7 +74,9 @@ static void put_row(struct shipment *shipment, const struct query_schema *schema
 	block_end_row(block);
 }
 
-/* Sends the rows of the block, if it has any. seq is the number of rows behind them. */
+/*
+ * Sends the rows of the block, if it has any. seq is the number of all rows of this table so far.
+ */
 static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq,
 		      struct block *block, bool *is_void)
 {
@@ -81,7 +88,7 @@ static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq
 	return good;
 }
 
-/* Sends a table with one statement over it. */
+/* Sends all rows of a table, which one statement reads. */
 static bool send_table(struct shipment *shipment, sqlite3 *db, const struct query_schema *schema,
 		       bool *is_void)
 {
@@ -113,7 +120,10 @@ static bool send_table(struct shipment *shipment, sqlite3 *db, const struct quer
 	return good;
 }
 
-/* One attempt to send all tables. *is_void: another attempt can follow. */
+/*
+ * Sends all tables with one attempt. If the result is false and *is_void is true, the caller can
+ * try another attempt.
+ */
 static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 {
 	bool good = true;
@@ -124,8 +134,9 @@ static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 }
 
 /*
- * Removes the summary that the database has, and notes the attempt that replaces it before it is
- * sent. All rows of an attempt that fails are void together.
+ * Voids the summary that the database has. Then it chooses the attempt of the new summary and saves
+ * it in the position before anything is sent. If the new summary fails, all its rows are voided
+ * together.
  */
 static bool begin_summary(struct shipment *shipment)
 {

@@ -29,23 +29,23 @@ struct dump {
 	struct tail tail;
 	bool fail_on_loss;
 	bool merged;
-	bool system;       /* --system, or -e, which can name system events */
+	bool system;       /* --system was given, or -e, which may name system events */
 	bool no_stack;     /* --no-stack */
 	struct merge merge;
 	struct meter meter;
 	struct durations durations;
 };
 
-/* The state of the command. choose() has no argument for it. */
+/* The state of the command. It is static because choose_log_type() has no argument for it. */
 static struct dump dump;
 
-/* Called once for each event type of a log. */
+/* logfile.c calls this function once for each event type of a log. */
 static bool choose_log_type(const struct log_type *type)
 {
 	return choose_type(&dump.wanted.choose, type->name);
 }
 
-/* Prints an event or keeps it for the tail. Returns false if no further event is to be read. */
+/* Prints an event, or keeps it for --tail. Returns false if the reading must end. */
 static bool show_or_keep(struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event)
 {
@@ -53,21 +53,25 @@ static bool show_or_keep(struct logfile *log, const struct log_type *type,
 		if (tail_add(&dump.tail, event, event->data, event->data_len))
 			return true;
 		say("%s", strerror(ENOMEM));
-		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM; /* ends all logs */
+		/* an error of the output also prevents the reading of further logs */
+		out_stdout.err = out_stdout.err ? out_stdout.err : ENOMEM;
 		return false;
 	}
 	line_put(&out_stdout, &dump.form, log, type, event);
 	return !out_stdout.err;
 }
 
-/* Prints the kept events. A copy gets the address of its data, which may have moved. */
+/*
+ * Prints the kept events. The address of the data in a kept event is no longer valid, so it is
+ * replaced by the address of the kept data.
+ */
 static void show_tail(struct logfile *log)
 {
 	const struct posix_trace_event_np *kept;
 	const void *data;
 
 	for (size_t i = 0; dump.tail.limit && (kept = tail_at(&dump.tail, i, &data)); i++) {
-		/* The kept event is constant; only the copy may get another address of data. */
+		/* The kept event is const, so the address is changed in a copy. */
 		struct posix_trace_event_np event = *kept;
 
 		event.data = data;
@@ -78,8 +82,8 @@ static void show_tail(struct logfile *log)
 }
 
 /*
- * Prints the chosen events of a log. Stores the number of all its events in *total, or 0 if not all
- * were read. Returns 0 or an error number.
+ * Prints the chosen events of a log. If all events of the log were read, stores their number in
+ * *total, otherwise 0. Returns 0 or an error number.
  */
 static int show_events(struct logfile *log, struct losses *losses, uint64_t *total)
 {
@@ -94,7 +98,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		read++;
 		meter_step(&dump.meter);
 		/*
-		 * This is also done for types that are not printed, because losses concern every
+		 * Losses are reported even if the event is not printed, because they concern every
 		 * type.
 		 */
 		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
@@ -108,17 +112,20 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 			continue;
 		if (!dump.system && sysdata_is_recorders(log, &event))
 			continue;
-		if (shown == dump.wanted.limit) /* one event more than needed was read */
+		if (shown == dump.wanted.limit) /* this event is one more than --limit allows */
 			return 0;
 		shown++;
 		if (!show_or_keep(log, type, &event))
 			return 0;
 	}
 	/*
-	 * If the reading stops early, an open gap is not reported, because it may end later in the
-	 * log.
+	 * If the reading has stopped because of --limit, a gap that is still open is not reported,
+	 * because it may end later in the log.
 	 */
-	/* A gap that is open at the end of the log is reported only if the reading reached it. */
+	/*
+	 * Here the reading has ended. An open gap is reported only if --end did not end the reading
+	 * before the end of the log.
+	 */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
 	if (dump.wanted.choose.begin_ns == INT64_MIN &&
@@ -128,8 +135,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 }
 
 /*
- * Returns true if the log is damaged. A number of events that differs from the ledger's shows
- * damage that the reader did not notice.
+ * Returns true if the log is damaged. If the number of events differs from the number in the
+ * ledger, a part of the log is damaged although the library did not notice it.
  */
 static bool looks_damaged(const struct logfile *log, const struct losses *losses,
 			  const struct posix_trace_ledger_np *ledger, uint64_t total)
@@ -139,8 +146,8 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 }
 
 /*
- * Checks the names of --where and --fields. A name that no event type has is probably mistyped.
- * Returns false after it printed an error.
+ * Checks the names of --where and --fields. If no event type has a field or value of this name, the
+ * name is probably mistyped. Returns false after it printed an error.
  */
 static bool names_fit(struct logfile *log)
 {
@@ -161,7 +168,7 @@ static bool names_fit(struct logfile *log)
 	return !pick_say_unknown(&dump.pick) && !unknown;
 }
 
-/* Prints an open log and its losses. Returns a status. */
+/* Prints the events and the losses of an open log. Returns an exit status. */
 static int dump_open_log(struct logfile *log)
 {
 	struct posix_trace_ledger_np ledger;
@@ -171,7 +178,10 @@ static int dump_open_log(struct logfile *log)
 
 	if (!names_fit(log))
 		return TOOL_USAGE;
-	/* A pattern without a type is a warning only, since other logs may have the type. */
+	/*
+	 * If a pattern matches no type, only a warning is printed, since other logs may have such a
+	 * type.
+	 */
 	choose_say_unknown(&dump.wanted.choose, &(const struct logfile *){ log }, 1);
 	losses_init(&losses, log->path, dump.form.when);
 	wanted_begin(&dump.wanted, log->info.first_ns, log->info.last_ns);
@@ -189,8 +199,8 @@ static int dump_open_log(struct logfile *log)
 		err = posix_trace_get_ledger_np(log->trid, &ledger);
 	if (!err)
 		/*
-		 * The losses by cause are printed behind the events. Only the ledger has the losses
-		 * that left no gap.
+		 * The losses by cause are printed behind the events. Losses that left no gap are
+		 * only in the ledger.
 		 */
 		err = losses_ledger(&losses, log->trid);
 	if (err) {
@@ -199,8 +209,8 @@ static int dump_open_log(struct logfile *log)
 	}
 	if (looks_damaged(log, &losses, &ledger, total)) {
 		/*
-		 * The list of faults is made only if all events were read, because it reads the
-		 * whole file again.
+		 * The faults are listed only if all events were read, because the list needs
+		 * another reading of the whole file.
 		 */
 		if (total)
 			logfile_say_faults(log, FAULTS_MAX);
@@ -213,13 +223,18 @@ static int dump_open_log(struct logfile *log)
 	return status;
 }
 
-/* Columns have the number of a stack only. */
+/*
+ * Returns whether stacks are printed below events. With --fields only the number of a stack can be
+ * printed, and with --hex none.
+ */
 static bool prints_stacks(void)
 {
 	return !dump.no_stack && !dump.form.pick && !dump.form.hex;
 }
 
-/* Prints one log. several says that the command has several logs; each then gets a title. */
+/*
+ * Prints one log. If several is true, the command line has several logs, and each log gets a title.
+ */
 static int dump_log(const char *path, bool several)
 {
 	struct stacks stacks = { .entries = 0 };
@@ -228,7 +243,10 @@ static int dump_log(const char *path, bool several)
 
 	if (status)
 		return status;
-	/* The first event of each log has no difference of time. */
+	/*
+	 * The first event of each log has no event before it, so no time since that event is
+	 * computed.
+	 */
 	dump.form.any = false;
 	dump.form.log = several ? log.path : NULL;
 	if (several && !dump.form.json) {
@@ -258,7 +276,7 @@ static bool show_merged(void *arg, struct merge_source *source, const struct log
 	return !out_stdout.err;
 }
 
-/* Prints all logs in one order. */
+/* Prints the events of all logs together, in one order. */
 static int dump_merged(char **path, size_t paths)
 {
 	int status;
@@ -313,17 +331,22 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Processes an option. Returns false after an error was printed. */
+/*
+ * Processes an option. Returns false if the option or its value is wrong; the error has been
+ * printed.
+ */
 static bool parse_option(int option)
 {
 	bool good;
 
-	/* A pattern that matches a system event requests it. */
+	/*
+	 * With -e the events of the recorder are not hidden, because the pattern may ask for them.
+	 */
 	dump.system |= option == 'e';
 	if (wanted_option(&dump.wanted, option, optarg, &good))
 		return good;
 	switch (option) {
-	/* A second list would append to the first. */
+	/* If --fields is given twice, the columns of the second list follow those of the first. */
 	case PICK_FIELDS:
 		dump.form.pick = &dump.pick;
 		return pick_parse(&dump.pick, optarg);
@@ -359,7 +382,8 @@ static bool parse_option(int option)
 		return true;
 	case MERGE_CLOCK_ERROR:
 		return merge_add_error(&dump.merge, optarg);
-	case OPT_SALVAGE: /* is always done; scripts may still pass the option */
+	/* has no effect, because salvage is always done; scripts may still use the option */
+	case OPT_SALVAGE:
 		return true;
 	case OPT_FAIL_ON_LOSS:
 		dump.fail_on_loss = true;
@@ -368,7 +392,10 @@ static bool parse_option(int option)
 	return false; /* tool_option() has printed the error */
 }
 
-/* Parses the options, then prints the logs one by one or merged. The worst status is returned. */
+/*
+ * Parses the options, then prints the logs one by one or merged. Returns the worst status of all
+ * logs.
+ */
 static int dump_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
@@ -380,7 +407,10 @@ static int dump_run(int argc, char **argv)
 		if (!parse_option(option))
 			return tool_usage(&dump_command);
 	}
-	/* The bounds are parsed now, because --utc may follow them. */
+	/*
+	 * The times of --begin and --end are parsed only now, because --utc may be behind them on
+	 * the command line.
+	 */
 	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);
 	if (optind == argc) {

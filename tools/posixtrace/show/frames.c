@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frames.c - the frames of a stack as lines or as JSON. */
+/* frames.c - prints the frames of a stack as lines or as JSON. */
 #include "show/frames.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "symbols/symbols.h"
 
-/* Returns the function of a frame, NULL if nothing is known of its address. */
+/* Returns the symbol of a frame, or NULL if nothing is known about its address. */
 static const struct symbol *symbol_of_frame(const struct logfile *log,
 					    const struct posix_trace_event_np *event,
 					    const struct stacks_found *stack, size_t index)
@@ -28,7 +28,10 @@ void frames_text(struct out *out, const struct logfile *log,
 			continue;
 		}
 		symbols_text(out, symbol);
-		/* The text of an unknown function has the module already. */
+		/*
+		 * If the function is unknown, the text is MODULE+0xOFFSET and names the module
+		 * already.
+		 */
 		if (!symbol->file && symbol->is_function) {
 			slash = strrchr(symbol->module, '/');
 			slash = slash ? slash + 1 : symbol->module;

@@ -7,11 +7,17 @@
 #include "base/out.h"
 #include "log/stacks.h"
 
-/* Writes a line for each frame, the innermost first: number, function, and source or module. */
+/*
+ * Writes a line for each frame, the innermost frame first. A line has the number of the frame, the
+ * function, and the source line or the module.
+ */
 void frames_text(struct out *out, const struct logfile *log,
 		 const struct posix_trace_event_np *event, const struct stacks_found *stack);
 
-/* Writes the array "stack" of objects with address, symbol and source. */
+/*
+ * Writes the member "stack", an array with an object for each frame. The object has the address,
+ * symbol, module and source, as far as they are known.
+ */
 void frames_json(struct json *json, const struct logfile *log,
 		 const struct posix_trace_event_np *event, const struct stacks_found *stack);
 

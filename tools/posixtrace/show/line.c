@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * line.c - an event as a line. The code runs for every printed event, so numbers are written
+ * line.c - prints an event as a line. The code runs for every printed event, so numbers are written
  * directly into the buffer.
  */
 #include "show/line.h"
@@ -13,8 +13,8 @@
 #include "symbols/symbols.h"
 
 /*
- * Returns the time since the event printed before. A damaged log may have any two times, so the
- * result saturates.
+ * Returns the time from the event that was printed last to time_ns. In a damaged log the difference
+ * may overflow. The result is then INT64_MIN or INT64_MAX.
  */
 static int64_t delta_to(struct line_form *form, int64_t time_ns)
 {
@@ -28,8 +28,8 @@ static int64_t delta_to(struct line_form *form, int64_t time_ns)
 }
 
 /*
- * Writes a process or thread in seven columns. The id 0 means the stream itself and is shown as
- * "-".
+ * Writes the id of a process or thread in seven columns. The id 0 means the stream itself, and "-"
+ * is written for it.
  */
 static char *put_id(char *p, pid_t id)
 {
@@ -40,8 +40,8 @@ static char *put_id(char *p, pid_t id)
 }
 
 /*
- * Writes process, thread and address. Most events come from few places of a program, so the texts
- * of recent places are stored.
+ * Writes process, thread and address. Most events come from few addresses of a program, so the
+ * function keeps the texts for recent addresses.
  */
 static char *put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
 {
@@ -70,8 +70,8 @@ static char *put_origin(char *p, struct line_form *form, const struct posix_trac
 }
 
 /*
- * Writes the data by its fields, as a system event's data, as text or as bytes: the first form that
- * applies.
+ * Writes the data in the first of these forms that is possible: the fields of the schema, the data
+ * of a system event, text, bytes. With --hex it always writes bytes.
  */
 static void text_data(struct out *out, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
@@ -87,18 +87,21 @@ static void text_data(struct out *out, const struct line_form *form, const struc
 		out_hex(out, event->data, event->data_len);
 }
 
-/* Writes the name of the log in a column of equal width, for merged logs. */
+/*
+ * Writes the name of the log in a column of constant width. Only lines of merged logs have this
+ * column.
+ */
 static void text_log(struct out *out, const struct line_form *form)
 {
 	size_t len = strlen(form->log), columns = text_columns(form->log, len);
 
 	text_safe(out, form->log, len);
-	/* The widest name has one blank behind it. */
+	/* Blanks fill the column. Behind the longest name there is one blank. */
 	for (; columns <= form->log_width; columns++)
 		out_char(out, ' ');
 }
 
-/* Returns whether the form prints the event's stack, and stores the stack. */
+/* Returns true if the event has a stack that must be printed, and stores the stack in *found. */
 static bool find_stack(const struct line_form *form, const struct log_type *type,
 		       const struct posix_trace_event_np *event, struct stacks_found *found)
 {
@@ -106,7 +109,7 @@ static bool find_stack(const struct line_form *form, const struct log_type *type
 	       (form->all_stacks || !found->is_exact);
 }
 
-/* Writes the symbol of the program address, if it is known. */
+/* Writes the symbol of the event's address, if it is known. */
 static void text_symbol(struct out *out, const struct logfile *log,
 			const struct posix_trace_event_np *event)
 {
@@ -118,7 +121,10 @@ static void text_symbol(struct out *out, const struct logfile *log,
 	symbols_text(out, symbol);
 }
 
-/* The parts up to the event type have bounded lengths, which together fit out_room(). */
+/*
+ * Prints an event as a line of text. All parts of the line before the event type together fit
+ * out_room().
+ */
 static void text_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -130,7 +136,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		text_log(out, form);
 	p = when_put(out_room(out), event->time_ns, form->when);
 	*p++ = ' ';
-	/* In this form the time is in nanoseconds, and so is the difference. */
+	/* With --raw the time is in nanoseconds, so the difference is in nanoseconds, too. */
 	if (form->when == WHEN_RAW) {
 		*p++ = delta_ns < 0 ? '-' : '+';
 		p = put_padded(p, delta_ns < 0 ? -(uint64_t)delta_ns : (uint64_t)delta_ns, 9, '0');
@@ -139,7 +145,8 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	}
 	out_done(out, put_origin(p, form, event));
 	/*
-	 * Names and data may have any length, so they are written by functions that check the room.
+	 * The name and the data may be long, so they are written by functions that check the room
+	 * in the buffer.
 	 */
 	out_bytes(out, type->shown, type->shown_len);
 	if (event->data_len || fields_has_message(type))
@@ -157,7 +164,10 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		frames_text(out, log, event, &stack);
 }
 
-/* The name of the data's member depends on the form: fields, text or hex. */
+/*
+ * Writes the data. The name of the member shows its form: "fields", "text" or "hex", or members of
+ * a system event.
+ */
 static void json_data(struct json *json, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -171,7 +181,7 @@ static void json_data(struct json *json, const struct line_form *form, const str
 		json_hex(json, "hex", event->data, event->data_len);
 }
 
-/* Adds the members symbol and source, if they are known. */
+/* Writes the members "symbol" and "source", if they are known. */
 static void json_symbol(struct json *json, const struct logfile *log,
 			const struct posix_trace_event_np *event)
 {
@@ -185,8 +195,8 @@ static void json_symbol(struct json *json, const struct logfile *log,
 }
 
 /*
- * Writes the level of the type, and the name of its span, by which a program can pair begins and
- * ends.
+ * Writes the level of the type, and the name of the span that it begins or ends. By this name a
+ * program can find the end that belongs to a begin.
  */
 static void json_schema(struct json *json, const struct posix_trace_schema_np *schema)
 {
@@ -199,7 +209,10 @@ static void json_schema(struct json *json, const struct posix_trace_schema_np *s
 				   schema->span);
 }
 
-/* Nanoseconds and addresses are strings, because many readers keep numbers as doubles. */
+/*
+ * Prints an event as an object of JSON. Nanoseconds and addresses are strings, because many
+ * programs read numbers as doubles.
+ */
 static void json_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -237,7 +250,7 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 	json_end_line(&json);
 }
 
-/* Prints the columns of --fields only. JSON lines have no local times. */
+/* Prints only the columns of --fields. In JSON, times are in UTC instead of local time. */
 static void picked_line(struct out *out, struct line_form *form, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -250,7 +263,7 @@ static void picked_line(struct out *out, struct line_form *form, const struct lo
 	(form->json ? pick_json : pick_tabs)(out, form->pick, &line, log, type, event);
 }
 
-/* The form decides between columns, JSON and text. */
+/* form selects columns, JSON or text. */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event)
 {

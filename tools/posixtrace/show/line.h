@@ -10,41 +10,41 @@
 #include "show/pick.h"
 
 /*
- * A flag of an event that is printed. It means that the order of this event among those of several
- * logs is not known.
+ * A flag that the tool sets in an event. It means that an event of another log is so close in time
+ * that the order of the two is unknown.
  */
 #define LINE_UNORDERED (1u << 31)
 
 #define LINE_ORIGINS      64 /* a power of two */
-#define LINE_ORIGIN_BYTES 64 /* two numbers and an address */
+#define LINE_ORIGIN_BYTES 64 /* enough for two numbers and an address */
 
 struct line_form {
 	enum when_form when;
 	bool json;
 	bool hex;          /* data is always printed as bytes */
 	bool symbols;      /* the symbol of the program address is printed */
-	struct stacks *stacks; /* of the log; NULL: no call stacks are printed */
-	bool all_stacks;   /* also those of samples */
+	struct stacks *stacks; /* the stacks of the log; NULL: no call stacks are printed */
+	bool all_stacks;   /* the stacks of samples are printed, too */
 	const char *log;   /* the log's name for JSON lines; NULL: none */
 	size_t log_width;  /* width of the log's column in lines of text; 0: no column */
-	struct pick *pick; /* only these columns; NULL: the whole line */
+	struct pick *pick; /* only these columns are printed; NULL: the whole line */
 	bool any;          /* previous_ns is valid */
 	int64_t previous_ns;
 	/*
-	 * The text of process, thread and address of recent events, found by a hash of the address
-	 * and the thread.
+	 * The texts of process, thread and address of recent events. The index is a hash of the
+	 * address and the thread.
 	 */
 	struct line_origin {
 		pid_t pid, tid;
 		uint64_t address;
-		size_t len;      /* 0: none */
+		size_t len;      /* 0: the element is not used */
 		char text[LINE_ORIGIN_BYTES];
 	} origin[LINE_ORIGINS];
 };
 
 /*
- * Prints the event. form stores the time, from which the next line computes its difference. log
- * must be the event's log.
+ * Prints the event. The function stores the event's time in form, so that the next line can show
+ * the time since then. log must be the event's log.
  */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event);

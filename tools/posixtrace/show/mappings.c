@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mappings.c - the command symbols: lists the files that the processes of a log had mapped, and the
- * files in which their functions are found now.
+ * mappings.c - the command symbols: lists the files that the processes of a log had mapped. For
+ * each of them it prints the file from which the tool now gets the names of functions.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@
 extern const struct tool_command symbols_command;
 
 /*
- * Writes the build-id in hexadecimal digits, or "-" if it is unknown. to has room for the longest
- * one.
+ * Writes the build-id in hexadecimal digits, or "-" if it is unknown. The caller's buffer has room
+ * for the longest build-id.
  */
 static void put_build_id(char *to, const struct posix_trace_mapping_np *mapping)
 {
@@ -31,7 +31,10 @@ static void put_build_id(char *to, const struct posix_trace_mapping_np *mapping)
 		sprintf(to + 2 * i, "%02x", mapping->build_id[i]);
 }
 
-/* A line of text. A mapping with a parent is a note that the process was forked. */
+/*
+ * Prints an entry of the list as a line of text. An entry with a parent is no mapping. It says that
+ * the process was forked.
+ */
 static void put_text(const struct posix_trace_mapping_np *mapping, const char *id,
 		     const struct module *module)
 {
@@ -54,7 +57,10 @@ static void put_text(const struct posix_trace_mapping_np *mapping, const char *i
 	out_char(&out_stdout, '\n');
 }
 
-/* A line of JSON. Addresses and times are strings, since a double cannot hold all of them. */
+/*
+ * Prints an entry of the list as an object of JSON. Addresses and times are strings, since a double
+ * cannot hold all of them exactly.
+ */
 static void put_json(const struct posix_trace_mapping_np *mapping, const char *id,
 		     const struct module *module)
 {
@@ -86,8 +92,8 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 }
 
 /*
- * Lists all mappings of a log. A log without mappings is no error, because its writer may not have
- * known them.
+ * Lists all mappings of a log. A log without mappings is no error, because the writer of the log
+ * may not have known them.
  */
 static int list_mappings(struct logfile *log, bool json)
 {
@@ -98,7 +104,7 @@ static int list_mappings(struct logfile *log, bool json)
 
 	while (!(err = posix_trace_mapping_getnext_np(log->trid, &mapping, &unavailable)) &&
 	       !unavailable && !out_stdout.err) {
-		/* The note of a fork names no file. */
+		/* An entry with a parent reports a fork and names no file. */
 		const struct module *module = mapping.parent ? NULL : module_of(&mapping);
 
 		put_build_id(id, &mapping);
@@ -114,7 +120,7 @@ static int list_mappings(struct logfile *log, bool json)
 	return log->whole ? TOOL_OK : TOOL_DAMAGED;
 }
 
-/* Opens, lists and closes one log. */
+/* Opens one log, lists its mappings and closes it. */
 static int list_log(const char *path, bool json)
 {
 	struct logfile log;
@@ -136,7 +142,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Parses the options, then lists the logs. The worst status is returned. */
+/* Parses the options, then lists the mappings of each log. Returns the worst status of all logs. */
 static int symbols_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * merge.c - reads several logs in one order. It holds one event of each log, so the memory does not
- * depend on the lengths of the logs.
+ * merge.c - reads several logs in one order. It keeps only the next event of each log, so the
+ * memory does not depend on the lengths of the logs.
  */
 #include "show/merge_part.h"
 
@@ -15,11 +15,13 @@
 #include "base/tool.h"
 #include "log/sysdata.h"
 
-#define FAULTS_MAX 20 /* printed for a damaged log */
+#define FAULTS_MAX 20 /* the greatest number of faults that are printed for a damaged log */
 
 /* ------------------------------------------------------------------ the logs */
 
-/* Opens all logs. Logs that cannot be opened are skipped, and the status says so. */
+/*
+ * Opens all logs. A log that cannot be opened is skipped, and the returned status shows the error.
+ */
 static int open_logs(struct merge *merge, char **path, size_t paths)
 {
 	int status = TOOL_OK;
@@ -48,8 +50,8 @@ static int open_logs(struct merge *merge, char **path, size_t paths)
 }
 
 /*
- * The patterns are compared with the types of all logs together, because a type may be in only one
- * of them.
+ * Prints the patterns that match no type. They are compared with the types of all logs together,
+ * because a type may be in only one of the logs.
  */
 static void say_unknown_types(const struct merge *merge)
 {
@@ -63,8 +65,8 @@ static void say_unknown_types(const struct merge *merge)
 }
 
 /*
- * Checks the names of --where and --fields. A name that no type of any log has is probably
- * mistyped.
+ * Checks the names of --where and --fields. If no type of any log has a field or value of this
+ * name, the name is probably mistyped.
  */
 static bool names_fit(struct merge *merge)
 {
@@ -92,7 +94,10 @@ static bool names_fit(struct merge *merge)
 	return !(where && where_say_unknown(where)) && !unknown;
 }
 
-/* Relative bounds refer to the first and the last event of all logs together. */
+/*
+ * Computes the bounds of --begin and --end. Relative bounds refer to the first and the last event
+ * of all logs together.
+ */
 static void begin_window(struct merge *merge)
 {
 	int64_t last_ns = INT64_MIN;
@@ -116,8 +121,8 @@ static void begin_window(struct merge *merge)
 /* ------------------------------------------------------------------ the order */
 
 /*
- * If an event is older than an earlier event of the same log, it takes the time of that event as
- * its place in the order. So the order within a log never changes.
+ * If the event is older than an event that precedes it in the same log, its place in the order is
+ * the time of that event. So the order within a log never changes.
  */
 void merge_place(struct merge_source *source)
 {
@@ -126,7 +131,7 @@ void merge_place(struct merge_source *source)
 		source->key_ns = source->event.time_ns;
 }
 
-/* Reads up to the source's next chosen event. */
+/* Reads the source's events until one is chosen, which becomes its next event. */
 static void read_next(struct merge *merge, struct merge_source *source)
 {
 	struct wanted *wanted = merge->wanted;
@@ -156,8 +161,8 @@ static void read_next(struct merge *merge, struct merge_source *source)
 }
 
 /*
- * The number of logs is small, so a search is enough; equal times are in the order of the command
- * line.
+ * The number of logs is small, so the function compares all of them. Events of equal times are in
+ * the order in which the command line names their logs.
  */
 struct merge_source *merge_first(const struct merge *merge)
 {
@@ -175,7 +180,8 @@ struct merge_source *merge_first(const struct merge *merge)
 /* ------------------------------------------------------------------ the end */
 
 /*
- * Prints the losses and damage of a log. all says that all its events were read. Returns a status.
+ * Prints the losses and the damage of a log. all is true if the reading reached the end of the log
+ * or --end. Returns an exit status.
  */
 static int finish_source(const struct merge *merge, struct merge_source *source, bool all)
 {
@@ -194,7 +200,7 @@ static int finish_source(const struct merge *merge, struct merge_source *source,
 		say("%s: %s", log->path, strerror(err));
 		return TOOL_FAILURE;
 	}
-	/* Only a log that was read completely has a count to compare. */
+	/* The number of events is compared with the ledger only if the whole log was read. */
 	all = all && !bounded && merge->wanted->choose.begin_ns == INT64_MIN;
 	if (logfile_is_damaged(log) || source->losses.skipped ||
 	    (all && source->read != ledger.reported)) {
@@ -211,7 +217,7 @@ static int finish_source(const struct merge *merge, struct merge_source *source,
 
 /* ------------------------------------------------------------------ the run */
 
-struct kept { /* an event that waits for its turn in a tail */
+struct kept { /* an event that is kept for --tail */
 	struct posix_trace_event_np event;
 	struct merge_source *source;
 	const struct log_type *type;
@@ -226,7 +232,10 @@ struct showing {
 	uint64_t shown;
 };
 
-/* Prints an event or keeps it. Returns false if no further event is to be shown. */
+/*
+ * Prints the source's event, or keeps it for --tail. Returns false if no further event must be
+ * shown.
+ */
 static bool show_event(struct showing *showing, struct merge_source *source)
 {
 	struct kept kept = { source->event, source, source->type };
@@ -270,8 +279,8 @@ static bool show_all(struct showing *showing)
 		if (!show_event(showing, source))
 			return false;
 		/*
-		 * The time of this event is stored, because the next event of another log may be
-		 * close to it.
+		 * The time of this event is kept, because merge_is_unordered() compares it with the
+		 * next events of other logs.
 		 */
 		source->any = true;
 		source->last_ns = source->event.time_ns;
@@ -280,7 +289,10 @@ static bool show_all(struct showing *showing)
 	return true;
 }
 
-/* Restricts all logs to the bounds and starts the progress line. Returns a status. */
+/*
+ * Restricts the reading of all logs to the bounds and starts the progress line. Returns TOOL_OK or
+ * TOOL_FAILURE.
+ */
 static int begin_reading(struct merge *merge)
 {
 	uint64_t total = 0;
@@ -297,7 +309,10 @@ static int begin_reading(struct merge *merge)
 			say("%s: %s", source->log.path, strerror(err));
 			return TOOL_FAILURE;
 		}
-		/* An incomplete log counts as 0, so the progress line may reach its end early. */
+		/*
+		 * The number of events in an incomplete log is unknown and counts as 0, so the
+		 * progress line may show 100 % too early.
+		 */
 		total += logfile_events(&source->log);
 	}
 	meter_begin(&merge->meter, total, false);
@@ -311,7 +326,7 @@ const struct option_row merge_rows[] = {
 	OPTION_END
 };
 
-/* Even if one log fails, the others are printed. */
+/* If one log cannot be opened, the other logs are printed nevertheless. */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, struct merge_source *source,
 			   const struct log_type *type, const struct posix_trace_event_np *event),
@@ -346,7 +361,7 @@ int merge_run(struct merge *merge, char **path, size_t paths,
 	return status;
 }
 
-/* Sources that could not be opened are not in the array. */
+/* The array has only sources that were opened, so each of them is closed here. */
 void merge_fini(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->sources; i++) {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * merge.h - reads several logs as one: their events in the order of their times.
+ * merge.h - reads several logs as if they were one log, with all events in the order of their
+ * times.
  *
- * The order within a log never changes: an event that is older than the event before it in the same
- * log stays behind that event. Times of different logs can be compared only as exactly as their
- * clocks agree. Each log has a bound for the error of its clock. An event is marked as unordered if
- * an event of another log is so close that the two bounds together exceed the distance.
+ * The order within a log never changes: if an event is older than an event before it in the same
+ * log, it stays behind that event. Times of two logs can be compared only as exactly as the clocks
+ * of the logs agree. For each log there is a bound for the error of its clock. If the times of two
+ * events of different logs differ by no more than the sum of the two bounds, their order is
+ * unknown, and they are marked as unordered.
  *
- * Logs of one host have the same clock, but it was read at slightly different moments; their bound
- * is MERGE_CLOCK_NS. Logs contain nothing about the clocks of other hosts. Between hosts the bound
- * is MERGE_HOST_NS, unless --clock-error gives a better one.
+ * Logs of one host have the same clock. But for each log the reading of this clock may be slightly
+ * wrong, so between such logs the bound of each log is MERGE_CLOCK_NS. How much the clocks of two
+ * hosts differ is not in the logs. Between hosts the bound of each log is MERGE_HOST_NS, unless
+ * --clock-error gives another one.
  *
- * Memory is constant: one event of each log.
+ * The memory does not depend on the lengths of the logs, since only one event of each log is kept.
  */
 #ifndef POSIXTRACE_SHOW_MERGE_H
 #define POSIXTRACE_SHOW_MERGE_H
@@ -33,7 +36,8 @@ extern const struct option_row merge_rows[];
 enum { MERGE_CLOCK_ERROR = 1150 }; /* value of the option */
 
 struct merge_error {
-	const char *name;      /* of a host or log, without NUL at its end; NULL: all hosts */
+	/* the name of a host or log, without NUL at its end; NULL: the bound is for all logs */
+	const char *name;
 	size_t name_len;
 	int64_t ns;
 };
@@ -45,11 +49,12 @@ struct merge_source {
 	struct stacks stacks;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
-	bool has;              /* event has the next event to print */
+	bool has;              /* event is the next event of this log */
 	bool any;              /* an event of this log was printed */
-	int64_t key_ns;        /* place of the event in the order; never decreases */
-	int64_t last_ns;       /* time of the event printed last */
-	int64_t error_ns;      /* bound of the error of its clock against those of other hosts */
+	int64_t key_ns;        /* the time by which event is ordered; it never decreases */
+	int64_t last_ns;       /* time of the event of this log that was printed last */
+	/* bound of the error of the log's clock, compared with the clocks of other hosts */
+	int64_t error_ns;
 	uint64_t read;
 	int err;
 };
@@ -60,8 +65,8 @@ struct merge {
 	bool (*choose)(const struct log_type *type);
 	enum when_form when;   /* for messages about losses */
 	bool fail_on_loss;
-	bool hides_recorder;   /* leaves out events that sysdata_is_recorders() recognizes */
-	bool keeps_stacks;     /* in their sources */
+	bool hides_recorder;   /* events for which sysdata_is_recorders() is true are left out */
+	bool keeps_stacks;     /* each source keeps the stacks of its log */
 	struct merge_error *error;
 	size_t errors;
 
@@ -76,9 +81,9 @@ struct merge {
 bool merge_add_error(struct merge *merge, const char *text);
 
 /*
- * Calls show() for the chosen events of these logs in order, until it returns false. Returns the
- * exit status of the command. An event of unknown order has LINE_UNORDERED in its flags. The caller
- * calls merge_fini() in any case.
+ * Calls show() for the chosen events of all logs in order, until show() returns false. If the order
+ * of an event is unknown, the event has the flag LINE_UNORDERED. Returns the exit status of the
+ * command. The caller must call merge_fini() in any case.
  */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, struct merge_source *source,

@@ -12,8 +12,8 @@
 #include "show/merge_part.h"
 
 /*
- * The value is SPAN or NAME=SPAN. The parser of time bounds parses the span; it expects a sign
- * before it.
+ * The value is SPAN or NAME=SPAN. bound_parse() parses the span. It expects a plus sign before it,
+ * so the function adds one.
  */
 bool merge_add_error(struct merge *merge, const char *text)
 {
@@ -36,15 +36,17 @@ bool merge_add_error(struct merge *merge, const char *text)
 	return true;
 }
 
-/* Returns whether the bound is for this name, which is the name of a host or of a log. */
+/*
+ * Returns whether --clock-error gave this bound for the name, which is that of a host or of a log.
+ */
 static bool is_named(const struct merge_error *error, const char *name)
 {
 	return strlen(name) == error->name_len && !strncmp(name, error->name, error->name_len);
 }
 
 /*
- * A value without a name applies to all logs. A value with a name has precedence. If several values
- * apply, the last one is used.
+ * A value of --clock-error without a name is for all logs. A value with the name of the log or of
+ * its host has precedence. If there are several such values, the last one is used.
  */
 int64_t merge_error_of(const struct merge *merge, const struct logfile *log)
 {
@@ -61,7 +63,7 @@ int64_t merge_error_of(const struct merge *merge, const struct logfile *log)
 	return named_ns >= 0 ? named_ns : all_ns;
 }
 
-/* Returns true if the user gave a bound for this log itself. */
+/* Returns true if --clock-error gave a bound for this log by the name of the log. */
 static bool has_own_error(const struct merge *merge, const struct logfile *log)
 {
 	for (size_t i = 0; i < merge->errors; i++)
@@ -70,23 +72,33 @@ static bool has_own_error(const struct merge *merge, const struct logfile *log)
 	return false;
 }
 
-/* Returns the distance that times of the two logs must have for their order to be known. */
+/*
+ * Returns the bound for two logs. The order of two events of these logs is known only if their
+ * times differ by more than this bound.
+ */
 static int64_t bound_between(const struct merge *merge, const struct merge_source *a,
 			     const struct merge_source *b)
 {
-	/* A log without a host name, such as an imported one, has a clock of its own. */
+	/*
+	 * If a log has no host name, for example an imported one, its clock counts as a separate
+	 * clock.
+	 */
 	bool one_clock = *a->log.info.host && !strcmp(a->log.info.host, b->log.info.host) &&
 			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);
 	int64_t ns;
 
-	/* The clock was read for both logs, and each reading may be wrong by MERGE_CLOCK_NS. */
+	/*
+	 * Each of the two times was read from this clock, and each reading may be wrong by
+	 * MERGE_CLOCK_NS.
+	 */
 	if (one_clock)
 		return 2 * MERGE_CLOCK_NS;
 	return __builtin_add_overflow(a->error_ns, b->error_ns, &ns) ? INT64_MAX : ns;
 }
 
 /*
- * Returns whether two times are close. If their difference does not fit into 64 bits, they are not.
+ * Returns whether two times differ by at most bound_ns. If their difference overflows, they are not
+ * close.
  */
 static bool is_close(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
 {
@@ -106,8 +118,8 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 		int64_t bound_ns;
 
 		/*
-		 * In the other log only two events can be close enough: the one that was printed
-		 * last, and the next one.
+		 * Of the other log only two events need be compared, because no other events are
+		 * closer: the event that was printed last, and the next event.
 		 */
 		if (other == source || (!other->any && !other->has))
 			continue;
@@ -119,7 +131,7 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 	return false;
 }
 
-/* A name that is neither that of a host nor that of a log is probably a mistake. */
+/* Prints a name of --clock-error that no log and no host has, since it is probably mistyped. */
 static void say_unknown_name(const struct merge *merge, const struct merge_error *error)
 {
 	char name[NEAREST_BYTES + 1];
@@ -140,7 +152,7 @@ static void say_unknown_name(const struct merge *merge, const struct merge_error
 	say("--clock-error %s: no log and no host has this name%s", name, nearest_hint(&nearest));
 }
 
-/* Prints the bounds at the beginning, so that the user can judge the order. */
+/* Prints the bounds before the events, so that the user knows how far the order can be trusted. */
 void merge_say_bounds(const struct merge *merge)
 {
 	for (size_t i = 0; i < merge->errors; i++)

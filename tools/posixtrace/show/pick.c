@@ -24,14 +24,17 @@ static const struct {
 
 #define FIELD_WIDTH 12 /* least width of a field's column */
 
-/* Prints an error for a column; returns false. */
+/* Prints an error about a column and returns false. */
 static bool wrong_column(const char *word, size_t len, const char *reason)
 {
 	say("--fields: %.*s: %s", (int)(len < 100 ? len : 100), word, reason);
 	return false;
 }
 
-/* Removes the prefix "event." or "field.", and stores which of the two was there. */
+/*
+ * Returns the word without the prefix "event." or "field.". It stores which of the two prefixes the
+ * word has.
+ */
 static const char *without_prefix(const char *word, bool *fact, bool *field)
 {
 	*fact = !strncmp(word, "event.", 6);
@@ -39,7 +42,7 @@ static const char *without_prefix(const char *word, bool *fact, bool *field)
 	return *fact || *field ? word + 6 : word;
 }
 
-/* The names of facts have precedence over those of fields. */
+/* If the name is one of the facts, stores the fact in the column and returns true. */
 static bool find_fact(struct pick_column *column, const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -52,7 +55,10 @@ static bool find_fact(struct pick_column *column, const char *name, size_t len)
 	return false;
 }
 
-/* Offers the names of facts, because a mistyped name may be meant for a fact. */
+/*
+ * Offers the names of all facts to the search for a similar name, because the user may have meant a
+ * fact.
+ */
 static void offer_facts(struct nearest *nearest)
 {
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -78,7 +84,7 @@ static bool parse_field(struct pick_column *column, const char *name, const char
 	column->width = len > FIELD_WIDTH ? len : FIELD_WIDTH;
 	if (name + len == end)
 		return true;
-	/* strtoul() would accept blanks and a sign. */
+	/* The test is necessary because strtoul() would also accept blanks and a sign. */
 	if (name[len] != '[' || name[len + 1] < '0' || name[len + 1] > '9')
 		return false;
 	column->index = (unsigned)strtoul(name + len + 1, &behind, 10);
@@ -93,7 +99,7 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 	const char *name, *end = word + len;
 	bool fact, field;
 
-	/* The arrays of columns and of the cache have this size. */
+	/* The array of columns and the elements of the cache have room for PICK_MAX columns. */
 	if (pick->count == PICK_MAX)
 		return wrong_column(word, len, "too many columns");
 	if (!len)
@@ -110,7 +116,7 @@ static bool parse_column(struct pick *pick, const char *word, size_t len)
 		return wrong_column(word, len, "events have no such fact");
 	if (!parse_field(column, name, end))
 		return wrong_column(word, len, "not a name of a column, NAME or NAME[NUMBER]");
-	/* The column must be as wide as its title. */
+	/* The column must be at least as wide as its title. */
 	if (column->width < len)
 		column->width = len;
 	pick->count++;
@@ -127,7 +133,7 @@ const struct option_row pick_rows[] = {
 	OPTION_END
 };
 
-/* An empty element is an error, which parse_column() prints. */
+/* If an element of the list is empty, parse_column() prints an error. */
 bool pick_parse(struct pick *pick, const char *list)
 {
 	for (;;) {
@@ -141,8 +147,8 @@ bool pick_parse(struct pick *pick, const char *list)
 	}
 }
 
-/* The function uses a direct-mapped cache of schemas, as where.c does. */
-/* The index fits a signed char, since a schema has few fields. */
+/* A direct-mapped cache keeps the indices that the fields have in a schema, as in where.c. */
+/* A signed char is enough for an index, because a schema has few fields. */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)
 {
 	size_t at = ((uintptr_t)schema / sizeof(*schema)) % PICK_CACHE;
@@ -158,7 +164,7 @@ int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, un
 	return pick->place[at].field[column];
 }
 
-/* Columns that are already known are skipped. */
+/* A column whose field was found in another schema is skipped. */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < pick->count; i++) {
@@ -172,7 +178,7 @@ void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 	}
 }
 
-/* All unknown fields are printed, not only the first. */
+/* All unknown fields are printed, unlike in where_say_unknown(), which prints only the first. */
 bool pick_say_unknown(struct pick *pick)
 {
 	char reason[128];

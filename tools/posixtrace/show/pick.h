@@ -4,8 +4,8 @@
  *
  * Example: time,event,fd,path,args[2],field.pid
  *
- * If a name is both a fact and a field, it means the fact. event.NAME is always a fact, field.NAME
- * always a field. A value that an event lacks is "-", in JSON null.
+ * If a name is both a fact and a field, it means the fact. event.NAME always means a fact, and
+ * field.NAME always means a field. If an event lacks a value, the text has "-" and JSON has null.
  */
 #ifndef POSIXTRACE_SHOW_PICK_H
 #define POSIXTRACE_SHOW_PICK_H
@@ -34,10 +34,10 @@ enum pick_fact {
 
 struct pick_column {
 	enum pick_fact fact;
-	bool has_index;        /* one element of an array */
+	bool has_index;        /* the column is one element of an array */
 	unsigned index;
 	bool known;            /* a schema has the field */
-	struct nearest nearest; /* the most similar field of the schemas */
+	struct nearest nearest; /* the most similar name of a field in the schemas */
 	size_t width;
 	char label[POSIX_TRACE_FIELD_NAME_MAX_NP + 32]; /* the title, as the user wrote it */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -48,14 +48,15 @@ struct pick {
 	struct pick_column column[PICK_MAX];
 	struct {
 		const struct posix_trace_schema_np *schema;
-		signed char field[PICK_MAX]; /* index in the schema; -1: none */
+		/* index of each field in the schema; -1: the schema lacks the field */
+		signed char field[PICK_MAX];
 	} place[PICK_CACHE];
 };
 
-/* Values of a line besides the event. */
+/* Values for a line that are not in the event. */
 struct pick_line {
 	enum when_form when;
-	int64_t delta_ns;      /* since the event shown before */
+	int64_t delta_ns;      /* the time since the event that was shown last */
 	const char *log_name;  /* as given on the command line */
 };
 
@@ -63,15 +64,16 @@ struct pick_line {
 bool pick_parse(struct pick *pick, const char *list);
 
 /*
- * pick_learn() marks the fields that this schema has. It must be called for all schemas. Then
- * pick_say_unknown() returns true if a field is in no schema, and prints these fields.
+ * pick_learn() marks the fields that this schema has. The caller calls it for all schemas, and then
+ * pick_say_unknown(). If fields are in no schema, pick_say_unknown() prints them and returns true.
  */
 void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema);
 bool pick_say_unknown(struct pick *pick);
 
 /*
- * These write a line in four forms, in this order: values separated by tabs; the titles of the
- * columns; values in columns of their usual width; a JSON object.
+ * Each of these functions writes a line. pick_tabs() writes the values with tabs between them.
+ * pick_header() writes the titles of the columns. pick_columns() writes the values in columns of
+ * their usual width. pick_json() writes the values as a JSON object.
  */
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,

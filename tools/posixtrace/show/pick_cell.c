@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_cell.c - the part of a column's value that text and JSON have in common. */
+/* pick_cell.c - the code for a column's value that both text and JSON need. */
 #include <string.h>
 
 #include "base/text.h"
@@ -12,7 +12,7 @@ static bool is_truncated(const struct posix_trace_event_np *event)
 	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 }
 
-/* Addresses and thread identifiers are written in this form. */
+/* The function is used for addresses and thread identifiers. */
 void pick_put_hex(struct out *out, uint64_t value)
 {
 	char *p = out_room(out);
@@ -35,7 +35,10 @@ unsigned pick_flags(const struct posix_trace_event_np *event, const char *name[P
 	return count;
 }
 
-/* A column with an index has one value, an array without index several, all other fields one. */
+/*
+ * A column for a whole array has several values. A column for one element of an array, or for
+ * another field, has one value.
+ */
 bool pick_next_value(const struct pick_cell *cell, const struct pick_column *column, int field,
 		     unsigned *index, struct posix_trace_value_np *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_json.c - the columns of --fields as a JSON object. */
+/* pick_json.c - writes the columns of --fields as a JSON object. */
 #include "base/json.h"
 #include "base/text.h"
 #include "log/fields.h"
@@ -7,7 +7,10 @@
 #include "show/pick_part.h"
 #include "symbols/symbols.h"
 
-/* Writes an object for a type with a schema, otherwise text or bytes as a string. */
+/*
+ * Writes the data. If the type has a schema, the value is an object. Otherwise it is a string with
+ * the text or with hexadecimal digits. Without data it is null.
+ */
 static void json_data(struct json *json, const char *name, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
@@ -49,7 +52,10 @@ static void json_field(struct json *json, const struct pick_cell *cell,
 		json_null(json, column->label);
 }
 
-/* Writes the function, or the source line, or null. */
+/*
+ * Writes the source line of the event's address if source is true, otherwise its function. Writes
+ * null if it is unknown.
+ */
 static void json_symbol(struct json *json, const char *name, const struct pick_cell *cell,
 			bool source)
 {
@@ -75,7 +81,10 @@ static void json_flags(struct json *json, const char *name,
 	json_end_array(json);
 }
 
-/* Writes column i. The label is letters, digits and _ . [ ], which need no escapes. */
+/*
+ * Writes column i. The label consists of letters, digits and the characters _ . [ ], so it needs no
+ * escapes.
+ */
 static void json_cell(struct json *json, struct pick *pick, unsigned i,
 		      const struct pick_cell *cell)
 {
@@ -112,7 +121,7 @@ static void json_cell(struct json *json, struct pick *pick, unsigned i,
 		json_unsigned(json, name, event->info.posix_event_id);
 		break;
 	case PICK_LEVEL:
-		/* A level of 0 means that the schema gives no level. */
+		/* The level 0 means that the schema has no @level. */
 		if (schema && schema->level)
 			json_signed(json, name, schema->level);
 		else
@@ -140,7 +149,7 @@ static void json_cell(struct json *json, struct pick *pick, unsigned i,
 	}
 }
 
-/* Every line has all columns, so that a reader finds the same members in each. */
+/* Every line has all columns, so that a program finds the same members in each line. */
 void pick_json(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event)

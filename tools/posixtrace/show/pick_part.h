@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_part.h - the interface between pick.c and the files that write columns. */
+/* pick_part.h - what pick.c and the files that write columns share. */
 #ifndef POSIXTRACE_SHOW_PICK_PART_H
 #define POSIXTRACE_SHOW_PICK_PART_H
 
 #include "show/pick.h"
 
-/* Returns the index of the column's field in a schema, -1 if it has none. */
+/* Returns the index of the column's field in a schema, or -1 if the schema lacks the field. */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column);
 
-/* The sources of a column's value. */
+/* The line, log, type and event from which the value of a column is computed. */
 struct pick_cell {
 	const struct pick_line *line;
 	const struct logfile *log;
@@ -25,8 +25,8 @@ void pick_put_hex(struct out *out, uint64_t value);
 unsigned pick_flags(const struct posix_trace_event_np *event, const char *name[PICK_FLAGS_MAX]);
 
 /*
- * Gets the next value of the column's field and advances *index. Returns false after the last one.
- * pick_is_list() returns true for a whole array.
+ * pick_next_value() gets the next value of the column's field and increments *index. It returns
+ * false after the last value. pick_is_list() returns true if the column is a whole array.
  */
 bool pick_next_value(const struct pick_cell *cell, const struct pick_column *column, int field,
 		     unsigned *index, struct posix_trace_value_np *value);

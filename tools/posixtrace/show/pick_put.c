@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pick_put.c - the columns of --fields as text. To pad a column, the code counts the bytes that the
- * column has added to the buffer. So there must be room for the whole line, or the buffer is
- * flushed in between.
+ * pick_put.c - writes the columns of --fields as text. To pad a column, the code measures the text
+ * that the column has added to the buffer. So the buffer must not be flushed within a line, and
+ * must have room for the whole line.
  */
 #include <ctype.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static void text_number(struct out *out, int64_t id)
 }
 
 /*
- * Writes the fields of the data without the blank that fields_text() puts before them. If the text
- * was longer than the buffer, the blank remains.
+ * Writes the fields of the data and removes the blank that fields_text() writes before them. If the
+ * text was so long that the buffer was flushed, the blank may remain.
  */
 static bool described_data(struct out *out, const struct pick_cell *cell)
 {
@@ -39,7 +39,7 @@ static bool described_data(struct out *out, const struct pick_cell *cell)
 	return true;
 }
 
-/* Writes the data in the first form that applies, as dump does. */
+/* Writes the data in the first form that is possible, as text_data() in line.c does. */
 static void text_data(struct out *out, const struct pick_cell *cell)
 {
 	const struct posix_trace_event_np *event = cell->event;
@@ -54,7 +54,7 @@ static void text_data(struct out *out, const struct pick_cell *cell)
 		out_hex(out, event->data, event->data_len);
 }
 
-/* Writes a field; the elements of an array are in brackets. */
+/* Writes a field. A whole array is written in brackets. */
 static void text_field(struct out *out, const struct pick_cell *cell,
 		       const struct pick_column *column, int field)
 {
@@ -72,7 +72,10 @@ static void text_field(struct out *out, const struct pick_cell *cell,
 	out_char(out, index ? ']' : '-');
 }
 
-/* Writes the function or the source line, or "-". */
+/*
+ * Writes the source line of the event's address if source is true, otherwise its function. Writes
+ * "-" if it is unknown.
+ */
 static void text_symbol(struct out *out, const struct pick_cell *cell, bool source)
 {
 	const struct symbol *symbol = symbols_of(cell->log, cell->event);
@@ -85,7 +88,7 @@ static void text_symbol(struct out *out, const struct pick_cell *cell, bool sour
 		text_safe(out, symbol->name, strlen(symbol->name));
 }
 
-/* Writes the names of the flags with commas between them, or "-". */
+/* Writes the names of the event's flags with commas between them, or "-" if it has none. */
 static void text_flags(struct out *out, const struct posix_trace_event_np *event)
 {
 	const char *name[PICK_FLAGS_MAX];
@@ -157,14 +160,17 @@ static void text_cell(struct out *out, struct pick *pick, unsigned i, const stru
 	}
 }
 
-/* Makes room in the buffer for a usual line, so that it can be padded. */
+/* Makes room in the buffer for a line of usual length, so that its columns can be padded. */
 static void make_line_room(struct out *out)
 {
 	if (OUT_BYTES - out->used < OUT_BYTES / 8)
 		out_flush(out);
 }
 
-/* Values contain no tabs: text_quoted() and text_safe() escape them. */
+/*
+ * A tab always separates two columns, because text_quoted() and text_safe() escape the tabs in
+ * values.
+ */
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event)
@@ -195,8 +201,9 @@ static void put_blanks(struct out *out, size_t used, size_t width)
 }
 
 /*
- * Pads the column that began at before. make_line_room() was called before, so the buffer has not
- * been flushed since then unless the line is very long.
+ * Pads column i. before was the length of the buffer when the column began. make_line_room() has
+ * been called for the line, so the buffer has not been flushed since then, unless the line is very
+ * long.
  */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {
@@ -210,13 +217,13 @@ static void pad_column(struct out *out, const struct pick *pick, unsigned i, siz
 	out_char(out, ' ');
 }
 
-/* The width of a time in this form. */
+/* Returns the width of a time in this form. */
 static size_t time_width(enum when_form when)
 {
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
 }
 
-/* Titles of facts are in capitals. Titles of fields are as in the schema. */
+/* The titles of facts are written in capitals, the titles of fields as the user wrote them. */
 void pick_header(struct out *out, struct pick *pick, enum when_form when)
 {
 	make_line_room(out);
@@ -242,7 +249,7 @@ void pick_columns(struct out *out, struct pick *pick, const struct pick_line *li
 		  const struct posix_trace_event_np *event)
 {
 	const struct pick_cell cell = { line, log, type, event };
-	static struct out scratch = { .fd = -1 }; /* for numbers */
+	static struct out scratch = { .fd = -1 }; /* for the text of numbers */
 
 	make_line_room(out);
 	for (unsigned i = 0; i < pick->count; i++) {

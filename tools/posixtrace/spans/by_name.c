@@ -7,7 +7,10 @@
 #include "log/field.h"
 #include "spans/pairing.h"
 
-/* Endings in order of preference: X_start with both X_stop and X_end pairs with X_stop. */
+/*
+ * The endings in order of preference. If a log has X_start, X_stop and X_end, X_start is paired
+ * with X_stop.
+ */
 static const struct {
 	const char *begin, *end;
 } endings[] = {
@@ -15,13 +18,13 @@ static const struct {
 	{ "_enter", "_exit" }, { "_enter", "_leave" }, { "_entry", "_exit" },
 };
 
-/* Endings are case-sensitive, as names of types are. */
+/* Upper and lower case differ in endings, as in all names of types. */
 #define ENDINGS (sizeof(endings) / sizeof(endings[0]))
-#define NAME_MAX_BYTES 256 /* longer names of a foreign log have no partner */
+#define NAME_MAX_BYTES 256 /* a longer name, which only a foreign log can have, gets no partner */
 
 /*
- * Returns the length of the name before this ending, 0 if the name ends otherwise or consists of
- * the ending only.
+ * Returns the length of the part of the name before this ending. Returns 0 if the name does not end
+ * so, or if it is nothing but the ending.
  */
 static size_t stem_of(const char *name, size_t len, const char *ending)
 {
@@ -32,7 +35,7 @@ static size_t stem_of(const char *name, size_t len, const char *ending)
 
 /*
  * Builds the partner's name and returns its length. Returns 0 if the name does not end in mine, or
- * if there is no room.
+ * if the partner's name is too long.
  */
 static size_t partner_of(const char *name, size_t len, const char *mine, const char *other,
 			 char partner[NAME_MAX_BYTES])
@@ -83,7 +86,10 @@ void by_name_partners(const char *name, size_t len,
 	}
 }
 
-/* Returns true for types of a class of ETW: decoded events, and unchanged records. */
+/*
+ * Returns true if the type belongs to a class of ETW. Its events are either decoded or are
+ * unchanged records, and both kinds are recognised by their fields.
+ */
 static bool is_of_class(const struct posix_trace_schema_np *schema)
 {
 	return field_index(schema, "etw_type") >= 0 ||

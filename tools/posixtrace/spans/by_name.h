@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * by_name.h - pairs event types by their names: X_begin begins and X_end ends a span named X, and
- * so do the other pairs of endings in by_name.c.
+ * by_name.h - pairs event types by their names. For example, an event X_begin begins a span named
+ * X, and an event X_end ends it. by_name.c has the list of all pairs of endings.
  *
- * The rule applies only to types without a better description: they have no @begin or @end and no
- * field with a duration. Both types of a pair must exist. The rule does not apply to types of ETW's
- * classes: their numbers define begins and ends, and types such as dc_start and dc_end only list
- * existing objects.
+ * The rule applies only to types whose schemas say nothing about spans: they have no @begin, no
+ * @end and no field with a duration. Both types of a pair must exist. The rule does not apply to
+ * types of ETW's classes. There the number of a type says whether it begins or ends a span. Types
+ * such as dc_start and dc_end would match by name, but they only list existing objects.
  */
 #ifndef POSIXTRACE_SPANS_BY_NAME_H
 #define POSIXTRACE_SPANS_BY_NAME_H
@@ -16,19 +16,19 @@
 #include <trace_np.h>
 
 /*
- * Returns true if a type with this name exists to which the rule applies. name has no NUL at its
+ * Returns true if a type has this name and the rule applies to it. name has no NUL at its
  * end.
  */
 typedef bool by_name_find(void *arg, const char *name, size_t len);
 
 /*
- * Returns the role of a type with this name: POINT, BEGIN or END. For BEGIN and END, *stem is the
- * length of the span's name.
+ * Returns the role of a type with this name: POINT, BEGIN or END. For BEGIN and END, it stores in
+ * *stem the length of the span's name, which is the beginning of the type's name.
  */
 enum posix_trace_role_np by_name(const char *name, size_t len, by_name_find *find, void *arg,
 				 size_t *stem);
 
-/* Calls visit for each name that would be the partner of this name. */
+/* Calls visit for each name that could be the partner of this name. */
 void by_name_partners(const char *name, size_t len,
 		      void (*visit)(void *arg, const char *name, size_t len), void *arg);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * histogram.c - buckets of constant relative width. The upper STEP_BITS + 1 bits of a value select
- * its bucket, so no logarithm is computed.
+ * histogram.c - buckets of constant relative width. The position of the highest bit of a value
+ * selects the octave, and the STEP_BITS bits behind it select the bucket. So no logarithm is
+ * computed.
  */
 #include "spans/histogram.h"
 
@@ -9,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_BITS 7 /* buckets of an octave, as a power of two */
+#define STEP_BITS 7 /* an octave has 2^STEP_BITS buckets */
 
 _Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "the steps are of a power of two");
 _Static_assert(HISTOGRAM_OCTAVES == 64 - STEP_BITS + 1, "the octaves have all values");
 
 /*
  * Returns the number of the bucket that contains the value. Octave 0 has the values below
- * HISTOGRAM_STEPS, octave n > 0 those from 2^(n + STEP_BITS - 1).
+ * HISTOGRAM_STEPS. Each octave n > 0 begins with the value 2^(n + STEP_BITS - 1).
  */
 static unsigned bucket_of(uint64_t value)
 {
@@ -51,7 +52,10 @@ bool histogram_add(struct histogram *histogram, uint64_t value)
 	unsigned bucket = bucket_of(value);
 	uint64_t **octave = &histogram->octave[bucket / HISTOGRAM_STEPS];
 
-	/* Most histograms need few octaves, so each is allocated with its first value. */
+	/*
+	 * Most histograms need few octaves, so an octave is allocated when its first value is
+	 * added.
+	 */
 	if (!*octave)
 		*octave = calloc(HISTOGRAM_STEPS, sizeof(**octave));
 	if (!*octave)
@@ -91,7 +95,8 @@ bool histogram_next(const struct histogram *histogram, unsigned *cursor,
 		const uint64_t *octave = histogram->octave[i / HISTOGRAM_STEPS];
 
 		if (!octave) {
-			i = (i / HISTOGRAM_STEPS + 1) * HISTOGRAM_STEPS; /* an empty octave */
+			/* skips an octave without values */
+			i = (i / HISTOGRAM_STEPS + 1) * HISTOGRAM_STEPS;
 			continue;
 		}
 		if (octave[i % HISTOGRAM_STEPS]) {
@@ -107,8 +112,8 @@ bool histogram_next(const struct histogram *histogram, unsigned *cursor,
 }
 
 /*
- * Returns the bucket of the value with this index in the sorted values, and in *before the number
- * of values in lower buckets.
+ * Returns the bucket that contains the value with the index place in the sorted values. It stores
+ * in *before the number of values in lower buckets.
  */
 static struct histogram_bucket find_bucket(const struct histogram *histogram, uint64_t place,
 				    uint64_t *before)
@@ -125,8 +130,8 @@ static struct histogram_bucket find_bucket(const struct histogram *histogram, ui
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
 	/*
-	 * This is the nearest-rank method: it finds the least value such that at least the wanted
-	 * number of values are not greater.
+	 * This is the nearest-rank method. It finds the least value for which at least wanted
+	 * values are not greater than it.
 	 */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;
@@ -138,7 +143,8 @@ uint64_t histogram_percentile(const struct histogram *histogram, double part)
 	if (place >= histogram->count)
 		place = histogram->count - 1;
 	bucket = find_bucket(histogram, place, &before);
-	return bucket.high < histogram->max ? bucket.high : histogram->max; /* max is exact */
+	/* max is an exact value */
+	return bucket.high < histogram->max ? bucket.high : histogram->max;
 }
 
 double histogram_quantile(const struct histogram *histogram, double part)
@@ -156,6 +162,9 @@ double histogram_quantile(const struct histogram *histogram, double part)
 	/* The interpolation assumes that the values are spread evenly over the bucket. */
 	value = (double)bucket.low + ((double)(bucket.high - bucket.low) + 1) *
 		(wanted - (double)before) / (double)bucket.count;
-	/* A bucket is wider than the values in it, and its bounds may be values that never were. */
+	/*
+	 * The result must not be less than the least or greater than the greatest value that was
+	 * added. A bucket may reach beyond these values.
+	 */
 	return fmin(fmax(value, (double)histogram->min), (double)histogram->max);
 }

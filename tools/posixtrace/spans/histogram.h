@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * histogram.h - counts of values in bounded memory, as HDR histograms do.
+ * histogram.h - counts values in a limited memory, by the method of HDR histograms.
  *
- * Values below HISTOGRAM_STEPS are kept exactly. Each power of two above has that many buckets of
- * equal width, so over the whole range of 64 bits the error of a value is at most 1/HISTOGRAM_STEPS
- * of it.
+ * Values below HISTOGRAM_STEPS are kept exactly. From there on, the range from each power of two to
+ * the next has HISTOGRAM_STEPS buckets of equal width. So for each value of 64 bits the error is at
+ * most 1/HISTOGRAM_STEPS of the value.
  *
- * Memory: one kilobyte for each power of two with values, at most 58 KiB.
+ * The counts need one KiB for each octave that has values, at most 58 KiB.
  */
 #ifndef POSIXTRACE_SPANS_HISTOGRAM_H
 #define POSIXTRACE_SPANS_HISTOGRAM_H
@@ -24,29 +24,33 @@ struct histogram {
 };
 
 /*
- * Adds a value. A histogram of all zeros is empty. Returns false without memory; the value is not
- * added.
+ * Adds a value. A histogram of all zeros is empty. If memory is lacking, it returns false, and the
+ * value is not added.
  */
 bool histogram_add(struct histogram *histogram, uint64_t value);
 
 /* Removes all values and keeps the memory. */
 void histogram_clear(struct histogram *histogram);
-/* Frees the memory; the histogram is empty. */
+/* Frees the memory and makes the histogram empty. */
 void histogram_fini(struct histogram *histogram);
 
 /*
- * Returns a value that the given part of all values, from 0 to 1, does not exceed. It is the
- * greatest value of the bucket that contains the least such value. Returns 0 if the histogram is
- * empty.
+ * part is from 0 to 1. Returns a value such that at least this part of all values are not greater
+ * than it. The result is the upper end of the bucket that contains the least such value, but at
+ * most the greatest value. Returns 0 if the histogram is empty.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, double part);
 
-/* Does the same with interpolation in the bucket, for callers that compute with the result. */
+/*
+ * Estimates the value that histogram_percentile() rounds up to the end of the bucket, by
+ * interpolation within the bucket. This function is for callers that compute with the result.
+ */
 double histogram_quantile(const struct histogram *histogram, double part);
 
 /*
- * Visits the buckets with values in ascending order. *cursor is 0 at the first call. low and high
- * are the ends of the bucket, both included. Returns false after the last one.
+ * Visits the buckets with values in ascending order. *cursor is 0 at the first call. low is the
+ * least and high the greatest value that belongs to the bucket. Returns false behind the last
+ * bucket with values.
  */
 struct histogram_bucket {
 	uint64_t low, high, count;

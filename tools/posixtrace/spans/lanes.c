@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lanes.c - assigns spans to lanes. Spans arrive in the order of their ends, so a span can only
- * contain or follow the spans of a lane, or cross them.
+ * lanes.c - assigns spans to lanes. Spans arrive in the order of their ends. So a new span either
+ * contains earlier spans of a lane, or follows them, or crosses them.
  */
 #include "spans/lanes.h"
 
@@ -11,15 +11,15 @@
 
 #include "base/vec.h"
 
-#define LAST_SPANS 4 /* spans that are compared before a binary search */
+#define LAST_SPANS 4 /* this number of spans is compared before a binary search */
 
-/* Moments have a total order; see the header. */
+/* Compares two moments in the order that lanes.h defines. */
 static inline bool is_before(struct moment a, struct moment b)
 {
 	return a.ns != b.ns ? a.ns < b.ns : a.number < b.number;
 }
 
-/* Lanes own their arrays of kept spans. */
+/* Each lane owns the array of the spans that it keeps. */
 void lanes_fini(struct lanes *lanes)
 {
 	for (size_t i = 0; i < lanes->lanes; i++)
@@ -32,8 +32,8 @@ void lanes_fini(struct lanes *lanes)
 void lanes_begin(struct lanes *lanes, struct moment begin)
 {
 	/*
-	 * If there is no room, the oldest begin is dropped, because the later ones are more likely
-	 * to end soon.
+	 * If the array is full, the oldest begin is dropped, because the spans that began later
+	 * will probably end earlier.
 	 */
 	if (lanes->opened == LANES_OPEN) {
 		lanes->opened--;
@@ -47,12 +47,15 @@ void lanes_cut(struct lanes *lanes)
 	lanes->opened = 0;
 }
 
-/* Removes the begin of a span that has ended, if it is among the latest ones. */
+/* Removes the begin of a span that has ended, if the array open still has it. */
 static void close_open(struct lanes *lanes, struct moment begin)
 {
 	size_t i = lanes->opened;
 
-	/* The end usually belongs to one of the youngest begins, so the search runs backwards. */
+	/*
+	 * The search begins with the youngest begin, because usually a span that began late ends
+	 * first.
+	 */
 	while (i && lanes->open[i - 1].number != begin.number)
 		i--;
 	if (!i)
@@ -74,8 +77,8 @@ static bool has_open_between(const struct lanes *lanes, struct moment a, struct 
 /* ------------------------------------------------------------------ spans that nest */
 
 /*
- * Joins the older half of a lane's spans to groups. Two neighbours are joined only if no open span
- * began between them, since that span would have to fit between them later.
+ * Joins spans in the older half of a lane to groups, to save memory. Two neighbours are joined only
+ * if no open span began between them, because such a span may later get its place between them.
  */
 static void group_spans(const struct lanes *lanes, struct lane *lane)
 {
@@ -85,7 +88,7 @@ static void group_spans(const struct lanes *lanes, struct lane *lane)
 		if (has_open_between(lanes, lane->kept[kept].end, lane->kept[i].begin))
 			lane->kept[++kept] = lane->kept[i];
 		else
-			/* The grouped span covers the time between the two as well. */
+			/* The group also covers the time between the two spans. */
 			lane->kept[kept].end = lane->kept[i].end;
 	}
 	kept++;
@@ -103,7 +106,7 @@ static bool make_room(const struct lanes *lanes, struct lane *lane)
 
 /*
  * Returns the number of the lane's outermost spans that begin before the moment. The spans are
- * sorted by their begins, and the caller has compared those from high on.
+ * sorted by their begins. The caller has already compared the spans from the index high on.
  */
 static size_t spans_before(const struct lane *lane, size_t high, struct moment begin)
 {
@@ -123,8 +126,8 @@ static size_t spans_before(const struct lane *lane, size_t high, struct moment b
 }
 
 /*
- * Returns true if the span crosses none of the lane's spans; *at is the number of those that stay
- * outermost.
+ * Returns true if the new span crosses none of the lane's spans. Then *at is the number of spans
+ * that remain outermost, because they are not inside the new span.
  */
 static bool fits_lane(const struct lane *lane, struct moment begin, struct moment end, size_t *at)
 {
@@ -132,20 +135,20 @@ static bool fits_lane(const struct lane *lane, struct moment begin, struct momen
 	const struct kept *last = high ? &lane->kept[high - 1] : NULL;
 
 	/*
-	 * On most lanes the new span begins inside the last span and crosses it. Equal times are
-	 * compared below.
+	 * On most lanes the new span begins inside the last span and crosses it, so this case is
+	 * tested first. Equal times are left to the further tests.
 	 */
 	if (last && last->begin.ns < begin.ns && begin.ns < last->end.ns)
 		return false;
 	/*
-	 * In a damaged log times may decrease. The lane then has a span that ends later than the
-	 * new one.
+	 * In a damaged log times may decrease, so the lane may already have a span that ends later
+	 * than the new span.
 	 */
 	if (last && is_before(end, last->end))
 		return false;
 	/*
-	 * Most spans begin among the latest spans of the lane, or before all of them. The latest
-	 * are compared first.
+	 * Most spans begin among the latest spans of the lane, or before all of them. So the latest
+	 * spans are compared first.
 	 */
 	for (; latest; latest--, high--)
 		if (is_before(lane->kept[high - 1].begin, begin)) {
@@ -171,13 +174,16 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	if (!lanes->lanes && !new_lane(lanes))
 		return ENOMEM;
 	/*
-	 * If another span began after this one and is still open, the two would cross on the
-	 * thread's track, so lane 0 is skipped.
+	 * If another span began after the new span and is still open, both would cross on lane 0,
+	 * the thread's track. So lane 0 is skipped.
 	 */
 	i = has_open_between(lanes, begin, end);
 	while (i < lanes->lanes && !fits_lane(&lanes->lane[i], begin, end, &at))
 		i++;
-	/* A span beyond LANES_MAX has no lane in memory; its number is never used again. */
+	/*
+	 * If all LANES_MAX lanes are occupied, the span gets a number of its own, and no lane in
+	 * memory.
+	 */
 	if (i == LANES_MAX) {
 		*number = LANES_MAX + lanes->next++;
 		return 0;
@@ -187,7 +193,9 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	lane = i < lanes->lanes ? &lanes->lane[i] : new_lane(lanes);
 	if (!lane)
 		return ENOMEM;
-	/* The spans from at on are inside the new one, so they are no longer outermost. */
+	/*
+	 * The spans from the index at on are inside the new span, so they are no longer outermost.
+	 */
 	lane->count = at;
 	if (!make_room(lanes, lane))
 		return ENOMEM;
@@ -204,13 +212,16 @@ void flat_lanes_fini(struct flat_lanes *flat)
 	free(flat->free);
 }
 
-/* Makes room for one more lane. The heap needs a place for each lane. */
+/* Makes room for one more lane. The heap of free lanes needs a place for each lane, too. */
 static bool make_flat_room(struct flat_lanes *flat)
 {
 	return vec_grow(&flat->lane, flat->lanes, 1) && vec_grow(&flat->free, flat->lanes, 1);
 }
 
-/* The heap of free lanes: push_free() adds a lane, pop_free() removes the least one. */
+/*
+ * push_free() adds a lane to the heap of free lanes. pop_free() removes the free lane with the
+ * least number.
+ */
 static void push_free(struct flat_lanes *flat, uint32_t lane)
 {
 	size_t i = flat->count++;
@@ -243,8 +254,8 @@ static void pop_free(struct flat_lanes *flat)
 int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned source, unsigned *lane)
 {
 	/*
-	 * If times decrease, the last span of a free lane may end after this begin. Such a lane is
-	 * not used any more.
+	 * In a damaged log times may decrease, so the last span of a free lane may end after this
+	 * begin. Such a lane is removed from the heap and not used any more.
 	 */
 	while (flat->count && is_before(begin, flat->lane[flat->free[0]].end))
 		pop_free(flat);
@@ -260,14 +271,20 @@ int flat_lanes_take(struct flat_lanes *flat, struct moment begin, unsigned sourc
 	return 0;
 }
 
-/* The lane stores the end of its span, so that no span that begins earlier gets the lane. */
+/*
+ * The lane keeps the end of its span, so that it is not given to a span that begins before this
+ * end.
+ */
 void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end)
 {
 	flat->lane[lane] = (struct flat_lane){ end, 0, false };
 	push_free(flat, lane);
 }
 
-/* The ends of these spans are unknown, so their lanes are free from their begins on. */
+/*
+ * The ends of these spans are unknown, so flat_lanes_take() may give each lane to the next span
+ * that begins after the begin of its open span.
+ */
 void flat_lanes_cut(struct flat_lanes *flat, unsigned source)
 {
 	for (size_t i = 0; i < flat->lanes; i++)

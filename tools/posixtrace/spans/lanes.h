@@ -4,16 +4,18 @@
  * each lane as one track of nested slices.
  *
  * Spans arrive in the order of their ends. A span gets the first lane of its thread on which it
- * crosses no other span. Lane 0 is the thread's own track. If a span that is still open would cross
- * the new span there, the new span gets another lane. Spans with a key belong to no thread. The
- * spans of one name and process share flat lanes, on which spans do not even nest.
+ * crosses no other span. Lane 0 is the thread's own track. If the new span would cross a span on
+ * lane 0 that is still open, the new span gets another lane. Spans with a key belong to no thread.
+ * For such spans, those of the same name and process share flat lanes. On a flat lane spans do not
+ * nest, but follow each other.
  *
- * Moments have a total order: by time, and for equal times by the number of the event. A viewer
- * that sorts events by time, and keeps the order of the file for equal times, sees the same order.
+ * Moments are ordered by time, and moments of equal times by the number of the event. A viewer gets
+ * this same order if it sorts events by time and leaves events of equal times in the order of the
+ * file.
  *
- * The memory of a thread is bounded. The latest LANES_KEPT outermost spans of a lane are known one
- * by one, the older ones in groups. A span that begins within a group may get a lane that it would
- * not need.
+ * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the older half of
+ * them is joined to groups, and only the begin and end of a group are kept. If a span begins within
+ * a group, it may get a higher lane than necessary.
  */
 #ifndef POSIXTRACE_SPANS_LANES_H
 #define POSIXTRACE_SPANS_LANES_H
@@ -23,8 +25,8 @@
 #include <stdint.h>
 
 #define LANES_KEPT 512
-#define LANES_OPEN 64      /* open begins of a thread that limit the grouping */
-#define LANES_MAX  1024    /* of a thread; further spans get a lane each */
+#define LANES_OPEN 64      /* this number of begins of open spans is kept for each thread */
+#define LANES_MAX  1024    /* of a thread; each further span gets a lane of its own */
 
 struct moment {
 	int64_t ns;
@@ -39,7 +41,7 @@ struct lanes {
 		size_t count, room;
 	} *lane;
 	size_t lanes;
-	unsigned next;             /* number of spans beyond LANES_MAX */
+	unsigned next;             /* number of spans that found all LANES_MAX lanes occupied */
 	struct moment open[LANES_OPEN]; /* the latest begins whose ends have not arrived yet */
 	size_t opened;
 };
@@ -47,26 +49,27 @@ struct lanes {
 /* Frees the memory. Lanes of all zeros are empty. */
 void lanes_fini(struct lanes *lanes);
 
-/* Adds a begin whose end may arrive later. */
+/* Adds the begin of a span that is open. */
 void lanes_begin(struct lanes *lanes, struct moment begin);
 
 /* Forgets all open begins, because their ends are lost. */
 void lanes_cut(struct lanes *lanes);
 
 /*
- * Stores the number of the span's lane in *lane. The span's begin may have been added before.
- * Returns 0 or ENOMEM.
+ * Finds a lane for a span that has ended and stores its number in *lane. The span's begin may have
+ * been added by lanes_begin(). Returns 0 or ENOMEM.
  */
 int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, unsigned *lane);
 
-/* Lanes of spans that do not nest. A span occupies its lane from its begin on. */
+/* Flat lanes, on which spans do not nest. A span occupies its lane already from its begin on. */
 struct flat_lanes {
 	struct flat_lane {
 		struct moment end;
-		unsigned source;   /* the log of the span that occupies it */
+		unsigned source;   /* the number of the log that the open span comes from */
 		bool is_open;
 	} *lane;
-	uint32_t *free;            /* heap of free lanes, the least number first */
+	/* heap of the free lanes; the first is the one with the least number */
+	uint32_t *free;
 	size_t lanes, count;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * locks.c - sums the times of waiting for and holding locks. The arrays have a fixed size, so that
- * a log with many locks cannot exhaust the memory.
+ * a log with many locks cannot use up the memory.
  */
 #include "spans/locks.h"
 
@@ -13,8 +13,8 @@
 bool locks_init(struct locks *locks)
 {
 	/*
-	 * The full size is allocated at once, because large memory from calloc() takes no pages
-	 * until it is used.
+	 * The full size is allocated at once. This costs little, because the kernel provides the
+	 * pages of a large block from calloc() only when they are used.
 	 */
 	memset(locks, 0, sizeof(*locks));
 	locks->lock = calloc(LOCKS_MAX, sizeof(*locks->lock));
@@ -30,7 +30,7 @@ void locks_fini(struct locks *locks)
 	table_fini(&locks->of_waiter);
 }
 
-/* These two are for table_find(). */
+/* is_lock() and is_waiter() compare an entry with a key. table_find() calls them. */
 static bool is_lock(const void *array, uint32_t index, const void *key)
 {
 	const struct lock *lock = (const struct lock *)array + index, *wanted = key;
@@ -47,7 +47,8 @@ static bool is_waiter(const void *array, uint32_t index, const void *key)
 
 /*
  * Returns the entry of a lock and creates it if necessary. Returns NULL if LOCKS_MAX other locks
- * exist, or without memory. Addresses are unique within a process only.
+ * exist, or if memory is lacking. The process is a part of the key, because two processes may have
+ * locks at the same address.
  */
 static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
 {
@@ -64,7 +65,10 @@ static struct lock *find_lock(struct locks *locks, pid_t pid, uint64_t pointer)
 	return &locks->lock[locks->count++];
 }
 
-/* Does the same for a waiting thread. */
+/*
+ * Returns the entry of a waiting thread and creates it if necessary. Returns NULL in the same cases
+ * as find_lock().
+ */
 static struct waiter *find_waiter(struct locks *locks, pid_t pid, pid_t tid)
 {
 	struct waiter wanted = { .pid = pid, .tid = tid };
@@ -81,8 +85,8 @@ static struct waiter *find_waiter(struct locks *locks, pid_t pid, pid_t tid)
 }
 
 /*
- * Adds a time; returns true if it is the longest so far. The total saturates, since a log may
- * contain any durations.
+ * Adds a time to a sum and returns true if it is the longest so far. A log may contain any
+ * durations, so a total that overflows becomes UINT64_MAX.
  */
 static bool add_time(struct locks_sum *sum, uint64_t ns)
 {
@@ -96,7 +100,7 @@ static bool add_time(struct locks_sum *sum, uint64_t ns)
 	return is_longest;
 }
 
-/* Returns the index of the pointer field "lock", -1 if there is none. */
+/* Returns the index of the field "lock" of type ptr, or -1 if there is none. */
 static int lock_field(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
@@ -106,7 +110,7 @@ static int lock_field(const struct posix_trace_schema_np *schema)
 	return -1;
 }
 
-/* Returns true if the type records times of holding a lock, which its name shows. */
+/* Returns true if the type records how long a lock was held. Its name then ends in "_held". */
 static bool says_held(const struct log_type *type)
 {
 	static const char end[] = "_held";
@@ -115,7 +119,9 @@ static bool says_held(const struct log_type *type)
 	return type->name_len >= len && !strcmp(type->name + type->name_len - len, end);
 }
 
-/* Adds a time of waiting to the lock and to the thread. lock is NULL if the table is full. */
+/*
+ * Adds a time of waiting to the lock and to the thread. lock is NULL if the array of locks is full.
+ */
 static void add_wait(struct locks *locks, struct lock *lock, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t pointer, uint64_t ns)
 {
@@ -125,8 +131,8 @@ static void add_wait(struct locks *locks, struct lock *lock, const struct log_ty
 		lock->type = type;
 	add_time(lock ? &lock->wait : &locks->other_wait, ns);
 	/*
-	 * The time of the longest wait is stored, because the lock's name is looked up at this
-	 * time: an address may be reused later.
+	 * The time of the longest wait is kept, because the name of the lock is later looked up for
+	 * this time. At another time the address may belong to another lock.
 	 */
 	if (add_time(waiter ? &waiter->wait : &locks->other_waiters, ns) && waiter) {
 		waiter->longest = pointer;
@@ -154,8 +160,8 @@ void locks_event(struct locks *locks, const struct log_type *type,
 		lock->last_ns = event->time_ns;
 	else
 		/*
-		 * Events of locks without an entry are counted, so that the command can mention
-		 * them.
+		 * The command prints how many events belong to locks without an
+		 * entry.
 		 */
 		locks->other_events++;
 	if (says_held(type))
@@ -164,14 +170,16 @@ void locks_event(struct locks *locks, const struct log_type *type,
 		add_wait(locks, lock, type, event, pointer.u64, time.u64);
 }
 
-/* The greatest total first, then the greatest count. */
+/* Compares sums for qsort(): a greater total is first, and for equal totals a greater count. */
 static int by_sum(const struct locks_sum *a, const struct locks_sum *b)
 {
 	return a->total_ns == b->total_ns ? (a->count < b->count) - (a->count > b->count) :
 	       (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
 }
 
-/* No two locks are equal in this order, so the output does not depend on qsort(). */
+/*
+ * No two locks are equal in this order, so the output does not depend on the algorithm of qsort().
+ */
 static int by_lock(const void *a, const void *b)
 {
 	const struct lock *x = a, *y = b;

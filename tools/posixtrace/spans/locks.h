@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * locks.h - sums how long threads waited for locks, and how long locks were held. It uses event
- * types that have a duration and a field "lock" of type ptr, as those of libposixtrace-preload.so.
- * Types named ..._held record how long a lock was held, all others how long a thread waited for
- * it.
+ * types that have a duration and a field "lock" of type ptr, such as types of
+ * libposixtrace-preload.so. A type whose name ends in _held records how long a lock was held. All
+ * other such types record how long a thread waited for a lock.
  *
- * Memory is bounded: locks and threads beyond LOCKS_MAX are summed as "others".
+ * The memory is limited. Locks and threads beyond LOCKS_MAX get no entry; their times are only
+ * added to the members other_*.
  */
 #ifndef POSIXTRACE_SPANS_LOCKS_H
 #define POSIXTRACE_SPANS_LOCKS_H
@@ -22,7 +23,8 @@ struct locks_sum {
 struct lock {
 	pid_t pid;
 	uint64_t pointer;
-	const struct log_type *type; /* event type of the last wait; NULL: no thread waited */
+	/* the event type of the last wait; NULL: no thread has waited */
+	const struct log_type *type;
 	/* time of the last event; the lock's name is looked up at this time */
 	int64_t last_ns;
 	struct locks_sum wait, held;
@@ -32,7 +34,7 @@ struct waiter {
 	pid_t pid, tid;
 	struct locks_sum wait;
 	uint64_t longest;            /* the lock of the longest wait */
-	int64_t last_ns;             /* time of that wait's event */
+	int64_t last_ns;             /* the time of the longest wait's event */
 };
 
 struct locks {
@@ -44,7 +46,10 @@ struct locks {
 	uint64_t other_events;
 };
 
-/* Returns false without memory. The caller calls locks_fini() in both cases. */
+/*
+ * Allocates the arrays. Returns false if memory is lacking. The caller must call locks_fini() in
+ * both cases.
+ */
 bool locks_init(struct locks *locks);
 void locks_fini(struct locks *locks);
 
@@ -55,7 +60,7 @@ void locks_event(struct locks *locks, const struct log_type *type,
 /* Sorts both arrays by the time waited, greatest first. No event may be added afterwards. */
 void locks_sort(struct locks *locks);
 
-/* Returns the name that a lock had at this time, stored in *object; NULL if it had none. */
+/* Returns the name that a lock had at this time, or NULL if it had none. The name is in *object. */
 const char *locks_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
 		       struct posix_trace_object_np *object);
 

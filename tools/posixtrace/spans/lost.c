@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost.c - adds up losses from the ledger of a log and from the shim's own counts. Sums that
- * overflow stay at their maximum, because a damaged ledger may have any numbers.
+ * lost.c - adds up losses from the ledger of a log and from the shim's own counts. A damaged ledger
+ * may have any numbers, so a sum that overflows becomes UINT64_MAX.
  */
 #include "spans/lost.h"
 
@@ -11,7 +11,7 @@
 #include "log/losses.h"
 #include "spans/roles.h"
 
-/* Returns the sum, at most UINT64_MAX. */
+/* Returns the sum, or UINT64_MAX if it overflows. */
 static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -22,23 +22,26 @@ int lost_take(struct lost *lost, const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 	uint64_t known = 0, all;
 	unsigned kinds = 0;
-	/* The total of the ledger also includes events whose type was never known. */
+	/*
+	 * The total of the ledger also has lost events whose type is unknown, unlike its lines of
+	 * the types.
+	 */
 	int err = posix_trace_get_ledger_np(log->trid, &ledger);
 
 	if (!err)
 		err = shimloss_read(&lost->shim, log);
 	if (err)
 		return err;
-	all = losses_count(&ledger); /* without events that the program cleared */
+	all = losses_count(&ledger); /* the events that the program cleared are not counted */
 	lost->types = log->types;
-	/* + 1, so that the size is never 0 */
+	/* one element more, so that the size is never 0 */
 	lost->type = calloc(log->types + 1, sizeof(*lost->type));
 	if (!lost->type)
 		return ENOMEM;
 	for (size_t i = 0; i < log->types; i++) {
 		if (log->list[i]->chosen)
 			kinds |= shimloss_kinds(log->list[i]->name);
-		/* A type without a line in the ledger lost no event. */
+		/* If the ledger has no line for a type, no event of the type was lost. */
 		if (posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
 			continue;
 		lost->type[i] = losses_count(&ledger);
@@ -72,7 +75,7 @@ uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const 
 	uint64_t count = lost->of_no_type;
 	unsigned kinds = 0;
 
-	/* An event type may have several roles in one series; it counts once. */
+	/* If an event type has several roles in the series, its lost events are added only once. */
 	for (size_t i = 0; i < log->types && i < lost->types; i++)
 		for (const struct role *role = roles_of(pairing, log->list[i]); role;
 		     role = role->next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * lost.h - determines how many events were lost of the types that a command uses, so that the
- * command can mark figures to which they do not contribute.
+ * command can mark the figures that would be different with these events.
  */
 #ifndef POSIXTRACE_SPANS_LOST_H
 #define POSIXTRACE_SPANS_LOST_H
@@ -13,7 +13,8 @@ struct lost {
 	uint64_t total;        /* lost events of the chosen types, and of unknown type */
 	uint64_t of_no_type;   /* lost events of unknown type */
 	uint64_t *type;        /* lost events of each type, by the type's index in the log */
-	struct shimloss shim;  /* calls that the ledger does not know */
+	/* calls that were not traced, so that the ledger does not count them */
+	struct shimloss shim;
 	size_t types;
 };
 
@@ -25,14 +26,14 @@ int lost_take(struct lost *lost, const struct logfile *log);
 void lost_fini(struct lost *lost);
 
 /*
- * Returns the greatest number of calls of this type that the shim could not trace. index is the
- * index of the type in the log.
+ * Returns an upper bound for the number of calls of this type that the shim could not trace. index
+ * is the index of the type in the log.
  */
 uint64_t lost_untraced(const struct lost *lost, const struct logfile *log, size_t index);
 
 /*
- * Returns the greatest number of lost events of the types that begin or end the spans of a series,
- * or contain its durations.
+ * Returns an upper bound for the number of lost events that concern a series. These are events of
+ * the types that begin or end its spans or have its durations.
  */
 uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const struct logfile *log,
 			const struct series *series);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * opened.c - open spans in a fixed pool. Each open span is in the chain of its hash value and in a
- * list by age. Both are linked by indices. All operations but the search in a chain take constant
- * time.
+ * opened.c - keeps the open spans in a pool of fixed size. Each open span is in the chain of its
+ * hash value and in a list by age. Both are linked by indices. All operations take constant time,
+ * except for the search in a chain.
  */
 #include "spans/opened.h"
 
 #include <stdlib.h>
 
 /*
- * Entry 0 is not used, so that memory of zeros is an empty pool. Entries from fresh on were never
- * used and take no memory yet, because the kernel provides it at the first use. Few traces have
- * many open spans.
+ * Entry 0 is not used, so that the index 0 can mean "none", and a pool of zeros is empty. Entries
+ * from the index fresh on were never used. They need no memory yet, because the kernel provides
+ * memory at the first use. Few traces have many open spans.
  */
 #define NONE  0
 #define FIRST 1
@@ -33,13 +33,16 @@ void opened_fini(struct pairing *pairing)
 	free(pairing->head);
 }
 
-/* Returns the head of the chain of this key. The shift mixes the upper half into the lower one. */
+/*
+ * Returns the head of the chain of this key. The shift mixes the upper half of the key into the
+ * lower half, which selects the chain.
+ */
 static uint32_t *place_of(struct pairing *pairing, uint64_t key)
 {
 	return &pairing->head[(key ^ key >> 32) & (HEADS - 1)];
 }
 
-/* Removes the entry that *link refers to from its chain and from the list by age. */
+/* *link is the index of an entry. Removes this entry from its chain and from the list by age. */
 static void remove_open(struct pairing *pairing, uint32_t *link)
 {
 	uint32_t index = *link;
@@ -64,7 +67,7 @@ struct series *opened_drop(struct pairing *pairing)
 	struct series *series;
 	uint32_t *link;
 
-	/* After an error of memory there is no pool. */
+	/* If memory was lacking, there may be no pool. */
 	if (pairing->err || !pairing->opened)
 		return NULL;
 	/* An entry has no link to the entry before it in its chain, so the chain is searched. */
@@ -87,7 +90,7 @@ struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 
 	if (dropped)
 		dropped->dropped++;
-	/* opened_drop() has made room unless an error of memory occurred. */
+	/* opened_drop() has made room, unless memory was lacking before. */
 	if (pairing->opened == PAIRING_OPEN || pairing->err)
 		return NULL;
 	if (pairing->free != NONE) {
@@ -97,7 +100,10 @@ struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 		index = pairing->fresh++;
 	}
 	pairing->open[index].key = key;
-	/* The new entry is the first of its chain, so the search finds the youngest one first. */
+	/*
+	 * The new entry becomes the first of its chain, so that a search finds the youngest entry
+	 * first.
+	 */
 	pairing->open[index].next = *link;
 	pairing->open[index].older = pairing->youngest;
 	pairing->open[index].younger = NONE;
@@ -115,8 +121,8 @@ bool opened_take(struct pairing *pairing, uint64_t key, const struct series *ser
 		 struct pairing_open *open)
 {
 	/*
-	 * Keys are hashes. Two different keys with the same hash in one series would be confused,
-	 * but that is very improbable with 64 bits.
+	 * Keys are hashes. Two different keys of one series could have the same hash and would be
+	 * confused, but with 64 bits this is very improbable.
 	 */
 	uint32_t *link = place_of(pairing, key);
 

@@ -22,15 +22,16 @@ struct pairing_open {
 };
 
 /*
- * Allocates the pool. Returns false without memory; the caller calls opened_fini() in both cases.
+ * Allocates the pool. Returns false if memory is lacking. The caller must call opened_fini() in
+ * both cases.
  */
 bool opened_init(struct pairing *pairing);
 void opened_fini(struct pairing *pairing);
 
 /*
- * Adds an entry with this key and returns it; the caller sets the members up to has_cpu. If the
- * pool is full, it drops the oldest entry and counts it in that entry's series. Returns NULL after
- * an error of memory.
+ * Adds an entry with this key and returns it. The caller sets the members from series to has_cpu.
+ * If the pool is full, the function drops the oldest entry and counts that in the dropped entry's
+ * series. Returns NULL if memory was lacking.
  */
 struct pairing_open *opened_add(struct pairing *pairing, uint64_t key);
 

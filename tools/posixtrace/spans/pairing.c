@@ -52,7 +52,7 @@ const char *pairing_kind_name(enum series_kind kind)
 
 /*
  * Returns a hash of the properties that a begin and its end share. A field that the data lacks does
- * not change the hash, so events that lack it can be paired with each other.
+ * not change the hash. So two events that both lack the field can be paired.
  */
 static uint64_t key_of(const struct role *role, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
@@ -66,12 +66,15 @@ static uint64_t key_of(const struct role *role, const struct log_type *type,
 		return hash_number(hash, (uint64_t)event->tid);
 	}
 	for (unsigned i = 0; i < role->keys; i++) {
-		/* --pair may name a field that this type lacks: report says so at the end. */
+		/*
+		 * --pair may name a field that this type lacks. The field is skipped here, because
+		 * the command report prints this error only at the end.
+		 */
 		if (role->key[i] >= type->schema->fields)
 			continue;
 		/*
-		 * Most keys are integers at a constant offset in the data; no call of the library
-		 * is needed for them.
+		 * Most keys are integers at a constant offset in the data. Such a key is read
+		 * without a call of the library.
 		 */
 		if (integer_at(&type->schema->field[role->key[i]], event->data, event->data_len,
 			       &number)) {
@@ -112,8 +115,8 @@ static struct series *series_for(struct pairing *pairing, const struct role *rol
 }
 
 /*
- * Adds up the CPU times in the data, usually those of kernel and user mode. Returns false if the
- * type has no such field, or if the data lacks one.
+ * Adds up the CPU times in the data. There usually are two, of kernel mode and of user mode.
+ * Returns false if the type has no such field, or if the data lacks one.
  */
 static bool cpu_of(const struct role *role, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t *cpu_ns)
@@ -130,7 +133,7 @@ static bool cpu_of(const struct role *role, const struct log_type *type,
 	return role->cpu_fields != 0;
 }
 
-/* Opens a span. */
+/* Adds the span that the event begins to the open spans. */
 static void begin_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
 		       uint64_t ordinal)
@@ -146,7 +149,10 @@ static void begin_span(struct pairing *pairing, const struct role *role,
 	open->has_cpu = cpu_of(role, type, event, &open->cpu_ns);
 }
 
-/* Closes the youngest open span of its key and passes it to the caller. */
+/*
+ * Ends the youngest open span that has the key of the event, and passes the span to the caller's
+ * function take.
+ */
 static void end_span(struct pairing *pairing, const struct role *role, const struct log_type *type,
 		     const struct posix_trace_event_np *event, uint64_t ordinal)
 {
@@ -175,8 +181,8 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 	span.begin_tid = open.tid;
 	span.begin_ordinal = open.ordinal;
 	/*
-	 * If another thread ended the span, its CPU time may be less than that of the thread that
-	 * began it.
+	 * If another thread ends the span, the CPU time of that thread may be less than the CPU
+	 * time at the begin. In that case the span has no CPU time.
 	 */
 	span.has_cpu = cpu_of(role, type, event, &cpu_ns) && open.has_cpu && cpu_ns >= open.cpu_ns;
 	if (span.has_cpu)
@@ -186,8 +192,8 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 }
 
 /*
- * Passes a span to the caller that consists of one event with the duration in its data. The event
- * is the end of the span.
+ * Passes to the caller's function take a span that is described by a single event, which has the
+ * duration in its data. The time of the event is the end of the span.
  */
 static void whole_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
@@ -201,8 +207,8 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 	};
 
 	/*
-	 * A field of type ns is an integer. Only if the field is behind a text has its offset to be
-	 * found by the library.
+	 * A field of type ns is an integer. The library is called only if the field has no constant
+	 * offset, because it is behind a text.
 	 */
 	if (!integer_at(&type->schema->field[role->time], event->data, event->data_len,
 			&span.time_ns)) {
@@ -211,7 +217,7 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 			return;
 		span.time_ns = time.u64;
 	}
-	/* The data is hostile: the duration may be so long that the begin is out of range. */
+	/* A hostile log may have a duration that is so long that the begin is out of range. */
 	if (span.time_ns > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)span.time_ns, &span.begin_ns))
 		span.begin_ns = INT64_MIN;
@@ -226,7 +232,10 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 
 /* ------------------------------------------------------------------ events */
 
-/* START follows a time without recording; OVERFLOW, RESUME and damage follow losses. */
+/*
+ * Before START, nothing was recorded for some time. Before OVERFLOW, RESUME and an event behind
+ * damage, events were lost.
+ */
 bool pairing_is_loss(const struct posix_trace_event_np *event)
 {
 	return event->info.posix_event_id == POSIX_TRACE_START ||
@@ -246,8 +255,8 @@ void pairing_cut(struct pairing *pairing)
 }
 
 /*
- * An end that the options exclude also removes its begin. Such a begin was chosen only because its
- * duration was unknown.
+ * If the options exclude an event that ends a span, removes the open span. The begin of this span
+ * was chosen only because its duration was still unknown.
  */
 static void remove_begins(struct pairing *pairing, const struct log_type *type,
 		      const struct posix_trace_event_np *event)
@@ -267,7 +276,10 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 
 	if (pairing->err)
 		return;
-	/* Losses cut the open spans even if the event is not wanted. */
+	/*
+	 * If events were lost before this event, all open spans are cut, even if this event is not
+	 * wanted.
+	 */
 	if (pairing_is_loss(event))
 		pairing_cut(pairing);
 	if (!is_wanted) {

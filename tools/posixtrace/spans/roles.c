@@ -18,8 +18,8 @@
 /* ------------------------------------------------------------------ fields */
 
 /*
- * Compares names without regard to case and underscores: KernelTime equals kernel_time. wanted is
- * in lower case.
+ * Compares names and ignores case and underscores, so KernelTime equals kernel_time. wanted must be
+ * in lower case and without underscores.
  */
 static bool is_called(const char *name, const char *wanted)
 {
@@ -32,7 +32,10 @@ static bool is_called(const char *name, const char *wanted)
 	return !*name;
 }
 
-/* CPU times are no durations, although they have the same type. */
+/*
+ * Returns whether the field is a CPU time. CPU times also have the type ns, but they are no
+ * durations.
+ */
 static bool is_cpu(const struct posix_trace_field_np *field)
 {
 	return field->type == POSIX_TRACE_TYPE_NS_NP && !field->is_array &&
@@ -59,7 +62,10 @@ static void find_cpu(struct role *role, const struct posix_trace_schema_np *sche
 			role->cpu[role->cpu_fields++] = i;
 }
 
-/* Finds the field that has the name of the span. It contains the address of a function. */
+/*
+ * If a field of type ptr has the name of the span, the spans are named after functions, and this
+ * field has the address of the function.
+ */
 static void find_function(struct role *role, const struct posix_trace_schema_np *schema)
 {
 	int field = field_index(schema, schema->span);
@@ -77,20 +83,21 @@ static void find_function(struct role *role, const struct posix_trace_schema_np 
 
 /* ------------------------------------------------------------------ series */
 
-/* Returns the name of a series of --pair in new memory, NULL without memory. */
+/* Returns the name of a series of --pair in new memory, or NULL if memory is lacking. */
 static char *pair_name(const struct pairing_option *option)
 {
 	size_t size = strlen(option->begin) + strlen(option->end) + 3;
 	char *text = malloc(size);
 
 	if (text)
-		/* This name appears in all outputs of the pair. */
+		/* All outputs of the pair show this name. */
 		snprintf(text, size, "%s..%s", option->begin, option->end);
 	return text;
 }
 
 /*
- * Adds a series. The caller sets its member "of". Without memory sets err and returns NULL.
+ * Adds a series. The caller sets its member "of". If memory is lacking, the function sets err and
+ * returns NULL.
  */
 static struct series *add_series(struct pairing *pairing, enum series_kind kind, const char *name)
 {
@@ -113,8 +120,8 @@ static struct series *add_series(struct pairing *pairing, enum series_kind kind,
 
 /*
  * Returns the series of this kind and name and creates it if necessary. Returns NULL if
- * there are PAIRING_SERIES series already. Without memory sets err and returns NULL. Spans of
- * several types may share one series.
+ * there are PAIRING_SERIES series already. If memory is lacking, sets err and returns NULL. Spans
+ * of several types may share one series.
  */
 static struct series *series_of(struct pairing *pairing, enum series_kind kind, const char *name)
 {
@@ -133,7 +140,10 @@ static struct series *series_of(struct pairing *pairing, enum series_kind kind, 
 	return series;
 }
 
-/* For table_find(). */
+/*
+ * Returns whether the series at index is that of the function with this name. table_find() calls
+ * it.
+ */
 static bool has_name(const void *array, uint32_t index, const void *name)
 {
 	struct series *const *series = array;
@@ -142,7 +152,8 @@ static bool has_name(const void *array, uint32_t index, const void *name)
 }
 
 /*
- * Each event needs a search among up to thousands of functions. The table makes this search fast.
+ * Each event of a function needs a search for the series of the function. There may be thousands,
+ * so a hash table is used.
  */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
 {
@@ -166,8 +177,8 @@ struct series *roles_function(struct pairing *pairing, const struct series *of, 
 		return NULL;
 	series->of = of;
 	/*
-	 * Without an entry in the table no later event with this name would find the series. err
-	 * therefore ends the reading.
+	 * If the table has no entry for the series, no later event of the function would find it.
+	 * So err is set, which ends the reading.
 	 */
 	if (!table_add(pairing->named, hash, (uint32_t)series->index))
 		pairing->err = ENOMEM;
@@ -198,10 +209,10 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	}
 	for (;; rest++, parts++) {
 		size_t len = strcspn(rest, ",");
-		/* strndup() may fail, too; the message is then that of a malformed value. */
+		/* If strndup() has no memory, the value is reported as malformed. */
 		char *part = len ? strndup(rest, len) : NULL;
 
-		/* If parts is 0, the code below takes the value for malformed. */
+		/* With parts == 0 the value is reported as malformed at the end of the function. */
 		if (!part || parts == 2 + POSIX_TRACE_KEYS_MAX_NP) {
 			free(part);
 			parts = 0;
@@ -221,7 +232,7 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	}
 	/*
 	 * If a pair were given twice, each span would be counted twice. A value with too few parts
-	 * is not searched for; its error is printed below.
+	 * is not compared, because it is reported as malformed later.
 	 */
 	for (size_t i = 0; parts >= 2 && i < pairing->options; i++)
 		if (!strcmp(pairing->option[i].begin, option.begin) &&
@@ -240,7 +251,10 @@ bool pairing_add(struct pairing *pairing, const char *text)
 	return false;
 }
 
-/* say_no_field() and say_no_type() also print the most similar name that exists. */
+/*
+ * say_no_field() and say_no_type() also print the most similar name of a field or type, if there is
+ * one.
+ */
 static void say_no_field(const struct log_type *type, const char *name)
 {
 	struct nearest nearest;
@@ -261,7 +275,7 @@ static void say_no_type(const char *name, const struct logfile *log)
 	say("--pair: %s: %s has no such event type%s", name, log->path, nearest_hint(&nearest));
 }
 
-/* Checks that the type has all fields of the option; prints the first that is missing. */
+/* Returns whether the type has all fields of the option. If not, prints the first missing field. */
 static bool has_keys(const struct pairing_option *option, const struct log_type *type)
 {
 	for (unsigned i = 0; i < option->keys; i++)
@@ -277,7 +291,7 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++) {
 		const struct log_type *type = log->list[i];
-		/* One type, such as that of a tick, may be both the begin and the end. */
+		/* The same type may be both the begin and the end, for example a periodic tick. */
 		bool begins = !strcmp(type->name, option->begin);
 		bool ends = !strcmp(type->name, option->end);
 
@@ -293,8 +307,8 @@ static bool option_fits(struct pairing_option *option, struct logfile *log)
 }
 
 /*
- * Called by by_name() to find the partner of a name. The rule must apply to the partner's type as
- * well.
+ * by_name() calls this function to find the partner of a name. The rule of by_name.h must apply to
+ * the partner's type, too.
  */
 static bool find_listed(void *arg, const char *name, size_t len)
 {
@@ -328,8 +342,8 @@ bool pairing_begin(struct pairing *pairing, struct logfile *log)
 /* ------------------------------------------------------------------ roles */
 
 /*
- * Adds a role at the front of the type's list. Returns NULL without memory, or if there is no
- * series for it.
+ * Adds a role at the front of the type's list. Returns NULL if memory is lacking, or if there are
+ * too many series.
  */
 static struct role *add_role(struct pairing *pairing, struct pairing_type *to,
 			     const struct posix_trace_schema_np *schema, enum series_kind kind,
@@ -359,7 +373,7 @@ static void add_described(struct pairing *pairing, struct pairing_type *to,
 	struct role *role;
 
 	if (schema->role != POSIX_TRACE_POINT_NP) {
-		/* The schema's parser has checked that key fields exist and may be keys. */
+		/* The parser of schemas has checked that the key fields exist and may be keys. */
 		role = add_role(pairing, to, schema, SERIES_SPAN, schema->span);
 		if (!role)
 			return;
@@ -380,7 +394,9 @@ static void add_described(struct pairing *pairing, struct pairing_type *to,
 		find_function(role, schema);
 }
 
-/* Adds a role by --pair. has_keys() has checked that the fields exist. */
+/*
+ * Adds the role that an option --pair gives the type. has_keys() has checked that the fields exist.
+ */
 static void add_pair(struct pairing *pairing, struct pairing_type *to, const struct log_type *type,
 		     const struct pairing_option *option, enum posix_trace_role_np phase)
 {
@@ -400,8 +416,9 @@ static void add_pair(struct pairing *pairing, struct pairing_type *to, const str
 /* ------------------------------------------------------------------ names */
 
 /*
- * Adds a role by the type's name, with the thread as its key. The partner must exist already when
- * the first event of the type arrives; otherwise the type is not paired.
+ * Adds the role that the type has by its name. The key of its spans is the thread. The partner's
+ * type must already exist when the first event of the type occurs. Otherwise the type is not
+ * paired.
  */
 static void add_named(struct pairing *pairing, struct pairing_type *to,
 		      const struct log_type *type)
@@ -426,9 +443,9 @@ static void add_named(struct pairing *pairing, struct pairing_type *to,
 }
 
 /*
- * Finds the roles of a type. The list is in reverse order of the additions. Ends of --pair are
- * added after begins, so they are first in the list: an event that is both a begin and an end first
- * ends a span, then begins the next one.
+ * Finds the roles of a type. The role that is added last becomes the first of the list. The ends of
+ * --pair are added after the begins, so in the list the ends precede the begins. So an event that
+ * both begins and ends a span first ends the open span and then begins the next one.
  */
 static struct pairing_type *find_roles(struct pairing *pairing, const struct log_type *type)
 {
@@ -449,14 +466,14 @@ static struct pairing_type *find_roles(struct pairing *pairing, const struct log
 }
 
 /*
- * The array has one of two sizes only, so that the id of a forged type does not determine the size.
+ * The array has one of only two sizes, so that an id in a forged log does not determine the size.
  */
 static bool grow_ids(struct pairing *pairing, size_t id)
 {
 	return id < 65536 && vec_reach(&pairing->by_id, &pairing->ids, id < 1024 ? 1023 : 65535);
 }
 
-/* A type that the log does not list exists in damaged logs only. */
+/* Only a damaged log has events of types that it does not list. Such types have no roles. */
 const struct role *roles_find(struct pairing *pairing, const struct log_type *type)
 {
 	if (!type->listed)
@@ -477,10 +494,13 @@ const struct role *roles_find(struct pairing *pairing, const struct log_type *ty
 void roles_fini(struct pairing *pairing)
 {
 	for (size_t i = 0; i < pairing->ids; i++) {
-		/* Series are freed by pairing_fini(); roles only refer to them. */
+		/*
+		 * The roles are freed, but not the series to which they refer. pairing_fini() frees
+		 * these.
+		 */
 		struct role *role = pairing->by_id[i] ? pairing->by_id[i]->role : NULL, *next;
 
-		/* The list of a type has few entries; each was allocated on its own. */
+		/* Each role of the list was allocated separately. */
 		for (; role; role = next) {
 			next = role->next;
 			free(role);

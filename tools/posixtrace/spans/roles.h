@@ -13,26 +13,29 @@
 struct role {
 	struct role *next;
 	struct series *series;
-	enum posix_trace_role_np phase; /* POINT: the type has a field with the duration */
+	/* POINT: the span is one event, which has a field with the duration */
+	enum posix_trace_role_np phase;
 	unsigned keys;                  /* number of key fields; 0: the thread is the key */
 	unsigned key[POSIX_TRACE_KEYS_MAX_NP];
-	unsigned time;                  /* index of the field with the duration, for POINT */
+	/* if phase is POINT: index of the field with the duration */
+	unsigned time;
 	bool has_function;              /* the spans have the names of functions */
-	unsigned function;              /* index of the field with the address */
+	/* if has_function: index of the field with the function's address */
+	unsigned function;
 	bool has_depth;                 /* calls of functions have one event, with their depth */
 	unsigned depth;                 /* index of the field with it */
 	unsigned cpu_fields;
 	unsigned cpu[ROLE_CPU_FIELDS];
 };
 
-/* The roles of one event type; a type without roles has an entry with an empty list. */
+/* The roles of one event type. For a type without roles, role is NULL. */
 struct pairing_type {
 	struct role *role;
 };
 
 /*
- * Returns the first of the type's roles, NULL if it has none. roles_find() finds the roles at the
- * first call for a type.
+ * Both functions return the first of the type's roles, or NULL if it has none. roles_find() makes
+ * the list of roles when it is first called for a type.
  */
 const struct role *roles_find(struct pairing *pairing, const struct log_type *type);
 static inline const struct role *roles_of(struct pairing *pairing, const struct log_type *type)
@@ -43,8 +46,9 @@ static inline const struct role *roles_of(struct pairing *pairing, const struct 
 }
 
 /*
- * Returns the series of a function, NULL if there are too many or without memory, which sets err.
- * of is the series of the role.
+ * Returns the series of the function with this name and creates it if necessary. Returns NULL if
+ * there are too many series. If memory is lacking, it sets err and returns NULL. of is the series
+ * of the role.
  */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name);
 

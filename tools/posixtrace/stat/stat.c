@@ -12,17 +12,20 @@
 #include "log/losses.h"
 #include "log/tally_parts.h"
 
-/* It is declared here and not in a header, because only the table in main.c uses it. */
+/*
+ * The command is declared here and not in a header, because no other file except for main.c uses
+ * it.
+ */
 extern const struct tool_command stat_command;
 
-/* The manual page and the completion must have the same options; a test compares them. */
+/* The manual page must describe the same options as the table option_rows; a test compares them. */
 
 /* The options of this run. The command runs once in a process. */
 static struct {
 	enum when_form form;
 	bool json;
 	bool fail_on_loss;
-	uint64_t threads; /* 0: as many as are of use */
+	uint64_t threads; /* 0: tally_threads() chooses the number */
 } options;
 
 const char *stat_thread_name(const struct stat_report *report, const struct tally_thread *thread)
@@ -37,7 +40,7 @@ const char *stat_thread_name(const struct stat_report *report, const struct tall
 	return object.name;
 }
 
-/* The times of a damaged log may be further apart than 63 bits. */
+/* In a damaged log the difference of two times may need more than 63 bits. */
 int64_t stat_span(const struct tally_count *count)
 {
 	int64_t span_ns;
@@ -46,7 +49,10 @@ int64_t stat_span(const struct tally_count *count)
 	       span_ns;
 }
 
-/* Rates of types and threads are per second of the whole log, so that they add up. */
+/*
+ * The rates of types and threads, too, are per second of the whole log, so that their sum is the
+ * rate of the log.
+ */
 double stat_rate(const struct tally *tally, const struct tally_count *count)
 {
 	int64_t span_ns = stat_span(&tally->total);
@@ -55,8 +61,8 @@ double stat_rate(const struct tally *tally, const struct tally_count *count)
 }
 
 /*
- * Reads the attributes. Attributes that the stream does not have, because of its policy or because
- * its log is old, remain zero.
+ * Reads the attributes. An attribute that the stream lacks, because of its policy or because the
+ * log is old, remains zero.
  */
 static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 {
@@ -84,8 +90,8 @@ static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 }
 
 /*
- * Returns true if the log is damaged. If the number of events differs from the ledger's, salvage
- * has skipped damage without a mark.
+ * Returns true if the log is damaged. If the log has another number of events than its ledger says,
+ * salvage has skipped a damaged part without a mark.
  */
 static bool looks_damaged(const struct stat_report *report)
 {
@@ -95,7 +101,7 @@ static bool looks_damaged(const struct stat_report *report)
 	       tally->total.events != tally->ledger.reported;
 }
 
-/* Prints one log and returns its status. */
+/* Prints the report of an open log and returns the exit status. */
 static int stat_open_log(struct logfile *log)
 {
 	struct stat_report report = { .log = log };
@@ -106,8 +112,8 @@ static int stat_open_log(struct logfile *log)
 		err = posix_trace_get_status(log->trid, &report.status);
 	if (!err)
 		/*
-		 * The events are read before the check for damage, because this check considers the
-		 * parts that were read.
+		 * The events are read before looks_damaged() is called, because it considers only
+		 * damage that was found while the log was read.
 		 */
 		err = tally_count(&report.tally, log,
 				  options.threads ? (unsigned)options.threads : tally_threads(log));
@@ -129,12 +135,15 @@ static int stat_open_log(struct logfile *log)
 	if (options.fail_on_loss && (losses_count(&report.tally.ledger) ||
 				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
 		status = tool_worse(status, TOOL_LOST);
-	/* After an error tally_count() has freed the tally itself. */
+	/*
+	 * This is not necessary after an error, because tally_count() has then freed the tally
+	 * itself.
+	 */
 	tally_fini(&report.tally);
 	return status;
 }
 
-/* Opens, prints and closes one log. */
+/* Opens one log, prints its report and closes it. */
 static int stat_log(const char *path)
 {
 	struct logfile log;
@@ -168,7 +177,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* The number is limited by the size of the array of workers. */
+/* The number is limited, because the array of workers has a fixed size. */
 /* Parses --threads. Returns false after it printed an error. */
 static bool threads_given(const char *text)
 {
@@ -180,7 +189,7 @@ static bool threads_given(const char *text)
 	return false;
 }
 
-/* Parses the options, then prints the logs in order. The worst status of all logs is returned. */
+/* Parses the options, then prints the logs in order. Returns the worst status of all logs. */
 static int stat_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;
@@ -210,15 +219,16 @@ static int stat_run(int argc, char **argv)
 		}
 	}
 	/*
-	 * The name of a log is required. If the command read standard input by default, on a
-	 * terminal it would seem to hang.
+	 * The name of a log is required. If the command read standard input by default, it would
+	 * seem to hang when standard input is a terminal.
 	 */
 	if (optind == argc) {
 		say("stat: the name of a log is missing");
 		return tool_usage(&stat_command);
 	}
-	for (int i = optind; i < argc && !out_stdout.err; i++) { /* a full disk ends it */
-		/* An empty line separates reports in text form; JSON objects have a line each. */
+	/* an error of the output, such as a full disk, ends the loop */
+	for (int i = optind; i < argc && !out_stdout.err; i++) {
+		/* An empty line separates reports in text form. In JSON each report is one line. */
 		if (i > optind && !options.json)
 			out_char(&out_stdout, '\n');
 		status = tool_worse(status, stat_log(argv[i]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stat.h - the contents of the report that the command stat prints for a log, and the functions
- * that print it in two forms.
+ * stat.h - the contents of the report that the command stat prints about a log, and the two
+ * functions that print the report, as text and as JSON.
  */
 #ifndef POSIXTRACE_STAT_STAT_H
 #define POSIXTRACE_STAT_STAT_H
@@ -14,7 +14,7 @@
 
 struct out;
 
-/* Strings end with a NUL; numbers that the stream lacks are 0. */
+/* The attributes of the stream. Strings end with a NUL. A number that the stream lacks is 0. */
 struct stat_attributes {
 	char name[TRACE_NAME_MAX + 1];
 	char generation[TRACE_NAME_MAX + 1];
@@ -31,16 +31,22 @@ struct stat_report {
 	struct shimloss shim;
 };
 
-/* Both print the whole report. form is the form of times; JSON has UTC and nanoseconds. */
+/*
+ * Both functions print the whole report. form is the form of times in the text. JSON has each time
+ * in UTC and in nanoseconds.
+ */
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form);
 void stat_json(struct out *out, const struct stat_report *report);
 
-/* Returns the events per second of the log's time, 0 if all its events have the same time. */
+/*
+ * Returns the number of events in count per second of the log's time. Returns 0 if all events of
+ * the log have the same time.
+ */
 double stat_rate(const struct tally *tally, const struct tally_count *count);
 
 /*
- * Returns the name that the log gives to the address of a thread at the time of its last event, or
- * NULL. The text is valid until the next call.
+ * Returns the name that the log has for a thread at the time of the thread's last event, or NULL if
+ * there is none. The text is valid until the next call.
  */
 const char *stat_thread_name(const struct stat_report *report, const struct tally_thread *thread);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stat_json.c - the report as one JSON object in a line. */
+/* stat_json.c - prints the report as one JSON object in one line. */
 #include "stat/stat.h"
 
 #include "base/json.h"
@@ -9,13 +9,19 @@
 #include "log/policy.h"
 #include "log/value.h"
 
-/* A text of a hostile log may have no NUL at its end, so max bounds its length. */
+/*
+ * Writes a text of the log. In a hostile log the text may have no NUL at its end, so max limits its
+ * length.
+ */
 static void text_member(struct json *json, const char *name, const char *value, size_t max)
 {
 	json_text(json, name, value, strnlen(value, max));
 }
 
-/* Counts of the log, a type or a thread. Times exist only if there are events. */
+/*
+ * Writes the counts of the log, of a type or of a thread. The members with times are written only
+ * if there are events.
+ */
 static void count_members(struct json *json, const struct tally *tally,
 			  const struct tally_count *count)
 {
@@ -23,7 +29,7 @@ static void count_members(struct json *json, const struct tally *tally,
 	json_unsigned(json, "bytes", count->bytes);
 	json_unsigned(json, "truncated", count->truncated);
 	json_unsigned(json, "late", count->late);
-	/* The number of decimals is fixed, because %g could write an exponent. */
+	/* The format has a fixed number of decimals, because %g could write an exponent. */
 	json_real(json, "events_per_second", "%.3f", stat_rate(tally, count));
 	if (!count->events)
 		return;
@@ -32,7 +38,7 @@ static void count_members(struct json *json, const struct tally *tally,
 	json_exact(json, "duration_ns", stat_span(count));
 }
 
-/* The description of the log and the attributes of its stream. */
+/* Writes the description of the log and the attributes of its stream. */
 static void origin_members(struct json *json, const struct stat_report *report)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
@@ -40,12 +46,12 @@ static void origin_members(struct json *json, const struct stat_report *report)
 
 	text_member(json, "stream", attr->name, sizeof(attr->name));
 	/*
-	 * complete says that the writer closed the log. whole says that posix_trace_open() accepts
-	 * it.
+	 * complete means that the writer closed the log. whole means that posix_trace_open()
+	 * accepts it without salvage.
 	 */
 	json_bool(json, "complete", info->complete);
 	json_bool(json, "whole", report->log->whole);
-	/* The file may contain a negative process id; the output has 0 then. */
+	/* The file may contain a negative process id. In that case 0 is written. */
 	json_unsigned(json, "pid", (uint64_t)(info->pid > 0 ? info->pid : 0));
 	text_member(json, "host", info->host, sizeof(info->host));
 	text_member(json, "clock", info->clock, sizeof(info->clock));
@@ -65,13 +71,13 @@ static void origin_members(struct json *json, const struct stat_report *report)
 	json_unsigned(json, "blocks", info->blocks);
 }
 
-/* The status of the stream when its writer completed the log. */
+/* Writes the status that the stream had when its writer completed the log. */
 static void status_member(struct json *json, const struct posix_trace_status_info *status)
 {
 	json_object(json, "status");
 	json_signed(json, "flush_error", status->posix_stream_flush_error);
 	json_bool(json, "running", status->posix_stream_status == POSIX_TRACE_RUNNING);
-	/* POSIX constants become booleans. */
+	/* The constants of POSIX are written as true or false. */
 	json_bool(json, "full", status->posix_stream_full_status == POSIX_TRACE_FULL);
 	json_bool(json, "overrun", status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN);
 	json_bool(json, "flushing", status->posix_stream_flush_status == POSIX_TRACE_FLUSHING);
@@ -81,8 +87,8 @@ static void status_member(struct json *json, const struct posix_trace_status_inf
 }
 
 /*
- * The counters of a type. If a counter has no values, only their number, 0, is written, because no
- * number could mean a missing value.
+ * Writes the counters of a type. If a counter has no values, min, mean, max and last do not exist,
+ * so only the number of values, 0, is written.
  */
 static void counters_array(struct json *json, const struct tally_type *type)
 {
@@ -108,8 +114,8 @@ static void counters_array(struct json *json, const struct tally_type *type)
 }
 
 /*
- * The member schema has the text in the log even if the schema is invalid. The member level exists
- * only if the schema is valid.
+ * Writes the object of one type. The member schema has the text of the schema in the log, even if
+ * it is invalid. The member level is written only if the schema is valid and has a level.
  */
 static void type_object(struct json *json, const struct tally *tally,
 			const struct tally_type *type)
@@ -130,7 +136,10 @@ static void type_object(struct json *json, const struct tally *tally,
 	json_end_object(json);
 }
 
-/* The thread identifier is a string in hexadecimal digits, since it may need 64 bits. */
+/*
+ * Writes the object of one thread. The member thread is a string of hexadecimal digits, since a
+ * thread identifier may need 64 bits.
+ */
 static void thread_object(struct json *json, const struct stat_report *report,
 			  const struct tally_thread *thread)
 {
@@ -148,7 +157,9 @@ static void thread_object(struct json *json, const struct stat_report *report,
 	json_end_object(json);
 }
 
-/* Types and threads are arrays in the order of their numbers of events, as in the text. */
+/*
+ * Types and threads are two arrays. Both are in the order of the number of events, as in the text.
+ */
 void stat_json(struct out *out, const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
@@ -158,7 +169,7 @@ void stat_json(struct out *out, const struct stat_report *report)
 	json_string_member(&json, "log", report->log->path);
 	origin_members(&json, report);
 	status_member(&json, &report->status);
-	/* The parts that the reader skipped while it counted the events. */
+	/* The number of damaged parts that the library skipped while the events were counted. */
 	json_unsigned(&json, "damaged_parts", tally->gaps);
 	count_members(&json, tally, &tally->total);
 	equation_json(&json, "ledger", &tally->ledger);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stat_text.c - the report as text. Names from the log are printed with escapes. */
+/* stat_text.c - prints the report as text. Unsafe characters in names of the log are escaped. */
 #include "stat/stat.h"
 
 #include <string.h>
@@ -9,7 +9,10 @@
 #include "log/equation.h"
 #include "log/policy.h"
 
-/* Writes the title of a line; all contents begin in the same column. */
+/*
+ * Writes the title of a line. The width is constant, so the contents of all lines begin in the same
+ * column.
+ */
 static void put_label(struct out *out, const char *name)
 {
 	out_printf(out, "%-11s ", name);
@@ -23,7 +26,10 @@ static void name_line(struct out *out, const char *name, const char *value)
 	out_char(out, '\n');
 }
 
-/* The members host and clock of the log are arrays that need not end with a NUL. */
+/*
+ * Prints who wrote the log. strnlen() is used because the arrays host and clock need not end with a
+ * NUL.
+ */
 static void print_origin(struct out *out, const struct stat_report *report, enum when_form form)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
@@ -33,7 +39,10 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 	name_line(out, "log", report->log->path);
 	name_line(out, "stream", attr->name);
 	put_label(out, "written by");
-	/* A trace of another system may name neither. */
+	/*
+	 * A log that was converted from a trace of another system may lack the process and the
+	 * host.
+	 */
 	if (info->pid)
 		out_printf(out, "process %d", (int)info->pid);
 	else
@@ -55,7 +64,10 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 		   when_span_string(when, when_timespec(&attr->resolution)));
 }
 
-/* For the policy APPEND the size limit of the log has no effect; the line says so. */
+/*
+ * Prints policies and sizes. With the policy APPEND the size limit of the log has no effect, so
+ * "(not used)" is printed behind it.
+ */
 static void print_attributes(struct out *out, const struct stat_report *report)
 {
 	const struct posix_trace_loginfo_np *info = &report->log->info;
@@ -74,13 +86,13 @@ static void print_attributes(struct out *out, const struct stat_report *report)
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
 		   (unsigned long long)info->blocks, text_plural(info->blocks),
 		   /*
-		    * Only a complete log is called "damaged". If a log was never closed, only its
-		    * blocks can be checked.
+		    * A log that was never closed is called "never closed", and only a complete log
+		    * can be called "damaged".
 		    */
 		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");
 }
 
-/* The status of the stream when its writer completed the log. */
+/* Prints the status that the stream had when its writer completed the log. */
 static void print_status(struct out *out, const struct posix_trace_status_info *status)
 {
 	put_label(out, "status");
@@ -100,7 +112,10 @@ static void print_status(struct out *out, const struct posix_trace_status_info *
 	out_char(out, '\n');
 }
 
-/* The account of the ledger, and calls that never reached the stream. */
+/*
+ * Prints the counts of the whole log, the account of the ledger, and the calls that the shim could
+ * not trace.
+ */
 static void print_total(struct out *out, const struct tally *tally, const struct shimloss *shim,
 			enum when_form form)
 {
@@ -114,7 +129,10 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 		   (unsigned long long)total->late);
 	if (total->events) {
 		put_label(out, "time");
-		/* One buffer is enough: each text is written before the next is made. */
+		/*
+		 * One buffer is enough, because each time is written before the next time is
+		 * formatted.
+		 */
 		out_str(out, when_string(when, total->first_ns, form));
 		out_str(out, " to ");
 		out_str(out, when_string(when, total->last_ns, form));
@@ -129,7 +147,7 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 	/* The equation is printed with != if the log's account is wrong. */
 	equation_text(out, &tally->ledger);
 	out_char(out, '\n');
-	/* Logs of programs without the shim, and most others, have no such calls. */
+	/* If the shim could trace all calls, or was not used, the line is omitted. */
 	if (!shimloss_of(shim, SHIMLOSS_ALL))
 		return;
 	put_label(out, "not traced");
@@ -137,7 +155,10 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 	out_char(out, '\n');
 }
 
-/* Percentages are parts of the events in the log; lost events are not included. */
+/*
+ * Prints the columns of a type or thread. Its percentage is its part of the events in the log; lost
+ * events do not count.
+ */
 static void count_columns(struct out *out, const struct tally *tally,
 			  const struct tally_count *count,
 			  const struct posix_trace_ledger_np *ledger)
@@ -151,12 +172,15 @@ static void count_columns(struct out *out, const struct tally *tally,
 		   (unsigned long long)equation_lost(ledger));
 }
 
-/* The titles of the columns of count_columns(); the widths must agree. */
+/*
+ * The titles of the columns of count_columns(). They must have the widths that count_columns()
+ * uses.
+ */
 #define COUNT_TITLES "      events       %     events/s     data bytes       lost"
 
 /*
- * Returns true for types and threads without events and losses. They are omitted, because they
- * would fill the tables.
+ * Returns true for a type or thread without events and losses. The tables omit such types and
+ * threads, because there may be many of them.
  */
 static bool is_silent(const struct tally_count *count, const struct posix_trace_ledger_np *ledger)
 {
@@ -164,8 +188,8 @@ static bool is_silent(const struct tally_count *count, const struct posix_trace_
 }
 
 /*
- * Types in order of their number of events. Types without any are only counted: a log lists all
- * types that its program declared.
+ * Prints the types in the order of their number of events. Types without events are only counted.
+ * There may be many, because a log lists all types that its program declared.
  */
 static void print_types(struct out *out, const struct tally *tally)
 {
@@ -203,7 +227,7 @@ static void print_schemas(struct out *out, const struct tally *tally)
 		if (!any)
 			out_str(out, "\nlevel  event type: data\n");
 		any = true;
-		/* A level of 0 means that the schema names none. */
+		/* The level 0 means that the schema has no @level. */
 		if (type->schema && type->schema->level)
 			out_printf(out, "%5d  ", type->schema->level);
 		else
@@ -212,14 +236,16 @@ static void print_schemas(struct out *out, const struct tally *tally)
 		out_str(out, ": ");
 		text_safe(out, type->schema_text, strlen(type->schema_text));
 		/*
-		 * An invalid schema has no effect. The note shows the user why fields are
-		 * missing.
+		 * If the schema is invalid, the tool does not use it. The note explains to the user
+		 * why dump shows no fields.
 		 */
 		out_str(out, type->schema ? "\n" : " (not valid)\n");
 	}
 }
 
-/* Writes a value in the form of dump, aligned to the right in a column. */
+/*
+ * Writes a value, in the form in which the command dump writes it, at the right edge of a column.
+ */
 static void value_column(struct out *out, const struct posix_trace_value_np *value)
 {
 	char text[64];
@@ -229,8 +255,8 @@ static void value_column(struct out *out, const struct posix_trace_value_np *val
 }
 
 /*
- * The mean is seldom a value of the field's type. The mean of integers has three decimals, and
- * that of durations is rounded to a nanosecond.
+ * Writes the mean of a counter. A mean of integers is seldom an integer, so it is written with
+ * three decimals. A mean of durations is rounded to a nanosecond.
  */
 static void mean_column(struct out *out, const struct counter *counter)
 {
@@ -247,8 +273,8 @@ static void mean_column(struct out *out, const struct counter *counter)
 }
 
 /*
- * A line for each counter with values. Counters without values are omitted, like types without
- * events. The schemas show that they exist.
+ * Prints a line for each counter that has values. Counters without values are omitted. The user
+ * sees in the schemas that they exist.
  */
 static void print_counters(struct out *out, const struct tally *tally)
 {
@@ -278,7 +304,7 @@ static void print_counters(struct out *out, const struct tally *tally)
 	}
 }
 
-/* A number of the system in a column, or a dash if the log has none. */
+/* Writes the number of a process or thread in a column, or a dash if the log has none. */
 static void number_column(struct out *out, int number)
 {
 	if (number)
@@ -287,7 +313,10 @@ static void number_column(struct out *out, int number)
 		out_str(out, "       -");
 }
 
-/* Systems without numbers of threads have addresses, for which the log may have names. */
+/*
+ * Writes the address of a thread, and its name if the log has one. It is for logs of systems where
+ * threads have no numbers.
+ */
 static void thread_handle(struct out *out, const struct stat_report *report,
 			  const struct tally_thread *thread)
 {
@@ -300,7 +329,10 @@ static void thread_handle(struct out *out, const struct stat_report *report,
 	}
 }
 
-/* Threads in order of their number of events. Threads of which all events were lost appear, too. */
+/*
+ * Prints the threads in the order of their number of events. A thread whose events were all lost is
+ * printed, too.
+ */
 static void print_threads(struct out *out, const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
@@ -312,7 +344,10 @@ static void print_threads(struct out *out, const struct stat_report *report)
 		if (is_silent(&thread->count, &thread->ledger))
 			continue;
 		count_columns(out, tally, &thread->count, &thread->ledger);
-		/* Losses that belong to no thread have neither number nor address. */
+		/*
+		 * The entry for losses that belong to no thread has neither a number nor an
+		 * address.
+		 */
 		number_column(out, (int)thread->id.pid);
 		number_column(out, (int)thread->id.tid);
 		if (!thread->id.tid && thread->id.thread)
@@ -322,7 +357,7 @@ static void print_threads(struct out *out, const struct stat_report *report)
 	}
 }
 
-/* The long tables follow the summary, so that the beginning fits a screen. */
+/* The summary precedes the long tables, so that it fits on a screen. */
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form)
 {
 	print_origin(out, report, form);

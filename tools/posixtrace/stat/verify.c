@@ -26,14 +26,15 @@ struct verify {
 	bool fail_on_loss;
 };
 
-/* The limit keeps the report of a heavily damaged log readable. */
+/* The default limit keeps the report about a heavily damaged log readable. */
 static struct verify verify = { .limit = 100 };
 
 struct report {
 	const struct logfile *log;
 	struct json json;
 	uint64_t printed; /* number of faults that were printed */
-	bool has_count;   /* the library reported that the ledger and the events differ */
+	/* the library has reported that the ledger has another number of events than the log */
+	bool has_count;
 };
 
 /* Writes a fault as an element of the array that begin_json() opened. */
@@ -47,8 +48,8 @@ static void fault_json(struct report *report, const struct posix_trace_fault_np 
 }
 
 /*
- * Called by the library for each fault. Faults are printed while the check runs, since a log may
- * have millions. Beyond the limit they are only counted.
+ * The library calls this function for each fault. Each fault is printed at once and not kept, since
+ * a log may have millions of faults. Faults beyond the limit are only counted.
  */
 static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
@@ -65,7 +66,9 @@ static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 	report->printed++;
 }
 
-/* Returns the verdict in words. An incomplete log is never sound, even without faults. */
+/*
+ * Returns the verdict in words. An incomplete log is never called sound, even if it has no faults.
+ */
 static const char *verify_verdict(const struct posix_trace_check_np *check, bool sound)
 {
 	if (!check->complete)
@@ -99,8 +102,8 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 }
 
 /*
- * Reports that the events are not as many as the ledger says. The library does not, if the log has
- * other damage that explains it.
+ * Reports a fault if the number of events is not the number in the ledger. The library does not
+ * report this if the log has other damage that may be its cause.
  */
 static void report_count(struct report *report, struct posix_trace_check_np *check)
 {
@@ -131,8 +134,8 @@ static void result_json(struct json *json, const struct posix_trace_check_np *ch
 }
 
 /*
- * Checks the equation and the count once more with the tool's own code. The library checks both,
- * too, but the verdict should not depend on a single implementation.
+ * The function checks the equation and the number of events with the tool's own code. The library
+ * has already checked both, but the verdict should not depend on a single implementation.
  */
 static bool is_sound(const struct posix_trace_check_np *check)
 {
@@ -141,8 +144,8 @@ static bool is_sound(const struct posix_trace_check_np *check)
 }
 
 /*
- * Begins the object of a log. result_json() or the code for errors must complete the object, so
- * that the line is valid JSON.
+ * Begins the JSON object of a log. Later result_json(), or verify_open_log() after an error,
+ * completes the object, so that the line is valid JSON.
  */
 static void begin_json(struct json *json, const struct logfile *log)
 {
@@ -166,7 +169,7 @@ static int try_to_open(const struct logfile *log)
 	return err;
 }
 
-/* The size for the progress line, 0 if unknown. */
+/* Returns the size of the log's file for the progress line, or 0 if it is unknown. */
 static uint64_t size_of(const struct logfile *log)
 {
 	struct stat st;
@@ -183,7 +186,10 @@ static int verify_open_log(const struct logfile *log)
 	struct meter meter;
 	bool sound;
 
-	/* A file that is no log gets a message with its format instead of a list of faults. */
+	/*
+	 * If the file is no log, the message names its format if possible, and no list of faults is
+	 * printed.
+	 */
 	if (err && !verify.json)
 		return logfile_say_why(log, err);
 	if (verify.json)
@@ -191,8 +197,8 @@ static int verify_open_log(const struct logfile *log)
 	/* Members that the library does not set are zero. */
 	memset(&check, 0, sizeof(check));
 	/*
-	 * In text mode nothing else is printed until the end except faults, and their messages
-	 * remove the progress line.
+	 * In text mode only faults are printed before the end, and say(), which prints them,
+	 * removes the progress line first.
 	 */
 	meter_begin(&meter, 0, !verify.json);
 	/*
@@ -205,7 +211,8 @@ static int verify_open_log(const struct logfile *log)
 	if (err) {
 		if (verify.json) {
 			/*
-			 * The array of faults and the object are closed, although the check failed.
+			 * The array of faults and the object must be closed although the check
+			 * failed.
 			 */
 			json_end_array(&report.json);
 			json_string_member(&report.json, "error", strerror(err));
@@ -220,14 +227,14 @@ static int verify_open_log(const struct logfile *log)
 		result_json(&report.json, &check, sound);
 	else
 		result_text(log->path, &check, report.printed, sound);
-	/* As in all commands, an incomplete log has the same status as a damaged log. */
+	/* As in all commands, the exit status for an incomplete log is that for a damaged log. */
 	status = sound ? TOOL_OK : TOOL_DAMAGED;
 	if (verify.fail_on_loss && losses_count(&check.ledger))
 		status = tool_worse(status, TOOL_LOST);
 	return status;
 }
 
-/* The descriptor is enough: the check reads the file itself. */
+/* Opens only the file and not the log, because posix_trace_check_np() reads the file itself. */
 static int verify_log(const char *path)
 {
 	struct logfile log;
@@ -254,7 +261,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Parses the options, then checks the logs in order. The worst status of all logs is returned. */
+/* Parses the options, then checks the logs in order. Returns the worst status of all logs. */
 static int verify_run(int argc, char **argv)
 {
 	int option, status = TOOL_OK;

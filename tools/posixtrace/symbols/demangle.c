@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * demangle.c - demangles with __cxa_demangle() of the C++ library. The library is loaded at the
- * first mangled name, because few logs have one and other commands should not wait for it.
+ * demangle.c - demangles names by __cxa_demangle() of the C++ library. The tool loads the library
+ * only when the first mangled name occurs. Few logs have such names, and loading takes time.
  */
 #include "symbols/demangle.h"
 
@@ -12,14 +12,17 @@
 #include <dlfcn.h>
 
 /*
- * The name is from a file that anyone may have made. Demangling a long name can take very much time
- * and memory, so names longer than NAME_MAX_BYTES are not demangled.
+ * The name is from a file that anyone may have made. To demangle a long name may take very much
+ * time and memory, so names longer than NAME_MAX_BYTES are not demangled.
  */
 #define NAME_MAX_BYTES 65536
 
 char *demangle(const char *name)
 {
-	/* The function, or NULL if there is no such library. asked prevents a second search. */
+	/*
+	 * ask is __cxa_demangle(), or NULL if there is no such library. asked is 1 after the first
+	 * search, which is not repeated.
+	 */
 	static char *(*ask)(const char *name, char *to, size_t *bytes, int *status);
 	static int asked;
 	void *library;

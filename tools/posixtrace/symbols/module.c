@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.c - the modules of the logs, and the search for their files. Names and build-ids come from
- * logs, so a file is used only if its own build-id is the same.
+ * module.c - keeps the modules of the logs and searches their files. The path of a module comes
+ * from a log and may now name another file. So a file is used only if its own build-id is the one
+ * in the log.
  */
 #include "symbols/module.h"
 
@@ -18,11 +19,11 @@
 #include "base/vec.h"
 #include "symbols/module_part.h"
 
-/* These bound the search, because folders may be huge. */
+/* These limits bound the time of the search, because a folder may have very many files. */
 #define DIRS_MAX    64u
-#define ENTRIES_MAX 100000u /* of a folder */
+#define ENTRIES_MAX 100000u /* at most so many entries of a folder are read */
 
-/* State for the whole run, for one thread. Modules are never freed. */
+/* The state of the whole run of the command. Only one thread uses it. Modules are never freed. */
 static struct {
 	const char *dir[DIRS_MAX];
 	unsigned dirs;
@@ -38,12 +39,15 @@ static struct module_file {
 } *flat;
 static size_t flats;
 
-/* path is kept, not copied: it points into argv. */
+/*
+ * The function keeps the pointer path and makes no copy, because path is an argument of the command
+ * line.
+ */
 bool module_add_dir(const char *path)
 {
 	struct stat st;
 
-	errno = ENOTDIR; /* unless stat() says otherwise */
+	errno = ENOTDIR; /* the error if stat() succeeds, but path is no folder */
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		say("--debug-dir %s: %s", path, strerror(errno));
 		return false;
@@ -71,8 +75,8 @@ int module_open_regular(const char *path)
 }
 
 /*
- * Opens the file if it has the module's build-id. Returns -1 otherwise; *differs is set to true if
- * the file exists but has another build-id.
+ * Opens the file if it has the module's build-id. Otherwise it returns -1. If the file exists but
+ * has another build-id, it also sets *differs to true.
  */
 static int open_if_same(const char *path, const struct module *module, bool *differs)
 {
@@ -89,8 +93,8 @@ static int open_if_same(const char *path, const struct module *module, bool *dif
 }
 
 /*
- * Stores all files of a folder that have a build-id. Reading each file once is faster than a search
- * for each module.
+ * Stores the paths and build-ids of all files of a folder that have a build-id. So each file is
+ * read once, and not again for each module.
  */
 static void list_flat(const char *dir)
 {
@@ -121,12 +125,12 @@ static void list_flat(const char *dir)
 }
 
 /*
- * Searches the files that list_flat() has stored. A file is checked again, because it may have
- * changed meanwhile.
+ * Searches the module's file among those that list_flat() has stored. The file's build-id is
+ * checked again, because the file may have changed meanwhile.
  */
 static int open_flat(const struct module *module, const char **path)
 {
-	/* The folders are read once, when the first module needs them. */
+	/* The folders are read only once, when the first module is searched in them. */
 	static bool listed;
 	bool differs;
 
@@ -148,8 +152,8 @@ static int open_flat(const struct module *module, const char **path)
 }
 
 /*
- * Opens DIR/.build-id/ab/cdef.debug, the layout of distributions' packages of debug files. *path is
- * in new memory if it succeeds.
+ * Opens DIR/.build-id/ab/cdef.debug for the build-id abcdef. Distributions use this layout in their
+ * packages of debug files. If the function succeeds, *path is in new memory.
  */
 static int open_by_id(const char *dir, const struct module *module, const char **path)
 {
@@ -173,7 +177,7 @@ int module_open_debug(const struct module *module, const char **path)
 {
 	int fd = -1;
 
-	/* The user's folders precede the system's. */
+	/* The folders of --debug-dir are searched before the folder of the system. */
 	for (unsigned i = 0; fd < 0 && i < all.dirs; i++)
 		fd = open_by_id(all.dir[i], module, path);
 	if (fd < 0)
@@ -183,7 +187,10 @@ int module_open_debug(const struct module *module, const char **path)
 	return fd;
 }
 
-/* Searches for the file of a new module and loads it, or stores the reason why there is none. */
+/*
+ * Searches the file of a new module and loads it. If no file can be used, stores the reason in
+ * lack.
+ */
 static void find_module_file(struct module *module)
 {
 	bool differs = false;
@@ -212,7 +219,7 @@ static void find_module_file(struct module *module)
 
 static struct module *new_module(const struct posix_trace_mapping_np *mapping)
 {
-	/* A module without file is kept as well, so that the search is not repeated. */
+	/* A module is kept even if no file is found, so that the search is not repeated. */
 	struct module *module = calloc(1, sizeof(*module));
 
 	if (!module || !vec_grow(&all.module, all.modules, 1) ||
@@ -229,8 +236,8 @@ static struct module *new_module(const struct posix_trace_mapping_np *mapping)
 }
 
 /*
- * A module is identified by build-id and path. If an update replaces a file, the new file is
- * another module.
+ * A module is identified by its build-id and path. If an update replaced a mapped file, the old and
+ * the new file are two modules.
  */
 struct module *module_of(const struct posix_trace_mapping_np *mapping)
 {
@@ -245,7 +252,7 @@ struct module *module_of(const struct posix_trace_mapping_np *mapping)
 	return new_module(mapping);
 }
 
-/* A module whose file was found but could not be loaded has no path here. */
+/* If the module's file was found but could not be loaded, the result is NULL, too. */
 const char *module_path(const struct module *module)
 {
 	return module->lack ? NULL : module->found;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.h - finds a file that was mapped into a traced process, by its build-id.
+ * module.h - finds the file of a module by its build-id. A module is a file that was mapped into a
+ * traced process.
  *
- * The search uses the path in the log, the folders of --debug-dir, and /usr/lib/debug, but never
- * the network. The result of the first search is kept. Only one thread uses the functions of this
- * folder.
+ * The search considers the path in the log, the folders of --debug-dir and /usr/lib/debug, but
+ * never the network. A module's file is searched only once. Only one thread uses the functions of
+ * this folder.
  */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_H
 #define POSIXTRACE_SYMBOLS_MODULE_H
@@ -24,8 +25,8 @@ struct module_place {
 bool module_add_dir(const char *path);
 
 /*
- * Returns the module of a mapping, or NULL without memory. The first call for a module searches for
- * its file.
+ * Returns the module of a mapping, or NULL if memory is lacking. The first call for a module
+ * searches its file.
  */
 struct module *module_of(const struct posix_trace_mapping_np *mapping);
 
@@ -36,18 +37,18 @@ struct module *module_of(const struct posix_trace_mapping_np *mapping);
 const char *module_path(const struct module *module);
 const char *module_lack(const struct module *module);
 
-/* Prints once, on standard error, the reason why the module's functions are unknown. */
+/* If no file is used, prints the reason on standard error, once for each module. */
 void module_say_lack(struct module *module);
 
 /*
- * Finds function, file and line of an address in the file (not in memory). Returns false if nothing
- * is known of it.
+ * Finds the function, source file and line of an address. The address is one of the file and not
+ * one of memory. Returns false if nothing is known about it.
  */
 bool module_find(struct module *module, uint64_t address, struct module_place *place);
 
 /*
- * Returns the name of the function that an address of the file is in, by the symbol tables; NULL:
- * unknown. It ignores functions that are inlined at the address.
+ * Returns the name of the function that contains an address of the file, or NULL if it is unknown.
+ * The name is from the symbol tables, so it is never the name of an inlined function.
  */
 const char *module_function(struct module *module, uint64_t address);
 

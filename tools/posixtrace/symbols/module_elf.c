@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module_elf.c - reads ELF and DWARF with elfutils, which checks the hostile contents of the files.
- * If the tool is built without elfutils, the functions at the end of this file are used.
+ * module_elf.c - reads ELF and DWARF by elfutils. The files may be hostile; elfutils checks their
+ * contents. If the tool is built without elfutils, the functions at the end of this file are used.
  */
 #include "symbols/module_part.h"
 
@@ -23,11 +23,14 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	Elf *elf;
 
 	elf_version(EV_CURRENT); /* libelf requires this call first */
-	/* The file is mapped privately. It may change meanwhile, but libelf checks all offsets. */
+	/*
+	 * The file is mapped privately. It may change while it is read, but libelf checks all
+	 * offsets.
+	 */
 	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		len = dwelf_elf_gnu_build_id(elf, &bits);
-	/* A build-id that is longer than a log can have cannot be that of a module. */
+	/* If the build-id is longer than any in a log, the file is not the file of a module. */
 	if (len <= 0 || len > POSIX_TRACE_BUILD_ID_MAX_NP)
 		len = 0;
 	if (len)
@@ -36,7 +39,10 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	return (uint32_t)len;
 }
 
-/* A callback of elfutils. It finds no file, because module_load() passes the file to elfutils. */
+/*
+ * A callback of elfutils that finds no file. None is needed, because module_load() passes the file
+ * to elfutils.
+ */
 static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base, char **file,
 		    Elf **found)
 {
@@ -44,7 +50,10 @@ static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr 
 	return -1;
 }
 
-/* Finds the debug file. It replaces elfutils' own callback, which asks servers on the network. */
+/*
+ * A callback of elfutils that finds the debug file. It is used instead of elfutils' default, which
+ * asks servers on the network.
+ */
 static int find_debug(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
 		      const char *main_file, const char *link, GElf_Word crc, char **file)
 {
@@ -62,8 +71,8 @@ static int find_debug(Dwfl_Module *elf, void **user, const char *name, Dwarf_Add
 }
 
 /*
- * A callback of elfutils for relocatable files such as kernel modules. Processes do not map such
- * files.
+ * A callback of elfutils for relocatable files such as kernel modules. It always fails, because
+ * processes do not map such files.
  */
 static int section_address(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base,
 			   const char *section, GElf_Word index, const GElf_Shdr *header,
@@ -89,9 +98,12 @@ const char *module_load(struct module *module, int fd)
 		close(fd);
 		return dwfl_errmsg(-1);
 	}
-	/* elfutils reads the file lazily; errors in its contents appear later as missing names. */
+	/*
+	 * elfutils reads most of the file only when a name is searched. If its contents are wrong,
+	 * names are missing then.
+	 */
 	dwfl_report_begin(module->session);
-	/* On success elfutils owns the descriptor. */
+	/* If the call succeeds, elfutils closes the descriptor later. */
 	module->elf = dwfl_report_elf(module->session, module->path, module->found, fd, 0, true);
 	if (!module->elf) {
 		const char *why = dwfl_errmsg(-1);
@@ -102,7 +114,7 @@ const char *module_load(struct module *module, int fd)
 		return why ? why : "it cannot be read";
 	}
 	dwfl_report_end(module->session, NULL, NULL);
-	/* find_debug() gets the module through this pointer. */
+	/* elfutils passes this pointer to find_debug(), which needs the module. */
 	dwfl_module_info(module->elf, &user, NULL, NULL, NULL, NULL, NULL, NULL);
 	*user = module;
 	return NULL;
@@ -120,7 +132,7 @@ static const char *name_of(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
-/* Returns the name in the symbol table, for files without DWARF. */
+/* Returns the name of the address in the symbol table. */
 static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
 	GElf_Off offset;
@@ -130,8 +142,9 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 }
 
 /*
- * Selects between the names in DWARF and in the symbol table. If DWARF has no linkage name for a
- * C++ function, only the symbol's name has the function's namespace.
+ * Returns the better one of two names: name is from DWARF, symbol from the symbol table. If name is
+ * not mangled but symbol is, symbol is better, because only it contains the namespace of the C++
+ * function.
  */
 static const char *better_name(const char *name, const char *symbol)
 {
@@ -140,8 +153,8 @@ static const char *better_name(const char *name, const char *symbol)
 }
 
 /*
- * Returns the innermost inlined function at the address, or the function itself; NULL without
- * DWARF.
+ * Returns the name of the innermost inlined function at the address. If none is inlined there,
+ * returns the name of the function itself. Returns NULL if the file has no DWARF.
  */
 static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
@@ -150,7 +163,7 @@ static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr addres
 	const char *name = NULL;
 	int count = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
 
-	/* The scopes are in order from the innermost one outwards. */
+	/* The first scope is the innermost one. */
 	for (int i = 0; !name && i < count; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 
@@ -171,14 +184,17 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	memset(place, 0, sizeof(*place));
 	if (module->lack || !module->elf)
 		return false;
-	/* DWARF has inlined functions, too. The symbol table is used if there is no DWARF. */
+	/*
+	 * DWARF is tried first, because it also has inlined functions. The symbol table has only
+	 * the names of other functions.
+	 */
 	place->function = innermost_function(module->elf, address);
 	if (!place->function)
 		place->function = in_table(module->elf, address);
 	line = dwfl_module_getsrc(module->elf, address);
 	if (line)
 		place->file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-	/* Generated code has line 0. */
+	/* Code that the compiler generated has line 0. */
 	if (place->file && number > 0)
 		place->line = (unsigned)number;
 	return place->function || place->file;

@@ -19,8 +19,8 @@ struct module {
 	uint32_t id_len;
 	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
 	const char *found; /* the path of the file in use */
-	const char *lack; /* the reason why no file is used; NULL: a file is used */
-	bool said;        /* the reason was printed */
+	const char *lack; /* the reason why no file is used; NULL: a file is in use */
+	bool said;        /* module_say_lack() has been called */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
 	/* In module_frame.c: the table of functions of the file; frame NULL: there is none. */
@@ -33,13 +33,16 @@ struct module {
 /* Opens a regular file. Returns the descriptor, or -1 and errno. */
 int module_open_regular(const char *path);
 
-/* Opens the module's separate debug file. Returns the descriptor and the path, or -1. */
+/*
+ * Opens a file with the module's build-id in the folders for debug files. Returns the descriptor
+ * and stores the path in *path, or returns -1.
+ */
 int module_open_debug(const struct module *module, const char **path);
 
 /*
- * In module_elf.c. module_build_id() stores the file's build-id and returns its length, 0 if there
- * is none. module_load() loads a file that was found and owns the descriptor from then on; it
- * returns NULL, or the reason for its failure.
+ * In module_elf.c. module_build_id() stores the file's build-id and returns its length, or 0 if
+ * there is none. module_load() loads the file that was found. It takes over the descriptor, also if
+ * it fails. It returns NULL, or the reason why it failed.
  */
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP]);
 const char *module_load(struct module *module, int fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.c - finds and caches the function of an event's address. A log has many events but few
- * different addresses, so the speed depends on the cache.
+ * symbols.c - finds the function of an event's address and keeps it in a cache. A log has many
+ * events but few different addresses, so the cache saves most of the time.
  */
 #include "symbols/symbols.h"
 
@@ -16,10 +16,12 @@
 #include "symbols/demangle.h"
 #include "symbols/module.h"
 
-#define KNOWN_MAX    (1u << 17) /* entries; then the cache is emptied */
+#define KNOWN_MAX    (1u << 17) /* when the cache has this number of entries, it is emptied */
 #define SOURCE_BYTES 4200       /* PATH_MAX and a number */
 
-/* The symbol of an address of a process during the time of one mapping. */
+/*
+ * An entry of the cache: the symbol that an address of a process has while a file is mapped there.
+ */
 struct known {
 	trace_id_t trid;
 	pid_t pid;
@@ -77,7 +79,10 @@ static void empty_cache(void)
 	memset(&known, 0, sizeof(known));
 }
 
-/* For table_find(). */
+/*
+ * Returns whether the entry at index has the log, process and address of key. table_find() calls
+ * it.
+ */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct known *entry = (const struct known *)array + index, *wanted = key;
@@ -87,8 +92,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the entry of this address, NULL without memory. In a new entry the range of times is
- * empty, so that no event is in it.
+ * Returns the cache's entry of this address, or NULL if memory is lacking. A new entry has an empty
+ * range of times, so that it is not yet used for any event.
  */
 static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 {
@@ -107,7 +112,7 @@ static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 	return &known.entry[known.entries++];
 }
 
-/* Returns "MODULE+0xOFFSET" in new memory, NULL without memory. */
+/* Returns "MODULE+0xOFFSET" in new memory, or NULL if memory is lacking. */
 static char *with_offset(const char *path, uint64_t offset)
 {
 	const char *slash = strrchr(path, '/');
@@ -168,7 +173,7 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 			entry->own = demangle(place.function);
 		entry->symbol.name = entry->own ? entry->own : place.function;
 		entry->symbol.is_function = place.function != NULL;
-	} else if (module) { /* NULL: no memory */
+	} else if (module) { /* module is NULL if memory is lacking */
 		module_say_lack(module);
 	}
 	if (!entry->symbol.name)
@@ -195,12 +200,15 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 	struct posix_trace_mapping_np mapping;
 	struct known *entry;
 
-	if (!address) /* system events and foreign events have none */
+	if (!address) /* system events and events of foreign logs have no address */
 		return NULL;
 	entry = known_entry(trid, pid, address ^ key_of_kind[kind]);
 	if (!entry)
 		return NULL;
-	/* The same address may belong to another file after dlclose() or in a new program. */
+	/*
+	 * The entry is right only while its file is mapped. After dlclose() or exec, another file
+	 * may be at the same address.
+	 */
 	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
 		return &entry->symbol;
 	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))

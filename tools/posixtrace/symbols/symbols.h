@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.h - finds function, file and line of an event's program address.
+ * symbols.h - finds the function, source file and line of an event's address.
  *
- * The log has the file that was mapped there and its build-id. A file with another build-id is
- * never used. If no file is found, or the tool was built without elfutils, an address is shown as
- * MODULE+0xOFFSET. If the log has no mapping, there is no symbol. Results are cached.
+ * The log has the path and the build-id of the file that was mapped at the address. Only a file
+ * with this build-id is used. If no file is found, or if the tool was built without elfutils, an
+ * address is shown as MODULE+0xOFFSET. If the log has no mapping at the address, there is no
+ * symbol.
  */
 #ifndef POSIXTRACE_SYMBOLS_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_SYMBOLS_H
@@ -16,8 +17,8 @@
 #include "log/stacks.h"
 
 /*
- * Rows for tables of options. The first array is for commands that search for files, the second for
- * commands that show functions.
+ * Rows for tables of options. The first array is for commands that only search files, the second
+ * for commands that show functions.
  */
 extern const struct option_row symbols_dir_rows[], symbols_rows[];
 
@@ -25,7 +26,8 @@ enum { SYMBOLS_DEBUG_DIR = 1120, SYMBOLS_DEMANGLE, SYMBOLS_NO_DEMANGLE }; /* val
 
 struct symbol {
 	const char *name;   /* the innermost function, or MODULE+0xOFFSET */
-	const char *module; /* the file that was mapped there; the log owns the text */
+	/* the path of the file that was mapped at the address; the log owns the text */
+	const char *module;
 	const char *file;   /* the source file; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
@@ -38,8 +40,8 @@ struct symbol {
 };
 
 /*
- * Processes one of these options. Returns false if it is none of them, or after it printed an
- * error.
+ * Processes one of these options. Returns false if the option is none of them, or if its value is
+ * wrong; in that case it has printed an error.
  */
 bool symbols_option(int option, const char *value);
 
@@ -63,16 +65,17 @@ const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct s
 
 /*
  * Returns the name of the function whose code begins at an address of a process, or
- * MODULE+0xOFFSET; NULL if no file was mapped there. It is valid until the next call.
+ * MODULE+0xOFFSET if the name is unknown. Returns NULL if no file was mapped there. The text is
+ * valid as long as the result of symbols_of().
  */
 const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns);
 
-/* Writes " NAME (FILE:LINE)", or the part of it that is known, with unsafe characters escaped. */
+/* Writes " NAME (FILE:LINE)", or the parts of it that are known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 
 /*
- * These two write "FILE:LINE", or FILE if the line is unknown. The first writes text, the second a
- * member of a JSON object.
+ * Both functions write "FILE:LINE", or "FILE" if the line is unknown. symbols_source() writes text,
+ * and symbols_source_json() a member of the open JSON object. symbol->file must not be NULL.
  */
 void symbols_source(struct out *out, const struct symbol *symbol);
 void symbols_source_json(struct json *json, const char *name, const struct symbol *symbol);

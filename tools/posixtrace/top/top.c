@@ -90,7 +90,7 @@ static bool take_option(int option)
 }
 
 /*
- * Writes one page to standard output. A log has no rates of the moment, so its rows are in order of
+ * Writes one page to standard output. A log has no current rates, so its rows are in the order of
  * the totals.
  */
 static void write_page(const struct top_source *source, const struct top *top)
@@ -158,8 +158,8 @@ static int show_source(struct top_source *source, struct top *top)
 }
 
 /*
- * Opens the source, shows it and closes it. path is NULL for a process. The stream is closed on all
- * paths, so that the process does not record for nothing.
+ * Opens the source, shows it and closes it. path is NULL for a process. The stream is closed also
+ * after an error, so that the process does not continue to record.
  */
 static int watch_source(const char *path)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * top.h - the current activity of a process in numbers: event types, latencies, threads, locks,
- * streams.
+ * top.h - the current activity of a process in numbers, for event types, latencies, threads, locks
+ * and streams.
  *
- * The numbers of events of types and threads are those of the ledger and exact, even if events were
- * lost. Latencies and locks are computed from the events that were read.
+ * The numbers of events of types and threads come from the ledger, so they are exact even if events
+ * were lost. Latencies and locks are computed from the events that were read.
  *
  * Memory is bounded: spans/pairing.h and spans/locks.h have the limits.
  */
@@ -27,8 +27,9 @@ struct top_type {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	uint64_t events, before, lost; /* before: events at the last update */
 	double rate;
-	bool asked;                /* the schema was found, or looked for since the last update */
-	const struct log_type *described; /* with its schema; NULL: it has none */
+	/* find_schema() has looked for the schema since the last update, or has found it */
+	bool asked;
+	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
 	bool is_span;              /* its durations are those of spans that it ends */
 	char *span;                /* the name of these spans */
 	struct histogram time;     /* durations, in ns */
@@ -73,14 +74,17 @@ void top_reset(struct top *top);
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 
-/* Adds the durations and the lock of an event. log has its type, also for a process. */
+/*
+ * Adds the durations and the lock of an event. log has the type of the event, also if the source is
+ * a process.
+ */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event);
 
 /* The process or log that is shown. */
 struct top_source {
 	pid_t pid;              /* 0: a log */
 	trace_id_t trid;
-	struct logfile log;     /* of a process: its stream and types only */
+	struct logfile log;     /* if a process is shown: only its stream and its types */
 	bool ended;             /* the process has ended */
 	int64_t begin_ns, last_ns;
 	struct streams streams; /* of the process */
@@ -88,20 +92,26 @@ struct top_source {
 	struct inject inject;   /* of the process */
 };
 
-/* Each returns TOOL_OK, or another status after it printed the error; nothing is open then. */
+/*
+ * Each of these functions returns TOOL_OK. After an error it has printed the error and returns
+ * another status; nothing is open then.
+ */
 int top_open_process(struct top_source *source, pid_t pid, const char *families,
 		     size_t stream_size);
 int top_open_log(struct top_source *source, const char *path, struct top *top);
 void top_close(struct top_source *source);
 
 /*
- * Reads the events of the process before they are overwritten; a call each TOP_READ_MS is enough
- * for most processes. Returns 0 or an error number.
+ * Reads the events of the process before they are overwritten. For most processes one call in
+ * TOP_READ_MS is enough. Returns 0 or an error number.
  */
 #define TOP_READ_MS 50
 int top_read(struct top_source *source, struct top *top);
 
-/* Does the same and updates counts and rates since the last call. Returns 0 or an error number. */
+/*
+ * Does the same as top_read(), and updates the counts and the rates, which are those since the last
+ * update. Returns 0 or an error number.
+ */
 int top_update(struct top_source *source, struct top *top);
 
 enum top_view {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * top_model.c - durations and locks of the events that top reads. The files in spans/ pair events
- * to spans and sum locks, for this command as for latency.
+ * to spans and sum up the times of locks. The command latency uses them too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,14 +52,14 @@ void top_fini(struct top *top)
 }
 
 /*
- * Durations and locks begin anew; the counts of events remain, since the ledger has them. Open
- * spans continue, so their ends count after the reset.
+ * Durations and locks begin anew. The counts of events remain, because they come from the ledger.
+ * Open spans continue, so their ends count after the reset.
  */
 void top_reset(struct top *top)
 {
 	struct locks empty = { .count = 0 };
 
-	/* Without memory the locks continue. */
+	/* Without memory for new ones, the old locks remain. */
 	if (locks_init(&empty)) {
 		struct locks before = top->locks;
 
@@ -74,8 +74,8 @@ void top_reset(struct top *top)
 }
 
 /*
- * The pointer is valid until top_fini(): the array contains pointers. The limit keeps an id of a
- * hostile log from making the array huge.
+ * The returned pointer is valid until top_fini(), because the array contains pointers and no
+ * structs. The limit of ids keeps a hostile log from making the array huge.
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id)
 {
@@ -110,8 +110,8 @@ static void find_schema(struct top_type *type, struct logfile *log)
 }
 
 /*
- * Adds one event to durations and locks. For most types, which have no schema, nothing is added. A
- * loss closes open spans, whose ends may have been lost.
+ * Adds one event to durations and locks. For most types, which have no schema, nothing is added. An
+ * event that reports a loss closes the open spans, because their ends may have been lost.
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event)
 {

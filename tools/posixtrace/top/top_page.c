@@ -2,8 +2,9 @@
 /*
  * top_page.c - the pages of top, line by line.
  *
- * A page is an array of lines and knows no terminal, so the screen and --batch show the same text.
- * Names from the process or the log are hostile; text_name() and text_safe() write them.
+ * A page is an array of lines that does not depend on a terminal, so the screen and --batch show
+ * the same text. Names from the process or the log are hostile; text_name() and text_safe() write
+ * them.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@
 static struct out line = { .fd = -1 };
 
 /*
- * Appends the current line to the page. Without memory the line is omitted: a page with a gap is
- * better than the end of the command.
+ * Appends the current line to the page. Without memory the line is omitted, because a page that
+ * lacks a line is better than the end of the command.
  */
 static void end_line(struct top_page *page, bool heading)
 {
@@ -53,7 +54,10 @@ static void put_count(uint64_t count)
 	out_printf(&line, "%12llu", (unsigned long long)count);
 }
 
-/* Small rates need a decimal. */
+/*
+ * Writes a rate. Rates below 10 are written with one decimal, because they would be too coarse
+ * without it.
+ */
 static void put_rate(double rate)
 {
 	out_printf(&line, rate < 10 && rate > 0 ? "%12.1f" : "%12.0f", rate);
@@ -103,7 +107,7 @@ static void put_top(struct top_page *page, const struct top_source *source, cons
 
 static bool order_by_total; /* for the comparison functions, which have no argument */
 
-/* The greater number first. */
+/* Orders two numbers so that the greater one comes first. */
 static int by_number(double x, double y)
 {
 	return x > y ? -1 : x < y;
@@ -123,7 +127,7 @@ static int order_types(const void *a, const void *b)
 	return order ? order : x->id < y->id ? -1 : 1;
 }
 
-/* The greatest total time first. */
+/* Orders latencies by total time, the greatest first. */
 static int order_latencies(const void *a, const void *b)
 {
 	const struct top_type *x = *(struct top_type *const *)a, *y = *(struct top_type *const *)b;
@@ -191,7 +195,7 @@ static void put_latencies(struct top_page *page, const struct top *top, size_t r
 	free(type);
 }
 
-/* By rate or total; thread numbers decide between equal ones. */
+/* Compares two threads by rate or total. If these are equal, the thread numbers decide. */
 static int order_threads(const void *a, const void *b)
 {
 	const struct top_thread *x = a, *y = b;
@@ -254,7 +258,7 @@ static void put_threads(struct top_page *page, const struct top_source *source,
 	free(thread);
 }
 
-/* The greatest total time first. */
+/* Orders locks by total waiting time, the greatest first. */
 static int order_locks(const void *a, const void *b)
 {
 	const struct lock *const *x = a, *const *y = b;
@@ -285,7 +289,7 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 		out_printf(&line, "%12d", (int)lock[i]->pid);
 		put_name(lock[i]->type->name);
 		out_printf(&line, " 0x%llx", (unsigned long long)lock[i]->pointer);
-		/* The newest name of the object counts: the lock is shown as of now. */
+		/* The page shows the present, so the newest name of the object is used. */
 		if (!posix_trace_object_find_np(source->trid, lock[i]->pid, lock[i]->pointer,
 						INT64_MAX, &object)) {
 			out_str(&line, " \"");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * top_screen.c - top on a terminal. Signals arrive through a descriptor, so that the terminal is
- * restored in all cases except SIGKILL.
+ * restored whatever signal ends the command, except after SIGKILL.
  *
  * Without NCURSES_NOMACROS ncurses defines its functions as macros, with names such as erase. The
- * functions are not safe in signal handlers, so the signals that end the command stay blocked.
+ * functions of ncurses are not safe in signal handlers. Therefore the signals that end the command
+ * stay blocked.
  */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
@@ -44,7 +45,7 @@ static void draw_page(struct screen *screen)
 	int height, width, rows;
 
 	getmaxyx(stdscr, height, width);
-	/* A single part may have more rows than the screen; the user scrolls. */
+	/* A single part may have more rows than the screen, because the user can scroll. */
 	rows = screen->view == TOP_ALL ? (height - 16) / 4 : 100000;
 	top_page_make(&page, screen->source, screen->top, screen->view, screen->by_total,
 		      (size_t)(rows < 3 ? 3 : rows));
@@ -134,8 +135,8 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	struct pollfd poller[3] = {
 		{ .fd = screen->until.signals, .events = POLLIN },
 		/*
-		 * The third element is the process. poll() would report its end each time, so it is
-		 * then left out.
+		 * The third element is the process. After its end poll() would report this end each
+		 * time, so the descriptor is left out then.
 		 */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
@@ -160,7 +161,10 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 			screen->quit = true; /* the terminal is gone */
 		while ((key = getch()) != ERR)
 			execute_key(screen, key);
-		/* The process has ended: the caller draws its last events at once. */
+		/*
+		 * The process has ended. The function returns, so that the caller draws the last
+		 * events at once.
+		 */
 		if (poller[2].revents) {
 			screen->source->ended = true;
 			return;
@@ -188,8 +192,8 @@ static int run_screen(struct screen *screen, int64_t delay_ns)
 }
 
 /*
- * The signals are blocked before the terminal is opened. So none of them can end this process
- * before endwin() has restored the terminal.
+ * The function blocks the signals before it opens the terminal. So none of them can end this
+ * process before endwin() has restored the terminal.
  */
 int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 {
@@ -198,7 +202,10 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	SCREEN *terminal;
 	int err;
 
-	/* For a log, the command watches its own process, which does not end while it waits. */
+	/*
+	 * until_begin() needs a process to watch. For a log it is this process itself, which does
+	 * not end while it waits.
+	 */
 	err = until_begin(&screen.until, source->pid ? source->pid : getpid());
 	if (err)
 		return process_say_why(source->pid, err);
@@ -217,7 +224,7 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	}
 	cbreak();
 	noecho();
-	/* getch() must not block: poll() waits. */
+	/* getch() must not wait, because poll() waits for keys and for other things. */
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
 	curs_set(0);

@@ -2,9 +2,9 @@
 /*
  * top_source.c - reads a process or a log for top.
  *
- * For a process the library's ledger has the counts, also of events that were overwritten before
- * this command read them; the events that it reads give durations and locks. For a log, the counts
- * come from its events, too.
+ * For a process, the counts come from the stream's ledger, which counts also events that were
+ * overwritten before this command read them. Durations and locks come from the events that it
+ * reads. For a log, the counts come from its events, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,11 +20,13 @@
 #include "log/tally.h"
 #include "top/top.h"
 
-#define EVENTS_AT_ONCE 2000000 /* a process may record faster than this one reads */
+/* the most events of one call, since a process may record faster than this one reads */
+#define EVENTS_AT_ONCE 2000000
 
 /*
- * Creates and starts a stream in loop mode: a slow reader loses events, but never delays the
- * process. Children inherit it. Returns 0 or an error number; after an error there is no stream.
+ * Creates and starts a stream of policy LOOP. With this policy a slow reader loses events but never
+ * delays the process. Children inherit it. Returns 0 or an error number; after an error there is no
+ * stream.
  */
 static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 {
@@ -58,8 +60,8 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 
 	memset(source, 0, sizeof(*source));
 	/*
-	 * The library is loaded before the stream exists, so that no event is without a name.
-	 * preload_inject() prints its own errors.
+	 * The library is loaded into the process before the stream exists, so that each event has a
+	 * name. preload_inject() prints its own errors.
 	 */
 	if (preload_inject(&source->inject, pid, families))
 		return TOOL_FAILURE;
@@ -172,7 +174,8 @@ void top_close(struct top_source *source)
 }
 
 /*
- * Returns the rate per second. Counts may be lower than before if a thread's number is used again.
+ * Returns the rate per second. A count may be lower than before if a new thread has the number of
+ * an old one; the rate is 0 then.
  */
 static double rate_of(uint64_t now, uint64_t before, double seconds)
 {
@@ -223,7 +226,7 @@ static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
 
 /*
  * Updates the threads by the ledger. Returns 0 or an error number. The search for the former counts
- * is quadratic; a stream has at most some thousand threads.
+ * takes quadratic time, which is fast enough for the at most some thousand threads of a stream.
  */
 static int update_threads(struct top_source *source, struct top *top, double seconds)
 {
@@ -255,8 +258,9 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 }
 
 /*
- * Reads the events that are there, never waits, and stops after EVENTS_AT_ONCE, so that keys still
- * work under a process that records faster. Events of a log were all read when it was opened.
+ * Reads the events that are there and never waits. Stops after EVENTS_AT_ONCE, so that keys still
+ * work if the process records faster than this command reads. All events of a log were read when it
+ * was opened.
  */
 int top_read(struct top_source *source, struct top *top)
 {

@@ -71,7 +71,7 @@ struct etw_log {
 	uint32_t clock;
 	uint32_t buffers_lost;
 	int64_t stamp0;
-	size_t names_at;        /* in the record */
+	size_t names_at;        /* offset of the names in the record */
 	unsigned char *record;  /* the whole first record */
 	size_t record_bytes;
 };
@@ -97,7 +97,8 @@ struct etw_record {
 	const unsigned char *bytes;
 	size_t size;
 	size_t header;          /* bytes before the payload: header and extended items */
-	uint64_t at;            /* offset in the file; of the buffer if it is compressed */
+	/* offset in the file, of the record or, if its buffer is compressed, of the buffer */
+	uint64_t at;
 	enum etw_kind kind;
 	unsigned header_type;
 	unsigned version;
@@ -192,7 +193,7 @@ struct etw_file {
 	struct etw_describe *describe; /* descriptions of payloads in the log */
 };
 
-/* Whether a file with these first bytes is such a log. */
+/* Whether a file with these first bytes is a log of ETW. */
 bool etw_is(const unsigned char *bytes, size_t size);
 
 /*
@@ -203,7 +204,7 @@ int etw_open(struct etw_file *file, const struct etw_input *input,
 	     const struct etw_options *options, struct findings *findings);
 void etw_close(struct etw_file *file);
 
-/* Stores the names of the session and of its file in UTF-8, each cut to size bytes. */
+/* Stores the names of the session and of its file in UTF-8, each shortened to size bytes. */
 void etw_log_names(const struct etw_log *log, char *session, char *path, size_t size,
 		   struct findings *findings);
 

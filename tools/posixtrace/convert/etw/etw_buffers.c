@@ -14,18 +14,18 @@
 #include "convert/octets.h"
 
 /*
- * A short read is an error here: each caller has checked that the bytes are within the file, so a
- * short read means that the file has become shorter since then.
+ * Each caller has checked that the bytes are within the file. A short read is therefore an error:
+ * the file has become shorter since then.
  */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 {
 	return file->input.read(file->input.arg, at, to, len) == (int64_t)len ? 0 : EIO;
 }
 
-struct list { /* the list while it is made */
+struct list { /* the state of etw_list_buffers() */
 	struct etw_file *file;
 	struct findings *f;
-	uint32_t lost_events, lost_buffers; /* number of buffers with such a flag */
+	uint32_t lost_events, lost_buffers; /* numbers of buffers whose flags say so */
 	bool processor_told, sizes_differ;
 };
 
@@ -89,8 +89,9 @@ static bool is_zero_from(const struct etw_file *file, uint64_t at)
 }
 
 /*
- * Handles a size that no buffer can have. Either *at is behind the last buffer, or the header of a
- * buffer is damaged. Returns true if the list continues at *at.
+ * Handles a size that no buffer can have. Either *at is behind the last buffer, or the header of
+ * the buffer at *at is damaged. Returns true if list_all() shall continue at *at, which may have
+ * been moved to the next buffer.
  */
 static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 {
@@ -178,8 +179,8 @@ int etw_list_buffers(struct etw_file *file, struct findings *f)
 	if (err)
 		return err;
 	/*
-	 * The writer of the log stores the number of buffers when it closes the session. Another
-	 * number of buffers in the file shows that the file is incomplete.
+	 * The writer of the log stores the number of buffers when it closes the session. If the
+	 * file has a different number of buffers, it is incomplete.
 	 */
 	if (!log->buffers_written)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER, "the session was not closed");

@@ -75,8 +75,8 @@ void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEX
 }
 
 /*
- * Accepts exactly the form of etw_guid_text(), with digits in either case. %n proves that all of
- * the text was used.
+ * Accepts exactly the form of etw_guid_text(), with digits in either case. %n stores the number of
+ * characters read, which shows if all of the text was used.
  */
 bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 {
@@ -123,7 +123,10 @@ const char *etw_type_name(unsigned type)
 	return type == 0xf0 ? "receive" : NULL;
 }
 
-/* The CRC of IEEE 802.3, bit by bit: names are short. */
+/*
+ * Returns the CRC of IEEE 802.3. It is computed bit by bit and without a table, because names are
+ * short.
+ */
 static uint32_t crc32_of(const char *text, size_t len)
 {
 	uint32_t crc = UINT32_MAX;
@@ -136,7 +139,7 @@ static uint32_t crc32_of(const char *text, size_t len)
 	return ~crc;
 }
 
-/* Names of event types in a log of POSIX have at most 63 bytes, so longer ones are cut. */
+/* Names of event types in a log of POSIX have at most 63 bytes, so longer names are shortened. */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t len = strlen(full);
@@ -147,7 +150,7 @@ void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 		etw_shorten_always(full, full, name);
 }
 
-/* Cuts between characters, so that the name remains UTF-8. */
+/* Ends the beginning of shown between two characters, so that the name remains UTF-8. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t shown_len = utf8_cut(shown, strlen(shown), SHOWN_MAX);
@@ -156,7 +159,7 @@ void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_
 		 crc32_of(full, strlen(full)));
 }
 
-/* An EVENT record with this flag is a classic event in the newer header. */
+/* An EVENT record with the flag EVENT_IS_CLASSIC is a classic event that has the newer header. */
 bool etw_is_classic(const struct etw_record *r)
 {
 	return r->kind == ETW_FULL || r->kind == ETW_INSTANCE ||
@@ -164,8 +167,8 @@ bool etw_is_classic(const struct etw_record *r)
 }
 
 /*
- * The record has a group, or a classic header with a GUID. Both kinds have a class and a type of
- * one byte.
+ * Returns true if the record has a group, or if it is classic and has a GUID. Both kinds of records
+ * have a class and a type of one byte.
  */
 bool etw_is_kernel(const struct etw_record *r)
 {
@@ -178,7 +181,10 @@ bool etw_is_provider(const struct etw_record *r)
 	return r->kind == ETW_EVENT && !etw_is_classic(r);
 }
 
-/* The GUID shows that a record has the class lostevent. Other types of this class are no losses. */
+/*
+ * The GUID of a record about a loss is that of the class lostevent. Other types of this class are
+ * no losses.
+ */
 unsigned etw_lost_type(const struct etw_record *r)
 {
 	const char *name = r->has_guid && etw_is_classic(r) ? etw_class_name(r->guid) : NULL;
@@ -203,8 +209,8 @@ static bool text_in(const unsigned char *bytes, size_t size, size_t at, const ch
 }
 
 /*
- * The name of a TraceLogging event. It follows a size of two bytes and tags, which end with a byte
- * without bit 7.
+ * Finds the name of a TraceLogging event. In the schema, a size of two bytes and tags precede the
+ * name. The last byte of the tags is the one without bit 7.
  */
 static bool event_text(const struct etw_record *r, const char **text)
 {
@@ -217,7 +223,7 @@ static bool event_text(const struct etw_record *r, const char **text)
 	return text_in(r->schema, r->schema_bytes, at + 1, text, &next);
 }
 
-/* The provider's name in its traits follows a size of two bytes. */
+/* Finds the provider's name. In the traits, a size of two bytes precedes it. */
 static bool provider_text(const struct etw_record *r, const char **text)
 {
 	size_t next;

@@ -47,7 +47,10 @@ static bool is_there(const struct names *names, const char *stem, size_t len, co
 	       bsearch(&key, names->type, names->count, sizeof(*names->type), by_name);
 }
 
-/* Finds the partner of a type. The first pair of endings wins. */
+/*
+ * Finds the partner of a type by the pairs of endings in the table. The first pair that fits is
+ * used.
+ */
 static void find_pair(const struct names *names, const struct fmt_type *type, size_t *stem,
 		      struct etw_class *class)
 {

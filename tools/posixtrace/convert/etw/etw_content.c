@@ -14,7 +14,10 @@
 
 #define END_OF_RECORDS 0xffffffffu
 #define CONTENT_MAX (64u << 20) /* bytes of a decompressed buffer */
-/* Bounds the memory that a few compressed bytes can demand. The ratio in real logs is far lower. */
+/*
+ * The greatest accepted ratio of decompressed to compressed bytes, so that a few compressed bytes
+ * cannot demand much memory. The ratio in real logs is far lower.
+ */
 #define RATIO_MAX 1024u
 
 void etw_content_free(struct etw_content *content)
@@ -81,8 +84,8 @@ static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *head
 }
 
 /*
- * Reads at most b->size bytes, and no more than the file has. An uncompressed buffer is read only
- * up to the end of its last record.
+ * Reads at most b->size bytes, or the rest of the file if that is shorter. An uncompressed buffer
+ * is read only up to the end of its last record.
  */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 		     struct etw_content *content, struct findings *f)

@@ -70,8 +70,9 @@ static void add_thread(struct etw_costs *costs, const struct etw_record *record)
 }
 
 /*
- * The first record of a thread has no record before it to compare with. The last values are
- * replaced also if the cost is unknown, so that one fault affects one record.
+ * The first record of a thread has no cost, because there is no earlier record to compare with. The
+ * thread's CPU times are replaced also if the cost is unknown, so that one wrong value affects one
+ * record only.
  */
 int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		 const struct etw_record *record)
@@ -98,6 +99,9 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 	if (!etw_cpu_cost(log, &from, record, &cost_ns))
 		return ETW_COST_UNKNOWN;
 	costs->total_ns += cost_ns;
-	/* The result is signed because the constants are negative, so a cost is limited. */
+	/*
+	 * The result is signed because the constants are negative. Therefore a greater cost becomes
+	 * INT64_MAX.
+	 */
 	return cost_ns > INT64_MAX ? INT64_MAX : (int64_t)cost_ns;
 }

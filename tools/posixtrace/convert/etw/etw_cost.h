@@ -13,7 +13,7 @@
 #define ETW_COST_THREADS 65536
 
 #define ETW_COST_NONE    (-1) /* no CPU time in the record, or the first record of its thread */
-#define ETW_COST_UNKNOWN (-2) /* the CPU time fell: a new thread has the same id */
+#define ETW_COST_UNKNOWN (-2) /* the CPU time is less than before: a new thread has the same id */
 
 struct etw_costs;
 

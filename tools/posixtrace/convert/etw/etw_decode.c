@@ -27,7 +27,8 @@ struct walk {
 	const struct etw_layout *layout;
 	enum purpose purpose;
 	struct etw_reader reader; /* empty for a schema */
-	uint64_t *value; /* last number of each field; some are counts or lengths */
+	/* the last value of each field, as later fields may use it as a count or length */
+	uint64_t *value;
 	uint64_t budget;        /* visits that are still allowed; ends hostile counts */
 	struct etw_bytes *to;   /* NULL for a schema */
 	size_t most;            /* bytes that may be decoded */
@@ -111,9 +112,10 @@ static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 }
 
 /*
- * Pays for one visit of a field, so that structs that contain each other and huge counts end. A
- * short element with a long name can decode to many times its size; `most` limits the decoded size.
- * Returns false if the budget is used up or the decoded size exceeds `most`.
+ * Takes one visit of a field from the budget, so that the walk ends although structs contain each
+ * other or a count is huge. A short element with a long name can decode to many times its size, so
+ * `most` limits the decoded size. Returns false if the budget is used up or the decoded size
+ * exceeds `most`.
  */
 static bool spend_visit(struct walk *w)
 {
@@ -304,8 +306,9 @@ static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned
 }
 
 /*
- * Space for `more` in the text is kept free until the end. If all columns are in use when `more` is
- * needed, `more` replaces the last column, and the field of this column becomes a part of `more`.
+ * The walk leaves enough space for `more` in the text of the schema. If all columns are in use when
+ * `more` is needed, `more` replaces the last column, and the field of this column becomes a part of
+ * `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more)

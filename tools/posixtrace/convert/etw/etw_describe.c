@@ -18,17 +18,17 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 #define METADATA_EVENT 32
 #define METADATA_MAP 33
 
-/* An EventSource writes its manifest in such events, in one piece or several. */
+/* An EventSource writes its manifest in events with this number, in one piece or several. */
 #define MANIFEST_ID 0xfffe
 #define MANIFEST_HEADER 8
 #define MANIFEST_MAGIC 0x5b
 #define MANIFEST_CHUNKS_MAX 256
 #define MANIFESTS_MAX 1024
 
-#define LAYOUTS_MAX 65536 /* as many event types as there can be */
+#define LAYOUTS_MAX 65536 /* the most layouts; a conversion has no more event types */
 /*
- * Fields of all layouts together. Many events of a manifest can use one list of fields, and each
- * event has a copy of it.
+ * The most fields of all layouts together. Many events of a manifest can use one list of fields,
+ * and each event has a copy of this list.
  */
 #define ALL_FIELDS_MAX (1 << 20)
 
@@ -158,8 +158,8 @@ bool etw_describe_is_full(const struct etw_describe *d, unsigned fields)
 }
 
 /*
- * If the layout exists already or exceeds the limits, the function frees it and returns true: the
- * log can still be read.
+ * If the event has a layout already, or if the new layout exceeds the limits, the function frees
+ * the new layout and returns true, because the log can still be read.
  */
 bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout)
@@ -181,7 +181,10 @@ bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 		d->fields += layout->fields;
 		return true;
 	}
-	/* A log may describe an event twice, at the beginning and at the end. The first is kept. */
+	/*
+	 * A log may describe an event twice, at the beginning and at the end. The first description
+	 * is kept.
+	 */
 	etw_describe_drop(d, layout);
 	free(new);
 	return place != NULL;
@@ -210,7 +213,10 @@ bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 	return place != NULL;
 }
 
-/* Fields are addressed by layout and index, because the array of fields may still move. */
+/*
+ * Keeps layout and index of the field instead of its address, because the array of fields may still
+ * move.
+ */
 bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name)
 {
@@ -229,8 +235,8 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 }
 
 /*
- * Reports the fault of a description and returns true. If why is NULL, no fault but missing memory
- * was the reason: then the function only returns false.
+ * Reports the fault of a description and returns true. If why is NULL, memory was missing and the
+ * description has no fault. The function then only returns false.
  */
 static bool report_dropped(const char *what, const char *why, const struct etw_record *r,
 			   struct findings *f)

@@ -23,14 +23,14 @@ struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
 
 /*
- * If the record is a description, keeps it. A damaged description is reported and dropped. Returns
- * false without memory.
+ * If the record is a description, keeps the description. A damaged description is reported and
+ * dropped. Returns false without memory.
  */
 bool etw_describe_take(struct etw_describe *describe, const struct etw_record *record,
 		       struct findings *findings);
 /*
- * To be called after the last record. Parses manifests, and connects fields with the maps of their
- * values. Returns false without memory.
+ * The caller must call it after the last record. Parses manifests, and connects fields with the
+ * maps of their values. Returns false without memory.
  */
 bool etw_describe_end(struct etw_describe *describe, struct findings *findings);
 

@@ -35,8 +35,8 @@
 
 /*
  * Returns the name at an offset, or NULL if there is no name or no memory. The caller frees the
- * name. A long name is cut, because a description of 64 KiB could refer to one long text thousands
- * of times.
+ * name. A long name is shortened, because a description of 64 KiB could refer to one long text
+ * thousands of times.
  */
 static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 {
@@ -133,8 +133,8 @@ static char *event_name(const unsigned char *p, size_t size)
 }
 
 /*
- * The sizes are checked first. After these checks it is certain that all properties are within the
- * record.
+ * The function first checks the sizes. After these checks it is certain that all properties are
+ * within the record.
  */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why)

@@ -2,9 +2,9 @@
 /*
  * etw_export.c - the sink "etw": writes a flow of events as a log of ETW.
  *
- * The file has names and classes before the events, and the class of a type depends on all other
- * types. The events are therefore kept in a temporary file until the last type is known. Data that
- * restores the original log precedes the payload of each event, unless --etw-plain is given.
+ * In the file the names and classes precede the events, and the class of a type depends on all
+ * other types. The events are therefore kept in a temporary file until the last type is known. Data
+ * that restores the original log precedes the payload of each event, unless --etw-plain is given.
  */
 #include <errno.h>
 #include <search.h>
@@ -27,7 +27,7 @@ int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	const char *clock = fmt_option(flow, "etw-clock");
 	struct etw_sink *s;
 
-	/* A number is the source's. */
+	/* Only the source "etw" accepts a number as the value of --etw-clock. */
 	if (clock && strcmp(clock, "filetime") != 0 && !fmt_source_is(flow, "etw")) {
 		fmt_option_wrong(flow, "etw-clock", "filetime");
 		return -1;
@@ -200,8 +200,8 @@ static int64_t filetime_of(int64_t ns)
 }
 
 /*
- * Returns the stamp for a time. The difference is computed with 128 bits, because a time may be any
- * number of 64 bits.
+ * Returns the stamp for a time. The difference is computed with 128 bits, because a difference of
+ * two times may need more than 64 bits.
  */
 static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 {

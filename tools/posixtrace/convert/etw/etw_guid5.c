@@ -10,12 +10,13 @@
 #include "convert/octets.h"
 
 /*
- * A name that is longer than the limit is cut, because etw_restore.c keeps no more bytes of a name.
+ * A longer name is shortened to ETW_CLASS_NAME_MAX bytes, because etw_restore.c keeps no more bytes
+ * of a name.
  */
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES])
 {
 	/*
-	 * The name space of posixtrace. A change would give all classes new GUIDs.
+	 * The name space of posixtrace. If it changed, all classes would get new GUIDs.
 	 */
 	static const unsigned char space[] = { 0x8f, 0x6d, 0x2c, 0x1e, 0x5b, 0x1a, 0x4c, 0x57,
 					       0x9a, 0x3e, 0x7d, 0x0b, 0x6f, 0x1e, 0x2a, 0x94 };

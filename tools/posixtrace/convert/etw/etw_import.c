@@ -80,7 +80,7 @@ static bool read_options(struct import *im, struct etw_options *options)
 	options->resync = fmt_flag(flow, "etw-resync");
 	if (!fmt_option_number(flow, "etw-freq", 1, INT64_MAX, &options->frequency) ||
 	    !fmt_option_number(flow, "level", 0, 255, &im->level) ||
-	    /* The word is the sink's. */
+	    /* The value "filetime" is for the sink. */
 	    (given && !(fmt_sink_is(flow, "etw") && !strcmp(given, "filetime")) &&
 	     !fmt_option_number(flow, "etw-clock", 1, 3, &clock)))
 		return false;
@@ -88,7 +88,10 @@ static bool read_options(struct import *im, struct etw_options *options)
 	return true;
 }
 
-/* Passes the facts of the log's header. A name is cut between characters. */
+/*
+ * Passes the facts of the log's header. A name that is too long is shortened between two
+ * characters.
+ */
 static bool begin_flow(struct import *im, struct findings *findings)
 {
 	const struct etw_log *log = &im->file.log;
@@ -238,8 +241,8 @@ static bool put_event(struct import *im, const struct etw_record *r)
 }
 
 /*
- * Reads all events in order of time. more is -1 after an error of the walk, and -2 if the sink has
- * stopped.
+ * Reads all events in order of time. The variable more is -1 after an error of the walk, and -2 if
+ * the sink has stopped.
  */
 static bool put_events(struct import *im)
 {

@@ -5,7 +5,8 @@
  * The names of fields are those of Microsoft's documentation of the MOF classes ("NT Kernel
  * Logger"). A row is valid for its version of the class and for later versions, up to the version
  * of the next row for the same type. A payload that is longer than its row says comes from a later
- * version; its first fields are decoded. A payload that is shorter is not decoded.
+ * version, and only its first fields are decoded. A payload that is shorter than its row says is
+ * not decoded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,8 +213,8 @@ static const struct row rows[] = {
 };
 
 /*
- * Returns a row for the type. Its version is the greatest that is not greater than the event's
- * version. Returns NULL if there is none.
+ * Returns the row for the type and version of an event: among the rows of the type whose version is
+ * not greater than the event's, the one with the greatest version. Returns NULL if there is none.
  */
 static const struct row *find_row(const char *class, unsigned type, unsigned version)
 {
@@ -244,7 +245,8 @@ static const struct {
 };
 
 /*
- * Adds the field of one "TYPE NAME". The table is a part of the program, so it is not checked.
+ * Adds the field that one text "TYPE NAME" describes. The text is part of the table above, so its
+ * syntax is not checked.
  */
 static bool add_field(struct etw_layout *layout, const char *text, size_t len)
 {

@@ -35,7 +35,10 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 	if (!vec_grow(&layout->field, layout->fields, 1))
 		return NULL;
 	field = &layout->field[layout->fields];
-	/* The text of an array of structs repeats the names of members, so a long name is cut. */
+	/*
+	 * The text of an array of structs repeats the names of members, so a long name is
+	 * shortened.
+	 */
 	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
 	if (!field->name)
 		return NULL;

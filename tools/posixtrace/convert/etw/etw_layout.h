@@ -45,7 +45,7 @@ enum etw_out {
 
 /* Says where the number of elements of a field, or the length of an element, comes from. */
 enum etw_rule {
-	ETW_RULE_NONE,          /* one element; the length that the type has */
+	ETW_RULE_NONE,          /* one element; its length is that of the type */
 	ETW_RULE_FIXED,         /* a constant */
 	ETW_RULE_FIELD,         /* the value of an earlier field, by its index */
 	ETW_RULE_PREFIX,        /* a u16 before the elements or bytes */
@@ -87,8 +87,8 @@ struct etw_layout {
 struct etw_layout *etw_layout_new(void);
 void etw_layout_free(struct etw_layout *layout);
 /*
- * Adds a field. All of the field is zero except its name, which is a copy. Returns NULL without
- * memory, or if there are too many fields.
+ * Adds a field. All members of the new field are zero except its name, which is a copy. Returns
+ * NULL without memory, or if there are too many fields.
  */
 struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len);
 
@@ -99,8 +99,8 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 void etw_map_free(struct etw_map *map);
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
 /*
- * To be called after the last etw_map_add() and before the first etw_map_name(). Returns false
- * without memory.
+ * The caller must call it after the last etw_map_add() and before the first etw_map_name(). Returns
+ * false without memory.
  */
 bool etw_map_sort(struct etw_map *map);
 /* The name that was added first for the value, or NULL. */

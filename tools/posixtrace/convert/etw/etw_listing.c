@@ -18,7 +18,7 @@ struct etw_listing {
 	struct etw_spans *spans;
 };
 
-/* The listing computes costs and spans itself; they do not depend on --spans. */
+/* The listing computes costs and spans itself, so it has them also without --spans. */
 struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file)
 {
 	struct etw_listing *listing = calloc(1, sizeof(*listing));
@@ -155,7 +155,8 @@ bool etw_list_end(struct etw_listing *listing)
 	put_seconds(total, sizeof(total), etw_costs_total_ns(listing->costs));
 	put_seconds(unit, sizeof(unit), listing->log->timer_resolution * UINT64_C(100));
 	/*
-	 * Windows samples CPU time at clock ticks, so the note says that a cost of 0 is no error.
+	 * Windows samples CPU time at clock ticks, so many costs are 0. The note at the end of the
+	 * line says that this is no error.
 	 */
 	len = snprintf(line, sizeof(line),
 		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64

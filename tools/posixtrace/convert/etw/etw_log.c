@@ -3,7 +3,8 @@
  * etw_log.c - reads the first record of a file, which describes the log (TRACE_LOGFILE_HEADER of
  * evntrace.h).
  *
- * The file has no magic number. It is recognized by this record at its fixed offset.
+ * The file has no magic number. etw_is() recognizes it by the first record, which is at a fixed
+ * offset.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -165,9 +166,9 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 }
 
 /*
- * Stores the characters up to a NUL in UTF-8. Characters that do not fit into size bytes are
- * omitted. Sets *at to the offset behind the NUL. Sets *bad if the text is not valid UTF-16 or does
- * not end in the record.
+ * Stores the characters up to a NUL in UTF-8. Characters that do not fit into the size bytes of
+ * name are omitted. Sets *at to the offset behind the NUL. Sets *bad if the text is not valid
+ * UTF-16 or does not end in the record.
  */
 static void take_name(const struct etw_log *log, size_t *at, char *name, size_t size, bool *bad)
 {

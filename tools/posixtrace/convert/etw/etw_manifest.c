@@ -27,7 +27,9 @@ struct reading {
 	XML_Parser parser;
 };
 
-/* Returns whether a list has space for one more element. If it has none, keeps the reason. */
+/*
+ * Returns whether a list has space for one more element. If it has none, stores the reason in *m.
+ */
 static bool has_grown(struct reading *m, size_t len, bool has_memory)
 {
 	if (len == LIST_MAX)
@@ -71,7 +73,9 @@ static char *copy_text(struct reading *m, const char *text)
 	return to;
 }
 
-/* The in-type for its name in a manifest; EventSource uses only these. */
+/*
+ * Returns the in-type for its name in a manifest. An EventSource uses only the names in this table.
+ */
 static unsigned in_type(const char *text)
 {
 	static const struct { const char *name; unsigned in; } types[] = {

@@ -2,8 +2,8 @@
 /*
  * etw_manifest_join.c - joins the elements of a manifest by their identifiers.
  *
- * Trees find templates and strings, so that a hostile manifest with many elements does not cost
- * quadratic time.
+ * Templates and strings are found by trees, so that a hostile manifest with many elements does not
+ * cost quadratic time.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void keep_element(void *element)
 }
 
 /*
- * Returns the template with that id. Returns NULL if there is none: then the event has no fields.
+ * Returns the template with that id. If there is none, returns NULL, and the event has no fields.
  */
 static const struct manifest_template *find_template(const struct join *j, char *id)
 {

@@ -26,8 +26,8 @@
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
 
 /*
- * Cuts a name that is too long for an event type. A checksum replaces the rest of the name, so that
- * long names with the same beginning differ.
+ * Shortens a name that is too long for an event type. A checksum replaces the rest of the name, so
+ * that long names with the same beginning differ.
  */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
 /* Stores the beginning of shown and always adds the checksum of full. */

@@ -2,9 +2,9 @@
 /*
  * etw_record.c - reads one record: its kind of header, and the fields of that header.
  *
- * Byte 3 is the marker and byte 2 the header type (evntrace.h: TRACE_HEADER_TYPE_*). The header
- * type decides at which offset the size is stored. Each function reads only fields within the least
- * size of its header, which etw_record() has checked.
+ * Byte 3 of a record is the marker, and byte 2 is the header type (evntrace.h:
+ * TRACE_HEADER_TYPE_*). The header type decides at which offset the size is stored. Each function
+ * reads only fields within the least size of its header, which etw_record() has checked.
  */
 #include <string.h>
 
@@ -50,7 +50,10 @@ static int etw_record_fault(const char **why, int code, const char *text)
 	return code;
 }
 
-/* The kernel writes -1 for no thread or process. This function stores 0 instead. */
+/*
+ * If a record has no thread or process, the kernel writes -1 as its number. This function stores 0
+ * instead.
+ */
 static void read_ids(struct etw_record *r, size_t tid_at, size_t pid_at)
 {
 	r->has_ids = true;
@@ -130,7 +133,7 @@ static void read_full(struct etw_record *r)
 
 /*
  * Reads the extended items. Each item has its size and a bit which says that another item follows.
- * Returns false if an item is not complete: then the beginning of the payload is not known.
+ * Returns false if an item is not complete, because the beginning of the payload is not known then.
  */
 static bool read_items(struct etw_record *r)
 {
@@ -223,8 +226,8 @@ static bool read_message(struct etw_record *r)
 }
 
 /*
- * The caller has checked that the record has the least size of its kind. Only kinds with a variable
- * header can fail here.
+ * The caller has checked that the record has the least size of its kind. So this function can
+ * return false only for kinds with a header of variable size.
  */
 static bool read_kind(struct etw_record *r)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_restore.c - restores the log of which an export was made.
+ * etw_restore.c - restores the log from which an export was made.
  *
- * The records of the registry, before and after the events, have its attributes and types. The
- * payload of each event begins with its identifiers; with --etw-plain it is the data alone, and the
- * class and type of the record identify the event type. All of this is checked as any other input:
- * anyone can write such a file.
+ * The records of the registry, before and after the events, have the attributes and types of that
+ * log. The payload of each event begins with the identifiers of the event. In an export made with
+ * --etw-plain the payload is the data alone, and the class and type of the record identify the
+ * event type. Anyone can write such a file, so all of it is checked as any other input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 struct class_row {
 	unsigned char guid[ETW_GUID_BYTES];
 	uint32_t type;
-	uint32_t id;            /* of the export */
+	uint32_t id;            /* id of the event type in the export */
 };
 
 struct restore {
@@ -57,7 +57,10 @@ static void report_damage(struct restore *re, const struct etw_record *r, const 
 		  what);
 }
 
-/* Copies a text up to its NUL, cut to room. Returns false if it has no NUL. */
+/*
+ * Copies a text up to its NUL. A text that does not fit into room bytes is shortened. Returns false
+ * if it has no NUL.
+ */
 static bool take_text(const unsigned char **p, const unsigned char *end, char *to, size_t room)
 {
 	const unsigned char *nul = memchr(*p, 0, (size_t)(end - *p));
@@ -119,7 +122,10 @@ static bool restore_stream(struct restore *re, const struct etw_record *r)
 	facts.has_creation = facts.creation_ns != 0;
 	facts.resolution_ns = octets_u32(p + 20);
 	facts.data_max = octets_u64(p + 48);
-	/* The export of a trace without attributes has 0 for each policy. */
+	/*
+	 * The export of a trace without attributes has 0 for each policy; the field at 28 is one of
+	 * the policies.
+	 */
 	facts.has_attr = octets_u32(p + 28) && !set_attr(&facts, p);
 	facts.has_span = re->file->events > 0;
 	facts.first_ns = re->file->first_ns;
@@ -228,8 +234,8 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes a count of lost events. Then finish_restore() must not pass the total in the header, too,
- * because the total contains this count.
+ * Passes a count of lost events. It sets lost_told, so that finish_restore() does not pass the
+ * total in the header too, because the total contains this count.
  */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {
@@ -272,8 +278,8 @@ static void take_status(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Appends data to the current event. Extension records may come without end, so the length is
- * limited.
+ * Appends data to the current event. The number of extension records is not limited, so the length
+ * is.
  */
 static bool append_data(struct restore *re, const unsigned char *data, size_t len)
 {
@@ -343,8 +349,9 @@ static bool begin_event(struct restore *re, const struct etw_record *r, uint32_t
 }
 
 /*
- * Reads an event or an extension of one. The prefix has the number of its type. An extension of a
- * plain event follows it immediately.
+ * Reads an event, or an extension record with more data of an event. The prefix has the number of
+ * the event type. An extension record of a plain event has no prefix and follows the event
+ * immediately.
  */
 static bool take_event(struct restore *re, const struct etw_record *r)
 {

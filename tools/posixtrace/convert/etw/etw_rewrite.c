@@ -19,8 +19,8 @@
 
 /*
  * Takes the header from the data of an event and replaces the file name. This data is hostile, like
- * the data of any event. Returns false if it is not a header, or without memory. The log is then
- * exported like any other log.
+ * the data of any event. Returns false if the data is not a header, or without memory. The log is
+ * then exported like any other log.
  */
 static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t len)
 {
@@ -40,7 +40,7 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 		;
 	size = octets_u32(data + 32);
 	if (size < ETW_WRITE_BUFFER)
-		size = ETW_WRITE_BUFFER + 1024; /* for the largest record that there can be */
+		size = ETW_WRITE_BUFFER + 1024; /* space for the largest possible record */
 	if (size > LARGEST_BUFFER)
 		size = LARGEST_BUFFER;
 	s->log_record = calloc(1, names + 2 + 2048);
@@ -60,7 +60,7 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 }
 
 /*
- * The first event decides. If it is not the header that an import has kept, the log is exported
+ * Only the first event can be the header that an import has kept. If it is not, the log is exported
  * like any other log.
  */
 bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
@@ -107,7 +107,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
-/* The number of buffers is stored in the header now, because it was not known earlier. */
+/* Stores the number of buffers in the header, because this number was not known earlier. */
 int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)

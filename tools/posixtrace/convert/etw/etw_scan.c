@@ -18,7 +18,7 @@
 struct scan {
 	struct etw_file *file;
 	struct findings *f;
-	bool begun;             /* this processor had a record */
+	bool begun;             /* the current processor had a record */
 	int64_t last;
 	bool time_told, order_told;
 	unsigned fits[2];       /* process events that fit pointers of 4, of 8 bytes */
@@ -43,14 +43,15 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 }
 
 /*
- * Looks for a record that is older than the record before it of the same processor. If there is
- * one, a merge of the processors would give a wrong order, so etw_walk.c sorts all records.
+ * Checks if the record is older than the record before it of the same processor. If the records of
+ * a processor are not in order of time, a merge of the processors would give a wrong order, so
+ * etw_walk.c sorts all records.
  */
 static void check_order(struct scan *s, const struct etw_record *r)
 {
 	/*
 	 * An export of posixtrace has the order of the original log, also where the clock went
-	 * back. Its records are therefore not sorted.
+	 * back. Therefore the records of an export are never sorted.
 	 */
 	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
@@ -66,9 +67,9 @@ static void check_order(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Kernel events do not say how large their pointers are. But the exit status of a running process
- * is 259, at an offset that depends on the size of pointers. The function counts for which size the
- * number 259 is at this offset.
+ * Kernel events do not say how large their pointers are. But an event of a process has its exit
+ * status, which is 259 for a running process, at an offset that depends on the size of pointers.
+ * The function counts for which size the number 259 is at this offset.
  */
 static void try_process(struct scan *s, const struct etw_record *r)
 {
@@ -131,7 +132,7 @@ static bool scan_record(struct scan *s, const struct etw_record *r)
 
 /*
  * Decides how large pointers are. If no process event fits, or if all of them fit both sizes, the
- * header type of the log decides. If the result is undecided otherwise, the size is not known (0).
+ * header type of the log decides. In all other cases of a tie the size is not known (0).
  */
 static void decide_pointers(struct scan *s)
 {
@@ -146,9 +147,9 @@ static void decide_pointers(struct scan *s)
 }
 
 /*
- * The buffers are sorted by processor, so the flag `begun` is enough for all processors: it is
- * cleared at the first buffer of each. Each buffer is freed before the next one is loaded, so only
- * one buffer is in memory.
+ * The buffers are sorted by processor, so one flag `begun` is enough: it is cleared at the first
+ * buffer of each processor. Each buffer is freed before the next one is loaded, so only one buffer
+ * is in memory.
  */
 int etw_scan(struct etw_file *file, struct findings *f)
 {

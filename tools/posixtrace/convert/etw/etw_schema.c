@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_NAMES_MAX 48 /* of 128 in a schema; the header's fields need some */
+#define MAP_NAMES_MAX 48 /* a schema may have 128; the fields of the header need some of them */
 
 static bool is_digit(char c)
 {
@@ -76,7 +76,7 @@ static bool add_map(const struct etw_schema *s, const struct etw_map *map, struc
 	return true;
 }
 
-/* The item is built completely before it is added, so that a schema is never cut in the middle. */
+/* The item is built completely before it is added, so that a schema never ends within an item. */
 bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 		    const struct etw_map *map)
 {
@@ -94,7 +94,10 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	etw_bytes_add(&item, unique, strlen(unique));
 	named = item.len;
 	maps = add_map(s, map, &item);
-	/* If there is no room, the names of values are dropped first, then the field. */
+	/*
+	 * If there is no room, the names of values are dropped. If there still is none, the field
+	 * is dropped.
+	 */
 	if (maps && s->used + item.len + 2 > s->room) {
 		item.len = named;
 		maps = false;

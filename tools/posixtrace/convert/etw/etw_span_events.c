@@ -48,7 +48,10 @@ void etw_span_events_free(struct etw_span_events *events)
 	free(events);
 }
 
-/* Returns the time between two moments; 0 if the clock went back, as no duration is negative. */
+/*
+ * Returns the time between two moments; 0 if the clock went back, because a duration must not be
+ * negative.
+ */
 static uint64_t etw_span_events_since(int64_t from_ns, int64_t to_ns)
 {
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
@@ -78,7 +81,7 @@ bool etw_span_events_put(struct etw_span_events *events, const struct etw_record
 	p = octets_put(p, span.dequeued ? etw_span_events_since(span.begin_ns, span.dequeue_ns) : 0,
 		       8);
 	/*
-	 * An unknown cost is omitted. For a schema, data that ends before the last field is valid.
+	 * An unknown cost is omitted. Data that ends before the last field of its schema is valid.
 	 */
 	if (span.has_cost && !span.unknown)
 		p = octets_put(p, span.cost_ns, 8);

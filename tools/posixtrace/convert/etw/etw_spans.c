@@ -19,7 +19,8 @@ struct total { /* the CPU cost of a thread so far */
 struct open {
 	struct etw_span span;
 	struct open *older;          /* the next older span with the same key and name */
-	struct open *before, *after; /* in the order of the STARTs */
+	/* neighbours in the list of all open spans, in the order of the STARTs */
+	struct open *before, *after;
 };
 
 struct etw_spans {
@@ -41,13 +42,19 @@ struct etw_spans *etw_spans_new(const struct etw_file *file)
 	return spans;
 }
 
-/* Frees nothing: etw_spans_free() frees the spans by the list, so tdestroy() must not free them. */
+/*
+ * The function that tdestroy() calls for each span. It frees nothing, because etw_spans_free()
+ * frees the spans by the list.
+ */
 static void etw_spans_keep(void *open)
 {
 	(void)open;
 }
 
-/* The list has every open span exactly once; the tree has only the youngest of each key. */
+/*
+ * The spans are freed by the list, which has every open span exactly once. The tree has only the
+ * youngest span of each key.
+ */
 void etw_spans_free(struct etw_spans *spans)
 {
 	if (!spans)
@@ -65,7 +72,8 @@ void etw_spans_free(struct etw_spans *spans)
 
 /*
  * Returns the number of STARTs that began no span because ETW_SPANS_OPEN spans were open already,
- * or because there was no memory. Their ENDs are ignored, or end an older span with the same key.
+ * or because there was no memory. The END that belongs to such a START is ignored, or it ends an
+ * older span with the same key.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
@@ -119,7 +127,9 @@ static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t ti
 	return total;
 }
 
-/* Unknown costs are counted, because a span with an unknown cost has no known cost itself. */
+/*
+ * Counts unknown costs, because the cost of a span is unknown if the cost of one of its records is.
+ */
 static void add_cost(struct total *total, int64_t cost_ns)
 {
 	total->unknown += cost_ns == ETW_COST_UNKNOWN;
@@ -173,9 +183,9 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 enum role { NONE, BEGIN, END, DEQUEUE };
 
 /*
- * Returns the role of a record, which its type decides. Classes with a subject have other types for
- * begin and end than all other records. Sets *key to the fields that identify the subject, or to
- * NULL if the thread or the activity identifies the span.
+ * Returns the role of a record, which depends on its type. For a class with a subject,
+ * etw_kernel_key() says which types begin and end a span. Sets *key to the fields that identify the
+ * subject, or to NULL if the thread or the activity identifies the span.
  */
 static enum role role_of(const struct etw_record *r, const char *class, const char **key)
 {
@@ -221,7 +231,10 @@ static enum role identify_span(const struct etw_spans *spans, const struct etw_r
 
 /* ------------------------------------------------------------------ spans */
 
-/* Keys are hashes of 64 bits. The name is compared too, which makes a collision less likely. */
+/*
+ * Keys are hashes of 64 bits, so two spans may have one key by chance. The name is compared too,
+ * which makes such a collision less likely.
+ */
 static int compare_open(const void *a, const void *b)
 {
 	const struct etw_span *x = &((const struct open *)a)->span;

@@ -76,7 +76,8 @@ char *etw_text_copy(const char *text, size_t len, size_t max)
 	struct etw_bytes copy = { 0 };
 
 	/*
-	 * The copy never has fewer bytes than the text, so the text can be cut to max bytes first.
+	 * The copy never has fewer bytes than the text. Therefore the text is shortened to max
+	 * bytes before it is copied.
 	 */
 	etw_ansi_text((const unsigned char *)text, utf8_cut(text, len, max), &copy);
 	if (copy.len > max)

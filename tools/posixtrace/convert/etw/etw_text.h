@@ -39,8 +39,8 @@ void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
- * Returns a copy that etw_ansi_text() makes, cut to whole characters in at most max bytes. Returns
- * NULL without memory.
+ * Returns a copy of the text as etw_ansi_text() makes it, shortened to whole characters in at most
+ * max bytes. Returns NULL without memory.
  */
 char *etw_text_copy(const char *text, size_t len, size_t max);
 

@@ -28,7 +28,7 @@ int64_t etw_filetime_ns(int64_t filetime)
 }
 
 /*
- * Divides and rounds down, also for the negative numbers that stamps before the log's start give.
+ * Divides and rounds down. The number is negative for a stamp before the log's start.
  */
 static __int128 divide_down(__int128 number, int64_t by)
 {
@@ -57,13 +57,16 @@ int64_t etw_time_ns(const struct etw_log *log, int64_t stamp)
 }
 
 /*
- * Adds the growth of a 32-bit counter, which may overflow. Returns false if the counter fell
- * without an overflow.
+ * Adds the growth of a 32-bit counter, which may overflow. Returns false if the counter has become
+ * less without an overflow.
  */
 static bool add_growth(uint32_t from, uint32_t to, uint64_t *by)
 {
 	*by += (uint32_t)(to - from);
-	/* A counter that falls from less than half its range belongs to another thread. */
+	/*
+	 * If a counter becomes less from a value in the lower half of its range, this is no
+	 * overflow: the new value belongs to another thread.
+	 */
 	return to >= from || from > INT32_MAX;
 }
 

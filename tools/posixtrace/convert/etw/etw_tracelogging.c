@@ -88,8 +88,8 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 		return true;
 	case COUNT_CUSTOM:
 		/*
-		 * A type of the provider's own. In the payload, a count precedes the bytes of the
-		 * value.
+		 * The type is one that the provider has defined. In the payload, a count precedes
+		 * the bytes of the value.
 		 */
 		if (!take_u16(parser, &custom) || parser->size - parser->at < custom)
 			return false;

@@ -16,8 +16,8 @@
 #define CPU "u32 kernel_time;u32 user_time"
 
 /*
- * Schemas of events that are not decoded: their data is the record, so these are the fields of the
- * header.
+ * The schemas of events that are not decoded. The data of such an event is the record, so its
+ * schema has the fields of the record's header.
  */
 static const char *const schemas[] = {
 	[ETW_SYSTEM] = "u16 version;u8 header_type;x8 marker;u16 size;u8 type" TYPES
@@ -113,8 +113,8 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 	etw_class(r, class);
 	provider = layout->provider ? layout->provider : class;
 	/*
-	 * A name that is too long loses "Microsoft-Windows-" first, then the task before the
-	 * opcode.
+	 * If the name is too long, "Microsoft-Windows-" is removed. If it still is, the task before
+	 * the opcode is removed too.
 	 */
 	for (int cut = 0; cut < 3; cut++) {
 		if (cut == 1 && !strncmp(provider, WINDOWS, sizeof(WINDOWS) - 1))
@@ -130,7 +130,7 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 
 /*
  * Returns the type with that name. Two versions of an event, or its 32-bit and 64-bit forms, have
- * the same name and different fields. The second one then gets a name that ends with a checksum of
+ * the same name and different fields. The second type then gets a name that ends with a checksum of
  * its schema.
  */
 static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *type)

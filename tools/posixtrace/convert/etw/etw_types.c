@@ -123,7 +123,10 @@ static void add_behind(const struct etw_record *r, struct etw_bytes *to)
 		etw_bytes_add(to, r->bytes + 64, ETW_GUID_BYTES);
 }
 
-/* The limit leaves room for the header's fields and the record with its tail. */
+/*
+ * Describes the decoding of the record's payload. Its limit `most` leaves room for the header's
+ * fields and the record with its tail.
+ */
 static struct etw_decoding decoding_of(struct etw_types *t, const struct etw_record *r)
 {
 	return (struct etw_decoding){
@@ -213,7 +216,7 @@ const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record
 	return type->type;
 }
 
-/* Control characters would break the line of a listing, so they become question marks. */
+/* A control character could end the line of a listing, so each becomes a question mark. */
 const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type *type = type_of(t, r);

@@ -5,7 +5,7 @@
  *
  * The data of an event whose payload is described has three parts: the decoded fields, the fields
  * of the record's header that an event of POSIX lacks, and, if wanted, the record with its tail
- * (etw_tail.h). The data of every other event is the record.
+ * (etw_tail.h). The data of every other event is the whole record.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPES_H
 #define POSIXTRACE_CONVERT_ETW_ETW_TYPES_H

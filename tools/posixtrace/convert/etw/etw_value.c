@@ -183,8 +183,9 @@ static bool is_sid(const unsigned char *p, size_t left)
 }
 
 /*
- * A TOKEN_USER of two pointers precedes the SID. Without a SID there are only four bytes of 0. A
- * writer may clear the first pointer, so a SID behind it counts.
+ * A TOKEN_USER of two pointers precedes the SID. If there is no SID, there are only four bytes of 0
+ * in its place. But a writer may clear the first pointer and still write a SID. Therefore four
+ * bytes of 0 are the end only if no SID follows behind the TOKEN_USER.
  */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {

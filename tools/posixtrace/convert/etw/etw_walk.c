@@ -3,8 +3,8 @@
  * etw_walk.c - iterates over the events of all processors in one order of time.
  *
  * If the buffers of a processor are sorted by sequence number, their records are in order of time.
- * Each processor therefore has a cursor, and the cursor with the earliest stamp is next. If a file
- * breaks this rule, an index of all records is sorted instead.
+ * Each processor therefore has a cursor, and the cursor with the earliest stamp is next. In a file
+ * whose records are not in order of time, an index of all records is sorted instead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define KEPT_MAX (UINT64_C(512) << 20) /* bytes of decompressed buffers that an index keeps */
 
 struct cursor {
-	size_t buffer, end;     /* indexes in file->buffer: now, and the end */
+	size_t buffer, end;     /* indexes in file->buffer: the current buffer, and the end */
 	struct etw_content content;
 	struct etw_record record;
 	bool taken;             /* the record was returned to the caller */
@@ -27,7 +27,7 @@ struct line {                   /* an entry of the index */
 	int64_t stamp, sequence;
 	uint64_t at;            /* offset in the file; read again if bytes is NULL */
 	const unsigned char *bytes;
-	uint32_t order;         /* decides if all else is equal */
+	uint32_t order;         /* the order in the file, for entries that are equal otherwise */
 	uint16_t size, processor;
 };
 
@@ -44,7 +44,10 @@ struct etw_walk {
 	unsigned char record[65536];
 };
 
-/* Skipped records and records about the log are no events. The scan counts by the same rule. */
+/*
+ * Skipped records and records about the log are no events. etw_scan.c counts events by the same
+ * rule.
+ */
 static bool is_event(const struct etw_record *r)
 {
 	return r->kind != ETW_SKIPPED && !etw_is_about_log(r);
@@ -150,7 +153,10 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
-/* Adds a record to the index. kept: the record's bytes stay in memory; else they are read again. */
+/*
+ * Adds a record to the index. If kept is true, the record's bytes stay in memory; otherwise they
+ * are read again.
+ */
 static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
 {
 	struct line *line;
@@ -270,8 +276,8 @@ int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 }
 
 /*
- * The methods differ in memory: cursors need one buffer for each processor, the index an entry for
- * each record.
+ * The index is used only if it is needed, because it has an entry for each record. The cursors need
+ * one buffer for each processor only.
  */
 int etw_walk_next(struct etw_walk *w, struct etw_record *record)
 {

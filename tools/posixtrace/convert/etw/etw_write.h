@@ -2,8 +2,8 @@
 /*
  * etw_write.h - writes a log of ETW: buffers one after the other, all of one processor.
  *
- * The first buffer has the log's header. This buffer is written last, since the header has the
- * number of buffers.
+ * The first buffer has the log's header. etw_writer_end() writes this buffer after all others,
+ * since the header has the number of buffers.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_WRITE_H
 #define POSIXTRACE_CONVERT_ETW_ETW_WRITE_H
@@ -27,7 +27,8 @@ enum etw_registry { /* types of the registry's class */
 	ETW_REGISTRY_LOST = 14,
 };
 
-#define ETW_PREFIX_BYTES 24 /* before the data, version 1: type, truncation, thread, address */
+/* of the prefix before the data, version 1: type, truncation, thread, address */
+#define ETW_PREFIX_BYTES 24
 
 /* A UUID of version 5 from the first ETW_CLASS_NAME_MAX bytes of the name. */
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES]);

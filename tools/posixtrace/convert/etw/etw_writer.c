@@ -16,7 +16,7 @@
 #define CLOCK_PERFORMANCE 1
 #define CLOCK_SYSTEM 2
 
-/* The number of buffers begins with 1: buffer 0 is counted at once, although it is written last. */
+/* The number of buffers begins with 1, because it includes buffer 0, which is written last. */
 int etw_writer_init(struct etw_writer *w, int fd, size_t size)
 {
 	memset(w, 0, sizeof(*w));
@@ -118,7 +118,7 @@ int etw_writer_add(struct etw_writer *w, int64_t stamp, const void *header, size
 	return 0;
 }
 
-/* The first buffer is written last. A reader that sees the file earlier finds no header. */
+/* The first buffer is written last. Until then the file has no header, so a reader refuses it. */
 int etw_writer_end(struct etw_writer *w, const void *log_record, size_t len)
 {
 	int err = close_buffer(w, true);
@@ -152,7 +152,10 @@ void etw_put_full(unsigned char header[ETW_FULL_BYTES], const struct etw_full *f
 	octets_put(p + ETW_GUID_BYTES, 0, 8); /* no CPU time is known */
 }
 
-/* Characters beyond U+FFFF become two surrogates. The text is cut between characters. */
+/*
+ * A character beyond U+FFFF becomes two surrogates. A text that is too long ends between two
+ * characters.
+ */
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 {
 	const char *end = text + strlen(text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_xpress.c - decompresses plain LZ77 of [MS-XCA], section 2.4, which logs name XPRESS.
+ * etw_xpress.c - decompresses plain LZ77 ([MS-XCA], section 2.4). Logs call it XPRESS.
  *
- * Flags come in words of 32, which are used from the top bit on. A flag 0 is followed by a literal
- * byte, a flag 1 by a match with a distance and a length. A length has up to four parts: three
- * bits, a half byte that two matches share, a byte, a word.
+ * Flags come in words of 32 bits; the top bit is the first flag. A literal byte follows a flag 0. A
+ * match with a distance and a length follows a flag 1. A length has up to four parts: three bits,
+ * half of a byte that two matches share, a byte, a word.
  */
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
@@ -67,8 +67,8 @@ static bool take_length(struct reader *r, uint32_t *length)
 }
 
 /*
- * The size of the result is known, and each step is checked against it. A hostile input can neither
- * write nor read outside of the buffers.
+ * The caller gives the size of the result, and each step is checked against this size. A hostile
+ * input can neither write nor read outside of the buffers.
  */
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size)
 {

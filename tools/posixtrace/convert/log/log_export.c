@@ -17,7 +17,7 @@
 #include "convert/log/log.h"
 #include "log/losses.h"
 
-#define DATA_MAX (1u << 20) /* for a source that does not know its largest event */
+#define DATA_MAX (1u << 20) /* the most data bytes, if the source does not know its largest event */
 
 struct writing { /* the context of the sink */
 	struct fmt_flow *flow;
@@ -105,7 +105,10 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 	trace_attr_t attr = facts->attr;
 	int err = facts->has_attr ? 0 : make_attr(facts, &attr);
 
-	/* To the library an empty name is this machine, where the trace need not be from. */
+	/*
+	 * The library takes an empty name for the name of this machine. But the trace may be from
+	 * another machine, so an unknown host gets the name "unknown".
+	 */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
 	else
@@ -123,8 +126,8 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Gives the type a number in the log. A variant gets no number, because its events are refused.
- * Names are cut to the length that the standard allows.
+ * Gives the type a number in the log. A variant gets no number, because its events are refused. A
+ * longer name is shortened to the length that the standard allows.
  */
 static int name_type(struct writing *writing, const struct fmt_type *type, trace_event_id_t *id)
 {
@@ -165,8 +168,8 @@ int log_sink_type(void *context, const struct fmt_type *type)
 	more = writing->id;
 	err = name_type(writing, type, &more[type->index]);
 	/*
-	 * The unnamed type is shared by many types, so it has no schema. A text that is not a
-	 * schema is not written either: the composer would refuse it.
+	 * Several types of the source may share the unnamed type, so it has no schema. A text that
+	 * is not a schema is not written either, because the composer would refuse it.
 	 */
 	if (!err && type->fields && !type->variant &&
 	    more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
@@ -221,8 +224,8 @@ static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 	bool stops = event->type->id == POSIX_TRACE_STOP;
 
 	/*
-	 * The end of a flush and events of suspended writers may follow the stop. They do not make
-	 * the stream run again.
+	 * The end of a flush and events of suspended writers may follow the stop. These events do
+	 * not mean that the stream runs again.
 	 */
 	if (stops)
 		writing->state[event->source] = STOPPED;
@@ -257,8 +260,8 @@ int log_sink_event(void *context, const struct fmt_event *event)
 	if (writing->flow->sources > 1 && leaves_out(writing, event, &to))
 		return 0;
 	/*
-	 * Data that is too long is cut, as a stream with this size would have cut it. Nothing is
-	 * reported if the composer accepts the event or cuts the data itself.
+	 * Data that is too long is truncated, as a stream with this size would have done. Nothing
+	 * is reported if the composer accepts the event or truncates the data itself.
 	 */
 	if (__builtin_expect(event->data_len > writing->data_max, false)) {
 		int err = posix_trace_compose_event_np(writing->composer, &to);

@@ -51,7 +51,9 @@ static int open_log(struct import *import, struct fmt_input *input, struct merge
 	return logfile_open_given(&source->log, fd, fmt_input_name(input));
 }
 
-/* Opens all logs or fails. A trace that lacks one of the logs would look complete. */
+/*
+ * Opens all logs, or fails if one of them cannot be opened: a trace without it would look complete.
+ */
 static int open_logs(struct import *import, struct fmt_input *input)
 {
 	struct merge *merge = &import->merge;
@@ -224,7 +226,10 @@ static int read_logs(struct import *import)
 	flow->objects = import->trid;
 	flow->object_logs = count;
 	flow->logs = import->log;
-	/* Several logs have no names of descriptors here, because their types get new numbers. */
+	/*
+	 * With several logs, descriptors get no names, because the types of the logs get new
+	 * numbers.
+	 */
 	flow->descriptors = count == 1 ? import->merge.source[0].log.descriptors : NULL;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
 	    pass_objects(import)) {

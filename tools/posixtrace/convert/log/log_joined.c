@@ -3,7 +3,7 @@
  * log_joined.c - facts, notes, status and ledger of one log, or of several logs as one trace.
  *
  * A single log keeps its attributes. The attributes of several logs describe different streams, so
- * their trace has none.
+ * the trace of these logs has no attributes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
 }
 
 /*
- * Attributes describe a single stream, so the trace of several logs has none. It keeps only the
- * largest size of an event's data in all streams.
+ * Attributes describe a single stream, so the trace of several logs has none. The facts keep only
+ * one number from the attributes: the largest size of an event's data in all streams.
  */
 static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 {
@@ -230,7 +230,8 @@ static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trac
 }
 
 /*
- * Adds the lines of the log's types. If two logs share a type of the flow, its line gets the sum.
+ * Adds the lines of the log's types. If two logs have the same type of the flow, the line of this
+ * type gets the sum.
  */
 static int add_types(struct ending *ending, struct log_reading *reading)
 {
@@ -289,7 +290,10 @@ static int add_threads(struct ending *ending, const struct log_reading *reading,
 	}
 }
 
-/* Combines the status. If one stream runs, is full or has lost events, so does the trace. */
+/*
+ * Combines the status of two logs. If one stream runs, is full or has lost events, this is also the
+ * status of the trace.
+ */
 static void add_status(struct posix_trace_status_info *to,
 		       const struct posix_trace_status_info *from)
 {

@@ -14,8 +14,8 @@
 #define IDS 1024 /* the numbers of types that a log can name: see TRACE_USER_EVENT_MAX */
 
 /*
- * Registers a type of the log with the flow. A number past IDS, from a damaged log, is looked up at
- * each event.
+ * Registers a type of the log with the flow. A damaged log may have numbers that are not less than
+ * IDS. Such a number is looked up at each event.
  */
 static const struct fmt_type *learn_type(struct log_reading *reading, trace_event_id_t id)
 {
@@ -87,8 +87,8 @@ bool log_reading_objects(const struct log_reading *reading)
 	int unavailable;
 
 	/*
-	 * Begins again, because logfile_open_given() has read the first object to see if there are
-	 * any.
+	 * Goes back to the first object, because logfile_open_given() has read it to see if there
+	 * are any objects.
 	 */
 	posix_trace_object_rewind_np(trid);
 	while (!posix_trace_object_getnext_np(trid, &from, &unavailable) && !unavailable) {
@@ -171,8 +171,8 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 		.source = reading->source,
 	};
 	/*
-	 * The data of these events is a filter, that is, a set of type numbers. These differ
-	 * between logs, so the data is omitted.
+	 * The data of these events is a filter, that is, a set of type numbers. One number has
+	 * different meanings in different logs, so the data is omitted if there are several logs.
 	 */
 	if (reading->flow->sources > 1 && (e->info.posix_event_id == POSIX_TRACE_START ||
 					   e->info.posix_event_id == POSIX_TRACE_FILTER))

@@ -5,9 +5,9 @@
  *
  * Several logs are read as one trace. It has the events of all logs, in the order of posixtrace
  * dump --merge. A fact that all logs share (host, clock, traced process, name of the stream) is a
- * fact of the trace. Other facts are omitted; a note for each log has them. Counts are sums. A
- * process number that occurs on two hosts would be one process in every format, so such logs are
- * refused.
+ * fact of the trace. Other facts are omitted from the trace, but for each log a note has the facts
+ * of this log. Counts are sums. A process number that occurs on two hosts would be one process in
+ * every format, so such logs are refused.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_READING_H
 #define POSIXTRACE_CONVERT_LOG_LOG_READING_H
@@ -22,7 +22,8 @@ struct log_reading {
 	unsigned source;
 	const struct fmt_type **type; /* indexed by the type's number in this log */
 	size_t ids;
-	int cause;                    /* of a gap in the stream, by the stream's full policy */
+	/* the cause of a gap in the stream, which follows from the stream's full policy */
+	int cause;
 	bool skipped;                 /* an event followed a damaged part */
 	struct gaps gaps;
 	int64_t last_ns;              /* the greatest time that was read */
@@ -47,8 +48,8 @@ void log_reading_fini(struct log_reading *reading);
 bool log_reading_objects(const struct log_reading *reading);
 bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *event);
 /*
- * To be called after the last event. If the log ends in a gap, for example because the stream is
- * still full, the function passes this gap. Returns false if the sink has stopped.
+ * The caller must call it after the last event. If the log ends in a gap, for example because the
+ * stream is still full, the function passes this gap. Returns false if the sink has stopped.
  */
 bool log_reading_end(struct log_reading *reading);
 
@@ -63,7 +64,7 @@ const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event
 
 /* ------------------------------------------------------------------ log_joined.c: all logs */
 
-/* The facts of the trace. Returns 0 or an error number. */
+/* Fills *facts with the facts of the trace. Returns 0 or an error number. */
 int joined_facts(const struct log_reading *reading, size_t count, struct fmt_facts *facts);
 
 /* Returns false after a message if a process number occurs on two hosts. */

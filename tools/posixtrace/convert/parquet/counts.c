@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * counts.c - the tables types, threads, losses and objects from the flow: of a source that is no
- * log, or of a selection of events. They have the values of the same tables in a database of
+ * counts.c - makes the tables types, threads, losses and objects from the flow, if the source is no
+ * log or if events are selected. These tables have the values that they have in a database of
  * SQLite.
  */
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "convert/parquet/parquet.h"
 
-/* Threads past the limit of threads.h have no row. */
+/* Notes the event's thread. A thread past the limit of threads.h has no row. */
 int parquet_counts_event(struct parquet_counts *counts, const struct fmt_event *event)
 {
 	counts->threads.by_handle = true;
@@ -44,14 +44,20 @@ void parquet_counts_free(struct parquet_counts *counts)
 	free(counts->loss);
 }
 
-/* The name of a single log; rows of several logs together have none. */
+/*
+ * Sets the name of the log if the input is a single log. A row for several logs together has no
+ * name of a log.
+ */
 static void put_log(const struct parquet_sink *sink, struct parquet *file, unsigned column)
 {
 	if (sink->flow->sources == 1)
 		parquet_string(file, column, sink->pairings.log[0].name);
 }
 
-/* The columns events, called and lost. Without a line in the ledger, the first two are unknown. */
+/*
+ * Sets the columns events, called and lost. Without a line of the ledger, the first two are
+ * unknown.
+ */
 static void put_line(struct parquet *file, unsigned column,
 		     const struct posix_trace_ledger_np *line)
 {
@@ -140,7 +146,10 @@ static int write_thread(const struct parquet_sink *sink, struct parquet *file, u
 	return parquet_end_row(file);
 }
 
-/* The threads of the ledger, then those that have events only. Their marks distinguish them. */
+/*
+ * Writes the threads of the ledger, and then the threads that have events but no line in the
+ * ledger. The mark of a thread says that it has a line.
+ */
 static int write_threads(struct parquet_sink *sink, const struct fmt_end *end,
 			 struct parquet_table *table)
 {
@@ -178,7 +187,10 @@ static int write_loss(const struct parquet_sink *sink, struct parquet *file,
 	return parquet_end_row(file);
 }
 
-/* The losses of the ledger. Without a ledger, those that the source has counted at their places. */
+/*
+ * Writes the losses of the ledger. Without a ledger, writes the losses that the source has counted
+ * where they occurred.
+ */
 static int write_losses(const struct parquet_sink *sink, const struct fmt_end *end,
 			struct parquet_table *table)
 {

@@ -11,8 +11,9 @@
 #include "convert/parquet/parquet.h"
 
 /*
- * The kind of column that has every value of the field, as sqlvalue_of() gives them. Values that
- * have names are texts, the others of the same field are numbers.
+ * Returns a kind of column that can have every value of the field, as sqlvalue_of() gives it.
+ * Values with a name are texts, but other values of the same field are numbers, so such a field
+ * needs a column of texts.
  */
 static enum column_kind kind_of(const struct posix_trace_field_np *field)
 {
@@ -34,13 +35,16 @@ static bool is_whole(enum column_kind kind)
 	return kind == COLUMN_INTEGER || kind == COLUMN_UNSIGNED || kind == COLUMN_WIDE;
 }
 
-/* The kind of column that has the values of both. */
+/* Returns a kind of column that can have the values of both kinds. */
 static enum column_kind kind_with(enum column_kind a, enum column_kind b)
 {
 	return a == b ? a : is_whole(a) && is_whole(b) ? COLUMN_WIDE : COLUMN_TEXT;
 }
 
-/* Names a further column of a field, whose values do not fit into the column that exists. */
+/*
+ * Names a further column of a field. It is needed for values that do not fit into the field's
+ * existing columns.
+ */
 static void name_further(const struct parquet_fields *fields, struct parquet_field *added)
 {
 	for (unsigned n = 2; n < 100; n++) {
@@ -54,7 +58,7 @@ static void name_further(const struct parquet_fields *fields, struct parquet_fie
 	}
 }
 
-/* Adds a column. The first one of a field has the name that query gives it. */
+/* Adds a column. The first column of a field has the name that query gives it. */
 static bool add_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 		      bool is_first)
 {
@@ -68,7 +72,8 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 	*added = (struct parquet_field){ .field = field, .kind = kind };
 	name = sqlfields_find(&fields->names, field);
 	if (name < 0)
-		return true; /* more fields than query has columns for */
+		/* there are more fields than columns in query, so this field gets none */
+		return true;
 	if (is_first)
 		strcpy(added->name, fields->names.field[name].name);
 	else
@@ -80,7 +85,8 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 
 /*
  * Finds the column for a field of this kind, or adds one. The kind of a column can change as long
- * as the file does not have it. Only a damaged log, or another source, has types that appear later.
+ * as the file does not have it. A type can appear later only in a damaged log, or in a source that
+ * is no log.
  */
 static bool place_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 			uint32_t *place)
@@ -150,7 +156,10 @@ void parquet_fields_free(struct parquet_fields *fields)
 
 /* ------------------------------------------------------------------ values */
 
-/* Any value as a text: numbers in decimal digits, bytes in hexadecimal ones. */
+/*
+ * Writes any value as a text. Numbers are written in decimal digits, and bytes in hexadecimal
+ * digits.
+ */
 static void put_as_text(struct parquet *file, unsigned column, const struct sqlvalue *value)
 {
 	char number[REAL_BYTES + 24], *hex;
@@ -179,7 +188,10 @@ static void put_as_text(struct parquet *file, unsigned column, const struct sqlv
 	}
 }
 
-/* An unsigned integer of 64 bits, which SQL has only as a real if it is large. */
+/*
+ * Writes an unsigned integer of 64 bits. It is not taken from SQL, which has a large number of this
+ * kind only as a real.
+ */
 static void put_u64(struct parquet *file, const struct parquet_field *field, uint64_t number)
 {
 	char text[24];
@@ -218,7 +230,7 @@ static void put_value(struct parquet *file, const struct parquet_field *field,
 	}
 }
 
-/* Two fields of a schema may not have one name, so a column gets one value in each row. */
+/* The fields of a schema have different names, so a column gets at most one value in each row. */
 void parquet_fields_put(struct parquet_fields *fields, struct parquet *file,
 			const struct fmt_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * logs.c - the small tables of logs. They are read from the tables of query, so that they are the
- * same. SQLite keeps them in a temporary file of its own if they are large.
+ * logs.c - writes the small tables of logs. It reads them from the tables of query, so that both
+ * are the same. If these tables are large, SQLite keeps them in a temporary file of its own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "convert/parquet/parquet.h"
 #include "query/query.h"
 
-/* The logs of the conversion, which stay open; these are copies of their descriptions. */
+/*
+ * Gives the query copies of the structs that describe the logs of the conversion. The logs
+ * themselves stay open.
+ */
 static int borrow_logs(struct query *query, const struct fmt_flow *flow)
 {
 	query->log = calloc(flow->object_logs, sizeof(*query->log));
@@ -50,7 +53,10 @@ static void copy_row(sqlite3_stmt *row, struct parquet *file, const struct query
 	}
 }
 
-/* Returns 0, an error number, or -1 for an error of SQLite. */
+/*
+ * Writes a table with the rows that query has. Returns 0, an error number, or -1 for an error of
+ * SQLite.
+ */
 static int copy_table(const struct parquet_sink *sink, sqlite3 *db,
 		      const struct query_schema *schema)
 {

@@ -3,8 +3,8 @@
  * parquet.h - the interface of the files of the sink "parquet": a folder with a file of Apache
  * Parquet for each table of the command query, with the same names of columns and the same values.
  *
- * Differences to query: a column has one type here. A field that has integers in some events and
- * texts in others is a column of texts. Texts that are not UTF-8 are escaped as plain.h does.
+ * Unlike in query, a column has only one type. If a field has integers in some events and texts in
+ * others, its column has texts. Texts that are not UTF-8 are escaped as plain.h does.
  */
 #ifndef POSIXTRACE_CONVERT_PARQUET_PARQUET_H
 #define POSIXTRACE_CONVERT_PARQUET_PARQUET_H
@@ -36,7 +36,10 @@ int parquet_table_end(struct parquet_table *table);
 /* Frees the memory. May be called for a table that was not opened. */
 void parquet_table_close(struct parquet_table *table);
 
-/* Sets a text, which may be any bytes: those that are not UTF-8 are escaped. NULL is NULL. */
+/*
+ * These functions set a text, which may have any bytes. Bytes that are not UTF-8 are escaped. If
+ * text is NULL, the value is NULL.
+ */
 void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len);
 void parquet_string(struct parquet *file, unsigned column, const char *text);
 
@@ -46,12 +49,13 @@ struct parquet_field {
 	char name[sizeof(((struct sqlfield *)NULL)->name)]; /* of the column */
 	const char *field;
 	enum column_kind kind;
-	bool is_made;            /* the file has the column; kind does not change any more */
+	bool is_made;            /* the file has the column, so kind does not change any more */
 	unsigned column;
 };
 
 struct parquet_plan {            /* of a type: by the number of the field in its schema */
-	uint32_t *field;         /* index in parquet_fields.field + 1; 0: the field has no column */
+	/* index in the array field of parquet_fields, + 1; 0: the field has no column */
+	uint32_t *field;
 	unsigned fields;
 };
 
@@ -61,12 +65,12 @@ struct parquet_fields {
 	size_t count;
 	struct parquet_plan *plan; /* by index of the type */
 	size_t plans;
-	bool is_new;             /* a column is not made yet */
+	bool is_new;             /* the file lacks one of the columns */
 };
 
 /* Adds the fields of a type. Returns false without memory. */
 bool parquet_fields_add(struct parquet_fields *fields, const struct fmt_type *type);
-/* Makes the columns that the file lacks, before a row. */
+/* Makes the columns that the file lacks. The caller must call it before it sets values of a row. */
 void parquet_fields_make(struct parquet_fields *fields, struct parquet *file);
 /* Sets the values of the event's fields. */
 void parquet_fields_put(struct parquet_fields *fields, struct parquet *file,
@@ -77,7 +81,7 @@ void parquet_fields_free(struct parquet_fields *fields);
 
 /*
  * The tables types, threads, losses and objects of a source that is no log, or of a selection of
- * events, as far as the flow has their contents.
+ * events, as far as the events of the flow and its end have the contents of these tables.
  */
 struct parquet_loss {
 	int cause;
@@ -87,7 +91,7 @@ struct parquet_loss {
 
 struct parquet_counts {
 	struct threads threads;        /* of the events */
-	struct parquet_loss *loss;     /* each pair of cause and type once */
+	struct parquet_loss *loss;     /* each pair of cause and type occurs once */
 	size_t losses;
 	struct parquet_table objects;
 };
@@ -106,11 +110,15 @@ struct parquet_sink {
 	struct parquet_fields fields;
 	struct pairings pairings;
 	struct parquet_counts counts;
-	trace_event_id_t *number;      /* of a type in each of several logs; 0: not looked up */
+	/* number of a type in each of several logs; 0: not looked up */
+	trace_event_id_t *number;
 	size_t numbers;
 };
 
-/* Whether the small tables are those of the logs. Otherwise the flow is counted. */
+/*
+ * Whether the tables types, threads and losses are read from the logs. Otherwise the sink counts
+ * the events of the flow.
+ */
 static inline bool parquet_has_logs(const struct parquet_sink *sink)
 {
 	return sink->flow->logs && !sink->flow->wanted;
@@ -119,16 +127,16 @@ static inline bool parquet_has_logs(const struct parquet_sink *sink)
 /* logs.c, counts.c: these return 0, an error number, or -1 after they printed an error. */
 
 /*
- * Writes the tables that describe logs as query has them: all but events and spans, or with a
- * selection all but those of counts.c.
+ * Writes the tables that describe logs, as query has them. These are all tables but events and
+ * spans. With a selection, the tables of counts.c are left out too.
  */
 int parquet_logs(const struct parquet_sink *sink);
 
-/* Count an event or a loss, and write an object. */
+/* The first two functions count an event and a loss. The third one writes an object. */
 int parquet_counts_event(struct parquet_counts *counts, const struct fmt_event *event);
 int parquet_counts_lost(struct parquet_counts *counts, const struct fmt_lost *lost);
 int parquet_counts_object(struct parquet_sink *sink, const struct fmt_object *object);
-/* Writes the tables. */
+/* Writes the tables of counts.c. */
 int parquet_counts_end(struct parquet_sink *sink, const struct fmt_end *end);
 void parquet_counts_free(struct parquet_counts *counts);
 

@@ -18,10 +18,16 @@ extern const struct format format_parquet;
 
 #define EVENTS "events"
 
-/* The columns before it have a value for each event; query computes it, and those behind it. */
+/*
+ * The sink writes only the columns of the table events before this one. This column and those
+ * behind it are computed by query.
+ */
 #define FIRST_COMPUTED QUERY_FUNCTION
 
-/* Chooses the compression: that of the option, or zstd if the library is there. */
+/*
+ * Chooses the compression: the one that the option gives; without the option zstd, if its library
+ * is there.
+ */
 static int choose_codec(struct fmt_flow *flow, enum codec *codec)
 {
 	const char *name = fmt_option(flow, "compression");
@@ -69,7 +75,10 @@ static void remove_files(const struct parquet_sink *sink)
 	}
 }
 
-/* Also for a sink that parquet_open() could not complete. output.c then removes the folder. */
+/*
+ * May also be called for a sink that parquet_open() could not complete. output.c then removes the
+ * folder.
+ */
 static void parquet_close(void *context)
 {
 	struct parquet_sink *sink = context;
@@ -110,7 +119,10 @@ static int parquet_open(struct fmt_flow *flow, const struct fmt_output *output, 
 	return err ? err : pairings_init(&sink->pairings, flow, take_span, sink);
 }
 
-/* Spans of functions have the names of the functions, as in query. */
+/*
+ * Lets the pairings find the names of functions, because in query the spans of functions have these
+ * names.
+ */
 static int parquet_begin_flow(void *context, const struct fmt_facts *facts)
 {
 	struct parquet_sink *sink = context;
@@ -160,7 +172,7 @@ static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *eve
 
 	if (type->number || !sink->flow->logs)
 		return type->number;
-	/* Of several logs, each may have another number for the type. */
+	/* If there are several logs, each may have another number for the type. */
 	if (!vec_reach(&sink->number, &sink->numbers, place))
 		return 0;
 	log = sink->flow->logs[event->source];
@@ -171,7 +183,10 @@ static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *eve
 	return sink->number[place];
 }
 
-/* A type that no number of a log has, and a level that no schema gives, are NULL. */
+/*
+ * Writes a row of the table events. The number of the type is NULL if the type has none in the log.
+ * The level is NULL if no schema gives it.
+ */
 static void put_event(struct parquet_sink *sink, const struct fmt_event *event)
 {
 	struct parquet *file = &sink->events;

@@ -67,7 +67,7 @@ static bool is_utf8(const unsigned char *text, size_t len)
 	return true;
 }
 
-/* Readers refuse a whole file for a text that is not UTF-8. */
+/* Readers refuse a whole file if one text in it is not UTF-8. */
 void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len)
 {
 	char *plain;

@@ -41,7 +41,7 @@ enum { /* flags of TCFG that change what frames look like */
 	RKH_HAS_NUMBER = 1u << 15, RKH_HAS_TIME = 1u << 16, RKH_HAS_SUM = 1u << 17,
 };
 
-/* Sizes in bytes. A pointer of 8 bytes is sent as 4: the target cuts it. */
+/* Sizes in bytes. A target sends only the lower 4 bytes of a pointer of 8 bytes. */
 struct rkh_config {
 	unsigned sig, ts, ptr, fun, ntimer, nblock, nelem, esize, bsize;
 	unsigned epools, version;
@@ -54,7 +54,7 @@ enum rkh_kind {
 	RKH_ESIZE, RKH_NTICK, RKH_STR, RKH_SNDR, RKH_LWMNELEM, RKH_LWMNBLK
 };
 
-/* The filters of the target that a record passes through. */
+/* The filters of the target that apply to a record. */
 enum { /* of filters that a record goes through at the target */
 	RKH_BY_EVENT = 1, RKH_BY_OBJECT = 2, RKH_BY_SIGNAL = 4
 };
@@ -97,14 +97,14 @@ struct rkh_frame {
 	uint64_t offset;
 	unsigned id;
 	bool has_seq, has_time;
-	bool is_config;    /* TCFG: the decoder has its values now */
+	bool is_config;    /* the frame is a TCFG, and the decoder has its values now */
 	bool raw;          /* the record is unknown, or the arguments do not fit it */
 	unsigned seq;
 	uint64_t ticks;
 	const struct rkh_record *record; /* NULL: unknown, TCFG, or a user event */
 	const unsigned char *args;
 	size_t len;
-	size_t used;       /* bytes of len that are arguments; the rest is left over */
+	size_t used;       /* how many of the len bytes are arguments; the others are left over */
 };
 
 struct rkh_counts {
@@ -230,10 +230,11 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
 
 /*
  * The filter imitates the filters of the target, in which a set bit lets a record pass. There are
- * three levels: group and event, active object, and signal. A record must pass each level that its
- * type goes through. Rules of one level apply in their order. A level without rules lets all
- * records pass. Otherwise the level begins with the opposite of its first rule. If the first rule
- * passes some records, all others are dropped at first. If it drops some, all others pass at first.
+ * three levels of filters: group and event, active object, and signal. A record must pass each
+ * level that applies to its type. The rules of one level apply in their order. A level without
+ * rules lets all records pass. Otherwise the first rule decides about all records that no rule
+ * names: if the first rule passes some records, these others are dropped, and if it drops some, the
+ * others pass.
  */
 struct rkh_filter;
 

@@ -14,7 +14,7 @@
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
 
-#define EVENTS_BETWEEN 4096 /* an account is due after so many events or this time */
+#define EVENTS_BETWEEN 4096 /* an account is due after this many events, or after NS_BETWEEN */
 #define NS_BETWEEN     INT64_C(1000000000)
 
 /* Whether an account is due. */
@@ -24,7 +24,10 @@ static bool is_due(const struct rkh_sink *sink)
 	       until_now_ns() - sink->told_ns >= NS_BETWEEN;
 }
 
-/* A type gets its number at its first use. The type of accounts gets its number here. */
+/*
+ * A type gets its number when it is first used, so the type of accounts gets its number at the
+ * first account.
+ */
 void rkh_sink_account(struct rkh_sink *sink, bool last)
 {
 	struct rkh_writer *writer = &sink->writer;

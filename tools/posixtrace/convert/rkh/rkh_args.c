@@ -15,7 +15,10 @@ const char *const rkh_type_names[16] = {
 	"mem", "obj", "fun", "sig", "i64", "u64", "f32", "f64",
 };
 
-/* Sets the usual sizes of a 32-bit target. They are used if a stream lacks its beginning. */
+/*
+ * Sets the usual sizes of a 32-bit target. The decoder uses these sizes until it has a TCFG, which
+ * a stream lacks if its beginning is missing.
+ */
 void rkh_config_default(struct rkh_config *config)
 {
 	*config = (struct rkh_config){
@@ -24,7 +27,10 @@ void rkh_config_default(struct rkh_config *config)
 	};
 }
 
-/* The kinds are those of the tables of records. A pointer of 8 bytes has 4 bytes in a frame. */
+/*
+ * Returns the number of bytes of an argument of this kind; the tables of records have the kinds. A
+ * pointer of 8 bytes has 4 bytes in a frame.
+ */
 unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind)
 {
 	switch (kind) {

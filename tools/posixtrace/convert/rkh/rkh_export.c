@@ -44,9 +44,9 @@ static void put_epoch(struct rkh_sink *sink, int64_t time_ns)
 }
 
 /*
- * The timestamp of an event: microseconds since the epoch. A new epoch is sent if the time fell, or
- * if EPOCH_NS_MAX has passed since the last epoch. The difference is unsigned, so a time before the
- * epoch gives a large difference.
+ * The timestamp of an event: microseconds since the epoch. A new epoch is sent if the event is
+ * earlier than the last one, or if EPOCH_NS_MAX has passed since the last epoch. The difference is
+ * unsigned, so it is large for a time before the epoch, which also gives a new epoch.
  */
 static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 {
@@ -124,7 +124,8 @@ static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, ui
 
 /*
  * Sends process, thread and address if they differ from those that were sent last. The Linux number
- * of the thread follows only if it is known: targets and lines of evt have none.
+ * of the thread is the last item, which is left out if the number is not known. Targets and lines
+ * of evt have none.
  */
 static void put_context(struct rkh_sink *sink, const struct fmt_event *event, uint32_t ticks)
 {
@@ -149,9 +150,9 @@ static void put_context(struct rkh_sink *sink, const struct fmt_event *event, ui
 }
 
 /*
- * Whether the data consists of items that a reader restores exactly. If all items are pieces of a
- * block, a reader would join them. If the last item looks like a status, a reader would remove it.
- * Such data is therefore sent as a block.
+ * Whether the data consists of items that a reader restores exactly. Two kinds of items would not
+ * be restored. If all items are pieces of a block, a reader joins them. If the last item looks like
+ * a status, a reader removes this item. Data with such items is therefore sent as a block.
  */
 static bool is_items(const struct fmt_event *event)
 {
@@ -203,7 +204,7 @@ static void put_data(struct rkh_sink *sink, const struct fmt_event *event)
 /* ------------------------------------------------------------------ the sink */
 
 /*
- * Without --no-context the context is sent. The time until the first account is due begins
+ * Reads the options. The time after which the first account is due begins
  * here.
  */
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -217,7 +218,7 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	sink->has_context = !fmt_flag(flow, "no-context");
 	sink->accounts = fmt_flag(flow, "account");
 	sink->schemas = fmt_flag(flow, "schemas");
-	sink->is_context_known = true; /* at first there is none */
+	sink->is_context_known = true; /* there is no context yet, so readers lack none */
 	sink->told_ns = until_now_ns();
 	*context = sink;
 	return 0;

@@ -19,7 +19,7 @@ struct rule {
 	enum what what;
 	bool pass;
 	bool any;      /* OBJECT, SIGNAL: the name is * */
-	char *group;   /* of GROUP and the later kinds; name points into this text */
+	char *group;   /* used by GROUP and the kinds after it; name points into this text */
 	const char *name;
 	bool is_number;
 	uint64_t number;
@@ -58,7 +58,10 @@ static void parse_name(struct rule *rule, const char *name)
 	rule->is_number = *name >= '0' && *name <= '9' && !*end && !errno;
 }
 
-/* Reads the part after pass or drop. Takes ownership of the text only if it returns 0. */
+/*
+ * Reads the part after pass or drop. If the function returns 0, the rule owns the text; otherwise
+ * the caller still owns it.
+ */
 static int parse_what(struct rule *rule, char *text)
 {
 	char *name;
@@ -86,7 +89,7 @@ static int parse_what(struct rule *rule, char *text)
 	return *text && (!name || *name) ? 0 : EINVAL;
 }
 
-/* Reads one rule, which does not end with a NUL. */
+/* Reads one rule. Its text has len bytes and need not end with a NUL. */
 static int parse_rule(struct rkh_filter *filter, const char *text, size_t len)
 {
 	struct rule *more, *rule;
@@ -115,8 +118,8 @@ static int parse_rule(struct rkh_filter *filter, const char *text, size_t len)
 }
 
 /*
- * A rule ends at a comma or at the end of the text. After an error the rules before it remain, but
- * the conversion ends.
+ * A rule ends at a comma or at the end of the text. After an error the rules before the wrong one
+ * remain in the filter, but the conversion ends.
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 {
@@ -194,7 +197,10 @@ bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, u
 	return passes_event(filter, rkh_groups[RKH_USER >> 5], name, number);
 }
 
-/* Finds the argument with that name. A record with too few bytes has none. */
+/*
+ * Finds the argument with that name. If the frame has too few bytes for the record, no argument is
+ * found.
+ */
 static bool find_argument(const struct rkh_config *config, const struct rkh_frame *frame,
 			  const char *name, uint64_t *value)
 {

@@ -2,7 +2,7 @@
 /*
  * rkh_frames.c - decodes bytes to frames and checks them, in this order: damage, configuration,
  * length, checksum, sequence number, arguments. A damaged frame is dropped as a whole, and decoding
- * continues at the next flag. The input is hostile: nothing but the flag is trusted.
+ * continues at the next flag. The input is hostile, so the decoder relies on nothing but the flags.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 /* ------------------------------------------------------------------ TCFG */
 
 /*
- * Whether the frame is a TCFG. A TCFG is recognized before its settings are valid, so its own flags
- * say whether it has a checksum.
+ * Whether the frame is a TCFG. The settings of a TCFG are not valid yet when it arrives, so the
+ * flags in the TCFG itself say whether it has a checksum.
  */
 static bool is_config(const struct rkh_decoder *d)
 {
@@ -97,7 +97,7 @@ static bool is_config(const struct rkh_decoder *d)
 	return d->len == 1 + RKH_TCFG_BYTES;
 }
 
-/* Applies a TCFG. It begins a new stream: sequence numbers start again. */
+/* Applies a TCFG, which begins a new stream. */
 static bool apply_config(struct rkh_decoder *d)
 {
 	const unsigned char *p = d->bytes + 1;
@@ -120,7 +120,8 @@ static bool apply_config(struct rkh_decoder *d)
 	d->config.epools = p[10] & 15;
 	d->config.hz = octets_u16(p + 11);
 	/*
-	 * Sequence numbers start again, so no gap is reported before the first frame after a TCFG.
+	 * The sequence numbers start again after a TCFG, so no gap is reported before the next
+	 * frame.
 	 */
 	d->has_last = false;
 	d->damaged = 0;
@@ -179,8 +180,8 @@ static void recognize_dialect(struct rkh_decoder *d, const struct rkh_frame *fra
 }
 
 /*
- * Compares the arguments with the record, and reports a difference. The frame is kept: its header
- * is valid.
+ * Compares the arguments with the record, and reports a difference. The frame is kept in any case,
+ * because its header is valid.
  */
 static void explain_args(struct rkh_decoder *d, struct rkh_frame *frame)
 {
@@ -249,7 +250,7 @@ static bool judge_frame(struct rkh_decoder *d)
 		report_damage(d, RKH_SHORT, 0);
 		return true;
 	}
-	/* Everything after this relies on the checksum, if the stream has one. */
+	/* The rest of this function relies on the checksum, if the stream has checksums. */
 	if (has_sum && sum_of(d->bytes, d->len)) {
 		report_damage(d, RKH_CHECKSUM, sum_of(d->bytes, d->len));
 		return true;
@@ -326,8 +327,9 @@ static void append_byte(struct rkh_decoder *d, unsigned char byte)
 
 /*
  * Whether one of eight bytes has that value. The exclusive or makes such a byte zero. The
- * subtraction then sets its highest bit, which was not set before. Other bytes do the same only
- * behind a borrow, which comes from a zero byte, so the answer is exact.
+ * subtraction then sets its highest bit, which was not set before. In any other byte this bit can
+ * be set only if a lower byte borrows from it, and only a zero byte borrows. Therefore the answer
+ * is exact.
  */
 static bool has_byte(uint64_t eight, unsigned char byte)
 {
@@ -433,8 +435,9 @@ static bool find_config(void *arg, const struct rkh_frame *frame)
 }
 
 /*
- * Looks at no more than 4096 bytes, because detection may have no more bytes of a pipe. Noise
- * before the first flag is not accepted, since other formats would match.
+ * Looks at no more than 4096 bytes, because detection reads no more than that from a
+ * pipe. Noise before the first flag is not accepted, since other formats would
+ * match.
  */
 bool rkh_is(const unsigned char *bytes, size_t len)
 {

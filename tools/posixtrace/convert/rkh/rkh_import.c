@@ -20,7 +20,10 @@
 
 /* ------------------------------------------------------------------ the flow */
 
-/* Calls fmt_begin(). Only now the dialect is known, which decides whether times are absolute. */
+/*
+ * Calls fmt_begin(). It is called as late as possible, because the dialect decides whether times
+ * are absolute, and the first frames show the dialect.
+ */
 static bool begin_first(struct rkh_source *source)
 {
 	struct fmt_facts facts = { .relative = source->decoder.dialect != RKH_DIALECT_PTX };
@@ -36,7 +39,7 @@ static bool begin_once(struct rkh_source *source)
 	return source->begun || begin_first(source);
 }
 
-/* Passes the gap as OVERFLOW and RESUME, and its losses. */
+/* Passes the gap as two events, OVERFLOW and RESUME, and then its losses. */
 static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 {
 	struct fmt_event event = { .cpu = -1, .time_ns = time_ns };
@@ -51,7 +54,10 @@ static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 	return fmt_event(source->flow, &event) && rkh_ledger_gap(source, frames, damaged, time_ns);
 }
 
-/* The gap is passed first, because the missing events are older than this event. */
+/*
+ * A gap that is held back is passed before the event, because the missing events are older than
+ * this event.
+ */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 {
 	if (!begin_once(source) || (source->has_gap && !pass_gap(source, event->time_ns)))
@@ -60,7 +66,7 @@ bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 	return fmt_event(source->flow, event);
 }
 
-/* Names past the limit are missing in the output, but no event is missing for that reason. */
+/* Names past the limit are missing in the output, but the events are not. */
 void rkh_source_named(struct rkh_source *source, int err)
 {
 	if (err && !source->too_many)
@@ -106,8 +112,8 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 }
 
 /*
- * The time of a frame in nanoseconds since the begin. If the ticks are smaller than in the frame
- * before, the counter has overflowed once.
+ * The time of a frame in nanoseconds since the beginning of the stream. If the ticks are smaller
+ * than in the frame before, the counter has overflowed once.
  */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {

@@ -28,7 +28,7 @@ static bool pass_loss(struct rkh_source *source, int cause, uint64_t count)
 	return !count || fmt_lost(source->flow, &lost);
 }
 
-/* Passes count frames or events as losses. Then no missing frames are held back any longer. */
+/* Passes count frames or events as losses. Afterwards source->missing is empty. */
 static bool pass_missing(struct rkh_source *source, uint64_t count)
 {
 	struct rkh_missing *missing = &source->missing;
@@ -119,8 +119,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	bool go = true;
 
 	/*
-	 * The frame with the name of the type may be missing, so an account whose type has no name
-	 * is recognized by its form.
+	 * The frame that gives the type its name may be missing. Therefore an account whose type
+	 * has no name is recognized by its form.
 	 */
 	*is_one = (!name || !strcmp(name, RKH_ACCOUNT)) && !frame->raw &&
 		  read_account(source, frame->args + at, frame->len - at, word, &words) &&

@@ -37,7 +37,10 @@ static void put_format(struct rkh_text *text, const char *format, ...)
 	n = vsnprintf(text->bytes + text->len, text->room - text->len, format, args);
 	va_end(args);
 	if (n > 0)
-		/* Longer output is cut. No caller passes a format with more than 511 bytes. */
+		/*
+		 * Longer output would be shortened, but the text of no caller has more than 511
+		 * bytes.
+		 */
 		text->len += (size_t)n < text->room - text->len ? (size_t)n
 								: text->room - text->len - 1;
 }

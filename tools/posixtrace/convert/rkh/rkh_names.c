@@ -75,7 +75,7 @@ static struct entry *new_entry(struct rkh_names *names, uint64_t key)
 	return entry;
 }
 
-/* Spaces begin with 1, so that no key is 0. */
+/* The key has the number of the space + 1, so that no key is 0. */
 static uint64_t key_of(enum rkh_space space, uint32_t value)
 {
 	return (uint64_t)(space + 1) << 32 | value;
@@ -93,8 +93,8 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 	char *copy;
 
 	/*
-	 * A name that is replaced gives its bytes back, so a stream that repeats its names, as with
-	 * accounts, does not reach the limit.
+	 * The bytes of a replaced name do not count any more. Therefore a stream that repeats its
+	 * names, as one with accounts does, does not reach the limit.
 	 */
 	if ((!entry && names->entries == NAMES_MAX) || names->bytes - old + len > BYTES_MAX)
 		return ENOSPC;

@@ -6,7 +6,7 @@
 #include "convert/octets.h"
 #include "convert/rkh/rkh_source.h"
 
-#define STATUS_WIDTH 15 /* of the item with the truncation of an event */
+#define STATUS_WIDTH 15 /* the display width of the item that has the truncation of an event */
 
 /* Ticks are microseconds since the epoch, in 32 bits. */
 int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *frame)
@@ -48,7 +48,7 @@ static bool report_record(struct rkh_source *source, const struct rkh_frame *fra
 
 /*
  * Sets the time from which the ticks of the following frames count: seconds in two words and
- * nanoseconds. A value that is out of range leaves the old epoch in place.
+ * nanoseconds. If the new time is out of range, the old epoch remains valid.
  */
 static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 {

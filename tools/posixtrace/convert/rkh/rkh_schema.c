@@ -5,7 +5,7 @@
  * than a frame, so several such events may have its pieces.
  *
  * The items of an event RKH_SCHEMA are the number of the type, the length of the schema, the offset
- * of the piece, and the piece. These events are not events of the trace and are not counted.
+ * of the piece, and the piece. Events RKH_SCHEMA are not events of the trace and are not counted.
  */
 #include <string.h>
 
@@ -13,7 +13,8 @@
 #include "convert/rkh/rkh_sink.h"
 #include "convert/rkh/rkh_source.h"
 
-#define PIECE_BYTES 512 /* so that a frame is shorter than RKH_FRAME_MAX */
+/* the most bytes of a piece, so that its frame is shorter than RKH_FRAME_MAX */
+#define PIECE_BYTES 512
 
 /* A schema that is longer than the standard's limit is not sent: a reader would not accept it. */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks)
@@ -80,8 +81,8 @@ bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame,
 	struct piece piece;
 
 	/*
-	 * The frame with the name of the type may be missing, so a piece whose type has no name is
-	 * recognized by its form.
+	 * The frame that gives the type its name may be missing. Therefore a piece whose type has
+	 * no name is recognized by its form.
 	 */
 	if ((name && strcmp(name, RKH_SCHEMA) != 0) || frame->raw ||
 	    !read_piece(source, frame->args + at, frame->len - at, &piece))

@@ -12,9 +12,10 @@ struct rkh_writer {
 };
 
 /*
- * Write a frame: the id, the next sequence number and the time; then bytes, numbers of 1 to 8 bytes
- * in little endian, and items, which have their type before them; then the checksum and the flag.
- * Bytes that could be taken for a flag are escaped. Errors are those of out.h.
+ * These functions write a frame. rkh_write_begin() writes the id, the next sequence number and the
+ * time. The next three write the contents: bytes, numbers of 1 to 8 bytes in little endian, and
+ * items, which begin with their type. rkh_write_end() writes the checksum and the flag. Bytes that
+ * could be taken for a flag are escaped. Errors are those of out.h.
  */
 void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks);
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len);
@@ -36,7 +37,8 @@ struct rkh_sink {
 	struct fmt_flow *flow;
 	struct rkh_writer writer;
 	bool has_context;          /* contexts are wanted */
-	bool is_context_known;     /* readers have the context below, or there was none */
+	/* readers have the context below, or no context was needed yet */
+	bool is_context_known;
 	bool *named;               /* by index of the type: readers have the name */
 	uint32_t *numbers;
 	size_t types, used;
@@ -69,8 +71,8 @@ void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
 
 /*
- * Sends an account if one is due or if it is the last. After an account, names, schemas, epoch and
- * context are sent again before the next events, for readers that connected late.
+ * Sends an account if one is due or if it is the last. After an account the sink sends names,
+ * schemas, epoch and context again before the next events, for readers that connected late.
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last);
 

@@ -40,11 +40,14 @@ struct rkh_source {
 
 	const struct fmt_type *type[256]; /* by id; NULL: to be made */
 
-	/* The clock: the sum of all overflows, and the last ticks. */
+	/*
+	 * The clock of the stream: the sum of all overflows of its counter, and the ticks of the
+	 * last frame.
+	 */
 	uint64_t turns, ticks;
 	int64_t time_ns;     /* of the last event */
 
-	/* Held back until the next frame. */
+	/* A configuration and a gap that are held back until the next frame. */
 	bool has_config;
 	unsigned char config[RKH_TCFG_BYTES];
 	bool has_gap;
@@ -53,7 +56,9 @@ struct rkh_source {
 	struct rkh_account account;
 	bool wants_accounts; /* --account: the sender sends accounts */
 
-	/* The dialect of posixtrace: the facts for the events that follow. */
+	/*
+	 * Only in the dialect of posixtrace: the epoch and the context of the events that follow.
+	 */
 	int64_t epoch_ns;
 	uint32_t pid, tid;
 	uint64_t thread, address;
@@ -75,9 +80,9 @@ void rkh_source_named(struct rkh_source *source, int err);
 
 /*
  * rkh_ledger.c. Each function returns false if the sink has stopped. rkh_ledger_gap() notes a gap
- * that ends at an event of the time end_ns. rkh_ledger_end() ends a stream. rkh_ledger_account()
- * sets *is_one if the frame is an account, and applies the account. name is the name of the frame's
- * type (NULL: unknown), and the items of the frame begin at the offset at.
+ * that ends at an event of the time end_ns. rkh_ledger_end() is called at the end of a stream.
+ * rkh_ledger_account() sets *is_one if the frame is an account, and applies the account. name is
+ * the name of the frame's type (NULL: unknown), and the items of the frame begin at the offset at.
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);

@@ -4,7 +4,7 @@
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
 
-/* The sum and the length are those of the bytes without escapes. */
+/* The sum and the length of the frame count the bytes without escapes. */
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
@@ -48,7 +48,9 @@ void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks)
 	rkh_write_number(writer, ticks, 4);
 }
 
-/* The checksum makes the sum of all bytes 0 modulo 256. The flag ends the frame. */
+/*
+ * The checksum is the number that makes the sum of all bytes 0 modulo 256. The flag ends the frame.
+ */
 void rkh_write_end(struct rkh_writer *writer)
 {
 	rkh_write_number(writer, (unsigned char)-writer->sum, 1);

@@ -3,10 +3,10 @@
  * csv.c - events as comma-separated values (RFC 4180): a line with the names of the columns, then
  * one line for each event.
  *
- * A loss is a line without an event. It is at the place of the loss if the source gives the place,
- * else at the end. Names and texts that are not UTF-8 are escaped as on a terminal. A text that a
- * spreadsheet would evaluate as a formula gets an apostrophe before it. The column hex has the
- * exact data.
+ * A loss is a line without an event. If the source gives the place of the loss, the line is at this
+ * place; otherwise it is at the end. Names and texts that are not UTF-8 are escaped as on a
+ * terminal. A text that a spreadsheet would evaluate as a formula gets an apostrophe before it. The
+ * column hex has the exact data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@
 
 extern const struct format format_csv;
 
-#define FIELDS_DATA_MAX (OUT_BYTES / 16) /* longer data has no fields here, only hex */
+/* for longer data the column fields is empty, and only hex has the data */
+#define FIELDS_DATA_MAX (OUT_BYTES / 16)
 
 struct csv {
 	struct fmt_flow *flow;
@@ -70,7 +71,10 @@ static void put_quoted(struct out *out, const void *bytes, size_t len)
 	const unsigned char *from = bytes, *end = from + len;
 
 	out_char(out, '"');
-	/* The text comes from the traced program: CSV injection, OWASP. */
+	/*
+	 * The text comes from the traced program, so it could be a formula that attacks the user of
+	 * a spreadsheet (OWASP: CSV injection).
+	 */
 	if (text_is_formula(bytes, len))
 		out_char(out, '\'');
 	while (from < end) {
@@ -224,7 +228,10 @@ static int csv_event(void *context, const struct fmt_event *event)
 	return out->err;
 }
 
-/* Writes a loss: the same columns, most of them empty. A loss without a count has "?". */
+/*
+ * Writes a loss as a line with the columns of an event, most of which are empty. A loss without a
+ * count has "?".
+ */
 static void put_loss(struct csv *csv, int64_t time_ns, bool counted, uint64_t count, int cause,
 		     const char *log)
 {

@@ -58,8 +58,8 @@ static int evt_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Reserves the number. Returns false if it is in use, 0 or too large. 0 means that a type has no
- * number.
+ * Reserves the number. Returns false if it is in use, 0 or too large. A type with the number 0 has
+ * no number.
  */
 static bool claim_number(struct evt *evt, uint64_t number)
 {
@@ -70,8 +70,9 @@ static bool claim_number(struct evt *evt, uint64_t number)
 }
 
 /*
- * The type's number: the one that it has in a log, else its source's own number, else the next
- * free one. The search ends, as there are fewer types than numbers.
+ * Returns the type's number in the output: its number in a log, else the source's own number, else
+ * the next free number. The search for a free number ends, because there are fewer types than
+ * numbers.
  */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {
@@ -88,7 +89,7 @@ static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 
 /*
  * Writes the name of a type. A name with an end of line cannot be written; its type has no name
- * then. The default name need not be written: the reader makes the same one.
+ * then. A type with the default name needs no line, because evt_import.c gives it this name.
  */
 static int evt_type(void *context, const struct fmt_type *type)
 {

@@ -55,8 +55,8 @@ bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 }
 
 /*
- * Reads seconds as nanoseconds. Digits after the ninth one of the fraction are read but have no
- * effect: their unit is 0.
+ * Reads seconds as nanoseconds. Digits after the ninth digit of the fraction are read but have no
+ * effect, because unit is 0 then.
  */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 {
@@ -64,7 +64,7 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 	uint64_t whole, fraction = 0, unit = 100000000;
 	const char *point;
 
-	/* A time past the year 2262 is a fault of the line, not an overflow. */
+	/* A time past the year 2262 would overflow, so it is a fault of the line. */
 	if (!cursor_digits(cursor, 10, &whole) ||
 	    __builtin_mul_overflow(whole, 1000000000u, &whole))
 		return false;

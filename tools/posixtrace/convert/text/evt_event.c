@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* evt_event.c - one line "evt" as an event. */
+/* evt_event.c - reads a line that begins with "evt" and makes an event of it. */
 #include "convert/text/evt_event.h"
 
 /*

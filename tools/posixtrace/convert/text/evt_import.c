@@ -17,7 +17,7 @@
 
 #define LINE_BYTES ((size_t)1 << 22) /* longer lines are skipped */
 #define READ_BYTES 65536
-#define SLOTS      (1u << 17) /* of the hash table: twice the most types */
+#define SLOTS      (1u << 17) /* size of the hash table: twice the most types */
 #define TYPES_MAX  65534
 #define NAME_BYTES 1023
 
@@ -56,9 +56,9 @@ static bool report_line(struct reading *reading, const char *reason)
 /* ------------------------------------------------------------------ event types */
 
 /*
- * The slot of an event type by its number, made if it is new. The hash is multiplicative; its upper
- * 17 bits are used. Open addressing always finds a free slot, as only half of them can be used.
- * Returns NULL if there are too many types.
+ * The slot of an event type by its number, made if it is new. The hash is multiplicative, and its
+ * upper 17 bits are used. Open addressing always finds a free slot, because at most half of the
+ * slots can be in use. Returns NULL if there are too many types.
  */
 static struct slot *slot_of(struct reading *reading, uint32_t id)
 {
@@ -93,8 +93,8 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 		what.name = nameless;
 	}
 	/*
-	 * In a log, smaller numbers mean system events. The format evt does not define such
-	 * numbers, so for them the name alone decides the type.
+	 * In a log, numbers below POSIX_TRACE_UNNAMED_USER_EVENT mean system events. In the format
+	 * evt they have no such meaning, so for these numbers the name alone decides the type.
 	 */
 	if (slot->id >= POSIX_TRACE_UNNAMED_USER_EVENT && slot->id < 1024)
 		what.id = slot->id;
@@ -230,9 +230,9 @@ static bool read_line(struct reading *reading, const char *text, size_t len)
 /* ------------------------------------------------------------------ the file */
 
 /*
- * Reads more bytes behind those that are there. Returns false without memory, or if the input
- * cannot be read. data grows with the buffer, since two digits of a line become one byte. Only the
- * length of the longest line, up to LINE_BYTES, makes the buffer grow.
+ * Reads more bytes behind those in the buffer. Returns false without memory, or if the input cannot
+ * be read. The memory for data grows with the buffer, since two digits of a line become one byte of
+ * data. Only the length of the longest line, up to LINE_BYTES, makes the buffer grow.
  */
 static bool read_more(struct reading *reading)
 {
@@ -322,8 +322,8 @@ static bool read_lines(struct reading *reading)
 }
 
 /*
- * Many formats have lines that begin with #, so these lines decide nothing. The first other line
- * decides.
+ * Many formats have lines that begin with #, so these lines are skipped. The first other line shows
+ * if the format is evt.
  */
 bool evt_detect(const struct fmt_head *head)
 {

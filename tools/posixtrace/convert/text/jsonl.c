@@ -3,9 +3,9 @@
  * jsonl.c - JSON lines (jsonlines.org): one JSON object for each line. Its first member names its
  * kind: "trace", "type", "thread", "object", "event", "lost", "note", "end".
  *
- * The output has all of the trace. A text that is not UTF-8 is repeated in hexadecimal digits, data
- * that is not text is written in such digits, and numbers that a double cannot represent are
- * strings. posixtrace-convert(1) describes the members.
+ * The output has the whole contents of the trace. A text that is not UTF-8 is repeated in
+ * hexadecimal digits, and data that is not text is written in hexadecimal digits. Numbers that a
+ * double cannot represent are strings. posixtrace-convert(1) describes the members.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,11 +27,12 @@ struct kept { /* a piece of JSON that many lines repeat */
 };
 
 /*
- * The parts of the lines of a type that do not change from event to event: its name, and its origin
- * while the events of a thread are from one place of the program.
+ * The parts of the lines of a type that do not change from event to event: its name, and its
+ * origin. The origin is made again only if thread or place of the program differ from those of the
+ * type's last event.
  */
-#define ORIGIN_BYTES 192 /* five names and numbers */
-#define TIMES_BYTES  128 /* two times, the other names and the end of the line */
+#define ORIGIN_BYTES 192 /* enough for five names and numbers */
+#define TIMES_BYTES  128 /* enough for two times, the other names and the end of the line */
 
 struct kind {
 	struct kept event;     /* "event":"NAME", quoted once */
@@ -108,7 +109,10 @@ static const char *policy_name(int policy)
 	return "unknown";
 }
 
-/* If an attribute is damaged, the function leaves the variable 0, so no result is checked. */
+/*
+ * If an attribute is damaged, the posix_trace_attr_ function leaves the variable 0. Therefore the
+ * results of these functions are not checked.
+ */
 static void attribute_members(struct json *json, const trace_attr_t *attr)
 {
 	size_t stream_size = 0, data_size = 0, log_size = 0;
@@ -172,7 +176,10 @@ static int keep_type(struct jsonl *jsonl, const struct fmt_type *type)
 	if (!kind || !jsonplan_init(&kind->plan, type->fields))
 		return ENOMEM;
 	kind->event.text = json_keep_text("event", type->name, type->name_len, &kind->event.len);
-	/* The greatest line of put_line(): two hexadecimal digits for each byte of the data. */
+	/*
+	 * The size of the longest line of put_line(), which has two hexadecimal digits for each
+	 * byte of the data.
+	 */
 	kind->most = kind->event.len + ORIGIN_BYTES + TIMES_BYTES + 2 * kind->plan.bytes +
 		     kind->plan.most;
 	return kind->event.text ? 0 : ENOMEM;
@@ -299,7 +306,10 @@ static void make_origin(struct kind *kind, const struct fmt_event *event)
 /* Writes a literal text without its NUL. */
 #define PUT(p, literal) ((char *)memcpy((p), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
 
-/* The line that jsonl_event() would write member by member, written from the kept parts. */
+/*
+ * Writes the line from the kept parts. It is the line that jsonl_event() would write member by
+ * member.
+ */
 static void put_line(struct out *out, struct kind *kind, const struct fmt_event *event)
 {
 	char *p = out_room_for(out, kind->most);
@@ -327,7 +337,10 @@ static int jsonl_event(void *context, const struct fmt_event *event)
 	struct json *json = &jsonl->json;
 	struct kind *kind = jsonl->kind[event->type->index];
 
-	/* Most traces have nearly only such lines. The other lines are written member by member. */
+	/*
+	 * Nearly all lines of most traces are such lines. The other lines are written member by
+	 * member.
+	 */
 	if (is_usual(jsonl, kind, event)) {
 		put_line(json->out, kind, event);
 		return json->out->err;
@@ -450,7 +463,7 @@ static int jsonl_end(void *context, const struct fmt_end *end)
 	return json->out->err;
 }
 
-/* A live source pauses: everything so far shall be visible to the reader. */
+/* A live source pauses. The reader of the output shall see all lines so far. */
 static int jsonl_idle(void *context)
 {
 	return out_flush(((struct jsonl *)context)->json.out);

@@ -3,8 +3,8 @@
  * sqlite.c - the sink "sqlite": a database of SQLite (sqlite.org/c3ref/intro.html).
  *
  * Its tables have comments, which .schema prints. The tables of posixtrace query exist as views
- * with the same names. All rows are inserted in one transaction by prepared statements, those of
- * events and spans many at a time.
+ * with the same names. All rows are inserted in one transaction by prepared statements, and the
+ * rows of events and spans many at a time.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -66,8 +66,8 @@ static int execute_sql(struct base *base, const char *sql)
 }
 
 /*
- * Is also called for a sink that sqlite_open() could not complete: SQLite accepts NULL in both
- * calls here.
+ * May also be called for a sink that sqlite_open() could not complete, because SQLite accepts NULL
+ * in both calls here.
  */
 static void sqlite_close(void *context)
 {
@@ -111,7 +111,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	threads_init(&base->known, true, 0);
 	/*
 	 * One thread runs a conversion, and no limit of memory is set. Without mutexes and counts
-	 * of memory a row costs an eighth less. A failure only means that SQLite keeps them.
+	 * of memory a row costs an eighth less. If one of these calls fails, SQLite only keeps the
+	 * mutexes or the counts.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -245,7 +246,10 @@ static int make_columns(struct base *base, unsigned values)
 
 	if (values <= base->values)
 		return 0;
-	/* The rows that wait have the columns so far, and their statement is made anew below. */
+	/*
+	 * The rows that wait have the old columns, so they are inserted before the statement is
+	 * made anew below.
+	 */
 	err = insert_rows(base, base->new_events, INSERT_EVENT);
 	for (unsigned i = base->values; !err && i < values; i++) {
 		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
@@ -328,8 +332,8 @@ static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t ha
 
 /*
  * The row of the event's thread, made if it is new. Most events have the same thread as the event
- * before, which then avoids the search. A thread past the limit of threads.h gets a new row
- * whenever the thread changes.
+ * before, so they need no search. A thread past the limit of threads.h gets a new row whenever the
+ * thread changes.
  */
 static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
 {
@@ -351,8 +355,8 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 }
 
 /*
- * Adds the fields as a JSON object. The buffer holds one object, so data that may exceed it has no
- * JSON; its fields are in the columns.
+ * Adds the fields as a JSON object. The buffer has room for one object. Data whose object may be
+ * larger has no JSON, and its fields are in the columns only.
  */
 static void put_fields(struct base *base, const struct fmt_event *event)
 {
@@ -518,7 +522,7 @@ static int sqlite_lost(void *context, const struct fmt_lost *lost)
 	return insert_row(base, INSERT_LOST);
 }
 
-/* Inserts a row with the counts and one for each cause with losses. */
+/* Inserts one row with the counts, and one row for each cause with losses. */
 static int insert_ledger(struct base *base, int64_t type, int64_t thread,
 			 const struct posix_trace_ledger_np *line)
 {
@@ -574,7 +578,7 @@ static int insert_ledgers(struct base *base, const struct fmt_end *end)
 
 /*
  * Inserts the status and the ledger, makes the views, and commits the transaction. The views are
- * made last, as they need all types.
+ * made at the end, because they need all types.
  */
 static int sqlite_end(void *context, const struct fmt_end *end)
 {

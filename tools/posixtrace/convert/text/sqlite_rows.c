@@ -34,7 +34,7 @@ static int connect_rows(sqlite3 *db, void *rows, int argc, const char *const *ar
 	(void)argc;
 	(void)argv;
 	(void)error;
-	/* The columns have no types, so that a value keeps its own. */
+	/* The columns have no types, so that a value keeps its own type. */
 	end += sprintf(end, "CREATE TABLE x(c1");
 	for (unsigned i = 2; i <= ROWS_COLUMNS; i++)
 		end += sprintf(end, ",c%u", i);
@@ -246,8 +246,8 @@ void rows_value(struct rows *rows, unsigned column, const struct sqlvalue *value
 bool rows_end(struct rows *rows)
 {
 	/*
-	 * The rows are full when half of bytes is used: then the next row rarely has a value for
-	 * which bytes has no room.
+	 * The rows count as full when half of the array bytes is used, so that there rarely is a
+	 * value for which this array has no room.
 	 */
 	if (++rows->count == ROWS_COUNT || rows->used > ROWS_BYTES / 2 || rows->large)
 		return true;

@@ -20,7 +20,8 @@
 
 #define ROWS_COLUMNS 48
 #define ROWS_COUNT   256
-#define ROWS_BYTES   (128 * 1024) /* of texts and blobs; larger ones have memory of their own */
+/* room for texts and blobs; larger ones have memory of their own */
+#define ROWS_BYTES   (128 * 1024)
 
 struct rows_cell {
 	uint32_t kind;         /* enum sqlvalue_kind; 0: NULL */
@@ -80,7 +81,7 @@ void rows_bytes(struct rows *rows, unsigned column, enum sqlvalue_kind kind, con
 /* Sets any value. */
 void rows_value(struct rows *rows, unsigned column, const struct sqlvalue *value);
 
-/* Ends the row. Returns true if the rows are full: the caller inserts them. */
+/* Ends the row. Returns true if the rows are full; the caller must then insert them. */
 bool rows_end(struct rows *rows);
 
 /* Removes all rows, after they were inserted. */

@@ -61,9 +61,10 @@ const char sqlite_schema[] =
 	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
 
 /*
- * The parameters are numbered in the order of the columns above, as are the cells of the rows that
+ * The parameters are numbered in the order of the columns above. So are the cells of the rows that
  * sqlite_rows.h provides. The index of event is created before the events are inserted. Nearly all
- * times increase, so that its entries are appended, which costs less than to sort them at the end.
+ * times increase, so nearly all entries are appended to the index, which costs less than to sort
+ * them at the end.
  */
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13 "

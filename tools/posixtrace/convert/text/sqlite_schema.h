@@ -12,8 +12,8 @@ enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_O
 		 INSERT_LEDGER, INSERT_LOG, INSERT_FACT, INSERT_SPAN, STATEMENTS };
 
 /*
- * The statements that create the tables, and begin the transaction that sqlite.c commits at the
- * end.
+ * The statements that create the tables and begin the transaction. sqlite.c commits this
+ * transaction at the end.
  */
 extern const char sqlite_schema[];
 

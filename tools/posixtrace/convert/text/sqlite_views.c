@@ -3,16 +3,17 @@
  * sqlite_views.c - views with events, types, threads, losses and objects as posixtrace query has
  * them, so that its statements work here too.
  *
- * A row of the table event has its fields in columns by their numbers in the schema. A view has
- * columns by the names of fields. The type of the event decides which number a name has. All names
- * from the trace are quoted by %Q and %w, which SQLite offers against injection.
+ * In the table event the columns of the fields are numbered as the fields of a schema are. In a
+ * view each name of a field has a column. The type of an event decides which number the field with
+ * this name has. All names from the trace are quoted by %Q and %w, which SQLite offers against
+ * injection.
  */
 #include "convert/text/sqlite_schema.h"
 
 /*
  * Adds a column of the view. For each type that has a field with this name, the column has the
- * value of this field. sqlite3_stricmp() ignores case. Names that differ only in case are different
- * fields, so sqlite3_strglob() then compares them exactly.
+ * value of this field. sqlite3_stricmp() ignores case, but names that differ only in case are
+ * different fields. Therefore sqlite3_strglob() then compares the names exactly.
  */
 static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 			 const struct fmt_type *const *type, size_t types)
@@ -73,7 +74,7 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 	char *text;
 	int err;
 
-	/* A NULL for log becomes the SQL value NULL by %Q. */
+	/* If log is a null pointer, %Q writes the SQL value NULL. */
 	append_events_view(sql, fields, type, types, log);
 	sqlite3_str_appendall(sql, "CREATE VIEW types AS SELECT number AS type, name, ");
 	append_counts(sql, "type");

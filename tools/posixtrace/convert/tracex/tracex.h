@@ -65,14 +65,16 @@ struct tracex {
 	size_t header_bytes, slot_bytes, entry_bytes;
 	size_t registry_at, slots;
 	size_t entries_at, entries;
-	size_t entries_wanted;      /* according to the header; the file may be shorter */
+	/* number of entries according to the header; the file may have fewer */
+	size_t entries_wanted;
 	size_t oldest;              /* index of the oldest entry, which is read first */
 
 	/* facts from the first pass */
 	uint64_t events;
 	uint64_t unused;
 	uint64_t invalid;           /* entries marked as invalid */
-	bool usb;                   /* decides the meaning of ids 1025 to 1033 */
+	/* the dump is from a system with USBX, which decides the meaning of ids 1025 to 1033 */
+	bool usb;
 	bool user_ids_1025;
 	bool down;                  /* the timer counts down */
 	uint64_t modulus;           /* of the timer; 0: it does not advance */
@@ -107,13 +109,16 @@ struct tracex_walk {
 	bool begun;
 };
 
-/* Returns whether these bytes, the first of the file, are a dump or one of its text containers. */
+/*
+ * tracex_is() returns whether these first bytes of a file are a dump. tracex_is_text() returns
+ * whether they are a text that describes a dump.
+ */
 bool tracex_is(const unsigned char *bytes, size_t size);
 bool tracex_is_text(const unsigned char *bytes, size_t size);
 
 /*
- * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe. There are never more
- * bytes than the text has. Returns 0, EINVAL after a finding T16, or ENOMEM.
+ * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe. The result never has
+ * more bytes than the text. Returns 0, EINVAL after a finding T16, or ENOMEM.
  */
 int tracex_text(const unsigned char *text, size_t text_size, unsigned char **bytes, size_t *size,
 		struct findings *findings);
@@ -155,8 +160,8 @@ void tracex_walk(const struct tracex *dump, struct tracex_walk *walk);
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry);
 
 /*
- * Copy a part of the dump, with words in little endian and otherwise in the dump's own layout. They
- * return the number of bytes.
+ * These functions copy a part of the dump. The words of the copy are little endian; otherwise it
+ * has the layout of the dump. They return the number of bytes.
  */
 size_t tracex_put_header(const struct tracex *dump, unsigned char *to);
 size_t tracex_put_slot(const struct tracex *dump, size_t index, unsigned char *to);

@@ -39,7 +39,10 @@ void tracex_walk(const struct tracex *d, struct tracex_walk *walk)
 	walk->dump = d;
 }
 
-/* Returns the time that passed. 128 bits are needed, since the user may give any modulus. */
+/*
+ * Returns the time that passed between two stamps. The difference is computed with 128 bits, since
+ * the user may give any modulus.
+ */
 static uint64_t tracex_entries_passed(const struct tracex *d, uint64_t from, uint64_t to)
 {
 	__int128 delta = d->down ? (__int128)from - to : (__int128)to - from;
@@ -77,8 +80,8 @@ bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 }
 
 /*
- * The ids 1025 to 1033 belong to USBX or, in old firmware, to the user. The dump does not say
- * which; d->usb and the option decide.
+ * The ids 1025 to 1033 belong to USBX or, in old firmware, to the user. The dump does not say to
+ * which of them, so d->usb and the option decide.
  */
 bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 {
@@ -149,10 +152,10 @@ static void check_id(const struct tracex *d, const struct tracex_entry *entry, u
 }
 
 /*
- * A pass over the buffer before the conversion. It counts events, unused entries and invalid
- * entries. The facts of the trace contain the number of events, so it must be known before the
- * first event. Unused entries at the end are normal in a buffer that was never full. Only unused
- * entries between used ones are reported.
+ * Reads the whole buffer before the conversion, and counts events, unused entries and invalid
+ * entries. The facts of the trace contain the number of events, so this number must be known before
+ * the first event. Unused entries at the end are normal in a buffer that was never full. Therefore
+ * only unused entries between used ones are reported.
  */
 void tracex_check_entries(struct tracex *d, const struct tracex_options *options,
 			  struct findings *f)

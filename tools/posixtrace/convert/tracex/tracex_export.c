@@ -76,7 +76,7 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	return err ? err : create_names(s, output);
 }
 
-/* Drops the side file, unless put_names() has completed it. */
+/* If put_names() has not completed the side file, this function drops it. */
 void tracex_sink_close(void *context)
 {
 	struct tracex_sink *s = context;
@@ -102,8 +102,8 @@ int tracex_sink_object(void *context, const struct fmt_object *object)
 
 /*
  * The id of an event type. A predefined type has an id in a separate range. The id of another type
- * depends on its number in the log or, without such a number, on its place in the flow. If the ids
- * are used up, further types share the first id.
+ * depends on its number in the log or, without such a number, on its place in the flow. If all ids
+ * are in use, further types share the first id.
  */
 static uint32_t id_of(const struct fmt_type *type)
 {
@@ -151,8 +151,8 @@ static void put_data(const struct tracex_sink *s, const struct fmt_event *event,
 
 /*
  * An event that is older than its predecessor would look like a wrap of the timer, so it gets the
- * time of its predecessor and is counted. Times may be anything in 64 bits: differences are
- * computed without a sign.
+ * time of its predecessor and is counted. A time may be any number of 64 bits, so differences are
+ * computed with unsigned numbers, which cannot overflow.
  */
 int tracex_sink_event(void *context, const struct fmt_event *event)
 {
@@ -239,8 +239,8 @@ static void put_clock(struct tracex_sink *s, uint64_t tick)
 }
 
 /*
- * Writes a RUNNING event. A buffer is filled up to two entries by such events, because TraceX reads
- * the second entry without a check.
+ * Writes a RUNNING event. If a buffer has fewer than two entries, such events are added, because
+ * TraceX reads the second entry without a check.
  */
 static void put_running(struct tracex_sink *s)
 {

@@ -29,7 +29,7 @@ struct tracex_sink {
 	uint64_t foreign;       /* events whose data is no entry */
 };
 
-/* Functions that return int: 0, an error number, or -1 if they have printed the message. */
+/* The functions that return int return 0, an error number, or -1 if they have printed the error. */
 int tracex_sink_spool(struct tracex_sink *sink, const unsigned char *entry);
 
 /*

@@ -19,7 +19,7 @@
 #include "convert/tracex/tracex_source.h"
 
 #define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* fmt_read() skips longer holes */
-#define FILE_BYTES_MAX (UINT64_C(1) << 33) /* text of the largest 32-bit buffer */
+#define FILE_BYTES_MAX (UINT64_C(1) << 33) /* enough for the text of the largest 32-bit buffer */
 
 /*
  * Reads the whole input, since a dump is addressed by offsets in both directions. The memory grows
@@ -49,8 +49,8 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 }
 
 /*
- * Replaces the text of a container by the bytes that it describes. *bytes is NULL or valid
- * afterwards, so the caller may free it in any case.
+ * Replaces the text of a container by the bytes that it describes. Afterwards *bytes is NULL or
+ * valid, also after an error, so the caller can always free it.
  */
 static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct findings *findings)
 {
@@ -283,7 +283,10 @@ static uint64_t last_ticks(const struct tracex *d)
 	return ticks;
 }
 
-/* The order of the steps is that of the flow: facts, types, objects, events, end. */
+/*
+ * The steps are in the order in which a sink needs the parts of a trace: facts, types, objects,
+ * events, end.
+ */
 static int tracex_import_convert(struct tracex_source *im, struct fmt_input *input)
 {
 	if (!tracex_source_clock(im))
@@ -308,7 +311,10 @@ static int tracex_import_convert(struct tracex_source *im, struct fmt_input *inp
 	return TOOL_OK;
 }
 
-/* Frees all on every path. im is allocated, since it has a pointer for each of 65536 ids. */
+/*
+ * Frees all memory, also after an error. im is allocated, since it has a pointer for each of 65536
+ * ids.
+ */
 int tracex_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct tracex_source *im = calloc(1, sizeof(*im));

@@ -54,9 +54,10 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
 }
 
 /*
- * Decides what "BTXT" and four zero bytes are: a wide id, or a narrow id before a timer mask of 0.
- * The reserved words decide. If they have other values, the distance from base to registry decides,
- * because it is the size of the header.
+ * Decides whether the layout is wide. "BTXT" and four zero bytes may be a wide id, or a narrow id
+ * and a timer mask of 0. If the reserved words have their fixed values in one layout, it is this
+ * layout. Otherwise the distance from base to registry decides, because it is the size of the
+ * header.
  */
 static int decide_width(struct tracex *d, struct findings *f)
 {
@@ -79,7 +80,7 @@ static int decide_width(struct tracex *d, struct findings *f)
 
 /*
  * Finds the byte order and the size of words. Both follow from the place and the order of the
- * letters of the id. No byte is read before a check that the dump has it.
+ * letters of the id. The function reads a byte only after it has checked that the dump has it.
  */
 static int tracex_layout_detect(struct tracex *d, struct findings *f)
 {
@@ -180,7 +181,7 @@ static int refuse_overlap(const struct tracex *d, const char *what, uint64_t a, 
 }
 
 /*
- * Refuses parts that overlap, because not both of them can be as the header describes them.
+ * Refuses parts that overlap, because the header is then wrong about at least one of them.
  * Addresses are compared, so the result does not depend on where the parts are in the file.
  */
 static int check_overlaps(const struct tracex *d, struct findings *f)
@@ -192,7 +193,7 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 		return refuse_overlap(d, "registry and buffer", d->registry_start, d->registry_end,
 				      d->buffer_start, d->buffer_end, f);
 	if (__builtin_add_overflow(d->base, d->header_bytes, &header_end))
-		return 0; /* the base is nonsense: T08 */
+		return 0; /* the base is wrong, which is the fault T08 */
 	if (tracex_layout_overlap(d->base, header_end, d->registry_start, d->registry_end))
 		return refuse_overlap(d, "header and registry", d->base, header_end,
 				      d->registry_start, d->registry_end, f);
@@ -204,8 +205,8 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 
 /*
  * Finds the parts by their pointers. If the base is implausible, the parts are assumed to follow
- * one another, as they often do in dumps that were made by hand. Only assumed offsets are compared
- * with the size of the file here.
+ * one another, as they often do in dumps that were made by hand. This function compares only
+ * assumed offsets with the size of the file. find_parts() checks all others.
  */
 static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at,
 			       struct findings *f)
@@ -278,8 +279,8 @@ static int find_parts(struct tracex *d, struct findings *f)
 }
 
 /*
- * "Current" is the entry that is written next, and therefore the oldest entry of a full buffer. A
- * pointer to no entry is reported and ignored.
+ * "Current" is the entry that is written next, and therefore the oldest entry of a full buffer. If
+ * this pointer does not point to an entry, it is reported and ignored.
  */
 static void find_oldest(struct tracex *d, struct findings *f)
 {

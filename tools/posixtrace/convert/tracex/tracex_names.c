@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tracex_names.c - reads and writes the side file with the names of user events. The user of the
- * tool gives the file that is read. After an error in this file, the command prints file and line
- * and fails.
+ * tool gives the file that is read. If this file has an error, the command prints the file's name
+ * and the line, and fails.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static const char *tracex_names_split(char *line, char *part[PARTS])
 	return parts < PARTS ? "fewer than 13 parts" : NULL;
 }
 
-/* Returns NULL or the reason of an error. Labels are cut to the size of name->info. */
+/* Returns NULL or the reason of an error. Labels are shortened to the size of name->info. */
 static const char *tracex_names_parse(char *line, struct tracex_name *name)
 {
 	char *part[PARTS], *end;
@@ -80,7 +80,7 @@ static int tracex_names_add(struct tracex_names *names, const struct tracex_name
 	return 0;
 }
 
-/* Lines outside of Start and End are ignored. *number is the line of the error. */
+/* Lines outside of Start and End are ignored. After an error, *number is the number of the line. */
 static const char *read_lines(struct tracex_names *names, FILE *file, size_t *number)
 {
 	char line[1024];

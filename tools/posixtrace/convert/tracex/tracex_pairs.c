@@ -82,7 +82,10 @@ int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 	return 0;
 }
 
-/* Otherwise TraceX could show the name of an object for an event that refers to a thread. */
+/*
+ * Omits objects whose pointers are tokens of threads. Otherwise TraceX could show the name of such
+ * an object for an event that refers to the thread.
+ */
 void tracex_pairs_settle(struct tracex_pairs *p)
 {
 	size_t kept = 0;
@@ -104,7 +107,7 @@ size_t tracex_pairs_slots(const struct tracex_pairs *p)
 	return p->pairs + p->things;
 }
 
-/* A long name is cut, so that a null byte ends it. */
+/* A long name is shortened, so that a null byte ends it. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name)
 {

@@ -42,7 +42,10 @@ int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread
  */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 
-/* Omits objects whose pointers are tokens of threads. To be called when all threads are known. */
+/*
+ * Omits objects whose pointers are tokens of threads. The caller must call it when all threads are
+ * known.
+ */
 void tracex_pairs_settle(struct tracex_pairs *pairs);
 size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
 /* Writes all slots. tracex_pairs_slots() returns their number. */

@@ -14,8 +14,8 @@
 #include "convert/octets.h"
 #include "convert/tracex/tracex_export.h"
 
-#define UNUSED_MAX (1u << 22) /* entries without an event: 128 MiB of zeros */
-#define GAP_MAX 65536u        /* bytes between registry and buffer */
+#define UNUSED_MAX (1u << 22) /* the most entries without an event, which are 128 MiB of zeros */
+#define GAP_MAX 65536u        /* the most bytes between registry and buffer */
 
 /* The words of the header that say where the parts are. All of them are hostile. */
 struct place {
@@ -40,9 +40,9 @@ static void read_header(const unsigned char *header, struct place *place)
 }
 
 /*
- * Returns false for a header that the export cannot use, or without memory. The log is then
- * exported like any other log. The number of slots and the size of a slot are bounded before they
- * are multiplied.
+ * Begins a rebuild with this header. Returns false if the export cannot use the header, or without
+ * memory. The log is then exported like any other log. The number of slots and the size of a slot
+ * are bounded before they are multiplied.
  */
 static bool tracex_rebuild_begin(struct tracex_sink *s, const unsigned char *header)
 {
@@ -147,8 +147,8 @@ static int put_entries(struct tracex_sink *s, uint64_t first, uint64_t count)
 }
 
 /*
- * The events must fit into the buffer that the header describes. UNUSED_MAX and GAP_MAX bound the
- * zeros that a hostile header can ask for.
+ * Completes the rebuild. The events must fit into the buffer that the header describes. UNUSED_MAX
+ * and GAP_MAX bound the zeros that a hostile header can ask for.
  */
 int tracex_rebuild_end(struct tracex_sink *s)
 {

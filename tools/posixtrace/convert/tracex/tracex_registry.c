@@ -55,7 +55,10 @@ int tracex_slot_priority(const struct tracex_slot *slot)
 	return (int)((slot->reserved1 & 3) << 8 | slot->reserved2);
 }
 
-/* Orders by pointer, then slots in use before freed slots, then by the number of the slot. */
+/*
+ * Orders by pointer. If several slots have one pointer, slots in use come before freed slots, and
+ * then the number of the slot decides.
+ */
 static int by_pointer(const void *a, const void *b)
 {
 	const struct tracex_ref *x = a, *y = b;
@@ -89,7 +92,8 @@ const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count
 {
 	size_t low = 0, high = count;
 
-	while (low < high) { /* finds the first with this pointer, the best */
+	/* finds the first reference with this pointer, which is the best one */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (refs[middle].pointer < pointer)

@@ -83,8 +83,8 @@ static const char *values_of(const char *info)
 
 /*
  * Two fields of a schema must not have the same name, so a label that repeats the name of an
- * earlier field is replaced by "info" and its number. Labels come from the side file, so they may
- * be any text.
+ * earlier field is replaced by "info" and its number. A label may be any text, because it may come
+ * from the side file.
  */
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)

@@ -22,7 +22,7 @@ struct tracex_source {
 	int64_t start_ns;
 	uint64_t tick_ns, tick_hz; /* one of the two is used; the other is 0 */
 	bool clamped;
-	struct tracex_spans *spans; /* with --spans; NULL: without */
+	struct tracex_spans *spans; /* NULL: the option --spans was not given */
 	const struct fmt_type *run, *mutex;
 	uint64_t strangers;     /* events of threads that are not in the registry */
 };
@@ -44,8 +44,8 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 
 /*
- * Passes events for the spans that this entry ends. To be called before the event of the entry
- * itself is passed. Returns false if the sink has stopped.
+ * Passes events for the spans that this entry ends. The caller must call it before it passes the
+ * event of the entry itself. Returns false if the sink has stopped.
  */
 bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
 

@@ -42,7 +42,7 @@ static void find_clock(struct tracex_source *im)
 	}
 }
 
-/* Options win over the clock of the file. False after a message about an option. */
+/* The values of options are used instead of the clock of the file. */
 bool tracex_source_clock(struct tracex_source *im)
 {
 	struct fmt_flow *flow = im->flow;
@@ -74,7 +74,9 @@ bool tracex_source_clock(struct tracex_source *im)
  */
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 {
-	/* Unsigned, because the product of two numbers of 64 bits needs all 128. */
+	/*
+	 * The product is unsigned, because a product of two numbers of 64 bits needs all 128 bits.
+	 */
 	unsigned __int128 since = im->tick_hz ?
 			(unsigned __int128)ticks * NANOSECONDS / im->tick_hz :
 			(unsigned __int128)ticks * im->tick_ns;

@@ -80,7 +80,10 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 		const struct tracex_name *given = tracex_names_find(&im->names, id);
 
 		snprintf(name, sizeof(name), "tracex_user_%u", id);
-		/* A name of a predefined type is not used: such a type has other data. */
+		/*
+		 * If the side file gives the name of a predefined type, the name is not used,
+		 * because the data of a predefined type is different.
+		 */
 		if (given && strncmp(given->name, "posix_trace_", 12) != 0)
 			snprintf(name, sizeof(name), "%s", given->name);
 		for (int i = 0; given && i < 4; i++) /* I1 to I4 mean: no name */

@@ -18,9 +18,9 @@ enum { /* event ids */
 struct cpu {
 	uint64_t thread;     /* the running thread; 0: unknown */
 	uint64_t since, isr; /* ticks */
-	unsigned depth;      /* of interrupts */
+	unsigned depth;      /* number of nested interrupts */
 	uint64_t isr_since;
-	bool has_next;       /* next runs when the interrupt ends */
+	bool has_next;       /* the thread next runs when the interrupt ends */
 	uint64_t next;
 };
 
@@ -85,8 +85,8 @@ static bool tracex_spans_run(struct tracex_spans *s, unsigned number, uint64_t t
 }
 
 /*
- * Ends all nested interrupts at once, because exits may be missing. If an entry in the interrupt
- * has named the next thread, this thread runs now.
+ * Ends all nested interrupts at once, because entries about their exits may be missing. If an entry
+ * in the interrupt has named the next thread, this thread runs now.
  */
 static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
 {
@@ -121,8 +121,8 @@ static bool isr_entry(struct tracex_spans *s, unsigned number, const struct trac
 }
 
 /*
- * Finds the thread that runs next. If a thread suspends itself and the entry names no next thread,
- * *next is 0: no thread runs. Returns false if the entry changes nothing.
+ * Finds the thread that runs next. *next becomes 0 if no thread runs, that is, if a thread suspends
+ * itself and the entry names no next thread. Returns false if the entry changes nothing.
  */
 static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 {
@@ -141,7 +141,10 @@ static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 	return false;
 }
 
-/* An entry of a thread proves that this thread runs and that its processor is in no interrupt. */
+/*
+ * Processes an entry that a thread has written. Such an entry proves that this thread runs and that
+ * its processor is in no interrupt.
+ */
 static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
 {
 	unsigned number = tracex_cpu(e->raw_id);
@@ -169,7 +172,8 @@ static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, u
 /* ------------------------------------------------------------------ who holds what */
 
 /*
- * Finds or adds a mutex. Returns NULL if TRACEX_HELD mutexes are known: a further one has no spans.
+ * Finds or adds a mutex. If TRACEX_HELD mutexes are known, a further mutex has no spans, and the
+ * function returns NULL.
  */
 static struct held *held_of(struct tracex_spans *s, uint64_t mutex)
 {
@@ -190,7 +194,10 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 	return NULL;
 }
 
-/* Removes the waiter. The last waiter takes its place: the order of waiters has no meaning. */
+/*
+ * Removes the waiter. The last waiter of the array takes its place, because the order of the array
+ * has no meaning.
+ */
 static void tracex_spans_forget(struct tracex_spans *s, struct waiter *waiter)
 {
 	*waiter = s->waiter[--s->waiters];
@@ -204,8 +211,9 @@ static void tracex_spans_hold(struct held *held, uint64_t owner, uint64_t ticks)
 }
 
 /*
- * info[3] is the number of owners before: 0 means that the mutex was free. Otherwise the thread
- * waits, unless it is the owner or did not ask to wait.
+ * A thread asks for a mutex. info[3] is the number of gets that the owner has not undone; 0 means
+ * that the mutex was free. Otherwise the thread waits, unless it is the owner or did not ask to
+ * wait.
  */
 static void tracex_spans_get(struct tracex_spans *s, const struct tracex_entry *e)
 {

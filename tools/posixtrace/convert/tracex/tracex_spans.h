@@ -3,11 +3,12 @@
  * tracex_spans.h - durations that follow from entries: how long a thread ran, and how long it held
  * a mutex.
  *
- * A thread runs from its first entry on a processor, or from an entry that names it as the next,
- * until another thread runs. Interrupts do not end the span. A mutex is held from the get that
- * found it free, or from the put that passed it to a waiting thread, to the put that releases it.
+ * A thread runs from its first entry on a processor, or from an entry that names it as the thread
+ * that runs next, until another thread runs. Interrupts do not end the span. A mutex is held from
+ * the get that found it free, or from the put that passed it to a waiting thread, to the put that
+ * releases it.
  *
- * Memory is bounded: only the first TRACEX_HELD mutexes have spans, and at most as many waiting
+ * Memory is bounded: only the first TRACEX_HELD mutexes have spans, and at most TRACEX_HELD waiting
  * threads are known.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_SPANS_H

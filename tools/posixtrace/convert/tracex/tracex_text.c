@@ -4,8 +4,8 @@
  * describe. Debuggers save memory in these forms.
  *
  * The place of a byte is the difference between its address and the lowest address. Holes are zero.
- * The span of addresses must not exceed the length of the text: otherwise a few lines with distant
- * addresses would demand gigabytes.
+ * The span of addresses must not exceed the length of the text. Otherwise a few lines with distant
+ * addresses would demand gigabytes of memory.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -47,8 +47,8 @@ static int tracex_text_digit(int c)
 }
 
 /*
- * Decides by the first bytes. Hexadecimal text has no mark of its own, so its first bytes must be
- * those of a dump.
+ * Recognizes a text by its first bytes. Hexadecimal text has no mark of its own, so the bytes that
+ * it describes must begin as a dump does.
  */
 bool tracex_is_text(const unsigned char *p, size_t size)
 {
@@ -72,7 +72,10 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 	return tracex_is(first, digits / 2);
 }
 
-/* Refuses the text with the line and its offset. Returns the error number of a refusal. */
+/*
+ * Refuses the text by a finding with the number and the offset of the line. Returns the error
+ * number of a refusal.
+ */
 static int tracex_text_bad(const struct text *t, const char *what)
 {
 	return finding(t->f, FINDING_REFUSAL, "T16", (uint64_t)(t->line_begin - t->begin),
@@ -226,8 +229,8 @@ static int tracex_text_measure(struct text *t, uint64_t *lowest, uint64_t *span,
 }
 
 /*
- * The text is read twice: tracex_text_measure() checks all of it and computes the span, so the
- * second pass writes within the bytes.
+ * Reads the text twice. tracex_text_measure() first checks all records and computes the span of
+ * addresses. The second pass therefore writes only within *bytes.
  */
 static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 {

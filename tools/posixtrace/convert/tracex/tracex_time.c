@@ -9,8 +9,8 @@
 #define NANOSECONDS 1000000000u
 
 /*
- * A timer that counts up falls only when it wraps, so most of its changes are rises. A timer
- * without any change is assumed to count up.
+ * The stamp of a timer that counts up becomes less only when the timer wraps, so most changes of
+ * the stamp are rises. A timer without any change is assumed to count up.
  */
 static void find_direction(struct tracex *d)
 {

@@ -3,8 +3,9 @@
  * chrome.c - the JSON Object Format of "Trace Event Format" (Google, section "JSON Object Format"),
  * for chrome://tracing, Perfetto's UI and others.
  *
- * Times are microseconds since the first event, with three decimals. As a double, a time since 1970
- * would not be exact to the nanosecond. otherData has the time of the first event.
+ * Times are microseconds since the first event, with three decimals. They do not count since 1970,
+ * because such a time would not be exact to the nanosecond as a double. otherData has the time of
+ * the first event.
  *
  * The spans on a thread's first lane are slices of the thread (phases B, E, X). Readers require
  * that slices nest, so spans on other lanes are asynchronous (b, e) and have an id.
@@ -88,7 +89,10 @@ static void put_metadata(struct json *json, uint32_t pid, uint64_t tid, bool is_
 	json_end_object(json);
 }
 
-/* Writes the beginning. The first reading gives the least time, so that no time is negative. */
+/*
+ * Writes the beginning of the file. The base of times is the least time, which the first reading
+ * has found, so that no time is negative.
+ */
 static int chrome_begin(void *context, const struct fmt_facts *facts)
 {
 	struct chrome *chrome = context;
@@ -208,7 +212,7 @@ static void put_args(struct chrome *chrome, const struct fmt_event *event)
 	json_end_object(json);
 }
 
-/* The category and id that connect both events of an asynchronous span. */
+/* Writes the category and the id, which connect the two events of an asynchronous span. */
 static void put_async(struct json *json, const struct fmt_span *span)
 {
 	json_word(json, "cat", "span");

@@ -82,9 +82,9 @@ static void ctf_sink_close(void *context)
 
 /*
  * Sets the offset of the trace's clock from 1970. If no event is older than 1970, the offset is 0,
- * so that the clock counts from 1970. Its numbers are then below 2^63; some readers treat them as
- * signed. Otherwise the offset is least_ns, rounded down to whole seconds if these are in the range
- * of times.
+ * so that the clock counts from 1970. The times by this clock are then below 2^63, as some readers
+ * require, which treat them as signed. Otherwise the offset is least_ns, rounded down to whole
+ * seconds if these are in the range of times.
  */
 static void settle_offset(struct ctf *ctf, int64_t least_ns)
 {
@@ -137,7 +137,7 @@ static void warn_clamped(struct ctf *ctf)
  */
 static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 {
-	/* The unsigned difference is exact modulo 2^64 for any two times. */
+	/* The difference is computed with unsigned numbers, so that it cannot overflow. */
 	uint64_t offset_ns;
 
 	if (!ctf->has_offset)
@@ -152,8 +152,8 @@ static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 }
 
 /*
- * Finds the stream for an event of that time, or makes one. If there are too many, the event gets
- * the last time of the last stream.
+ * Finds the stream for an event of that time, or makes one. If there are too many streams, the
+ * event goes to the last stream and gets the time of its last event.
  */
 static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stream)
 {
@@ -190,8 +190,8 @@ static void put_head(struct ctf_event_head *head, const struct fmt_event *event,
 }
 
 /*
- * Copies the data. Without fields the length precedes it. A str at the end gets the NUL that CTF
- * strings require.
+ * Copies the data. If typed is false, the length precedes the data. If add_nul is true, the str at
+ * the end gets the NUL that CTF strings require.
  */
 static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, bool add_nul)
 {
@@ -208,8 +208,8 @@ static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, boo
 }
 
 /*
- * Ends the packet where events of the stream begin to be missing. Readers assume that events were
- * discarded between the ends of two packets.
+ * Ends the packet at the event after which events of the stream are missing. Readers assume that
+ * the events which the next packet reports were discarded between the ends of these two packets.
  */
 static int end_packet_at_gap(struct ctf *ctf, const struct fmt_event *event)
 {
@@ -253,8 +253,8 @@ static int ctf_event(void *context, const struct fmt_event *event)
 
 /*
  * Reports discarded events. A source that counts its losses gives a number for each gap. A log has
- * gaps without numbers and one total. In that case each gap reports one event as long as events of
- * the total are left, and the last gap reports all that are left.
+ * gaps without numbers and one total. In that case each gap but the last reports one event of the
+ * total, as long as some are left. The last gap reports all events that are left.
  */
 static int ctf_lost(void *context, const struct fmt_lost *lost)
 {
@@ -276,7 +276,10 @@ static int ctf_lost(void *context, const struct fmt_lost *lost)
 	return ctf_discard(ctf, stream, time, events, in_gap);
 }
 
-/* Reports losses that no gap has. Cleared events were removed on request and are not losses. */
+/*
+ * Reports the losses that no gap has reported. Cleared events were removed on request and are not
+ * losses.
+ */
 static int discard_rest(struct ctf *ctf, const struct fmt_end *end)
 {
 	uint64_t all = 0;

@@ -4,8 +4,9 @@
  * "metadata" and a file for each stream.
  *
  * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
- * In CTF the times of a stream must not fall. An event that is older than the one before it goes to
- * the first stream whose last event is not younger. All streams have one class.
+ * In CTF no event of a stream may be older than the event before it. An event that is older than
+ * the last event of the first stream goes to another stream, the first one whose last event is not
+ * younger. All streams have the same stream class.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_CTF_H
 #define POSIXTRACE_CONVERT_VIEWER_CTF_H
@@ -48,12 +49,12 @@ struct ctf_stream {
 	uint64_t number;           /* of packets that were written */
 	uint64_t begin, last;      /* times of the packet, by the trace's clock */
 	bool any;                  /* the stream had an event */
-	uint64_t discarded;        /* as events_discarded */
+	uint64_t discarded;        /* number of events that were discarded since the beginning */
 };
 
 struct ctf_kind {                  /* of an event type */
 	const struct fmt_type *type;
-	/* [0]: an event with its data as bytes was written; [1]: one with fields */
+	/* [0]: an event with its data as bytes was written; [1]: an event with fields was */
 	bool used[2];
 };
 
@@ -85,17 +86,17 @@ int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);
 void ctf_stream_close(struct ctf_stream *stream);
 
 /*
- * Makes room for that many more bytes in the packet, for an event of this time. If the packet has
- * no event yet, it begins at this time. *room is valid until the next call.
+ * Makes room for an event of this time, which needs `bytes` bytes, in the packet. If the packet has
+ * no event yet, the packet begins at this time. *room is valid until the next call.
  */
 int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
 	     uint8_t **room);
 
 /*
- * Writes a packet that ends at that time and reports that so many events were discarded since the
- * packet before it. Events in the current packet are written before it, in a packet of their own.
- * If in_gap is true, they were recorded in the gap and are written in this packet itself, unless
- * this packet would be the first of the stream.
+ * Writes a packet that ends at this time and reports that `events` events were discarded since the
+ * packet before it. The events that wait in the current packet are written before, in a packet of
+ * their own. But if in_gap is true, they were recorded in the gap. They are then written in the
+ * packet that reports the gap, unless this would be the first packet of the stream.
  */
 int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
 		bool in_gap);

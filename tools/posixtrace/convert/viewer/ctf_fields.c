@@ -81,8 +81,8 @@ static void put_type(struct out *out, const struct posix_trace_field_np *field)
 }
 
 /*
- * Writes a field. Readers remove one leading _ from names. Without it, a field could have the name
- * of a TSDL keyword.
+ * Writes a field with a leading _ before its name, because the name could be a TSDL keyword.
+ * Readers remove one leading _.
  */
 static void put_field(struct out *out, const struct posix_trace_field_np *field)
 {

@@ -3,7 +3,8 @@
  * ctf_metadata.c - writes the metadata: text in TSDL (CTF 1.8, section 7 and appendix C) that
  * describes all other files.
  *
- * It is written last, as only then all event types are known, and which of their classes were used.
+ * It is written after all other files, because all event types, and which of their classes were
+ * used, are known only then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -188,8 +189,8 @@ static void put_stream(struct out *out, const struct ctf *ctf)
 }
 
 /*
- * A level as loglevel of LTTng, which Babeltrace prints: 2 critical, 3 error, 4 warning, 6
- * information, 14 debug. Returns -1 for none.
+ * Returns the loglevel of LTTng for a level, which Babeltrace prints: 2 critical, 3 error, 4
+ * warning, 6 information, 14 debug. Returns -1 for a type without a level.
  */
 static int loglevel_of(int level)
 {

@@ -17,7 +17,7 @@
 #include "convert/viewer/ctf.h"
 
 /*
- * Creates the file of a stream. streams is increased even without memory, so that the file is
+ * Creates the file of a stream. It increases ctf->streams also without memory, so that the file is
  * closed and removed later.
  */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream)

@@ -7,7 +7,8 @@
 
 #include "base/vec.h"
 
-#define NODES_MAX (1u << 26) /* more stacks end the conversion: each costs memory */
+/* the most stacks, because each costs memory; one more ends the conversion */
+#define NODES_MAX (1u << 26)
 
 bool fold_begin(struct fold *fold)
 {
@@ -17,7 +18,7 @@ bool fold_begin(struct fold *fold)
 	return true;
 }
 
-/* For table_find(). */
+/* Compares parent and frame of a node with the wanted ones, for table_find(). */
 static bool is_same_node(const void *array, uint32_t index, const void *key)
 {
 	const struct fold_node *node = (const struct fold_node *)array + index, *wanted = key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fold.h - stacks as a tree, in which each node is a stack: that of the parent, and one frame more.
- * Node 0 is the empty stack. A frame is the index of a name.
+ * fold.h - stacks as a tree, in which each node is a stack. This stack has the frames of the
+ * parent's stack and one frame more. Node 0 is the empty stack. A frame is the index of a name.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_FOLD_H
 #define POSIXTRACE_CONVERT_VIEWER_FOLD_H
@@ -14,7 +14,7 @@
 struct fold {
 	struct fold_node {
 		uint32_t parent, frame;
-		int64_t self;    /* of this stack alone: nanoseconds, or a number of events */
+		int64_t self;    /* value of this stack alone: nanoseconds, or a number of events */
 	} *node;
 	size_t nodes;
 	struct table children;   /* by parent and frame */
@@ -25,13 +25,16 @@ struct fold {
 /* Makes node 0 of a fold of all zeros. Returns false without memory. */
 bool fold_begin(struct fold *fold);
 
-/* Returns the node of a stack with one frame more, made if it is new; 0 and err without memory. */
+/*
+ * Returns the node of the parent's stack with this frame added. Makes the node if it is new.
+ * Without memory, sets err and returns 0.
+ */
 uint32_t fold_child(struct fold *fold, uint32_t parent, uint32_t frame);
 
 /* Writes a line for each stack: its names from the outermost to the innermost, and its value. */
 void fold_put(struct fold *fold, struct out *out, char *const *name);
 
-/* Does the same for the stacks whose own value is not 0. */
+/* Does the same as fold_put(), but only for stacks whose own value is not 0. */
 void fold_put_own(struct fold *fold, struct out *out, char *const *name);
 
 /* Frees the memory. */

@@ -42,7 +42,7 @@ static void take_edge(void *arg, const struct edge *edge)
 				     fold_child(&folded->fold, folded->now, edge->frame);
 }
 
-/* The format has no place for losses: a notice reports them. */
+/* Writes the stacks of all tracks. The format has no place for losses, so a notice reports them. */
 static int folded_end_spans(struct tracks *tracks, const struct fmt_end *end)
 {
 	struct folded folded = { .now = 0 };

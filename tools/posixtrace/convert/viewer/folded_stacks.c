@@ -33,8 +33,8 @@ struct folded_stacks {
 	struct stacks *stacks;     /* by source */
 	size_t sources;
 	struct fold fold;
-	struct nameset functions;  /* a frame of the fold is an index */
-	uint64_t events, timed;    /* with a stack; those of them that took time */
+	struct nameset functions;  /* a frame of the fold is the index of a name in it */
+	uint64_t events, timed;    /* events with a stack; timed: those that took time */
 };
 
 int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,

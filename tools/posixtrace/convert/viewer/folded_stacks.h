@@ -9,7 +9,10 @@ struct folded_stacks;
 
 extern const struct option_row folded_stacks_rows[];
 
-/* Stores NULL if the option --stacks was not given. Returns 0 or ENOMEM, as the others. */
+/*
+ * Stores NULL if the option --stacks was not given. This function and the next two return 0 or an
+ * error number.
+ */
 int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
 		       struct folded_stacks **stacks);
 /* Counts the event if its type is wanted and it has a stack. */

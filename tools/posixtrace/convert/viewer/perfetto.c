@@ -34,7 +34,10 @@ static const char *const names[NAMES] = {
 	[NAME_CPU] = "cpu", [NAME_THREAD] = "thread", [NAME_TID] = "tid",
 };
 
-/* All packets belong to one sequence and need its interned names, hence NEEDS_STATE. */
+/*
+ * All packets belong to one sequence. They have the flag NEEDS_STATE, because they need the names
+ * that were interned earlier in this sequence.
+ */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 {
 	struct proto *p = &perfetto->packet;
@@ -180,7 +183,10 @@ static int put_facts(struct perfetto *perfetto, const struct fmt_facts *facts, i
 static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct perfetto *perfetto = context;
-	/* The packet must not be younger than the first event, as a reader sorts by time. */
+	/*
+	 * A reader sorts packets by time. The packet with the facts must come first, so its time
+	 * must not be later than that of the first event.
+	 */
 	int64_t time_ns = facts->has_scan ? facts->least_ns : facts->creation_ns;
 	int err = begin_sequence(perfetto);
 
@@ -234,8 +240,8 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 /*
  * Writes the name of a span. The name is converted, because the names of a pair of types may be any
  * bytes, and protobuf strings are UTF-8. The last converted name of each type is kept, because the
- * spans of most types have only one name. A name lives as long as the flow, so it is recognized by
- * its address.
+ * spans of most types have only one name. A name in memory does not change as long as the flow
+ * exists, so the kept name is recognized by its address.
  */
 static void put_span_name(struct proto *p, struct perfetto_kind *kind, const char *name)
 {
@@ -339,7 +345,7 @@ static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int ca
 
 /*
  * A loss with an interval is a slice. If the loss has no count, fmt_lost_count() may give the
- * ledger's total of the cause as its count: then perfetto_sink_end() must not repeat the total.
+ * ledger's total of the cause as its count: perfetto_sink_end() must not repeat the total then.
  */
 static int perfetto_lost(void *context, const struct fmt_lost *lost)
 {

@@ -66,7 +66,7 @@ enum { /* DebugAnnotation */
 enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
 		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
 
-/* The annotation of an integer field: all of it except its length and its value. */
+/* The annotation of an integer field: all bytes of it except its length and its value. */
 #define PERFETTO_HEAD 16
 struct perfetto_integer {
 	uint8_t head[PERFETTO_HEAD];
@@ -81,14 +81,14 @@ struct perfetto_kind {
 	struct perfetto_integer *integer; /* of each field; NULL: not all are plain integers */
 	size_t integers;       /* bytes of these fields in the data */
 	const char *span;      /* the name of the last span that the type began */
-	char *span_name;       /* the same as plain UTF-8 */
+	char *span_name;       /* the name in span as plain UTF-8 */
 	size_t span_len;
 	/* The track of the last span with a key that the type began or ended; 0: none. */
 	uint64_t track;
 	uint32_t track_pid;
 	unsigned track_lane, track_series;
 	bool has_counters;     /* a field is a counter */
-	/* the name was interned, and those of the fields with the numbers from field_iid on */
+	/* the type's name was interned, and the fields' names with the numbers from field_iid on */
 	bool told;
 	uint64_t field_iid;
 };
@@ -167,7 +167,10 @@ static inline void perfetto_annotate(struct proto *p, enum perfetto_name name, u
 void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
 
-/* Adds annotations for all of an event except its fields: data, address, flags and processor. */
+/*
+ * Adds annotations for everything in an event except its fields: data, address, flags and
+ * processor.
+ */
 void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 			  const struct fmt_event *event);
 
@@ -175,14 +178,14 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
 /*
- * Prepares the annotations of a type with kind->field_iid. If all of its fields are integers
- * without names, they are written in a shorter way. Returns 0 or ENOMEM.
+ * Prepares the annotations of a type with kind->field_iid. If all fields of the type are integers
+ * whose values have no names, they are later written in a faster way. Returns 0 or ENOMEM.
  */
 int perfetto_prepare(struct perfetto_kind *kind);
 
 /*
- * The track of the event's thread, or of its span. A new track is described first. Returns 0 or an
- * error number.
+ * perfetto_track() finds the track of the event's thread, and perfetto_span_track() that of its
+ * span. Before a new track is used, they describe it. Returns 0 or an error number.
  */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
@@ -191,15 +194,16 @@ int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
 
 /*
- * The numbers of the tracks of the stream and of losses. They are ASCII text; the numbers of other
- * tracks are hashes.
+ * The numbers of the tracks of the stream and of losses. Their bytes are ASCII text. The numbers of
+ * all other tracks are hashes.
  */
 #define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
 
 /*
- * Begins a packet with a TrackDescriptor, a child of the track of the process pid unless that is 0.
- * perfetto_end_track() ends and writes it; it returns 0 or an error number.
+ * Begins a packet with a TrackDescriptor. If pid is not 0, the track is a child of the track of
+ * this process. perfetto_end_track() ends the packet and writes it; it returns 0 or an error
+ * number.
  */
 size_t perfetto_begin_track(struct perfetto *perfetto, uint64_t uuid, uint32_t pid, size_t *packet);
 int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);

@@ -45,7 +45,8 @@ void perfetto_annotate_number(struct proto *p, const char *name, unsigned field,
 
 /*
  * Writes the data in hexadecimal digits. The digits are made in the message itself, since data may
- * be large. A protobuf string is its field number with type 2, its length and its bytes.
+ * be large. In protobuf a string consists of its field number with type 2, its length and its
+ * bytes.
  */
 static void annotate_hex(struct proto *p, const struct fmt_event *event)
 {

@@ -30,8 +30,8 @@ static char *track_name(const struct perfetto_kind *kind, const struct posix_tra
 }
 
 /*
- * Describes the track of a counter once for each process. If too many tracks are remembered
- * already, it is described again each time.
+ * Describes the track of a counter once for each process. If perfetto->lanes is full, the track is
+ * described again for each value.
  */
 static int counter_track(struct perfetto *perfetto, const struct perfetto_kind *kind, uint32_t pid,
 			 uint64_t uuid, const struct posix_trace_field_np *field)

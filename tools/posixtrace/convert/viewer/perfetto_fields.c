@@ -84,7 +84,10 @@ static bool is_plain(const struct posix_trace_field_np *field)
 	return integer_is(field) && !field->is_array && !fmt_may_have_name(field);
 }
 
-/* Types and their fields are bounded in number, so iid is small and a head always fits. */
+/*
+ * Prepares the head of the annotations of an integer field. The numbers of types and fields are
+ * bounded, so iid is small and a head always fits.
+ */
 static void prepare_integer(struct perfetto_integer *integer,
 			    const struct posix_trace_field_np *field, uint64_t iid)
 {
@@ -119,8 +122,8 @@ int perfetto_prepare(struct perfetto_kind *kind)
 
 /*
  * Writes the fields of a type that has integers only, as most types do. Each field is one
- * annotation and is written without a call of the library. Data that ends early has the fields
- * before its end.
+ * annotation and is written without a call of the library. If the data ends early, only the fields
+ * before its end are written.
  */
 static void put_integers(struct proto *p, const struct perfetto_kind *kind,
 			 const struct fmt_event *event)

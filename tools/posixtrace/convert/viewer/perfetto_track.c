@@ -22,8 +22,8 @@ enum { /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
 };
 
 /*
- * The finalizer of splitmix64. The lowest bit is set, so that the result is never 0, which means no
- * track.
+ * Mixes the bits by the finalizer of splitmix64. The lowest bit is set, so that the result is never
+ * 0, which means no track.
  */
 static uint64_t mix_bits(uint64_t x)
 {
@@ -38,15 +38,19 @@ static uint64_t process_uuid(uint32_t pid)
 }
 
 /*
- * The number of a thread's track. A thread with a number keeps it when its process executes another
- * program, so its handle is not used: see threads.h.
+ * The number of a thread's track. A thread with a number keeps this number when its process
+ * executes another program, but its handle changes. Therefore the handle of such a thread is not
+ * used (threads.h).
  */
 static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
 {
 	return mix_bits(mix_bits((uint64_t)pid << 32 | tid) + (tid ? 0 : thread));
 }
 
-/* Begins a packet with a TrackDescriptor. It has no timestamp, as it applies to the whole trace. */
+/*
+ * Begins a packet with a TrackDescriptor. The packet has no timestamp, because the description
+ * applies to the whole trace.
+ */
 static size_t begin_track(struct perfetto *perfetto, uint64_t uuid, size_t *packet)
 {
 	size_t track;
@@ -79,7 +83,10 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet)
 	return end_track(perfetto, track, packet);
 }
 
-/* The constant keeps counters apart from the spans of the process. */
+/*
+ * The constant makes the numbers of the tracks of counters different from those of the spans of the
+ * process.
+ */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field)
 {
 	return mix_bits(mix_bits(process_uuid(pid) ^ UINT64_C(0x636f756e746572)) +
@@ -94,7 +101,10 @@ int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *n
 	return end_track(perfetto, track, packet);
 }
 
-/* Describes the track of a process. A later description adds the name to an earlier one. */
+/*
+ * Describes the track of a process. A track may be described first without its name, and later once
+ * more with the name.
+ */
 static int process_track(struct perfetto *perfetto, uint32_t pid, const char *name)
 {
 	size_t packet, track = begin_track(perfetto, process_uuid(pid), &packet);
@@ -216,8 +226,8 @@ static int keyed_track(struct perfetto *perfetto, const struct fmt_event *event,
 		return 0;
 	}
 	/*
-	 * The sum with the series keeps the spans of different names apart, and the hash makes a
-	 * collision unlikely.
+	 * The number depends on the series, so spans of different names have different tracks. The
+	 * hash makes a collision unlikely.
 	 */
 	*track = mix_bits(mix_bits(process_uuid(event->pid) + span->series + 1) + span->lane);
 	kind->track = *track;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* proto.c - the memory of a message: it doubles, so that a message costs linear time. */
+/*
+ * proto.c - the memory of a message. Its size doubles when it is full, so that a message costs
+ * linear time.
+ */
 #include "convert/viewer/proto.h"
 
 #include "base/vec.h"

@@ -7,7 +7,8 @@
  * message within another one always has four bytes, although fewer could be enough. Readers accept
  * that, and so a message can be written in one pass.
  *
- * Errors    Without memory all further calls do nothing. The caller examines failed at the end.
+ * Errors After a lack of memory all further calls do nothing. The caller examines the member failed
+ * at the end.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PROTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PROTO_H

@@ -25,8 +25,8 @@ struct speedscope {
 };
 
 /*
- * Writes an event of a profile: O opens a frame, C closes it. The format requires that they nest
- * and that times do not fall, as nesting.h guarantees.
+ * Writes an event of a profile: O opens a frame, C closes it. The format requires that frames nest
+ * and that no event is earlier than the one before it. nesting.h guarantees both.
  */
 static void put_edge(void *arg, const struct edge *edge)
 {
@@ -51,8 +51,8 @@ static const char *name_of(const struct tracks *s, const struct track *track)
 }
 
 /*
- * Writes the name of a profile: the thread's name, then its numbers, so that no two profiles have
- * the same.
+ * Writes the name of a profile: the thread's name, and then its numbers, so that no two profiles
+ * have the same name.
  */
 static void put_track_name(struct speedscope *s, const struct track *track)
 {
@@ -156,7 +156,7 @@ static int speedscope_end(void *context, const struct fmt_end *end)
 	json_end_array(&s->json);
 	put_frames(s);
 	json_end_line(&s->json);
-	/* The output is valid but empty, and its reader would not explain why. */
+	/* The output is valid but empty, and speedscope would not explain why. */
 	if (!tracks->tracks)
 		fmt_fault(tracks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "it has no spans, and no events with a duration: speedscope has nothing "

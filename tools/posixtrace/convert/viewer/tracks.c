@@ -13,7 +13,8 @@
 #include "base/vec.h"
 
 #define FRAME_NAME_BYTES 4096       /* longer names of spans are shortened */
-#define TRACKS_MAX       (1u << 22) /* more end the conversion: each costs memory */
+/* the most tracks, because each costs memory; one more ends the conversion */
+#define TRACKS_MAX       (1u << 22)
 
 int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -127,8 +128,8 @@ static struct track *new_track(struct tracks *s, const struct fmt_event *event)
 
 /*
  * The track of the event's span, made if it is new. Tracks are found by a hash of 64 bits of their
- * facts; two tracks with the same hash would share a profile. Returns NULL without memory or if
- * there are too many.
+ * facts; if two tracks had the same hash, their spans would be in one profile. Returns NULL without
+ * memory or if there are too many.
  */
 static struct track *track_of(struct tracks *s, const struct fmt_event *event)
 {
@@ -178,7 +179,7 @@ int tracks_event(void *context, const struct fmt_event *event)
 
 	if (event->time_ns > s->last_ns)
 		s->last_ns = event->time_ns;
-	/* A span is added when it ends: only then its duration is known. */
+	/* A span is added when it ends, because its duration is known only then. */
 	return event->span && event->span->part != FMT_OPENS ? put_span(s, event) : 0;
 }
 

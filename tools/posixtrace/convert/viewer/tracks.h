@@ -26,7 +26,8 @@ struct track {
 struct tracks {
 	struct fmt_flow *flow;
 	struct out *out;
-	struct threads places;         /* finds tracks: the handle is a hash, the mark index + 1 */
+	/* finds tracks: the handle is a hash, and the mark is index + 1 */
+	struct threads places;
 	struct track **track;
 	size_t tracks;
 	uint32_t *frame;               /* by series of spans: index of the name + 1 */

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-/* Greater than each length and width that any code accepts, so a saturated number is refused. */
+/*
+ * A number that is greater than each length and width that a code accepts. A larger number in the
+ * text becomes this one, and so is refused.
+ */
 #define TOO_LARGE 100000u
 
 static bool is_digit(char c)
@@ -56,8 +59,8 @@ static bool has_width(unsigned n, bool has_n)
 
 /*
  * Returns whether a code of this letter may have this length m and this part n behind the dot. word
- * is set for the length W. These bounds are what later steps rely on: reader_bytes() reads into 16
- * bytes at most, print_number() prints 64 bits at most.
+ * is true for the length W. Later steps rely on these bounds: reader_bytes() reads at most 16
+ * bytes, and print_number() prints at most 64 bits.
  */
 static bool is_valid(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
@@ -104,8 +107,8 @@ static bool read_parts(const char *word, size_t len, const char *n, size_t n_len
 }
 
 /*
- * Returns whether a word is one of these letters, followed by digits or by W alone. Other words are
- * keywords or function names.
+ * Returns whether a word is one of these letters and behind it either digits or a single W. Other
+ * words are keywords or function names.
  */
 static bool has_form(const char *word, size_t len, const char *letters)
 {
@@ -151,8 +154,8 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 
 /*
  * The formats of macros work on a number of 64 bits, so they allow less than the codes that read
- * data: no text A, no length beyond 8 bytes, times and processes of 4 bytes. W has a different
- * meaning here, a range of bits, where 0 is the least significant one.
+ * data: no text A, no length beyond 8 bytes, times and processes of 4 bytes only. In a format W has
+ * a different meaning: a range of bits, in which bit 0 is the least significant one.
  */
 static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
@@ -171,7 +174,7 @@ static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, boo
 	}
 }
 
-/* There is no CODE_NONE here. Behind a percent sign nothing but a format is possible. */
+/* Never returns CODE_NONE, because nothing but a format is possible behind a percent sign. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code)
 {

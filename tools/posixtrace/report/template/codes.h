@@ -14,7 +14,7 @@
 
 struct code {
 	char letter;
-	uint16_t m;  /* the length; W counts as 8, and B has its number of bits here */
+	uint16_t m;  /* the length in bytes; W counts as 8. For B it is the number of bits */
 	uint16_t n;  /* 0: no width, because no code has a width of 0 */
 	bool has_n;
 };
@@ -26,8 +26,9 @@ enum code_answer {
 };
 
 /*
- * word is a run of letters, digits and _; n is the text behind a dot that follows it directly, or
- * NULL. n is examined if the word has the form of a code; HB and HT have none.
+ * word consists of letters, digits and _. If a dot follows the word directly, n is the text behind
+ * the dot; otherwise n is NULL. n is examined only if the word has the form of a code with a
+ * length, which HB and HT do not have.
  */
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code);
@@ -46,7 +47,7 @@ bool code_is_move(const struct code *code);
 bool code_is_integer(const struct code *code);
 bool code_is_text(const struct code *code);
 
-/* Returns the radix of the numbers that are compared with it. */
+/* Returns the radix of the numbers that a switch compares with the value of the code. */
 unsigned code_radix(const struct code *code);
 
 #endif

@@ -18,7 +18,7 @@ enum column { ID, PROCESS_NAME, PID, TID, ELAPSED, DELTA_MS, DELTA_US, COLUMNS }
 
 static const struct {
 	const char *name;
-	int width;             /* negative: to the left */
+	int width;             /* negative: the column is aligned to the left */
 } form[COLUMNS] = {
 	[ID] = { "ID", -4 },
 	[PROCESS_NAME] = { "PROCESS NAME", -14 },
@@ -136,7 +136,9 @@ static void columns_blanks(struct line *line, size_t count)
 	line->blanks += count;
 }
 
-/* The text is one physical line, without \n. Its own blanks at the end are kept back too. */
+/*
+ * The text is one physical line, without \n. The blanks at the end of the text are kept back too.
+ */
 static void text_of(struct line *line, const char *text, size_t len)
 {
 	size_t used = len;

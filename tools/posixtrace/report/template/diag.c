@@ -11,8 +11,8 @@
 #include "base/text.h"
 
 /*
- * The caller adds the messages of each file in the order of its lines, so the messages that do not
- * fit are those behind the ones that were kept. text must be static.
+ * The caller adds the messages of each file in the order of its lines. So if there are too many,
+ * the last ones are not kept. text must be static.
  */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text)
 {
@@ -29,8 +29,8 @@ void diag_add(struct diags *diags, struct diag_place place, const char *code, co
 }
 
 /*
- * For qsort(3). The code decides between two messages about the same byte, so that the order does
- * not depend on the sorting algorithm.
+ * Orders messages by position, for qsort(3). The code decides between two messages about the same
+ * byte, so that the order does not depend on the sorting algorithm.
  */
 static int diag_compare(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ static void tell_kind(struct out *err, const struct diags *diags, struct diag *d
 
 /*
  * Standard output is flushed first, so that the messages follow the output that preceded them. An
- * error of writing to standard error is dropped: there is no other place to report it.
+ * error of writing to standard error is ignored, because there is no other place to report it.
  */
 void diag_tell(struct diags *diags)
 {
@@ -107,7 +107,8 @@ void diag_tell(struct diags *diags)
 }
 
 /*
- * The bytes of the files belong to the diagnostics: positions are translated into lines from them.
+ * The struct diags owns the bytes of the files, because the messages compute their lines from these
+ * bytes.
  */
 void diag_fini(struct diags *diags)
 {

@@ -60,8 +60,8 @@ static uint64_t event_left(const struct reader *reader, int64_t offset)
 }
 
 /*
- * Moves without looking at the data: a template may move outside and back again. Only R stops at
- * the beginning of the hook word.
+ * Moves the pointer without a check, because a template may move out of the data and back again.
+ * Only R stops at the beginning of the hook word.
  */
 void reader_move(struct reader *reader, const struct code *code)
 {
@@ -136,8 +136,8 @@ uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endi
 }
 
 /*
- * Reads 1 to 64 bits, most significant first. With the bit offset they are in at most 9 bytes. The
- * pointer keeps its bit offset, since only B reads parts of bytes.
+ * Reads 1 to 64 bits, the most significant one first. Because of the bit offset they may be in 9
+ * bytes. The function may leave the pointer within a byte, as only the code B does.
  */
 static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 {
@@ -186,7 +186,7 @@ uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 	}
 }
 
-/* The bytes of code->m are at most 8, because code_is_integer() holds. */
+/* code->m is at most 8 bytes, because code_is_integer() holds. */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value)
 {
 	unsigned char bytes[8];
@@ -210,7 +210,7 @@ bool reader_integer(struct reader *reader, const struct code *code, uint64_t *va
 
 /*
  * len may be any number of 64 bits, because it may come from the data or from a macro. If nothing
- * is left, *offset may be outside the data; *text_len is then 0 and no byte is read there.
+ * is left, *offset may be outside the data. *text_len is 0 then, so the caller reads no byte there.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len)
@@ -228,7 +228,7 @@ bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t
 }
 
 /*
- * The pointer moves behind all m bytes of an A code, also behind those after its first null byte.
+ * The pointer moves behind all m bytes of an A code, although its text ends at the first null byte.
  */
 bool reader_code_text(struct reader *reader, const struct code *code, int64_t *offset,
 		      size_t *text_len)
@@ -239,7 +239,7 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 	if (code->letter == 'S')
 		return reader_integer(reader, &length, &len) &&
 		       reader_text(reader, len, true, offset, text_len);
-	if (!code->m && code->has_n) { /* only blanks, when it is printed */
+	if (!code->m && code->has_n) { /* such a text is empty and is printed as blanks */
 		*offset = 0;
 		*text_len = 0;
 		return true;
@@ -253,8 +253,8 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 }
 
 /*
- * A word that the data contains only in part is the number of the bytes that exist. A word behind
- * the data is 0. n is 1 to 5.
+ * If the data contains only a part of the word, the result is the number that these bytes form. A
+ * word behind the data is 0. n is 1 to 5.
  */
 uint64_t reader_data_word(const struct reader *reader, unsigned n)
 {

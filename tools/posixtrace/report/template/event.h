@@ -3,7 +3,8 @@
  * event.h - an event as a template sees it, and the pointer into its data.
  *
  * Offsets 0 to 7 are a word in place of AIX's hook word; the event's data begins at offset 8. The
- * pointer may have any value, also before the beginning: a read there is a read past the end.
+ * pointer may have any value, also one before the beginning. A read there fails as a read past the
+ * end does.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_EVENT_H
 #define POSIXTRACE_REPORT_TEMPLATE_EVENT_H
@@ -38,8 +39,9 @@ struct reader {
 };
 
 /*
- * Begins at the data, behind the hook word of AIX that it makes of type, length and number of the
- * event. The event must remain valid as long as the reader is used.
+ * Sets the pointer to the beginning of the data, and makes the hook word of AIX before the data
+ * from type, length and number of the event. The event must remain valid as long as the reader is
+ * used.
  */
 void reader_init(struct reader *reader, const struct template_event *event);
 
@@ -51,9 +53,9 @@ int64_t reader_pointer(const struct reader *reader);
 void reader_set_pointer(struct reader *reader, int64_t pointer);
 
 /*
- * Reads, and moves the pointer behind the bytes; returns false without a move if fewer bytes are
- * left. reader_integer() needs a code for which code_is_integer() holds. reader_bytes() reads at
- * most 16 bytes.
+ * These functions read, and move the pointer behind the bytes. If fewer bytes are left, they return
+ * false and do not move the pointer. reader_integer() needs a code for which code_is_integer()
+ * holds. reader_bytes() reads at most 16 bytes.
  */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value);
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
@@ -74,7 +76,10 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 /* Returns the word n of the data; n counts from 1. */
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
-/* Converts the number into a value of so many bytes with this sign, for a macro's format. */
+/*
+ * Converts the number into the value that it has in the format of a macro, whose code has this
+ * letter, m and n.
+ */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n);
 
 /* Returns the number that the bytes form. */

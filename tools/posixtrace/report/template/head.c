@@ -43,7 +43,7 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 	key->kind = KEY_NAME;
 	if (parse_name(lex, program, &key->name))
 		return true;
-	/* No name follows the @: then the key is missing, and E05 says more than E14. */
+	/* If no name follows the @, the key is missing. E05 says this more clearly than E14. */
 	if (!strcmp(lex->failed_code, "E14")) {
 		lex->failed_code = "E05";
 		lex->failed_at = lex_place(lex, at);
@@ -51,7 +51,7 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 	return false;
 }
 
-/* Reads a decimal number of 64 bits; false for none, and for one that is too large. */
+/* Reads a decimal number of 64 bits. Returns false if there is no number, or if it is too large. */
 static bool head_digits(struct lex *lex, uint64_t *value)
 {
 	const char *at = lex->p;
@@ -64,7 +64,8 @@ static bool head_digits(struct lex *lex, uint64_t *value)
 }
 
 /*
- * No part of a word may follow the version: 1.0a is no version, and it is not a version and a word.
+ * No letter, digit or _ may follow the version directly. So 1.0a is an error, and not a version
+ * with a word behind it.
  */
 static bool read_version(struct lex *lex, struct template *template)
 {
@@ -81,8 +82,8 @@ static bool read_version(struct lex *lex, struct template *template)
 }
 
 /*
- * The level is optional. Without L= the level remains APPL, and the next step judges the word that
- * is there.
+ * The level is optional. Without L= the level remains APPL, and the next step reads what is
+ * there.
  */
 static bool read_level(struct lex *lex, enum level *level)
 {
@@ -134,8 +135,8 @@ static bool read_template(struct parse *parse, struct template *template)
 }
 
 /*
- * A key that no template has is no error: a file may remove a template that another version of an
- * earlier file had.
+ * A key that no template has is no error, because only another version of an earlier file may have
+ * the template.
  */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {
@@ -151,7 +152,10 @@ static bool read_removal(struct templates *templates, struct parse *parse)
 	return true;
 }
 
-/* Reports the error of this line, or the wrong blank before it: the one that is first. */
+/*
+ * Reports the error of this line or the wrong blank behind a backslash. If the line has both,
+ * reports the one that is first.
+ */
 static void head_tell(struct templates *templates, struct lex *lex, const char *wrong_blank)
 {
 	if (wrong_blank &&
@@ -166,8 +170,8 @@ static void head_tell(struct templates *templates, struct lex *lex, const char *
 
 /*
  * The line is parsed into the program directly. The mark lets each failure remove everything that
- * the line has added: instructions, texts, numbers, calls and functions. A backslash with a blank
- * behind it also refuses the line, because the author and the parser disagree on where it ends.
+ * the line has added: instructions, texts, numbers, calls and functions. A line with a blank behind
+ * a backslash is refused too, because author and parser disagree on where this line ends.
  */
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line)
 {

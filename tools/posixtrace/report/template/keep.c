@@ -8,14 +8,14 @@
 #include "report/template/load.h"
 
 /*
- * The templates whose pools the comparisons below use: tsearch() passes only the two entries to a
- * comparison. One load runs at a time.
+ * The templates that the comparisons below belong to. tsearch() passes only the two entries to a
+ * comparison, but a comparison also needs the pools of the templates. One load runs at a time.
  */
 static const struct templates *compared;
 
 /*
- * Orders templates by their keys, for tsearch(3). Two templates with the same key are the same
- * entry.
+ * Orders templates by their keys, for tsearch(3). Two templates with the same key are one entry of
+ * the tree.
  */
 static int compare_templates(const void *a, const void *b)
 {
@@ -65,7 +65,7 @@ const struct template *templates_find(const struct templates *templates, const s
 
 /*
  * The template leaves both trees, so no later call reaches it. It remains in the list, and its
- * instructions remain in the program: nothing that refers to an index has to move.
+ * instructions remain in the program, so that all indexes stay valid.
  */
 static void remove_template(struct templates *templates, struct template *template)
 {
@@ -126,8 +126,9 @@ static bool is_earlier(const struct template *template, const struct template *t
 }
 
 /*
- * Returns false after a message. Within one file a second template is an error; a template of a
- * later file replaces the older one, unless its version is earlier.
+ * Returns whether the template may replace the old one; if not, prints a message. Within one file a
+ * second template with the same key is an error. A template of a later file replaces the old one,
+ * unless its version is earlier.
  */
 static bool may_replace(struct templates *templates, const struct template *template,
 			const struct template *old)
@@ -182,8 +183,8 @@ bool templates_keep(struct templates *templates, const struct template *template
 }
 
 /*
- * The search by name is linear: the tree can compare only names that are in the program's texts,
- * and this name is one of the log.
+ * The search by name is linear, because the tree can compare only names in the program's texts, and
+ * this name is in the log.
  */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number)
@@ -246,8 +247,8 @@ static bool keep_resolve(struct templates *templates, struct call *call)
 
 /*
  * Runs once, after all files, because a template may call one that a later file defines, replaces
- * or removes. It reports the first unknown call of each template. A call's start is not valid
- * before this, so templates run only if the result is true.
+ * or removes. It reports the first unknown call of each template. The start of a call is valid only
+ * afterwards, so templates run only if the result is true.
  */
 bool templates_link(struct templates *templates)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * left_out.c - replaces the templates after configure --disable-templates: report refuses -t, so no
- * template is loaded or run.
+ * left_out.c - replaces the files that load and run templates, after configure --disable-templates.
+ * report then refuses -t, so no template is loaded or run.
  */
 #include <errno.h>
 #include <string.h>

@@ -41,8 +41,8 @@ static size_t line_end(const char *p, const char *end)
 
 /*
  * Returns the length of a continuation at p, 0 if there is none. Blanks behind the backslash are
- * accepted here, because the caller of the parser has reported them already. The last backslash of
- * a file has no line end behind it.
+ * accepted here, because the caller of the parser has reported them already. A backslash at the end
+ * of the file counts too, although no line end follows it.
  */
 static size_t lex_continuation(const char *p, const char *end)
 {
@@ -59,7 +59,10 @@ static size_t lex_continuation(const char *p, const char *end)
 	return n ? (size_t)(q - p) + n : 0;
 }
 
-/* A backslash that does not begin a continuation is not skipped, because it begins \n, \t or \*. */
+/*
+ * Skips blanks, tabs and continuations. A backslash that begins no continuation is not skipped,
+ * because it begins \n, \t or \*.
+ */
 void lex_blanks(struct lex *lex)
 {
 	while (lex->p < lex->end) {
@@ -160,7 +163,7 @@ static bool lex_character(const char **p, const char *end, bool for_print, char 
 	return true;
 }
 
-/* Returns the end of the string that begins at p, on its physical line, or NULL. */
+/* Returns the quote that closes the string at p, or NULL if the physical line has none. */
 static const char *closing_quote(const char *p, const char *end)
 {
 	for (; p < end && !line_end(p, end); p++) {

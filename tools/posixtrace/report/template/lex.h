@@ -3,7 +3,7 @@
  * lex.h - reads the pieces of a logical line of a template file.
  *
  * The line is read in place: a backslash and the end of a physical line count as a blank. Only the
- * first fault of a line is kept and reported, so after it each function may simply return false.
+ * first fault of a line is kept and reported. So after a fault each function simply returns false.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_LEX_H
 #define POSIXTRACE_REPORT_TEMPLATE_LEX_H
@@ -18,7 +18,7 @@
 #define LEX_STRING_BYTES 1023
 
 struct lex {
-	const char *base;   /* of the file */
+	const char *base;   /* the beginning of the file */
 	uint32_t file;
 	const char *p, *end; /* the rest of the logical line */
 
@@ -62,7 +62,10 @@ bool word_is(struct word word, const char *text);
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
 
-/* A number without its sign: a word of digits in this radix, or with 0x or o in front. */
+/*
+ * Reads a number without its sign: a word of digits in this radix, or of digits with 0x or o in
+ * front.
+ */
 bool lex_number(struct lex *lex, unsigned radix, uint64_t *number);
 
 #endif

@@ -13,8 +13,8 @@
 #include "report/template/lex.h"
 
 /*
- * Reads up to the end of the file, and fails with EFBIG once it has read more than limit bytes: the
- * size of a pipe is not known before. *bytes belongs to the caller, after an error too.
+ * Reads up to the end of the file. Fails with EFBIG when it has read more than limit bytes, because
+ * the size of a pipe is not known before. The caller owns *bytes, also after an error.
  */
 static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 {
@@ -39,8 +39,8 @@ static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 }
 
 /*
- * "-" is standard input. O_NOCTTY: a path that is a terminal must not become the controlling
- * terminal. After an error nothing remains to be freed.
+ * "-" is standard input. O_NOCTTY: if the path is a terminal, it must not become the controlling
+ * terminal. After an error the caller has nothing to free.
  */
 static int read_file(const char *path, size_t limit, char **bytes, size_t *len)
 {

@@ -11,7 +11,7 @@
 #include "report/template/program.h"
 
 #define TEMPLATES_MAX 4096
-/* Limit for all files together: the memory for their templates is a few times that. */
+/* The most bytes of all files together. The memory for their templates is a few times as large. */
 #define TEMPLATE_FILE_BYTES ((size_t)16 << 20)
 
 enum level {
@@ -26,11 +26,11 @@ struct template {
 	uint64_t major, minor;
 	enum level level;
 	struct text_ref label;
-	uint32_t start;                    /* of its instructions */
-	struct diag_place place;           /* of its key */
+	uint32_t start;                    /* index of its first instruction */
+	struct diag_place place;           /* position of its key in the file */
 	size_t first_function, functions;  /* the functions that it defines */
 	size_t first_call, calls;
-	bool removed;                      /* or was replaced */
+	bool removed;                      /* a later file has removed or replaced the template */
 };
 
 struct templates {
@@ -54,15 +54,18 @@ void templates_fini(struct templates *templates);
 int templates_load(struct templates *templates, const char *path);
 
 /*
- * Call it after the last file: resolves the calls. Returns false if there are errors, in this file
- * or others.
+ * Must be called after the last file. Resolves the calls. Returns false if any of the files has an
+ * error.
  */
 bool templates_link(struct templates *templates);
 
 /* Returns the template with this key, or NULL. */
 const struct template *templates_find(const struct templates *templates, const struct key *key);
 
-/* Looks up the name, if it is not NULL, then the number, then the template for all other events. */
+/*
+ * Returns the template for an event: the one for its name, if name is not NULL; else the one for
+ * its number; else the one for all other events. Returns NULL if there is none.
+ */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number);
 
@@ -73,7 +76,7 @@ struct logical_line {
 };
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line);
 
-/* keep.c: enters the template, or reports why that is impossible; false: it is not kept. */
+/* keep.c: enters the template. If that is impossible, reports the reason and returns false. */
 bool templates_keep(struct templates *templates, const struct template *template);
 void templates_remove(struct templates *templates, const struct key *key);
 

@@ -70,8 +70,9 @@ static bool parse_loop(struct parse *parse)
 }
 
 /*
- * Keywords come first, then codes, then calls of functions. parse_code() returns false for a word
- * that is no code and for a wrong code; lex->failed is set only for a wrong code.
+ * A word is a keyword, else a code, else the name of a function that is called. parse_code()
+ * returns false for a word that is no code and for a wrong code; lex->failed is set only for a
+ * wrong code.
  */
 static bool word_element(struct parse *parse)
 {
@@ -107,7 +108,7 @@ static bool word_element(struct parse *parse)
 
 /*
  * $ begins a macro or the call of a template. It is a call if @ follows, or a word with the form of
- * a template's number. The look ahead uses a copy of the lexer.
+ * a template's number. A copy of the lexer looks ahead, so that the lexer itself does not move.
  */
 static bool macro_element(struct parse *parse)
 {
@@ -124,7 +125,7 @@ static bool macro_element(struct parse *parse)
 }
 
 /*
- * One element. lex->p is at its first byte, which exists. Each element takes at least one byte, so
+ * Parses one element, whose first byte is at lex->p. Each element takes at least one byte, so
  * parse_elements() ends.
  */
 static bool parse_element(struct parse *parse)
@@ -150,8 +151,8 @@ static bool parse_element(struct parse *parse)
 }
 
 /*
- * Calls itself through braces only. PARSE_BRACES bounds the depth, and so the stack that a hostile
- * file can use.
+ * The function calls itself, through other functions, only for an element in braces. PARSE_BRACES
+ * bounds the depth of braces, and so the stack that a hostile file can use.
  */
 bool parse_elements(struct parse *parse)
 {

@@ -2,9 +2,9 @@
 /*
  * parse.h - compiles the descriptor of a template into instructions.
  *
- * Each function consumes the element that it is named after and emits its instructions, or keeps
- * the fault and returns false. Depth is bounded: braces and parentheses have limits of their own,
- * and no other element nests.
+ * Each function consumes the element that it is named after and emits the instructions of this
+ * element. After a fault it keeps the fault and returns false. The depth of recursion is bounded,
+ * because the depths of braces and of parentheses are limited, and no other element nests.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PARSE_H
 #define POSIXTRACE_REPORT_TEMPLATE_PARSE_H
@@ -32,7 +32,7 @@ struct parse {
 struct subject {
 	const char *at;
 	enum { SUBJECT_CODE, SUBJECT_BUILTIN, SUBJECT_PLACE, SUBJECT_PARAMETER } kind;
-	struct code code;          /* or the macro's format; letter 0: none */
+	struct code code;          /* the code, or the format of a macro; letter 0: no format */
 	const struct macro *macro; /* for SUBJECT_BUILTIN */
 	unsigned index;            /* place of a macro, or index of a parameter */
 };
@@ -56,7 +56,7 @@ unsigned subject_radix(const struct subject *subject);
 /* A word of 3 or 4 hexadecimal digits: a template's number, and no name of a macro. */
 bool is_template_number(struct word word, uint32_t *number);
 
-/* parse_expr.c: emits the instructions that push its value. */
+/* parse_expr.c: emits the instructions that push the value of an expression. */
 bool parse_expression(struct parse *parse);
 bool parse_count(struct parse *parse); /* a code, a macro or a number */
 

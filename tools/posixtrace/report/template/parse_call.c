@@ -6,7 +6,7 @@
 
 /*
  * Reads the end of a block. A missing end is reported at the beginning of the block. If something
- * else is there, it is reported at its own place.
+ * else is in its place, the fault is reported there.
  */
 static bool close_block(struct parse *parse, const char *open)
 {
@@ -24,7 +24,8 @@ static bool close_block(struct parse *parse, const char *open)
 /*
  * Finds the place of a macro to which a value is assigned. A new name gets the next place; the
  * caller enters the name after the expression. Places are numbers, because templates that call each
- * other share their macros by number: the first macro of each, the second, and so on.
+ * other share their macros by number: the first macro of one is the first macro of the other, and
+ * so on.
  */
 static bool place_of(struct parse *parse, const char *at, struct word name, bool *is_new,
 		     unsigned *place)
@@ -41,8 +42,8 @@ static bool place_of(struct parse *parse, const char *at, struct word name, bool
 
 /*
  * Refuses names to which no value can be assigned: names that are numbers of templates, and names
- * of macros that are read-only. A function has only its parameters, since it runs for any template,
- * with macros that it does not know.
+ * of macros that are read-only. In a function only its parameters exist, because a function may run
+ * for any template and does not know the macros of that template.
  */
 static bool is_assignable(struct parse *parse, const char *at, struct word name,
 			  const struct macro **builtin)
@@ -63,7 +64,10 @@ static bool is_assignable(struct parse *parse, const char *at, struct word name,
 	return true;
 }
 
-/* builtin is $DATAPOINTER or $BASEPOINTER: no other macro is writable. */
+/*
+ * builtin is NULL, or one of $DATAPOINTER and $BASEPOINTER, because no other predefined macro is
+ * writable.
+ */
 static void parse_call_store(struct parse *parse, const struct macro *builtin, unsigned place)
 {
 	if (builtin)
@@ -105,8 +109,8 @@ static bool parse_call_assignment(struct parse *parse)
 }
 
 /*
- * Words that an element would not read as a function call. Codes with a wrong length are reserved
- * too.
+ * Whether the word is one that an element would not read as a call of a function. Codes with a
+ * wrong length are reserved too.
  */
 static bool is_reserved(struct word word)
 {
@@ -144,7 +148,9 @@ static bool parse_call_parameter(struct parse *parse)
 	return true;
 }
 
-/* (name, ...) in any number up to TEMPLATE_PARAMETERS. parse->parameters counts them. */
+/*
+ * Parses (name, ...), with at most TEMPLATE_PARAMETERS names. parse->parameters counts the names.
+ */
 static bool parse_call_parameters(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -161,8 +167,8 @@ static bool parse_call_parameters(struct parse *parse)
 }
 
 /*
- * Copies the name into the program's texts. Without memory the program notes it, and the load fails
- * later.
+ * Copies the name into the program's texts. Without memory it sets no_memory of the program, and
+ * the load fails later.
  */
 static bool keep_name(struct parse *parse, struct word name, struct text_ref *ref)
 {
@@ -175,7 +181,8 @@ static bool keep_name(struct parse *parse, struct word name, struct text_ref *re
 
 /*
  * The code of a function is where it is defined, in the middle of a template; a jump leads over it.
- * If a part is wrong, the rest is emitted anyway: the caller drops all of the line.
+ * If a part is wrong, the rest is emitted nevertheless, because the caller then drops the whole
+ * line.
  */
 static bool parse_call_function(struct parse *parse)
 {

@@ -8,7 +8,10 @@
  */
 #define PARENTHESES 32
 
-/* Numbers have 64 bits and instructions have 32, so a number is in a pool of its own. */
+/*
+ * A number has 64 bits, but an instruction has only 32 bits for it. Therefore numbers are in a
+ * pool, and the instruction has the index.
+ */
 static bool push_number(struct parse *parse, unsigned radix)
 {
 	uint64_t number;
@@ -19,7 +22,10 @@ static bool push_number(struct parse *parse, unsigned radix)
 	return true;
 }
 
-/* Codes and octal numbers begin alike: o4 is a code, and o17 is the number 15. */
+/*
+ * Whether the word is an octal number. Some codes begin with o too: o4 is a code, and o17 is the
+ * number 15.
+ */
 static bool is_octal_number(struct word word)
 {
 	struct code code;
@@ -34,8 +40,8 @@ static bool is_octal_number(struct word word)
 }
 
 /*
- * A word that begins with a digit is a number. Everything else is a code, also o1, o2, o4 and o8,
- * or a macro.
+ * A word that begins with a digit is a number. Everything else is a code or a macro. o1, o2, o4 and
+ * o8 are codes.
  */
 bool parse_count(struct parse *parse)
 {
@@ -74,7 +80,9 @@ static bool parse_expr_factor(struct parse *parse)
 {
 	bool negative = false;
 
-	/* Two signs cancel: a long row of them needs no depth. */
+	/*
+	 * Two signs cancel each other, so the loop can read any number of them without recursion.
+	 */
 	while (lex_take(&parse->lex, '-'))
 		negative = !negative;
 	if (!(lex_is(&parse->lex, '(') ? parse_expr_parenthesis(parse) : parse_count(parse)))
@@ -85,8 +93,8 @@ static bool parse_expr_factor(struct parse *parse)
 }
 
 /*
- * Operators of the same rank are applied from left to right: both operands are on the stack when
- * the operator is emitted.
+ * Operators of the same rank are applied from left to right, because the instruction for an
+ * operator is emitted directly after those of its right operand.
  */
 static bool parse_expr_term(struct parse *parse)
 {

@@ -73,8 +73,8 @@ static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *
 #define NO_JUMP UINT32_MAX
 
 /*
- * Emits: comparison, jump to the next case, body, jump behind the switch. *leave is the head of the
- * list of those last jumps.
+ * Emits the comparison, a jump to the next case, the body, and a jump behind the switch. *leave is
+ * the head of the list of the jumps behind the switch.
  */
 static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t *leave)
 {
@@ -95,8 +95,9 @@ static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t
 }
 
 /*
- * The register of the subject is free again once a body runs, so a switch in a body may use it.
- * Without memory the list of jumps is not complete and is not walked; the program is not run then.
+ * The register of the subject is not needed any more when a body runs, so a switch in the body may
+ * use it. Without memory the list of jumps is not complete, so it is not used, and the program is
+ * not run then.
  */
 bool parse_switch(struct parse *parse, const struct subject *subject)
 {
@@ -186,7 +187,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Unlike the values of a switch, flags are hexadecimal even where the subject is decimal. */
+/*
+ * Flags are hexadecimal even if the subject is decimal, while the values of a switch have the radix
+ * of the subject.
+ */
 bool parse_bit_flags(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the word directly after a dot, NULL if there is no dot with a word after it. */
+/* Returns the word directly after the dot, or NULL if there is no dot or no word after it. */
 static const char *parse_subject_dotted(const struct lex *lex, const char *dot, size_t *len)
 {
 	struct lex behind = *lex;
@@ -211,8 +211,8 @@ static bool is_number_format(char letter)
 }
 
 /*
- * Emits the instructions that leave one number on the stack; false for texts, actions and formats
- * that only print.
+ * Emits the instructions that leave one number on the stack. Returns false for texts, for actions,
+ * and for formats that only print.
  */
 bool subject_number(struct parse *parse, const struct subject *subject)
 {
@@ -240,8 +240,8 @@ bool subject_is_text(const struct subject *subject)
 }
 
 /*
- * Emits the instructions that fill the switch's register with a text. To be called only if
- * subject_is_text() returns true for the subject.
+ * Emits the instructions that fill the switch's register with a text. The caller may call it only
+ * if subject_is_text() returns true for the subject.
  */
 void subject_text(struct parse *parse, const struct subject *subject)
 {

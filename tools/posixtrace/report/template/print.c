@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * print.c - prints numbers in the forms of codes and macros. No text is longer than PRINT_BYTES;
- * the longest is that of 64 bits. The returned lengths include no null byte at the end.
+ * print.c - prints numbers in the forms of codes and macros. No text is longer than PRINT_BYTES.
+ * The longest text has the 64 digits of a binary number. The returned lengths include no null byte
+ * at the end.
  */
 #include "report/template/print.h"
 
@@ -13,7 +14,7 @@
 #include "base/errnames.h"
 #include "base/out.h"
 
-/* bits is 1 to 64: codes.c checks it. */
+/* bits is 1 to 64, as codes.c has checked. */
 static size_t print_binary(char *text, uint64_t value, unsigned bits)
 {
 	for (unsigned i = 0; i < bits; i++)

@@ -8,9 +8,9 @@
 #include "report/template/event.h"
 #include "report/template/macros.h"
 
-#define PRINT_BYTES 80 /* 64 digits, and more than a date and time need */
+#define PRINT_BYTES 80 /* enough for 64 digits, and for a date with time */
 
-/* Each writes at most PRINT_BYTES bytes and returns the number of written bytes. */
+/* Each of these functions writes at most PRINT_BYTES bytes and returns their number. */
 
 /*
  * Prints in the form of the code of this letter and length; letters other than X, D, U, o, B, E, F,

@@ -5,7 +5,8 @@
  *
  * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
  * and wrap. The machine has one register for the subject of a switch and one for bit flags. One of
- * each is enough: its value is not needed any more when the selected part runs.
+ * each is enough, because the value is not needed any more when the selected part, which may
+ * contain another switch, runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -79,7 +80,7 @@ struct text_ref {
 	uint32_t len;
 };
 
-/* The key of a template: a number, a name, or the one for everything else. */
+/* The key of a template: a number, a name, or the key for all other events. */
 struct key {
 	enum { KEY_NUMBER, KEY_NAME, KEY_OTHERS } kind;
 	uint32_t number;
@@ -115,12 +116,15 @@ struct program {
 	bool no_memory; /* an element could not be added */
 };
 
-/* A state of the program. Elements added since can be removed. */
+/* A state of the program. program_drop() can remove the elements that were added since then. */
 struct program_mark {
 	size_t codes, texts, numbers, calls, functions;
 };
 
-/* Each adds an element and returns its index. Without memory each sets no_memory and returns 0. */
+/*
+ * Each of these functions adds an element and returns its index. Without memory it sets no_memory
+ * and returns 0.
+ */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c);
 uint32_t program_number(struct program *program, uint64_t number);
 uint32_t program_call(struct program *program, const struct call *call);

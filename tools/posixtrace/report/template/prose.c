@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * prose.c - collects the text of one event in a buffer of fixed size. The text has only printable
- * ASCII and \n, whatever the event's data is. All that does not fit is dropped without an error:
- * the data and the loops of a template decide how much there is.
+ * ASCII and \n, whatever the event's data is. Text that does not fit is dropped without an error,
+ * because the data and the loops of a template decide how much text there is.
  */
 #include "report/template/prose.h"
 
@@ -19,8 +19,8 @@ void prose_init(struct prose *prose)
 }
 
 /*
- * Returns whether the buffer is full. Loops over long texts end then, so that a huge field costs no
- * more time than filling the buffer.
+ * Returns whether the buffer is full. Loops over long texts end when it is full, so that a huge
+ * field costs no more time than to fill the buffer.
  */
 static bool is_full(const struct prose *prose)
 {
@@ -71,8 +71,8 @@ static void put_separator(struct prose *prose)
 }
 
 /*
- * Returns whether a literal begins like a word. Then a separator is needed between a field and the
- * literal; before punctuation none is needed.
+ * Returns whether a literal begins like a word. A separator is needed between a field and such a
+ * literal, but not between a field and punctuation.
  */
 static bool begins_word(char c)
 {
@@ -146,8 +146,8 @@ void prose_begin_field(struct prose *prose)
 }
 
 /*
- * separated is false for the codes A0 and X0: by them a template reads characters one by one, which
- * then form one word.
+ * separated is false for the codes A0 and X0. With these codes a template reads characters one by
+ * one, and the characters form one word.
  */
 void prose_end_field(struct prose *prose, bool separated)
 {

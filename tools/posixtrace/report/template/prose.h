@@ -19,7 +19,8 @@ struct prose {
 		WAIT_SOFT,
 		WAIT_HARD
 	} wait;
-	bool positional;       /* the last part was a flag at its position, in this statement */
+	/* the last part was a flag at its position, in the present statement */
+	bool positional;
 	const char *separator; /* the caller owns it */
 	size_t separator_len;
 	size_t column;         /* from the left margin of the text */
@@ -35,8 +36,8 @@ void prose_init(struct prose *prose);
 void prose_label(struct prose *prose, const char *text, size_t len);
 
 /*
- * Literals may contain \n and \t, fields may contain any bytes: bytes that cannot be shown become
- * dots.
+ * Literals may contain \n and \t. Fields may contain any bytes, and those that cannot be shown
+ * become dots.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len);
 void prose_positional(struct prose *prose, const char *text, size_t len);

@@ -44,8 +44,8 @@ static void run_push(struct run *run, uint64_t value)
 }
 
 /*
- * Returns 0 if the stack is empty. That does not happen, because the parser emits balanced code;
- * the check is a second line of defence.
+ * Returns 0 if the stack is empty. This does not happen, because the parser emits balanced code.
+ * The check is a second line of defence.
  */
 static uint64_t run_pop(struct run *run)
 {
@@ -53,8 +53,9 @@ static uint64_t run_pop(struct run *run)
 }
 
 /*
- * The arguments stay on the stack, and the callee finds them there by their position. A template
- * has none. The separator is saved, because a change of it ends with the call.
+ * The arguments stay on the stack, and the callee finds them there by their position. A called
+ * template has no arguments. The separator is saved, because the caller gets its separator back
+ * when the call ends.
  */
 void run_call(struct run *run, uint32_t start, unsigned arguments)
 {
@@ -73,7 +74,7 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 /*
  * Ends a template or a function. If there is no frame, this is the end of the event's own template.
  * Otherwise everything above the caller's part of the stack is removed, including the arguments,
- * and the loops that the callee did not finish end.
+ * and loops that the callee has not finished are ended.
  */
 static void give_back(struct run *run)
 {
@@ -153,8 +154,8 @@ static void next_turn(struct run *run, uint32_t body)
 }
 
 /*
- * The difference of two times of a hostile log may need 65 bits. A timer that was never started
- * prints nothing: the trace may have begun after its start.
+ * The difference of two times of a hostile log may need 65 bits. If the timer was not started,
+ * nothing is printed, because the trace may have begun after the start.
  */
 static void end_timer(struct run *run)
 {
@@ -171,7 +172,7 @@ static void end_timer(struct run *run)
 	prose_field(&run->prose, text, strlen(text));
 }
 
-/* Pops in the reverse order of the pushes. */
+/* Pops the second number first, because it is on top of the stack. */
 static void start_timer(struct run *run)
 {
 	uint64_t b = run_pop(run), a = run_pop(run);
@@ -227,9 +228,9 @@ static void string_subject(struct run *run, enum macro_id id)
 }
 
 /*
- * Runs the instruction at run->at. run->at is valid: jumps lead to instructions, and each template
- * and function ends with OP_RETURN. The fields of ins are interpreted as the comments of enum op
- * say; code and text are valid only for the operations that use them.
+ * Runs the instruction at run->at. run->at is always valid, because jumps lead to instructions, and
+ * each template and function ends with OP_RETURN. The comments of enum op say what the members of
+ * ins mean. The variables code and text are valid only for the operations that use them.
  */
 static void run_step(struct run *run)
 {
@@ -388,8 +389,8 @@ static void run_begin(struct run *run, const struct template_event *event)
 }
 
 /*
- * run->printed grows only by events that are printed, since $RELLINENO counts those. $NOPRINT hides
- * the event, but its template runs to its end and may start timers.
+ * run->printed counts only events that are printed, because its value is that of $RELLINENO.
+ * $NOPRINT hides the event, but its template runs to its end and may start timers.
  */
 bool run_event(struct run *run, const struct template *template, const struct template_event *event)
 {

@@ -22,7 +22,7 @@
 
 struct run_frame {
 	uint32_t back;        /* the instruction behind the call */
-	uint32_t parameters;  /* index of the first on the stack */
+	uint32_t parameters;  /* index of the first parameter on the stack */
 	uint32_t loops;       /* number of loops that the caller is in */
 	const char *separator;
 	size_t separator_len;
@@ -65,8 +65,8 @@ struct run {
 };
 
 /*
- * Runs the template of an event; NULL: the event gets the built-in form. Returns false if the event
- * is not printed. Otherwise the text is in prose.
+ * Runs the template of an event. If template is NULL, the event gets the built-in form. Returns
+ * false if the event is not printed. Otherwise the text is in prose.
  */
 bool run_event(struct run *run, const struct template *template,
 	       const struct template_event *event);

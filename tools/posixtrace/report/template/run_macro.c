@@ -78,7 +78,8 @@ const char *run_string(const struct run *run, enum macro_id id)
 }
 
 /*
- * The name of the log has any length, so the field is written piece by piece and not into a buffer.
+ * The name of the log may have any length, so the field is written piece by piece and without a
+ * buffer.
  */
 static void error_field(struct run *run)
 {

@@ -9,7 +9,7 @@
 #define BUILTIN_BYTES 32 /* of data that the built-in form shows */
 
 /*
- * Long texts need more time than a step, so they count as several steps: one for each 64 bytes.
+ * A long text needs more time than a step, so it counts as further steps, one for each 64 bytes.
  * Otherwise a loop over a long text could take minutes within the limit of steps. At most 1024
  * steps are added, so the number cannot wrap.
  */
@@ -43,7 +43,7 @@ static bool print_text_code(struct run *run, const struct code *code)
 
 	if (!reader_code_text(&run->reader, code, &offset, &len))
 		return false;
-	/* A0 without a width prints one character of a row, so no separator follows it. */
+	/* A0 without a width prints a single character of a word, so no separator follows it. */
 	print_text(run, offset, len, code->n, code->m || code->n);
 	return true;
 }
@@ -69,8 +69,8 @@ static bool print_byte_string(struct run *run, unsigned count)
 }
 
 /*
- * Prints the field of a code, and moves the pointer. F, T and P are printed only, so they are not
- * among the integers.
+ * Prints the field of a code, and moves the pointer. The codes F, T and P can only be printed, so
+ * code_is_integer() is false for them.
  */
 bool run_print_code(struct run *run, const struct code *code)
 {
@@ -102,8 +102,8 @@ bool run_print_code(struct run *run, const struct code *code)
 }
 
 /*
- * Text at the pointer whose length is on the stack. The length may be anything; reader_text()
- * limits it to the data that is left.
+ * Prints the text at the pointer. Its length is on the stack and may be any number, which
+ * reader_text() limits to the data that is left.
  */
 bool run_counted(struct run *run, unsigned width)
 {

@@ -93,8 +93,8 @@ bool select_add_numbers(struct select_numbers *numbers, const char *option, cons
 }
 
 /*
- * The value is computed in integers: a double does not hold nanoseconds of long traces. Digits
- * behind the ninth are ignored.
+ * The value is computed in integers, because a double is not exact to the nanosecond for long
+ * traces. Digits of the fraction behind the ninth are ignored.
  */
 bool select_seconds(const char *text, int64_t *ns)
 {

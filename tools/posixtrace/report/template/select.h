@@ -36,8 +36,8 @@ struct select {
 void select_fini(struct select *select);
 
 /*
- * Each adds the elements of a list with commas. Each returns false after a message with the
- * option's name if the list is invalid.
+ * Each of these functions adds the elements of a list with commas. If the list is invalid, it
+ * prints a message with the option's name and returns false.
  */
 bool select_add_types(struct select_types *types, const char *option, const char *list);
 bool select_add_numbers(struct select_numbers *numbers, const char *option, const char *list);

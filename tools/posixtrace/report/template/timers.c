@@ -55,7 +55,7 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 		free(timer);
 }
 
-/* The timer's memory is freed here, so a report needs no more than its running timers. */
+/* Frees the timer's memory, so a report needs memory for its running timers only. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns)
 {
 	struct timer *timer = timers_find(timers, a, b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timers.h - timers: the times at which they were started are kept by pairs of numbers, for a whole
- * report.
+ * timers.h - the timers of a report. A pair of numbers identifies a timer, and the time at which it
+ * was started is kept until it ends.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
 #define POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Further timers are not kept, because events choose the pairs and may choose any number. */
+/*
+ * The most timers at a time. Further timers are not kept, because the data of events decides how
+ * many pairs there are.
+ */
 #define TIMERS_MAX ((size_t)1 << 18)
 
 struct timers {
