@@ -26,7 +26,10 @@ static enum column_kind kind_of(const struct posix_trace_field_np *field)
 	case POSIX_TRACE_FORM_BYTES_NP:
 		return field->type == POSIX_TRACE_TYPE_STR_NP ? COLUMN_TEXT : COLUMN_BLOB;
 	default:
-		return field->type == POSIX_TRACE_TYPE_U64_NP ? COLUMN_UNSIGNED : COLUMN_INTEGER;
+		return field->type == POSIX_TRACE_TYPE_U64_NP ||
+				       field->type == POSIX_TRACE_TYPE_NS_NP ?
+			       COLUMN_UNSIGNED :
+			       COLUMN_INTEGER;
 	}
 }
 
@@ -91,9 +94,10 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 static bool place_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 			uint32_t *place)
 {
+	const size_t before = fields->count;
 	bool is_first = true;
 
-	for (size_t i = 0; i < fields->count; i++) {
+	for (size_t i = 0; i < before; i++) {
 		struct parquet_field *at = &fields->field[i];
 		enum column_kind both = kind_with(at->kind, kind);
 
@@ -108,7 +112,8 @@ static bool place_field(struct parquet_fields *fields, const char *field, enum c
 	}
 	if (!add_field(fields, field, kind, is_first))
 		return false;
-	*place = (uint32_t)fields->count;
+	/* 0: the field has no column */
+	*place = fields->count > before ? (uint32_t)fields->count : 0;
 	return true;
 }
 

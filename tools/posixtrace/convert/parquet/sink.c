@@ -152,7 +152,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	parquet_string(file, 1, pairing_kind_name(span->series->kind));
 	parquet_integer(file, 2, span->begin_ns);
 	parquet_integer(file, 3, span->end_ns);
-	parquet_integer(file, 4, (int64_t)span->time_ns);
+	parquet_integer(file, 4, span_signed_ns(span));
 	if (span->has_cpu)
 		parquet_integer(file, 5, (int64_t)span->cpu_ns);
 	parquet_integer(file, 6, span->pid);
