@@ -11,9 +11,13 @@
 #define ERROR_NS   1000 /* the error of a begin: this, and a part of the duration */
 #define ERROR_PART 1000
 
+/* Levels of all threads together. A forged log could otherwise make its reader use gigabytes. */
+#define LEVELS_MAX ((size_t)1 << 20)
+
 struct nest {
 	struct nest_thread *thread;
 	size_t threads;
+	size_t levels; /* for which threads have room */
 	struct table of_thread;
 };
 
@@ -51,12 +55,20 @@ static struct nest_thread *thread_of(struct nest *nest, pid_t pid, pid_t tid)
 	return &nest->thread[nest->threads++];
 }
 
-/* Makes the levels up to a depth valid. Returns false without memory. */
-static bool reach_depth(struct nest_thread *thread, size_t depth)
+/* Makes the levels up to a depth valid. Returns false at the limit of levels or without memory. */
+static bool reach_depth(struct nest *nest, struct nest_thread *thread, size_t depth)
 {
-	if (depth >= thread->used &&
-	    !vec_reserve(&thread->level, &thread->room, thread->used, depth + 1 - thread->used))
-		return false;
+	if (depth >= thread->room) {
+		if (nest->levels + depth - thread->room >= LEVELS_MAX)
+			return false;
+		nest->levels -= thread->room;
+		if (!vec_reserve(&thread->level, &thread->room, thread->used,
+				 depth + 1 - thread->used)) {
+			nest->levels += thread->room;
+			return false;
+		}
+		nest->levels += thread->room;
+	}
 	for (; thread->used <= depth; thread->used++)
 		thread->level[thread->used] = (struct nest_level){
 			INT64_MAX,
@@ -76,7 +88,7 @@ int64_t nest_begin(struct nest **nest, pid_t pid, pid_t tid, uint64_t depth, int
 		*nest = calloc(1, sizeof(**nest));
 	thread = *nest && depth < NEST_DEPTH ? thread_of(*nest, pid, tid) : NULL;
 	if (!thread || begin_ns > end_ns || begin_ns < INT64_MIN / 2 || end_ns > INT64_MAX / 2 ||
-	    !reach_depth(thread, depth))
+	    !reach_depth(*nest, thread, depth))
 		return begin_ns;
 	for (; thread->used > depth + 1; thread->used--)
 		if (thread->level[thread->used - 1].least_ns < inner_ns)
