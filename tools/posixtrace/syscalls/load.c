@@ -316,6 +316,20 @@ static bool is_event(const struct syscalls *syscalls, int fd)
 	return false;
 }
 
+/* Closes all descriptors but the events and keep. The highest of them bounds the search. */
+static void close_others(const struct syscalls *syscalls, int keep)
+{
+	int last = keep;
+
+	for (int i = 0; i < SYSCALLS_PROGRAMS; i++)
+		if (syscalls->event[i] > last)
+			last = syscalls->event[i];
+	for (int fd = 0; fd < last; fd++)
+		if (fd != keep && !is_event(syscalls, fd))
+			close(fd);
+	syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0);
+}
+
 /*
  * Closes the events so that the last close is in another process. The kernel waits some 50 ms at
  * the last close of each event, until no CPU executes the program any more. The other process has
@@ -337,9 +351,7 @@ static void close_events(struct syscalls *syscalls)
 		/* This process need not wait for a child of the child. */
 		if (fork())
 			_exit(0);
-		for (int fd = 0; fd < 1024; fd++)
-			if (!is_event(syscalls, fd) && fd != ends[0])
-				close(fd);
+		close_others(syscalls, ends[0]);
 		while (read(ends[0], &none, 1) < 0 && errno == EINTR)
 			;
 		_exit(0);
