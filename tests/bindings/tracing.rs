@@ -24,7 +24,8 @@ fn optional(number: Option<u64>) {
 
 fn all() {
     error!(target: "types", signed = -5, unsigned = 7u64, real = 2.5, is = true, text = "blank ;",
-           debug = ?[1, 2], http.method = %"GET", "type" = "x");
+           debug = ?[1, 2], http.method = %"GET", "type" = "x",
+           http_method = 3);
     warn!(target: "a::b", "{} of {}", 1, 2);
     info!(target: "levels", "info");
     debug!(target: "levels", "debug");

@@ -140,7 +140,8 @@ if [ -d "$tmp/crate" ] && ls -d "$crates"/tracing-0.1.* "$crates"/tracing-subscr
 		plain_lines "$tmp/$as.ptl" >"$tmp/out"
 		check "$as: each type of field" has out \
 			'^types:[0-9]* signed=-5 unsigned=7 real=2.5 is=true text="blank ;" '
-		check "$as: the fields behind them" has out ' debug="\[1, 2\]" http_method="GET" type="x"$'
+		check "$as: the fields behind them" has out \
+			' debug="\[1, 2\]" http_method="GET" type="x" http_method_2=3$'
 		check "$as: the target names the type" has out '^a.b:[0-9]* message="1 of 2"$'
 		check "$as: a value that is missing later" has out \
 			'^optional:[0-9]* message="first without or with a value" number=0$'

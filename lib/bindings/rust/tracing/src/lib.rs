@@ -155,6 +155,19 @@ fn field_name(name: &str) -> String {
     plain
 }
 
+/// Gives fields of equal names further ones: `a.b` and `a_b` are `a_b` and `a_b_2`.
+fn unique(mut fields: Vec<(String, Kind)>) -> Vec<(String, Kind)> {
+    for i in 1..fields.len() {
+        let name = fields[i].0.clone();
+        let mut number = 2;
+        while fields[..i].iter().any(|(other, _)| *other == fields[i].0) {
+            fields[i].0 = format!("{name}_{number}");
+            number += 1;
+        }
+    }
+    fields
+}
+
 /// A line of the program: its event types and the types of its fields.
 struct Line {
     name: String,
@@ -168,7 +181,9 @@ struct Line {
 impl Line {
     fn new(metadata: &Metadata<'_>, values: &Values) -> Line {
         let fields = metadata.fields().iter().zip(&values.value);
-        let fields = fields.map(|(key, value)| (field_name(key.name()), Kind::of(value))).collect();
+        let fields = unique(
+            fields.map(|(key, value)| (field_name(key.name()), Kind::of(value))).collect(),
+        );
         let level = match *metadata.level() {
             Level::ERROR => 1,
             Level::WARN => 2,
