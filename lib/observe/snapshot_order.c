@@ -386,6 +386,8 @@ static uint64_t first_opened(const struct order *order)
 	return first;
 }
 
+#define SNAPSHOT_LEVEL_MAX 9 /* of zstd; some 30 MB/s */
+
 /*
  * The description in the region is hostile, too: it is used only with its magic and valid
  * attributes, and each text gets a NUL. Otherwise the copy has default attributes.
@@ -406,6 +408,9 @@ static void know_info(struct ptx_snapshot *snapshot)
 	info->attr.name[PTX_NAME_BYTES - 1] = info->attr.generation[PTX_NAME_BYTES - 1] = '\0';
 	/* The attachment's policy was used by the writers, so it is the true one. */
 	info->attr.stream_policy = snapshot->attachment.stream_policy;
+	/* The traced process chose the level; a high one could keep an agent busy for minutes. */
+	if (info->attr.log_compression > SNAPSHOT_LEVEL_MAX)
+		info->attr.log_compression = SNAPSHOT_LEVEL_MAX;
 	info->clock[sizeof info->clock - 1] = info->boot[sizeof info->boot - 1] = '\0';
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log/format_compress.c: compressed logs are read, resumed, checked and damaged like others, and a
- * process without libzstd refuses them. The suites of log/ and cursor/ run with compressed logs,
- * too: test_compressed.sh.
+ * process without libzstd refuses them.
  */
 #include <stdio.h>
 #include <stdlib.h>
