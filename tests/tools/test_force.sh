@@ -48,7 +48,21 @@ try html "$tmp/log" -o "$tmp/box/out"
 try plot "$tmp/log" -o "$tmp/box/out"
 for format in $("$posixtrace" convert --list | awk '$2 == "writes" || $3 == "writes" { print $1 }'); do
 	case $format in
-	ctf | listing) ;;
+	listing) ;;
+	ctf | parquet) # these make a folder, which never replaces anything
+		rm -rf "$tmp/box"
+		mkdir "$tmp/box" "$tmp/box/out"
+		cp "$tmp/precious" "$tmp/box/victim"
+		run 1 convert "$tmp/log" --to "$format" -o "$tmp/box/out" --force
+		check "$format leaves a folder alone" rmdir "$tmp/box/out"
+		run 1 convert "$tmp/log" --to "$format" -o "$tmp/box/victim" --force
+		check "$format leaves a file alone" is_precious "$tmp/box/victim"
+		ln -s gone "$tmp/box/out"
+		run 1 convert "$tmp/log" --to "$format" -o "$tmp/box/out" --force
+		check "$format leaves a link alone" test -L "$tmp/box/out" -a ! -e "$tmp/box/gone"
+		rm "$tmp/box/out"
+		check "$format leaves nothing behind" leaves_nothing
+		;;
 	tracex)
 		run 0 convert "$tmp/log" --to tracex -o "$tmp/first.trx"
 		check "tracex has names beside it" grep -q a_begin "$tmp/first.trx.trxc"
