@@ -47,6 +47,27 @@ now() { date +%s%N; }
 record() { "$posixtrace" record -q -o "$log" -s 16M ${PTX_TRACE:+--trace="$PTX_TRACE"} ${families:+--trace="$families"} -- "$@"; }
 count_of() { "$posixtrace" dump -e "$1" "$log" 2>/dev/null | wc -l; }
 
+# soon COMMAND...: repeats the command until it succeeds, for ten seconds at most.
+soon() {
+	tries=200
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.05
+	done
+}
+
+# attaches OPTION...: begins posixtrace attach, sets $tracer, and returns when the stream is running.
+is_recording() { "$posixtrace" list 2>/dev/null | grep -q 'log.ptl .*running'; }
+attaches() {
+	"$posixtrace" attach "$@" -o "$log" >"$tmp/attached" 2>&1 &
+	tracer=$!
+	soon is_recording
+}
+
+# Other programs do not take the CPU of this process: their part of the time says nothing of it.
+has_priority() { chrt -f -p 1 "$1" 2>/dev/null || renice -n -15 -p "$1" >/dev/null 2>&1; }
+
 # once KIND PREFIX...: output in out.KIND, status in status.KIND, nanoseconds in ns.KIND
 once() {
 	kind=$1

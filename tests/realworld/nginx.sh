@@ -37,12 +37,7 @@ work() {
 	"$@" nginx -c "$tmp/nginx.conf" -p "$tmp" &
 	server=$!
 	children="$children $server"
-	tries=200
-	until curl -s "$url/" >/dev/null; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 99
-		sleep 0.05
-	done
+	soon curl -s "$url/" >/dev/null || return 99
 	wrk -t2 -c32 -d"${PTX_SECONDS:-3}s" "$url/" >"$tmp/wrk.$kind"
 	awk '/^Requests\/sec:/ { printf "%.0f\n", 1e9 / $2 }' "$tmp/wrk.$kind" >"$tmp/cost.$kind"
 	curl -s "$url/"

@@ -41,23 +41,12 @@ END
 nginx -c "$tmp/nginx.conf" -p "$tmp" &
 server=$!
 children="$children $server"
-tries=200
-until ab -n 1 "$url" >/dev/null 2>&1 || test $tries -eq 0; do
-	tries=$((tries - 1))
-	sleep 0.05
-done
+soon ab -n 1 "$url" >/dev/null 2>&1
 worker=$(cat /proc/$server/task/*/children)
 worker=${worker%% *}
-# Other programs do not take its CPU: their part of the time says nothing of nginx.
-chrt -f -p 1 $worker 2>/dev/null || renice -n -15 -p $worker >/dev/null 2>&1
+has_priority $worker
 
-"$posixtrace" attach --sched --sample 999 --sample-stack -p $worker -o "$log" >"$tmp/attached" 2>&1 &
-tracer=$!
-tries=200
-until "$posixtrace" list 2>/dev/null | grep -q 'log.ptl .*running' || test $tries -eq 0; do
-	tries=$((tries - 1))
-	sleep 0.05
-done
+attaches --sched --sample 999 --sample-stack -p $worker
 ab -n "${PTX_REQUESTS:-60}" -c 20 -H 'Accept-Encoding: gzip' "$url" >"$tmp/ab" 2>&1
 kill -INT $tracer
 wait $tracer

@@ -20,22 +20,15 @@ server=$(head -n 1 "$tmp/pg/data/postmaster.pid")
 children="$children $server"
 sql 'CREATE TABLE t(i int); INSERT INTO t VALUES(1)'
 
-"$posixtrace" attach --inherit --sched --stack='net.*' -p "$server" -o "$log" >"$tmp/attached" 2>&1 &
-tracer=$!
-tries=200
-until "$posixtrace" list 2>/dev/null | grep -q 'log.ptl .*running' || test $tries -eq 0; do
-	tries=$((tries - 1))
-	sleep 0.05
-done
+attaches --inherit --sched --stack='net.*' -p "$server"
 sql "BEGIN; UPDATE t SET i = 2; SELECT pg_sleep(3); COMMIT" &
 holder=$!
 # The second session begins when the first has the lock.
-tries=200
-until test "$(psql -q -t -A -h "$tmp/pg" -p 5498 -U postgres -c "SELECT count(*) FROM pg_stat_activity
-	WHERE wait_event = 'PgSleep'")" = 1 || test $tries -eq 0; do
-	tries=$((tries - 1))
-	sleep 0.05
-done
+lock_is_held() {
+	test "$(psql -q -t -A -h "$tmp/pg" -p 5498 -U postgres -c "SELECT count(*) FROM pg_stat_activity
+		WHERE wait_event = 'PgSleep'")" = 1
+}
+soon lock_is_held
 sql 'UPDATE t SET i = 3'
 wait $holder
 kill -INT $tracer

@@ -17,12 +17,7 @@ work() {
 		--dir "$tmp" --logfile "$tmp/redis.log" &
 	server=$!
 	children="$children $server"
-	tries=200
-	until is_up; do
-		tries=$((tries - 1))
-		test $tries -gt 0 || return 99
-		sleep 0.05
-	done
+	soon is_up || return 99
 	begin_ns=$(now)
 	redis-benchmark -s "$socket" -t set,get -n "$requests" -c 50 -r 1000 --csv >"$tmp/benchmark.$kind"
 	echo $(($(now) - begin_ns)) >"$tmp/cost.$kind"
@@ -44,11 +39,13 @@ echo "redis: $(accepted | wc -l) accepted, the server says $connections"
 
 # A command that is not pipelined is one read of a descriptor that accept() returned.
 awk '
-	function number(key,   at) {
-		at = index($0, "\"" key "\":")
+	# Labels of fields stand before the fields and have the same keys.
+	function number(key,   fields, at) {
+		fields = substr($0, index($0, "\"fields\":"))
+		at = index(fields, "\"" key "\":")
 		if (!at) return -1
 		at += length(key) + 3
-		return substr($0, at + (substr($0, at, 1) == "\"")) + 0 # those of 64 bits are in quotes
+		return substr(fields, at + (substr(fields, at, 1) == "\"")) + 0 # of 64 bits: in quotes
 	}
 	/"event":"net.accept"/ { if (number("accepted") >= 0) client[number("accepted")] = 1 }
 	/"event":"io.close"/ { delete client[number("fd")] }

@@ -11,22 +11,12 @@ cli() { redis-cli -s "$socket" "$@"; }
 redis-server --port 0 --unixsocket "$socket" --save '' --dir "$tmp" >"$tmp/server" 2>&1 &
 server=$!
 children="$children $server"
-tries=200
-until cli ping 2>/dev/null | grep -q PONG || test $tries -eq 0; do
-	tries=$((tries - 1))
-	sleep 0.05
-done
+answers() { cli ping 2>/dev/null | grep -q PONG; }
+soon answers
 cli eval "for i = 1, ${PTX_KEYS:-1000000} do redis.call('set', 'key:' .. i, i) end" 0
-# Other programs do not take its CPU: their part of the time says nothing of redis.
-chrt -f -p 1 $server 2>/dev/null || renice -n -15 -p $server >/dev/null 2>&1
+has_priority $server
 
-"$posixtrace" attach --sched --sample 999 --sample-stack -p $server -o "$log" >"$tmp/attached" 2>&1 &
-tracer=$!
-tries=200
-until "$posixtrace" list 2>/dev/null | grep -q 'log.ptl .*running' || test $tries -eq 0; do
-	tries=$((tries - 1))
-	sleep 0.05
-done
+attaches --sched --sample 999 --sample-stack -p $server
 redis-benchmark -s "$socket" -c 20 -n "${PTX_REQUESTS:-200000}" -t get -q >"$tmp/benchmark" &
 clients=$!
 sleep 0.3
