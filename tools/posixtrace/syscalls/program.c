@@ -116,6 +116,18 @@ static void look_up(struct program *p, int map, int key)
 	call_function(p, BPF_FUNC_map_lookup_elem);
 }
 
+/* Stores a value in the map, also if the map has the key. Both are places on the stack. */
+static void update_key(struct program *p, int map, int key, int value)
+{
+	load_map(p, BPF_REG_1, map);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, key);
+	move_register(p, BPF_REG_3, BPF_REG_10);
+	add_number(p, BPF_REG_3, value);
+	move_number(p, BPF_REG_4, BPF_ANY);
+	call_function(p, BPF_FUNC_map_update_elem);
+}
+
 static void delete_key(struct program *p, int map, int key)
 {
 	load_map(p, BPF_REG_1, map);
@@ -366,13 +378,7 @@ void program_enter(struct program *p, const int *map, const struct program_field
 		     AT_OPEN + (int)offsetof(struct program_open, args) + 8 * 6, 0);
 	store_number(p, BPF_DW, BPF_REG_10,
 		     AT_OPEN + (int)offsetof(struct program_open, args) + 8 * 7, INT32_MAX);
-	load_map(p, BPF_REG_1, map[SYSCALLS_MAP_OPEN]);
-	move_register(p, BPF_REG_2, BPF_REG_10);
-	add_number(p, BPF_REG_2, AT_TID);
-	move_register(p, BPF_REG_3, BPF_REG_10);
-	add_number(p, BPF_REG_3, AT_OPEN);
-	move_number(p, BPF_REG_4, BPF_ANY);
-	call_function(p, BPF_FUNC_map_update_elem);
+	update_key(p, map[SYSCALLS_MAP_OPEN], AT_TID, AT_OPEN);
 	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
 	count_lost(p, map);
 	leave_program(p);
@@ -434,13 +440,7 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 		and_number(p, BPF_REG_1, CLONE_THREAD_FLAG);
 		is_thread = jump_if(p, BPF_JNE, BPF_REG_1, 0);
 		store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 1);
-		load_map(p, BPF_REG_1, map[SYSCALLS_MAP_TRACED]);
-		move_register(p, BPF_REG_2, BPF_REG_10);
-		add_number(p, BPF_REG_2, AT_INDEX);
-		move_register(p, BPF_REG_3, BPF_REG_10);
-		add_number(p, BPF_REG_3, AT_ZERO);
-		move_number(p, BPF_REG_4, BPF_ANY);
-		call_function(p, BPF_FUNC_map_update_elem);
+		update_key(p, map[SYSCALLS_MAP_TRACED], AT_INDEX, AT_ZERO);
 		jump_lands(p, is_thread);
 	}
 	end_record(p, map);
