@@ -55,9 +55,7 @@ static void examine_calls(pid_t pid, doctor_report *report)
 	say_keep(text, sizeof(text));
 	verdict = target_examine(&target, pid, false);
 	say_keep(NULL, 0);
-	/* In the message the reason follows the words "process N: its calls cannot be traced: ". */
-	why = strstr(text, "traced: ");
-	why = why ? why + strlen("traced: ") : text;
+	why = target_reason(text);
 	switch (verdict) {
 	case TARGET_OK:
 		if (target.shim == SHIM_ATTACHED)

@@ -451,3 +451,10 @@ bool target_has_libc_malloc(const struct target *target)
 	}
 	return is_alone;
 }
+
+const char *target_reason(const char *message)
+{
+	const char *why = strstr(message, "traced: ");
+
+	return why ? why + strlen("traced: ") : message;
+}

@@ -55,6 +55,9 @@ enum target_verdict {
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
 
+/* Returns the reason in a message of the form "process N: its calls cannot be traced: REASON". */
+const char *target_reason(const char *message);
+
 /*
  * Examines a process whose code is to be restored. The process may be in any state, because nothing
  * is called in it. TARGET_LEAVE: it has ended, or has no list of jumps. The caller calls

@@ -8,6 +8,7 @@
 
 #include "base/say.h"
 #include "base/tool.h"
+#include "inject/target.h"
 #include "live/image.h"
 #include "live/preload.h"
 #include "live/process.h"
@@ -35,13 +36,11 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 	return why;
 }
 
-/* The reason in a message of the form "process N: its calls cannot be traced: REASON". */
+/* Returns the reason in the first line of a refusal. The text is cut behind this line. */
 static const char *reason_in(char *text)
 {
-	char *why = strstr(text, "traced: ");
-
 	text[strcspn(text, "\n")] = '\0';
-	return why ? why + strlen("traced: ") : text;
+	return target_reason(text);
 }
 
 /*
@@ -82,9 +81,13 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 	is_final = status && !kernel_has_calls(kernel) && !is_foreign(plan->pid);
 	why = status && !is_final ? enter_by_kernel(plan, kernel) : NULL;
 	if (!status || is_final || why) {
-		text[strcspn(text, "\n")] = '\0';
-		if (*text)
-			say("%s%s%s", text, why ? "; no kernel tracing: " : "", why ? why : "");
+		/* A refusal may have further lines, such as one that names the capability. */
+		for (char *line = text, *next; line && *line; line = next, why = NULL) {
+			next = strchr(line, '\n');
+			if (next)
+				*next++ = '\0';
+			say("%s%s%s", line, why ? "; no kernel tracing: " : "", why ? why : "");
+		}
 		return status;
 	}
 	process_name(name, plan->pid);
