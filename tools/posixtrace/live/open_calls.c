@@ -17,6 +17,7 @@
 #include "../../../lib/preload/patch_plan.h"
 #include "../../../lib/preload/types.h"
 #include "base/vec.h"
+#include "base/when.h"
 #include "base/whole.h"
 #include "live/ended.h"
 #include "log/field.h"
@@ -45,7 +46,7 @@ static int64_t realtime_now(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+	return when_timespec(&now);
 }
 
 /* Returns a stamp of now, by the clock of the processes that are traced. */
@@ -289,8 +290,9 @@ static void scan_log(struct scan *scan, trace_id_t trid)
 				of->ns = event.time_ns;
 			}
 		}
-		if (last && is_call(scan, id) &&
-		    event.time_ns >= scan->calls->read_ns - SECOND_NS / 1000)
+		/* Few events are so late, and the search for the type is linear. */
+		if (last && event.time_ns >= scan->calls->read_ns - SECOND_NS / 1000 &&
+		    is_call(scan, id))
 			mark_returned(scan, &event);
 	}
 }

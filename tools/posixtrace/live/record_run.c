@@ -503,7 +503,6 @@ static int trace_process(struct run *run)
 		status = create_log(run);
 	if (!status) {
 		/* Until capture_begin() succeeds, an error removes the new log. */
-		run->kernel_plan = run->record->kernel;
 		status = enter_process(&inject, run->plan, &run->kernel_plan,
 				       patch_is_wanted(&run->record->functions));
 		if (!status && patch_is_wanted(&run->record->functions))

@@ -267,6 +267,8 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 {
 	struct weave weave = { .kernel = kernel };
 	struct outfile made = { .fd = -1 };
+	/* Without --stack and --sample-stack there are no copies of stacks. */
+	const bool has_copies = kernel->plan.stack.globs || kernel->copies;
 	int err, status;
 
 	/* A damaged log stays as it is; capture_read_back() reports it. */
@@ -280,10 +282,9 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 		posix_trace_close(weave.from);
 		return status;
 	}
-	/* Without --stack and --sample-stack there are no copies of stacks. */
-	if (kernel->plan.stack.globs || kernel->copies)
+	if (has_copies)
 		weave.unwinder = stack_unwinder_begin(weave.from);
-	err = weave.unwinder || !(kernel->plan.stack.globs || kernel->copies) ?
+	err = weave.unwinder || !has_copies ?
 	      weave_all(&weave, made.fd) : ENOMEM;
 	stack_unwinder_end(weave.unwinder);
 	posix_trace_close(weave.from);

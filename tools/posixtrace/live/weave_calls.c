@@ -8,6 +8,7 @@
  * log is copied.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -190,7 +191,7 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 		return caller->state == CALLER_UNSEEN ?
 		       forms_named(kernel->forms, "process.start") : NULL;
 	case SYSCALLS_NEW:
-		if (kernel->plan.alone || record->arg[1] & 0x10000) /* CLONE_THREAD */
+		if (kernel->plan.alone || record->arg[1] & CLONE_THREAD)
 			return NULL;
 		child = find_caller(all, (pid_t)record->arg[0]);
 		caller = find_caller(all, (pid_t)record->pid); /* the array may have moved */
@@ -237,7 +238,7 @@ static void examine_records(struct examination *all)
 		if (type)
 			type->is_used = true;
 		kernel->event[of->other].address = (uintptr_t)type;
-		if (record.kind == SYSCALLS_NEW || record.kind == SYSCALLS_EXEC) {
+		if (record.kind == SYSCALLS_EXEC) {
 			const struct caller *caller = find_caller(all, (pid_t)record.pid);
 
 			/* The number of the parent, for the event process.start. */
@@ -345,6 +346,6 @@ int weave_call(struct weave *weave, const struct kernel_record *of)
 	    !strcmp(type->name, "process.exec_failed"))
 		len = data_of_process(of, &record, piece, bytes, data);
 	else
-		len = forms_data(kernel->forms, type, &record, piece, bytes, data);
+		len = forms_data(type, &record, piece, bytes, data);
 	return weave_put(weave, type->id, &by, 0, data, len);
 }

@@ -124,7 +124,9 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 		    ((as_sys || (call && !strncmp(call, "clone", 5))) &&
 		     forms->wants(forms->arg, name)) ||
 		    (call && (!strcmp(call, "sendto") || !strcmp(call, "recvfrom")) &&
-		     forms->wants(forms->arg, *call == 's' ? "net.send" : "net.recv")))
+		     forms->wants(forms->arg, *call == 's' ? "net.send" : "net.recv")) ||
+		    (call && !strncmp(call, "execve", 6) &&
+		     forms->wants(forms->arg, "process.exec_failed")))
 			plan[i].flags = SYSCALLS_WANTED;
 		if (plan[i].flags && call && is_at_entry(call))
 			plan[i].flags |= SYSCALLS_AT_ENTRY;
@@ -199,6 +201,19 @@ static bool is_thread(const struct syscalls_record *record, const char *call,
 	return flags & CLONE_THREAD;
 }
 
+/* find_row() for a number. It searches once, because each record needs the row. */
+static const struct form_row *row_at(uint32_t number, bool is_32bit, const char *call)
+{
+	static const struct form_row *row[SYSCALLS_PLANS];
+	static bool is_known[SYSCALLS_PLANS];
+	const size_t at = number + (is_32bit ? SYSCALLS_NUMBERS : 0);
+
+	if (!is_known[at])
+		row[at] = find_row(call, is_32bit);
+	is_known[at] = true;
+	return row[at];
+}
+
 /* Returns the row of a call, NULL if it becomes sys.NAME. */
 static const struct form_row *row_of(const struct syscalls_record *record,
 				     const unsigned char *piece, size_t bytes)
@@ -209,12 +224,12 @@ static const struct form_row *row_of(const struct syscalls_record *record,
 		return NULL;
 	/* These calls with a null address are send() and recv(). */
 	if (!strcmp(call, "sendto") && !record->arg[4])
-		call = "send";
-	else if (!strcmp(call, "recvfrom") && !record->arg[4])
-		call = "recv";
-	else if (!strncmp(call, "clone", 5) && is_thread(record, call, piece, bytes))
+		return find_row("send", record->is_32bit);
+	if (!strcmp(call, "recvfrom") && !record->arg[4])
+		return find_row("recv", record->is_32bit);
+	if (!strncmp(call, "clone", 5) && is_thread(record, call, piece, bytes))
 		return NULL;
-	return find_row(call, record->is_32bit);
+	return row_at(record->number, record->is_32bit, call);
 }
 
 /*
@@ -228,9 +243,8 @@ static void put_arguments(char *schema, size_t room, const char *call)
 	size_t used = strlen(schema);
 	const char *line;
 
-	snprintf(path, sizeof(path), "/sys/kernel/tracing/events/syscalls/sys_enter_%s/format",
-		 call);
-	if (!procfile_read(path, text, sizeof(text))) {
+	snprintf(path, sizeof(path), "syscalls/sys_enter_%s", call);
+	if (!syscalls_read_event(path, "format", text, sizeof(text))) {
 		for (int i = 0; i < 6; i++)
 			used += (size_t)snprintf(schema + used, room - used, "; x64 arg%d", i);
 		return;
@@ -287,9 +301,10 @@ static void put_texts(char *schema, size_t room, const struct form_row *row)
 
 /* Returns the type with a name, and makes it at its first use. NULL: not wanted, or no memory. */
 static struct form_type *make_type(struct forms *forms, const char *name,
-				   const struct form_row *row, const char *schema)
+				   const struct form_row *row, bool is_library)
 {
 	struct form_type *type;
+	const char *schema;
 
 	for (size_t i = 0; i < forms->types; i++)
 		if (!strcmp(forms->type[i]->name, name))
@@ -300,6 +315,7 @@ static struct form_type *make_type(struct forms *forms, const char *name,
 	if (!type)
 		return NULL;
 	forms->type[forms->types++] = type;
+	schema = is_library ? library_schema(name) : NULL;
 	type->row = schema ? row : NULL;
 	snprintf(type->name, sizeof(type->name), "%s", name);
 	/* A type without a schema is one that is not wanted. */
@@ -325,14 +341,14 @@ struct form_type *forms_type(struct forms *forms, const struct syscalls_record *
 	char name[FORM_NAME_BYTES];
 
 	if (row && !as_sys)
-		return make_type(forms, row->type, row, library_schema(row->type));
+		return make_type(forms, row->type, row, true);
 	sys_name(name, record->number, record->is_32bit);
-	return make_type(forms, name, row, NULL);
+	return make_type(forms, name, row, false);
 }
 
 struct form_type *forms_named(struct forms *forms, const char *name)
 {
-	return make_type(forms, name, NULL, library_schema(name));
+	return make_type(forms, name, NULL, true);
 }
 
 /* ------------------------------------------------------------------ data */
@@ -552,14 +568,13 @@ static void put_sys(struct making *making, const struct form_type *type)
 	}
 }
 
-size_t forms_data(const struct forms *forms, const struct form_type *type,
-		  const struct syscalls_record *record, const unsigned char *piece, size_t bytes,
+size_t forms_data(const struct form_type *type, const struct syscalls_record *record,
+		  const unsigned char *piece, size_t bytes,
 		  unsigned char data[FORM_DATA_BYTES])
 {
 	struct making making = { .record = record, .piece = piece, .bytes = bytes, .data = data };
 	const struct form_row *row = type->row ? row_of(record, piece, bytes) : NULL;
 
-	(void)forms;
 	if (row)
 		put_row(&making, type, row);
 	else

@@ -63,8 +63,8 @@ struct form_type *forms_type(struct forms *forms, const struct syscalls_record *
 struct form_type *forms_named(struct forms *forms, const char *name);
 
 /* Stores the data of the event. Returns the number of bytes. */
-size_t forms_data(const struct forms *forms, const struct form_type *type,
-		  const struct syscalls_record *record, const unsigned char *piece, size_t bytes,
+size_t forms_data(const struct form_type *type, const struct syscalls_record *record,
+		  const unsigned char *piece, size_t bytes,
 		  unsigned char data[FORM_DATA_BYTES]);
 
 #endif

@@ -40,8 +40,7 @@ static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
 
 /* ------------------------------------------------------------------ tracefs */
 
-/* Reads a file of an event. Returns false, with errno, if it cannot be read. */
-static bool read_event(const char *event, const char *file, char *text, size_t bytes)
+bool syscalls_read_event(const char *event, const char *file, char *text, size_t bytes)
 {
 	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	char path[128];
@@ -61,7 +60,7 @@ static int offset_of(const char *event, const char *field)
 	const char *found;
 	int offset;
 
-	if (!read_event(event, "format", text, sizeof(text)))
+	if (!syscalls_read_event(event, "format", text, sizeof(text)))
 		return -1;
 	snprintf(wanted, sizeof(wanted), " %s;\toffset:", field);
 	found = strstr(text, wanted);
@@ -193,7 +192,7 @@ static bool attach_programs(struct syscalls *syscalls)
 	char text[32];
 
 	for (int i = 0; i < SYSCALLS_PROGRAMS; i++) {
-		if (!read_event(events[i], "id", text, sizeof(text)))
+		if (!syscalls_read_event(events[i], "id", text, sizeof(text)))
 			return false;
 		attr.config = strtoull(text, NULL, 10);
 		syscalls->event[i] = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1,
@@ -213,12 +212,11 @@ static bool map_ring(struct syscalls *syscalls)
 	void *memory;
 
 	syscalls->page = (size_t)sysconf(_SC_PAGESIZE);
-	syscalls->ring = RING_BYTES;
 	memory = mmap(NULL, syscalls->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return false;
 	syscalls->consumer = memory;
-	memory = mmap(NULL, syscalls->page + 2 * syscalls->ring, PROT_READ, MAP_SHARED, fd,
+	memory = mmap(NULL, syscalls->page + 2 * (size_t)RING_BYTES, PROT_READ, MAP_SHARED, fd,
 		      (off_t)syscalls->page);
 	if (memory == MAP_FAILED)
 		return false;
@@ -254,6 +252,13 @@ static const char *reason_of(int err)
 	return "this kernel does not accept the programs";
 }
 
+/* Returns why find_fields() failed, by errno. */
+static const char *fields_reason(void)
+{
+	return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
+	       "the kernel's events are not there (tracefs is not mounted?)";
+}
+
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   bool follow)
 {
@@ -262,8 +267,7 @@ const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan
 
 	forget_all(syscalls);
 	if (!find_fields(&fields))
-		return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
-		       "the kernel's events are not there (tracefs is not mounted?)";
+		return fields_reason();
 	if (!make_maps(syscalls))
 		return reason_of(errno);
 	for (uint32_t i = 0; i < SYSCALLS_PLANS; i++)
@@ -285,8 +289,7 @@ const char *syscalls_refusal(void)
 
 	forget_all(&syscalls);
 	if (!find_fields(&fields))
-		return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
-		       "the kernel's events are not there (tracefs is not mounted?)";
+		return fields_reason();
 	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields, true))
 		why = reason_of(errno);
 	syscalls_end(&syscalls);
@@ -368,7 +371,7 @@ void syscalls_end(struct syscalls *syscalls)
 	close_events(syscalls);
 	close_all(syscalls->program, SYSCALLS_PROGRAMS);
 	if (syscalls->producer)
-		munmap(syscalls->producer, syscalls->page + 2 * syscalls->ring);
+		munmap(syscalls->producer, syscalls->page + 2 * (size_t)RING_BYTES);
 	if (syscalls->consumer)
 		munmap(syscalls->consumer, syscalls->page);
 	close_all(syscalls->map, SYSCALLS_MAPS);
@@ -404,7 +407,7 @@ void syscalls_look(struct syscalls *syscalls,
 	end = __atomic_load_n((unsigned long *)(void *)syscalls->producer, __ATOMIC_ACQUIRE);
 	while (at < end) {
 		const unsigned char *place = syscalls->producer + syscalls->page +
-					     (at & (syscalls->ring - 1));
+					     (at & (RING_BYTES - 1));
 		uint32_t head = __atomic_load_n((const uint32_t *)(const void *)place,
 						__ATOMIC_ACQUIRE);
 		uint32_t bytes = head & 0x3fffffff;
@@ -412,7 +415,7 @@ void syscalls_look(struct syscalls *syscalls,
 
 		if (head >> 31)
 			break;
-		if (!(head >> 30 & 1) && bytes >= sizeof(record) && bytes <= syscalls->ring) {
+		if (!(head >> 30 & 1) && bytes >= sizeof(record) && bytes <= RING_BYTES) {
 			memcpy(&record, place + 8, sizeof(record));
 			take(arg, &record, place + 8 + sizeof(record), bytes - sizeof(record));
 		}

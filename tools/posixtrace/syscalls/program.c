@@ -9,6 +9,7 @@
  */
 #include "syscalls/program.h"
 
+#include <sched.h>
 #include <stddef.h>
 
 enum {
@@ -19,7 +20,6 @@ enum {
 	AT_OPEN = -40 - (int)sizeof(struct program_open)
 };
 
-#define CLONE_THREAD_FLAG 0x10000
 #define TS_COMPAT         2  /* of thread_info.status: the call is one of 32 bits */
 #define STATUS_OFFSET     16 /* of thread_info.status in the task, on x86-64 since Linux 5.11 */
 
@@ -437,7 +437,7 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 	store_register(p, BPF_DW, BPF_REG_9, (int)offsetof(struct syscalls_record, arg) + 8,
 		       BPF_REG_1);
 	if (follow) {
-		and_number(p, BPF_REG_1, CLONE_THREAD_FLAG);
+		and_number(p, BPF_REG_1, CLONE_THREAD);
 		is_thread = jump_if(p, BPF_JNE, BPF_REG_1, 0);
 		store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 1);
 		update_key(p, map[SYSCALLS_MAP_TRACED], AT_INDEX, AT_ZERO);

@@ -80,7 +80,7 @@ struct syscalls {
 	int map[SYSCALLS_MAPS];
 	int program[SYSCALLS_PROGRAMS], event[SYSCALLS_PROGRAMS];
 	unsigned char *consumer, *producer; /* the shared pages of the ring */
-	size_t page, ring;                  /* bytes */
+	size_t page;                        /* bytes */
 	bool is_active;
 };
 
@@ -111,6 +111,12 @@ uint64_t syscalls_lost(const struct syscalls *syscalls);
 
 /* Removes everything from the kernel, after syscalls_begin() or in its place. */
 void syscalls_end(struct syscalls *syscalls);
+
+/*
+ * Reads a file of an event of the kernel, such as the format of "raw_syscalls/sys_exit". Returns
+ * false, with errno, if it cannot be read.
+ */
+bool syscalls_read_event(const char *event, const char *file, char *text, size_t bytes);
 
 /* Returns the name of a call, NULL if it is not known. */
 const char *syscalls_name(uint32_t number, bool is_32bit);

@@ -56,12 +56,11 @@ static bool collect_stacks(const struct history_thread *thread, int64_t from_ns,
 	struct table table = { .used = 0 };
 	bool good = true;
 
-	for (size_t i = 0; good && i < thread->samples; i++) {
+	for (size_t i = history_sample_at(thread, from_ns);
+	     good && i < thread->samples && thread->sample[i].time_ns < to_ns; i++) {
 		const struct sample *sample = &thread->sample[i];
 		uint32_t number = sample->stack - 1, at;
 
-		if (sample->time_ns < from_ns || sample->time_ns >= to_ns)
-			continue;
 		++*all;
 		if (!sample->stack)
 			continue;

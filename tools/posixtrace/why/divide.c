@@ -143,26 +143,6 @@ void division_label(struct division *division, struct why_node *node, const char
 /* ------------------------------------------------------------------ the walk */
 
 /*
- * Returns the thread's first sample that is not before a time, or the number of samples. The
- * samples are in the order of the log. If the times of the samples run backwards, the search may
- * return a wrong sample, but never one outside of the array.
- */
-static size_t first_sample(const struct history_thread *thread, int64_t time_ns)
-{
-	size_t low = 0, high = thread->samples;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thread->sample[middle].time_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
  * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Line numbers are left out,
  * because the samples of all lines of a function belong together.
  */
@@ -214,7 +194,7 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 {
 	const struct history_thread *thread = &division->history->thread[index];
 
-	for (size_t i = first_sample(thread, from_ns);
+	for (size_t i = history_sample_at(thread, from_ns);
 	     i < thread->samples && thread->sample[i].time_ns < to_ns; i++) {
 		char text[200];
 		struct why_node *function;

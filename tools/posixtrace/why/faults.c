@@ -127,15 +127,15 @@ void faults_share(struct division *division, uint32_t index)
 	missing = expected - (double)faults->samples;
 	faults->samples = 0;
 	/*
-	 * Up to two standard deviations of the expected number (its square root) may be missing by
-	 * chance.
-	 */
-	/*
 	 * Without states, a thread that waits for a CPU or is blocked lacks samples, too, so that
 	 * missing samples say nothing.
 	 */
 	if (!division->history->has_states)
 		return;
+	/*
+	 * Up to two standard deviations of the expected number (its square root) may be missing by
+	 * chance.
+	 */
 	if (!run || !faults->count || missing <= 0 || missing * missing < 4 * expected)
 		return;
 	faults->ns = (uint64_t)((double)faults->run_ns * missing / expected);

@@ -267,6 +267,21 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 	history->has_states = true;
 }
 
+size_t history_sample_at(const struct history_thread *thread, int64_t time_ns)
+{
+	size_t low = 0, high = thread->samples;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thread->sample[middle].time_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* add_stay() keeps the states in the order of their times. */
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns)
 {

@@ -174,6 +174,13 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
 
 /*
+ * Returns the thread's first sample that is not before a time, or the number of samples. The
+ * samples are in the order of the log. If the times of the samples run backwards, the search may
+ * return a wrong sample, but never one outside of the array.
+ */
+size_t history_sample_at(const struct history_thread *thread, int64_t time_ns);
+
+/*
  * Sorts the calls that were read and divides them into pieces. history_read() calls it. Returns 0
  * or ENOMEM.
  */

@@ -34,13 +34,12 @@ static bool turns_was_blocked(const struct history *history, const struct call *
 }
 
 /* A wait of several pieces, between which other calls ran, counts once. */
-size_t turns_each(const struct history *history, uint32_t thread, bool is_busy,
-		  void (*take)(void *arg, const struct turn *turn), void *arg)
+void turns_each(const struct history *history, uint32_t thread, bool is_busy,
+		void (*take)(void *arg, const struct turn *turn), void *arg)
 {
 	const struct history_thread *of = &history->thread[thread];
 	const struct call *before = NULL;
 	struct turn turn = { .thread = thread };
-	size_t count = 0;
 
 	turn.parts = 1;
 	for (size_t i = of->piece; i < of->piece + of->pieces; i++) {
@@ -56,10 +55,8 @@ size_t turns_each(const struct history *history, uint32_t thread, bool is_busy,
 			turn.to_ns = wait->begin_ns;
 			turn.ready = was_blocked ? 0 : wait->other;
 			/* Calls of a hostile log may overlap. */
-			if (turn.to_ns > turn.from_ns) {
-				count++;
+			if (turn.to_ns > turn.from_ns)
 				take(arg, &turn);
-			}
 			turn.from_ns = wait->end_ns;
 			turn.parts = 1;
 		} else {
@@ -72,10 +69,8 @@ size_t turns_each(const struct history *history, uint32_t thread, bool is_busy,
 		turn.to_ns = before->begin_ns;
 		turn.ready = before->other;
 		turn.parts--;
-		count++;
 		take(arg, &turn);
 	}
-	return count;
 }
 
 static uint64_t turn_ns(const struct turn *turn)

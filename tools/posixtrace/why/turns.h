@@ -28,12 +28,9 @@ struct turns {
 	struct turn busiest; /* the longest busy time */
 };
 
-/*
- * Calls take() for each turn of a thread, or for each busy time, in the order of time. Returns the
- * number of calls.
- */
-size_t turns_each(const struct history *history, uint32_t thread, bool is_busy,
-		  void (*take)(void *arg, const struct turn *turn), void *arg);
+/* Calls take() for each turn of a thread, or for each busy time, in the order of time. */
+void turns_each(const struct history *history, uint32_t thread, bool is_busy,
+		void (*take)(void *arg, const struct turn *turn), void *arg);
 
 /* Adds up the turns of a thread. */
 void turns_sum(const struct history *history, uint32_t thread, struct turns *turns);
