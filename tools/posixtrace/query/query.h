@@ -119,6 +119,12 @@ int query_functions(sqlite3 *db, struct query *query);
 int query_tables_stacks(sqlite3 *db, struct query *query);
 
 /*
+ * In query_tables.c. Opens a database, "" or ":memory:", and fills all its tables. Returns an error
+ * of SQLite or 0. The caller closes *db in both cases.
+ */
+int query_tables_open(const char *name, struct query *query, sqlite3 **db);
+
+/*
  * In query_tables.c. query_bind_text() binds a copy of the text; a null pointer becomes NULL.
  * query_insert_row() inserts the bound values as a row and then removes the bindings.
  */

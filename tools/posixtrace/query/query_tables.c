@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "log/equation.h"
 #include "log/stacks.h"
 #include "query/query.h"
 #include "query/query_schema.h"
@@ -38,16 +39,6 @@ int query_insert_row(sqlite3_stmt *row)
 	return sqlite3_reset(row);
 }
 
-/* Returns the sum of the lost events over all causes. */
-static int64_t query_tables_lost(const struct posix_trace_ledger_np *ledger)
-{
-	uint64_t sum = 0;
-
-	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
-		sum += ledger->lost[cause];
-	return (int64_t)sum;
-}
-
 /*
  * Binds the columns events, called and lost, which are neighbours; column is the first of them. The
  * numbers are in the log's ledger, so no event is read.
@@ -56,7 +47,7 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 {
 	sqlite3_bind_int64(row, column, (int64_t)ledger->reported);
 	sqlite3_bind_int64(row, column + 1, (int64_t)ledger->called);
-	sqlite3_bind_int64(row, column + 2, query_tables_lost(ledger));
+	sqlite3_bind_int64(row, column + 2, (int64_t)equation_lost(ledger));
 }
 
 /*
@@ -371,4 +362,16 @@ int query_tables(sqlite3 *db, struct query *query)
 	for (int i = 0; i < QUERY_TABLES; i++)
 		sqlite3_finalize(row[i]);
 	return err ? err : sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+}
+
+int query_tables_open(const char *name, struct query *query, sqlite3 **db)
+{
+	int err = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+				  SQLITE_OPEN_NOMUTEX, NULL);
+
+	/* The table spans counts its progress in the meter, but no progress line is shown. */
+	query->meter.next = UINT64_MAX;
+	if (!err)
+		err = query_tables(*db, query);
+	return err ? err : query_tables_stacks(*db, query);
 }

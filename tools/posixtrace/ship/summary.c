@@ -22,16 +22,10 @@
 static sqlite3 *open_tables(struct shipment *shipment)
 {
 	sqlite3 *db = NULL;
-	int err = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-				  SQLITE_OPEN_NOMUTEX, NULL);
+	int err;
 
 	shipment->query.events = 0;
-	/* The table spans counts its progress in the meter, but no progress line is shown. */
-	shipment->query.meter.next = UINT64_MAX;
-	if (!err)
-		err = query_tables(db, &shipment->query);
-	if (!err)
-		err = query_tables_stacks(db, &shipment->query);
+	err = query_tables_open(":memory:", &shipment->query, &db);
 	if (!err)
 		return db;
 	say("%s: %s", shipment->log->path, db ? sqlite3_errmsg(db) : sqlite3_errstr(err));

@@ -31,10 +31,13 @@ static int borrow_logs(struct query *query, const struct fmt_flow *flow)
 	return 0;
 }
 
-static void return_logs(struct query *query)
+/* The query may have learned types of a damaged log, for which an array of the log has moved. */
+static void return_logs(struct query *query, const struct fmt_flow *flow)
 {
-	for (unsigned i = 0; i < query->logs; i++)
+	for (unsigned i = 0; i < query->logs; i++) {
+		*flow->logs[i] = query->log[i].file;
 		free(query->log[i].events_of);
+	}
 	free(query->log);
 }
 
@@ -80,17 +83,13 @@ static int copy_table(const struct parquet_sink *sink, sqlite3 *db,
 
 int parquet_logs(const struct parquet_sink *sink)
 {
-	struct query query = { .meter = { .next = UINT64_MAX } }; /* no line shows the progress */
+	struct query query = { .logs = 0 };
 	sqlite3 *db = NULL;
-	int err = borrow_logs(&query, sink->flow), answer;
+	int err = borrow_logs(&query, sink->flow), answer = SQLITE_OK;
 
 	/* An empty name is that of a temporary database. */
-	answer = sqlite3_open_v2("", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-				 SQLITE_OPEN_NOMUTEX, NULL);
-	if (!err && !answer)
-		answer = query_tables(db, &query);
-	if (!err && !answer)
-		answer = query_tables_stacks(db, &query);
+	if (!err)
+		answer = query_tables_open("", &query, &db);
 	if (!err && answer)
 		err = -1;
 	for (int i = QUERY_SPANS + 1; !err && i < QUERY_TABLES; i++)
@@ -99,6 +98,6 @@ int parquet_logs(const struct parquet_sink *sink)
 	if (err == -1)
 		say("%s: %s", sink->shown, db ? sqlite3_errmsg(db) : sqlite3_errstr(answer));
 	sqlite3_close(db);
-	return_logs(&query);
+	return_logs(&query, sink->flow);
 	return err;
 }
