@@ -19,6 +19,7 @@
 
 #include "agent/agent.h"
 #include "base/say.h"
+#include "base/when.h"
 
 #define PATIENCE_NS INT64_C(60000000000) /* a guardian needs milliseconds */
 #define CLOCK_STEP_MS 1000
@@ -122,7 +123,7 @@ static int64_t process_began_ms(uint64_t start)
 	struct timespec boot;
 
 	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return store_now_ms() - (boot.tv_sec * 1000 + boot.tv_nsec / 1000000) +
+	return store_now_ms() - when_timespec(&boot) / 1000000 +
 	       (int64_t)(start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
@@ -150,7 +151,7 @@ int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 			ended = -1;
 			break;
 		}
-		ms = st.st_mtim.tv_sec * INT64_C(1000) + st.st_mtim.tv_nsec / 1000000;
+		ms = when_timespec(&st.st_mtim) / 1000000;
 		if (ms > ended)
 			ended = ms;
 	}

@@ -39,6 +39,19 @@ size_t text_character(const void *text, size_t len, uint32_t *character)
 	return utf8_take(text, len, character);
 }
 
+bool text_is_utf8(const void *text, size_t len)
+{
+	const unsigned char *from = text;
+	uint32_t character;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_take(from + i, len - i, &character);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
 bool text_is_unsafe(uint32_t c)
 {
 	return c < 0x80 ? c < 0x20 || c == 0x7f : is_treacherous(c);

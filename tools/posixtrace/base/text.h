@@ -28,6 +28,9 @@ void text_init(void);
  */
 size_t text_character(const void *text, size_t len, uint32_t *character);
 
+/* Returns whether all bytes are well-formed UTF-8. */
+bool text_is_utf8(const void *text, size_t len);
+
 /*
  * Returns how many bytes at the beginning of text are printable ASCII other than the quote and the
  * backslash. Most text consists of such bytes. They need no escape in any output of the tool. Any

@@ -7,21 +7,6 @@
 
 #include "base/text.h"
 
-static bool is_utf8(const void *text, size_t len)
-{
-	const unsigned char *from = text, *end = from + len;
-	uint32_t character;
-
-	while (from < end) {
-		size_t n = text_character(from, (size_t)(end - from), &character);
-
-		if (!n)
-			return false;
-		from += n;
-	}
-	return true;
-}
-
 /*
  * str[N] is padded with zeros after its text. Other bytes there would be lost, as a reader shows
  * only the text.
@@ -76,7 +61,8 @@ bool explained(const struct posix_trace_schema_np *schema, const void *data, siz
 			return false;
 		if (value.field->type != POSIX_TRACE_TYPE_STR_NP)
 			continue;
-		if (!is_utf8(value.data, value.len) || (value.field->room && !is_padded(&value)))
+		if (!text_is_utf8(value.data, value.len) ||
+		    (value.field->room && !is_padded(&value)))
 			return false;
 		if (!value.field->room)
 			*add_nul = (const uint8_t *)value.data + value.len == end;

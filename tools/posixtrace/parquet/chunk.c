@@ -44,11 +44,8 @@ static void put_logical(struct thrift *thrift, enum column_kind kind)
 		thrift_i32(thrift, 1, 0);   /* scale */
 		thrift_i32(thrift, 2, 20);  /* precision */
 	} else {
-		const unsigned char bits[] = { 0x13, 64 }; /* field 1: a byte, bitWidth */
-
 		thrift_struct(thrift, 10);
-		bytes_add(thrift->to, bits, sizeof(bits));
-		thrift->last[thrift->depth - 1] = 1;
+		thrift_i8(thrift, 1, 64);      /* bitWidth */
 		thrift_bool(thrift, 2, false); /* isSigned */
 	}
 	thrift_end(thrift);

@@ -23,7 +23,8 @@ void column_free(struct column *column)
 	free(column->index);
 }
 
-bool column_has_length(const struct column *column)
+/* Returns whether each value has its length before it. */
+static bool column_has_length(const struct column *column)
 {
 	return column->kind == COLUMN_TEXT || column->kind == COLUMN_BLOB;
 }

@@ -5,8 +5,6 @@
 
 #include "parquet/column.h"
 
-/* Returns whether each value has its length before it. */
-bool column_has_length(const struct column *column);
 /* The rows before this one that are not there yet have no value. Returns false without memory. */
 bool column_skip_to(struct column *column, size_t row);
 /* Removes all rows. */

@@ -47,6 +47,12 @@ void thrift_bool(struct thrift *thrift, int field, bool value)
 	thrift_field(thrift, field, value ? THRIFT_TRUE : THRIFT_FALSE);
 }
 
+void thrift_i8(struct thrift *thrift, int field, int8_t value)
+{
+	thrift_field(thrift, field, THRIFT_I8);
+	thrift_byte(thrift, (unsigned char)value);
+}
+
 void thrift_i32(struct thrift *thrift, int field, int32_t value)
 {
 	thrift_field(thrift, field, THRIFT_I32);

@@ -14,8 +14,8 @@
 #define THRIFT_DEPTH 8 /* structures within each other; Parquet needs 5 */
 
 enum thrift_type {
-	THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8, THRIFT_LIST,
-	THRIFT_STRUCT = 12
+	THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_I8, THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8,
+	THRIFT_LIST, THRIFT_STRUCT = 12
 };
 
 struct thrift {
@@ -30,6 +30,7 @@ void thrift_end(struct thrift *thrift);
 
 /* Write a field. */
 void thrift_bool(struct thrift *thrift, int field, bool value);
+void thrift_i8(struct thrift *thrift, int field, int8_t value);
 void thrift_i32(struct thrift *thrift, int field, int32_t value);
 void thrift_i64(struct thrift *thrift, int field, int64_t value);
 void thrift_binary(struct thrift *thrift, int field, const void *bytes, size_t len);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "query/fleet.h"
+#include "query/query_columns.h"
 
 /* The request converts all integers to Int64, so that one function can read them. */
 static bool get_integer(const struct bytes *answer, size_t *at, struct sqlvalue *value)
@@ -81,8 +82,8 @@ static bool get_field(const struct bytes *answer, size_t *at, struct sqlvalue *v
  */
 static void get_flags(struct sqlvalue *value)
 {
-	static const char *const texts[] = { NULL, "truncated", "late", "truncated,late" };
-	const char *text = texts[value->integer & 3];
+	const char *text = query_flags(value->integer & FLEET_TRUNCATED,
+				       value->integer & FLEET_LATE);
 
 	value->kind = text ? SQLVALUE_TEXT : SQLVALUE_NULL;
 	value->bytes = text;

@@ -3,6 +3,9 @@
 #ifndef POSIXTRACE_QUERY_QUERY_COLUMNS_H
 #define POSIXTRACE_QUERY_QUERY_COLUMNS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
 	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS, QUERY_LOG,
@@ -26,5 +29,14 @@ static const struct {
 	[QUERY_LABELS] = { "labels", "TEXT HIDDEN" },
 	[QUERY_MESSAGE] = { "message", "TEXT HIDDEN" },
 };
+
+/*
+ * Returns the value of the column flags. For an event without flags it is NULL, so that "flags IS
+ * NOT NULL" is a useful condition.
+ */
+static inline const char *query_flags(bool truncated, bool late)
+{
+	return !late ? (truncated ? "truncated" : NULL) : truncated ? "truncated,late" : "late";
+}
 
 #endif

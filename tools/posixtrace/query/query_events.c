@@ -268,19 +268,13 @@ static void result_message(sqlite3_context *context, const struct posix_trace_sc
 			    SQLITE_TRANSIENT);
 }
 
-/*
- * Makes the names of the event's flags the result. For an event without flags the result is NULL,
- * so that "flags IS NOT NULL" is a useful condition.
- */
+/* Makes the names of the event's flags the result. */
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
 	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
 
-	if (truncated || late)
-		sqlite3_result_text(context,
-				    !late ? "truncated" : truncated ? "truncated,late" : "late",
-				    -1, SQLITE_STATIC);
+	sqlite3_result_text(context, query_flags(truncated, late), -1, SQLITE_STATIC);
 }
 
 /*

@@ -58,16 +58,14 @@ static struct nest_thread *thread_of(struct nest *nest, pid_t pid, pid_t tid)
 /* Makes the levels up to a depth valid. Returns false at the limit of levels or without memory. */
 static bool reach_depth(struct nest *nest, struct nest_thread *thread, size_t depth)
 {
-	if (depth >= thread->room) {
-		if (nest->levels + depth - thread->room >= LEVELS_MAX)
+	const size_t room = thread->room;
+
+	if (depth >= room) {
+		if (nest->levels + depth - room >= LEVELS_MAX ||
+		    !vec_reserve(&thread->level, &thread->room, thread->used,
+				 depth + 1 - thread->used))
 			return false;
-		nest->levels -= thread->room;
-		if (!vec_reserve(&thread->level, &thread->room, thread->used,
-				 depth + 1 - thread->used)) {
-			nest->levels += thread->room;
-			return false;
-		}
-		nest->levels += thread->room;
+		nest->levels += thread->room - room;
 	}
 	for (; thread->used <= depth; thread->used++)
 		thread->level[thread->used] = (struct nest_level){

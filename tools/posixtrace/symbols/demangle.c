@@ -9,7 +9,7 @@
 #include <string.h>
 
 #ifdef HAVE_CXA_DEMANGLE
-#include <dlfcn.h>
+#include "base/library.h"
 
 /*
  * The name is from a file that anyone may have made. To demangle a long name may take very much
@@ -25,6 +25,7 @@ char *demangle(const char *name)
 	 */
 	static char *(*ask)(const char *name, char *to, size_t *bytes, int *status);
 	static int asked;
+	static const char *const names[] = { "libstdc++.so.6" };
 	void *library;
 	int status;
 
@@ -32,12 +33,9 @@ char *demangle(const char *name)
 		return NULL;
 	if (!asked) {
 		asked = 1;
-		library = dlopen("libstdc++.so.6", RTLD_NOW);
-		/*
-		 * POSIX recommends this form, because C has no cast from an object pointer to a
-		 * function pointer.
-		 */
-		*(void **)&ask = library ? dlsym(library, "__cxa_demangle") : NULL;
+		library = library_load(names, 1);
+		if (library)
+			library_find(library, "__cxa_demangle", &ask);
 	}
 	return ask ? ask(name, NULL, NULL, &status) : NULL;
 }

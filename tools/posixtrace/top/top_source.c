@@ -17,6 +17,7 @@
 #include "base/when.h"
 #include "live/preload.h"
 #include "live/process.h"
+#include "log/equation.h"
 #include "log/tally.h"
 #include "top/top.h"
 
@@ -103,8 +104,7 @@ static int copy_tally(struct top *top, const struct tally *tally)
 		memcpy(type->name, tally->type[i].type->name, sizeof(type->name));
 		type->events = tally->type[i].count.events;
 		type->rate = seconds > 0 ? (double)type->events / seconds : 0;
-		for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
-			type->lost += tally->type[i].ledger.lost[cause];
+		type->lost += equation_lost(&tally->type[i].ledger);
 	}
 	for (size_t i = 0; i < tally->threads; i++) {
 		struct top_thread *thread = &top->thread[top->threads++];

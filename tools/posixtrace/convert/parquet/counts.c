@@ -9,14 +9,7 @@
 
 #include "base/vec.h"
 #include "convert/parquet/parquet.h"
-
-/* Notes the event's thread. A thread past the limit of threads.h has no row. */
-int parquet_counts_event(struct parquet_counts *counts, const struct fmt_event *event)
-{
-	counts->threads.by_handle = true;
-	threads_of(&counts->threads, event->pid, event->tid, event->thread);
-	return 0;
-}
+#include "log/equation.h"
 
 int parquet_counts_lost(struct parquet_counts *counts, const struct fmt_lost *lost)
 {
@@ -61,15 +54,11 @@ static void put_log(const struct parquet_sink *sink, struct parquet *file, unsig
 static void put_line(struct parquet *file, unsigned column,
 		     const struct posix_trace_ledger_np *line)
 {
-	uint64_t lost = 0;
-
 	if (line) {
 		parquet_integer(file, column, (int64_t)line->reported);
 		parquet_integer(file, column + 1, (int64_t)line->called);
-		for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-			lost += line->lost[i];
 	}
-	parquet_integer(file, column + 2, (int64_t)lost);
+	parquet_integer(file, column + 2, line ? (int64_t)equation_lost(line) : 0);
 }
 
 static int open_counts(const struct parquet_sink *sink, struct parquet_table *table,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fields.c - the fields of schemas as columns of the table events. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,6 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 	else
 		name_further(fields, added);
 	fields->count++;
-	fields->is_new = true;
 	return true;
 }
 
@@ -104,7 +104,7 @@ static bool place_field(struct parquet_fields *fields, const char *field, enum c
 		if (strcmp(at->field, field) != 0)
 			continue;
 		is_first = false;
-		if (at->is_made && both != at->kind)
+		if (i < fields->made && both != at->kind)
 			continue;
 		at->kind = both;
 		*place = (uint32_t)i + 1;
@@ -140,14 +140,11 @@ bool parquet_fields_add(struct parquet_fields *fields, const struct fmt_type *ty
 
 void parquet_fields_make(struct parquet_fields *fields, struct parquet *file)
 {
-	for (size_t i = 0; fields->is_new && i < fields->count; i++) {
-		struct parquet_field *field = &fields->field[i];
+	for (; fields->made < fields->count; fields->made++) {
+		struct parquet_field *field = &fields->field[fields->made];
 
-		if (!field->is_made)
-			field->column = parquet_column(file, field->name, field->kind);
-		field->is_made = true;
+		field->column = parquet_column(file, field->name, field->kind);
 	}
-	fields->is_new = false;
 }
 
 void parquet_fields_free(struct parquet_fields *fields)
@@ -188,6 +185,8 @@ static void put_as_text(struct parquet *file, unsigned column, const struct sqlv
 		if (hex)
 			parquet_bytes(file, column, hex,
 				      (size_t)(put_hex_bytes(hex, value->bytes, value->len) - hex));
+		else if (!file->err)
+			file->err = ENOMEM;
 		free(hex);
 		break;
 	}

@@ -16,19 +16,18 @@
 #include "query/query_schema.h"
 #include "query/sqlfields.h"
 
-/* Opens NAME.parquet in a folder. Returns 0 or an error number. The caller closes *fd. */
-int parquet_create(int folder, const char *name, int *fd);
-
 /* ------------------------------------------------------------------ table.c: one table */
 
-/* A table whose columns are those of a schema of query. */
 struct parquet_table {
 	struct parquet file;
 	int fd;
 	bool is_open;
 };
 
-/* Opens the file of a table in a folder. Returns 0 or an error number. */
+/* Opens NAME.parquet in a folder, without columns. Returns 0 or an error number. */
+int parquet_table_create(struct parquet_table *table, int folder, const char *name,
+			 enum codec codec);
+/* The same for a table of query, with its columns. */
 int parquet_table_open(struct parquet_table *table, int folder, const struct query_schema *schema,
 		       enum codec codec);
 /* Completes the file. Returns 0 or an error number. */
@@ -49,7 +48,6 @@ struct parquet_field {
 	char name[sizeof(((struct sqlfield *)NULL)->name)]; /* of the column */
 	const char *field;
 	enum column_kind kind;
-	bool is_made;            /* the file has the column, so kind does not change any more */
 	unsigned column;
 };
 
@@ -65,7 +63,7 @@ struct parquet_fields {
 	size_t count;
 	struct parquet_plan *plan; /* by index of the type */
 	size_t plans;
-	bool is_new;             /* the file lacks one of the columns */
+	size_t made;             /* the file has so many columns; their kinds do not change */
 };
 
 /* Adds the fields of a type. Returns false without memory. */
@@ -104,9 +102,7 @@ struct parquet_sink {
 	int folder;
 	enum codec codec;
 	bool has_ended;
-	int events_fd;
-	struct parquet events;
-	struct parquet_table spans;
+	struct parquet_table events, spans;
 	struct parquet_fields fields;
 	struct pairings pairings;
 	struct parquet_counts counts;
@@ -132,8 +128,7 @@ static inline bool parquet_has_logs(const struct parquet_sink *sink)
  */
 int parquet_logs(const struct parquet_sink *sink);
 
-/* The first two functions count an event and a loss. The third one writes an object. */
-int parquet_counts_event(struct parquet_counts *counts, const struct fmt_event *event);
+/* The first function counts a loss. The second one writes an object. */
 int parquet_counts_lost(struct parquet_counts *counts, const struct fmt_lost *lost);
 int parquet_counts_object(struct parquet_sink *sink, const struct fmt_object *object);
 /* Writes the tables of counts.c. */

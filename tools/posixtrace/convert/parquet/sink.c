@@ -52,17 +52,14 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 
 static int open_events(struct parquet_sink *sink)
 {
-	int err = parquet_create(sink->folder, EVENTS, &sink->events_fd);
+	int err = parquet_table_create(&sink->events, sink->folder, EVENTS, sink->codec);
 
-	if (err)
-		return err;
-	parquet_begin(&sink->events, sink->events_fd, sink->codec);
-	for (int i = 0; i < FIRST_COMPUTED; i++)
-		parquet_column(&sink->events, query_columns[i].name,
+	for (int i = 0; !err && i < FIRST_COMPUTED; i++)
+		parquet_column(&sink->events.file, query_columns[i].name,
 			       i == QUERY_DATA ? COLUMN_BLOB
 			       : strcmp(query_columns[i].type, "TEXT") != 0 ? COLUMN_INTEGER
 									     : COLUMN_TEXT);
-	return sink->events.err;
+	return err ? err : sink->events.file.err;
 }
 
 static void remove_files(const struct parquet_sink *sink)
@@ -86,9 +83,7 @@ static void parquet_close(void *context)
 	pairings_fini(&sink->pairings);
 	free(sink->number);
 	parquet_fields_free(&sink->fields);
-	parquet_free(&sink->events);
-	if (sink->events_fd >= 0)
-		close(sink->events_fd);
+	parquet_table_close(&sink->events);
 	parquet_table_close(&sink->spans);
 	parquet_counts_free(&sink->counts);
 	if (!sink->has_ended)
@@ -108,7 +103,7 @@ static int parquet_open(struct fmt_flow *flow, const struct fmt_output *output, 
 	*context = sink;
 	sink->flow = flow;
 	sink->shown = output->shown;
-	sink->events_fd = -1;
+	threads_init(&sink->counts.threads, true, 0);
 	sink->folder = open(output->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	err = sink->folder < 0 ? errno : choose_codec(flow, &sink->codec);
 	if (!err)
@@ -189,7 +184,7 @@ static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *eve
  */
 static void put_event(struct parquet_sink *sink, const struct fmt_event *event)
 {
-	struct parquet *file = &sink->events;
+	struct parquet *file = &sink->events.file;
 	const struct fmt_type *type = event->type;
 	bool truncated = event->truncation != POSIX_TRACE_NOT_TRUNCATED;
 	bool late = event->flags & POSIX_TRACE_EVENT_LATE_NP;
@@ -207,9 +202,7 @@ static void put_event(struct parquet_sink *sink, const struct fmt_event *event)
 		parquet_integer(file, QUERY_LEVEL, type->level);
 	parquet_integer(file, QUERY_LEN, (int64_t)event->data_len);
 	parquet_bytes(file, QUERY_DATA, event->data, event->data_len);
-	if (truncated || late)
-		parquet_string(file, QUERY_FLAGS,
-			       !late ? "truncated" : truncated ? "truncated,late" : "late");
+	parquet_string(file, QUERY_FLAGS, query_flags(truncated, late));
 	parquet_string(file, QUERY_LOG, sink->pairings.log[event->source].name);
 	parquet_fields_put(&sink->fields, file, event);
 }
@@ -219,14 +212,17 @@ static int parquet_event(void *context, const struct fmt_event *event)
 	struct parquet_sink *sink = context;
 	int err;
 
-	parquet_fields_make(&sink->fields, &sink->events);
+	parquet_fields_make(&sink->fields, &sink->events.file);
 	put_event(sink, event);
-	err = parquet_end_row(&sink->events);
+	err = parquet_end_row(&sink->events.file);
 	if (!err)
 		err = pairings_event(&sink->pairings, event);
 	if (!err)
 		err = sink->spans.file.err;
-	return err || parquet_has_logs(sink) ? err : parquet_counts_event(&sink->counts, event);
+	/* A thread past the limit of threads.h has no row. */
+	if (!err && !parquet_has_logs(sink))
+		threads_of(&sink->counts.threads, event->pid, event->tid, event->thread);
+	return err;
 }
 
 static int parquet_object(void *context, const struct fmt_object *object)
@@ -244,23 +240,13 @@ static int parquet_lost(void *context, const struct fmt_lost *lost)
 	return parquet_has_logs(sink) ? 0 : parquet_counts_lost(&sink->counts, lost);
 }
 
-static int end_events(struct parquet_sink *sink)
-{
-	int err;
-
-	parquet_fields_make(&sink->fields, &sink->events);
-	err = parquet_finish(&sink->events);
-	if (close(sink->events_fd) && !err)
-		err = errno;
-	sink->events_fd = -1;
-	return err;
-}
-
 static int parquet_end(void *context, const struct fmt_end *end)
 {
 	struct parquet_sink *sink = context;
-	int err = end_events(sink);
+	int err;
 
+	parquet_fields_make(&sink->fields, &sink->events.file);
+	err = parquet_table_end(&sink->events);
 	if (!err)
 		err = parquet_table_end(&sink->spans);
 	if (!err && sink->flow->logs)

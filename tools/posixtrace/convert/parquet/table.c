@@ -7,32 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/utf.h"
+#include "base/text.h"
 #include "convert/parquet/parquet.h"
 #include "convert/plain.h"
 
-int parquet_create(int folder, const char *name, int *fd)
+int parquet_table_create(struct parquet_table *table, int folder, const char *name,
+			 enum codec codec)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s.parquet", name);
-	*fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return *fd < 0 ? errno : 0;
+	table->fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (table->fd < 0)
+		return errno;
+	table->is_open = true;
+	parquet_begin(&table->file, table->fd, codec);
+	return table->file.err;
 }
 
 int parquet_table_open(struct parquet_table *table, int folder, const struct query_schema *schema,
 		       enum codec codec)
 {
-	int err = parquet_create(folder, schema->name, &table->fd);
+	int err = parquet_table_create(table, folder, schema->name, codec);
 
-	if (err)
-		return err;
-	table->is_open = true;
-	parquet_begin(&table->file, table->fd, codec);
-	for (size_t i = 0; i < query_schema_columns(schema); i++)
+	for (size_t i = 0; !err && i < query_schema_columns(schema); i++)
 		parquet_column(&table->file, schema->column[i].name,
 			       schema->column[i].is_text ? COLUMN_TEXT : COLUMN_INTEGER);
-	return table->file.err;
+	return err ? err : table->file.err;
 }
 
 int parquet_table_end(struct parquet_table *table)
@@ -55,24 +56,12 @@ void parquet_table_close(struct parquet_table *table)
 	table->is_open = false;
 }
 
-static bool is_utf8(const unsigned char *text, size_t len)
-{
-	uint32_t character;
-
-	for (size_t i = 0, n; i < len; i += n) {
-		n = text[i] < 0x80 ? 1 : utf8_take(text + i, len - i, &character);
-		if (!n)
-			return false;
-	}
-	return true;
-}
-
 /* Readers refuse a whole file if one text in it is not UTF-8. */
 void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len)
 {
 	char *plain;
 
-	if (is_utf8(text, len)) {
+	if (text_is_utf8(text, len)) {
 		parquet_bytes(file, column, text, len);
 		return;
 	}
