@@ -88,7 +88,8 @@ static int resume_log(struct ptx_stream *stream, struct ptx_log *log,
 	stream->drain->arena = stream->target.arena;
 	stream->drain->missed =
 		&stream->target.arena->control->attachment[stream->view->bit].missed;
-	stream->drain->shared = stream->drain->same_ids = true;
+	stream->drain->shared = true;
+	stream->drain->same_ids = stream->target.same_ids;
 	/*
 	 * The account begins with the events that the log has. The places in the rings are in the
 	 * checkpoint that fits the log.
@@ -153,7 +154,7 @@ static bool has_target_ended(const struct ptx_attachment *attachment)
  * creator has started the guardian with all signals blocked, so a SIGTERM that came before this
  * call is pending. The value is in shared memory, so it is bounded.
  */
-static void linger_for(const struct ptx_attachment *attachment)
+static void linger_for(const struct ptx_attachment *attachment, bool same_ids)
 {
 	const struct timespec look = { .tv_nsec = LINGER_LOOK_MS * 1000000 };
 	uint32_t left = atomic_load_explicit(&attachment->linger_ms, memory_order_relaxed);
@@ -163,7 +164,9 @@ static void linger_for(const struct ptx_attachment *attachment)
 		left = PTX_LINGER_MAX_MS;
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
-	while (left && !has_target_ended(attachment) && sigtimedwait(&end, NULL, &look) < 0)
+	/* In a container, the id of the target means another process here. */
+	while (left && !(same_ids && has_target_ended(attachment)) &&
+	       sigtimedwait(&end, NULL, &look) < 0)
 		left = left > LINGER_LOOK_MS ? left - LINGER_LOOK_MS : 0;
 }
 
@@ -171,7 +174,7 @@ static void linger_for(const struct ptx_attachment *attachment)
  * Waits for the creator's end and then completes the log. If the stream was shut down, returns 0
  * and leaves the log as it is.
  */
-int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
+int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation, bool same_ids)
 {
 	const uint64_t attached = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 	/* log_fd -1: the registry does not know the stream. */
@@ -192,12 +195,13 @@ int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation)
 	if (atomic_load_explicit(&arena->control->attachment[bit].word, memory_order_acquire) !=
 	    attached)
 		return 0; /* it was shut down */
-	linger_for(&arena->control->attachment[bit]);
+	linger_for(&arena->control->attachment[bit], same_ids);
 	/* The ticks in the region are those of the creator's clock. */
 	ptx_clock_follow(atomic_load_explicit(&arena->control->clock, memory_order_relaxed) ==
 			 PTX_ARENA_CLOCK_COUNTER);
 	ptx_clock_init();
 	stream.target.arena = arena;
+	stream.target.same_ids = same_ids;
 	pthread_mutex_init(&stream.lock, NULL);
 	err = map_region(arena, bit, generation, &stream.view);
 	if (!err)

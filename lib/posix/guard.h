@@ -24,7 +24,10 @@
  */
 void ptx_guard_start(struct ptx_stream *stream);
 
-/* The whole work of the guardian's program. Returns 0 or an error number. */
-int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation);
+/*
+ * The whole work of the guardian's program. same_ids: the ids in the arena mean the same processes
+ * for the guardian. Returns 0 or an error number.
+ */
+int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation, bool same_ids);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace-guardian BIT GENERATION - completes the log of a killed writer; posix/guard.h.
+ * posixtrace-guardian BIT GENERATION SAME-IDS - completes the log of a killed writer;
+ * posix/guard.h.
  *
  * Only the library starts it: descriptor 3 is the arena, 4 is the log. It has no terminal to which
  * it could print, so errors go into its exit status.
@@ -13,10 +14,10 @@
 /* A user who starts the guardian by hand gets a message. */
 int main(int argc, char **argv)
 {
-	if (argc != 3) {
+	if (argc != 4) {
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
 	return ptx_guard_run(3, 4, (unsigned)strtoul(argv[1], NULL, 10),
-			     strtoull(argv[2], NULL, 10));
+			     strtoull(argv[2], NULL, 10), argv[3][0] == '1');
 }

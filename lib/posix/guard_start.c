@@ -142,7 +142,8 @@ static int open_log(int fd)
 void ptx_guard_start(struct ptx_stream *stream)
 {
 	char bit[16], generation[24], name[] = "posixtrace-guardian";
-	char *argv[] = { name, bit, generation, NULL };
+	char same_ids[] = { stream->target.same_ids ? '1' : '0', '\0' };
+	char *argv[] = { name, bit, generation, same_ids, NULL };
 	struct start start = { .argv = argv };
 	sigset_t all, before;
 	uint64_t began;

@@ -93,7 +93,7 @@ void segment_die(trace_id_t trid, int log_fd, trace_event_id_t type, bool loop, 
 			  "no ledger");
 	kept_open(log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &before);
 	err = ptx_guard_run(dup(ptx_arena_fd(&ptx_arena_self)), dup(log_fd), 0,
-			    ptx_attachment_generation(attached));
+			    ptx_attachment_generation(attached), true);
 	FUZZ_MUST(hostile || err == 0, "the guardian says %d", err);
 	completed = err == 0 && attached_still;
 	if (completed) {
