@@ -28,7 +28,6 @@
  * recursion would have to search the lists of other threads.
  */
 #define LISTS      16
-#define CALL_BYTES 12 /* of the address and the depth in each event */
 #define LIST_SLOTS (SHIM_SLOTS / LISTS)
 
 struct shim_slot shim_slot[SHIM_SLOTS];
@@ -200,16 +199,16 @@ static uint32_t slot_at(const void *address)
  * Records the call of a function with arguments: the fields of every call, the arguments when it
  * began, and the result when it has returned. registers is NULL if it was left.
  */
-static void record_values(uint32_t slot, const void *head, size_t bytes,
+static void record_values(uint32_t slot, const struct shim_call_data *head,
 			  const struct shim_registers *registers)
 {
 	const struct shim_probe *probe = shim_slot[slot].probe;
 	const struct shim_slot_values *values = &shim_slot_values[slot];
-	unsigned char data[CALL_BYTES + SHIM_SLOT_VALUES + SHIM_VALUE_BYTES(SHIM_SLOT_TEXTS)];
-	size_t len = bytes;
+	unsigned char data[sizeof *head + SHIM_SLOT_VALUES + SHIM_VALUE_BYTES(SHIM_SLOT_TEXTS)];
+	size_t len = sizeof *head;
 	int saved = errno;
 
-	memcpy(data, head, bytes);
+	memcpy(data, head, len);
 	memcpy(data + len, values->data, values->bytes);
 	len += values->bytes;
 	if (probe->results && registers)
@@ -232,10 +231,7 @@ static void close_slot(uint32_t slot, const struct shim_registers *registers)
 	const trace_event_id_t id = probe ? probe->id : shim_id[FUNC_CALL];
 	uint64_t function = atomic_load_explicit(&shim_slot[slot].function, memory_order_relaxed);
 	uint64_t expected = function;
-	struct {
-		uint64_t function;
-		uint32_t depth;
-	} __attribute__((packed)) data = { function, shim_slot[slot].depth };
+	const struct shim_call_data data = { function, shim_slot[slot].depth };
 
 	__asm__ volatile("cmpxchgq %2, %0"
 			 : "+m"(shim_slot[slot].function), "+a"(expected)
@@ -250,10 +246,10 @@ static void close_slot(uint32_t slot, const struct shim_registers *registers)
 		if (shim_unlikely(!id))
 			shim_lose_unnamed();
 		else if (shim_unlikely(probe != NULL))
-			record_values(slot, &data, CALL_BYTES, registers);
+			record_values(slot, &data, registers);
 		else
-			posix_trace_event_since_np(id, shim_slot[slot].begin, &data, CALL_BYTES,
-						   *return_of(slot));
+			posix_trace_event_since_np(id, shim_slot[slot].begin, &data,
+						   sizeof data, *return_of(slot));
 	}
 	shim_open_clear(slot);
 }

@@ -179,11 +179,16 @@ static const char *add_jump(struct shim_work *work, const struct shim_plan_site 
 	return NULL;
 }
 
+/* Returns whether a site is a function whose arguments or result are recorded. */
+static bool has_values(const struct shim_plan_site *site)
+{
+	return site->kind == SHIM_SITE_FUNCTION && site->has_type;
+}
+
 /* Returns whether a site has an event type of its own, and a struct shim_probe for that. */
 static bool has_probe(const struct shim_plan_site *site)
 {
-	return site->kind == SHIM_SITE_PROBE ||
-	       (site->kind == SHIM_SITE_FUNCTION && site->has_type);
+	return site->kind == SHIM_SITE_PROBE || has_values(site);
 }
 
 /* Returns the number of such sites of a module, for the memory that they need. */
@@ -512,7 +517,7 @@ bool shim_work_list(struct shim_work *work, uint32_t room)
 bool shim_work_has_values(const struct shim_work *work)
 {
 	for (uint32_t i = 0; i < work->plan.head->sites; i++)
-		if (work->plan.site[i].kind == SHIM_SITE_FUNCTION && work->plan.site[i].has_type)
+		if (has_values(&work->plan.site[i]))
 			return true;
 	return false;
 }

@@ -89,6 +89,13 @@ static void mark_executed(int fd, uint32_t at)
 	munmap(old, 4096);
 }
 
+/* Gives a part up. This process notes no active calls any more. */
+static void leave_part(uint32_t at)
+{
+	*shim_open_own = NULL;
+	__atomic_store_n(&memory->head.pid[at], 0, __ATOMIC_RELEASE);
+}
+
 /*
  * Acquires a part and begins to use it. Without a free part the calls of this process are not
  * noted. The part may have been used before. The hole makes it empty, and places that are never
@@ -109,15 +116,19 @@ static void use_part(int fd)
 		none = 0;
 		at++;
 	}
-	if (at == SHIM_OPEN_PROCESSES || !pid ||
-	    fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place_of(at), sizeof *part) ||
-	    !map_fixed(part, sizeof *part, fd, place_of(at)))
+	if (at == SHIM_OPEN_PROCESSES || !pid)
 		return;
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, place_of(at), sizeof *part) ||
+	    !map_fixed(part, sizeof *part, fd, place_of(at))) {
+		leave_part(at);
+		return;
+	}
 	number = at;
 	madvise(part, sizeof *part, MADV_DONTDUMP);
 	if (!first.ticks) {
-		clock_gettime(CLOCK_REALTIME, &now);
 		first.ticks = posix_trace_stamp_np();
+		/* Behind the first stamp, which takes 0.2 ms and reads the counter at its end. */
+		clock_gettime(CLOCK_REALTIME, &now);
 		first.is_counter = shim_is_counter(first.ticks);
 		first.realtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	}
@@ -142,8 +153,7 @@ static void open_file(void)
 		return;
 	if (is_open_file(fd, &is) && (is.st_ino != file.st_ino || is.st_dev != file.st_dev)) {
 		if (*shim_open_own)
-			__atomic_store_n(&memory->head.pid[number], 0, __ATOMIC_RELEASE);
-		*shim_open_own = NULL;
+			leave_part(number);
 		file = is;
 		if (map_fixed(&memory->head, sizeof memory->head, fd, 0) &&
 		    memory->head.magic == SHIM_OPEN_MAGIC)
@@ -215,14 +225,11 @@ static uint32_t deepest_call(int64_t most)
 /* Records that the call of a slot is still active. It is not recorded again if it returns. */
 static void record_open(uint32_t slot)
 {
-	const struct {
-		uint64_t function;
-		uint32_t depth;
-	} __attribute__((packed)) data = { shim_slot[slot].function, shim_slot[slot].depth };
+	const struct shim_call_data data = { shim_slot[slot].function, shim_slot[slot].depth };
 
 	if (*shim_switch[FUNC_OPEN] && shim_id[FUNC_OPEN])
-		posix_trace_event_since_np(shim_id[FUNC_OPEN], shim_slot[slot].begin, &data, 12,
-					   NULL);
+		posix_trace_event_since_np(shim_id[FUNC_OPEN], shim_slot[slot].begin, &data,
+					   sizeof data, NULL);
 	shim_slot[slot].function = 0;
 	shim_open_clear(slot);
 }
@@ -250,8 +257,7 @@ void shim_open_end(void)
 		if (memory->part.open[i].function)
 			return;
 	/* Another process may use the part. Functions that destructors call later are not noted. */
-	*shim_open_own = NULL;
-	__atomic_store_n(&memory->head.pid[number], 0, __ATOMIC_RELEASE);
+	leave_part(number);
 }
 
 #endif

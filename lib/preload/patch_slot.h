@@ -16,6 +16,12 @@
 
 #if defined __x86_64__
 
+/* How the data of a call's event begins, behind the duration: SHIM_CALL_FIELDS. */
+struct shim_call_data {
+	uint64_t function;
+	uint32_t depth;
+} __attribute__((packed));
+
 /* A slot in use. function is 0 after its end was recorded, and in a slot that is free. */
 struct shim_slot {
 	_Alignas(64) _Atomic uint64_t function;
