@@ -207,6 +207,20 @@ bool ptx_clock_follow(bool counter)
 	return ptx_clock_is_counter == counter;
 }
 
+/* Returns the rate of the counter in ticks a second. */
+static uint64_t counter_hz(void)
+{
+	uint64_t hz = PTX_NS_PER_S;
+
+#if defined __x86_64__
+	hz = measure_hz();
+#elif defined __aarch64__
+	/* The firmware stores the rate in this register, so there is nothing to measure. */
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+#endif
+	return hz;
+}
+
 _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 /*
  * The first measurement: its slope, and the moment since which the rate is measured again. Two
@@ -230,11 +244,8 @@ void ptx_clock_measure(void)
 	struct ptx_anchor from;
 
 	if (atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed)) {
-#if defined __x86_64__
-		hz = measure_hz();
-#elif defined __aarch64__
-		__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
-#endif
+		/* The creator of a stream has measured the rate. */
+		hz = ptx_clock_hz != PTX_NS_PER_S ? ptx_clock_hz : counter_hz();
 		from = ptx_clock_anchor();
 		atomic_store_explicit(&span_from_ticks, from.ticks, memory_order_relaxed);
 		atomic_store_explicit(&span_from_ns, from.realtime_ns, memory_order_relaxed);
@@ -292,12 +303,7 @@ void ptx_clock_init(void)
 	ptx_clock_follow(counter); /* no effect if an earlier call has chosen a clock */
 	if (!ptx_clock_is_counter)
 		return;
-#if defined __x86_64__
-	ptx_clock_hz = measure_hz();
-#elif defined __aarch64__
-	/* The firmware stores the rate in this register, so there is nothing to measure. */
-	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(ptx_clock_hz));
-#endif
+	ptx_clock_hz = counter_hz();
 }
 
 /*

@@ -60,6 +60,20 @@ size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 	return PTX_LOG_COMPRESSED_HEADER + padded;
 }
 
+size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
+			    struct ptx_log_block *block, size_t payload_bytes, void *room,
+			    const uint8_t **out)
+{
+	size_t bytes = room ? ptx_log_compress(compressor, block, block + 1, payload_bytes, room) :
+			      0;
+
+	*out = bytes ? room : (const void *)block;
+	if (bytes)
+		return bytes;
+	ptx_log_seal_block(block, payload_bytes);
+	return sizeof(*block) + payload_bytes;
+}
+
 /*
  * A reader must find an END block by its last bytes, so that block is never compressed (3.9). The
  * flags of an unknown type have no known meaning: its payload is skipped as it is.

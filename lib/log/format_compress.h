@@ -38,6 +38,14 @@ size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			const struct ptx_log_block *block, const void *payload,
 			size_t payload_bytes, void *to);
 
+/*
+ * Completes a block with its checksums: compressed in room, if room is not NULL and the block gets
+ * shorter, else where it is. Sets *out to the block, and returns its bytes.
+ */
+size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
+			    struct ptx_log_block *block, size_t payload_bytes, void *room,
+			    const uint8_t **out);
+
 /* How a payload is stored in the file. */
 struct ptx_log_stored_form {
 	uint32_t stored_bytes; /* behind the header, padding included */

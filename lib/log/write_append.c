@@ -176,26 +176,6 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 }
 
 /*
- * Completes a block with its checksums, and compresses it if the log is compressed and the block
- * gets shorter. Sets out and out_bytes, which are valid until the block is unsealed.
- */
-static void finish_block(struct ptx_log *log, struct ptx_log_block *block, size_t payload)
-{
-	struct ptx_log_filling *filling = &log->block;
-
-	filling->out_bytes = filling->compressed ? ptx_log_compress(&log->compressor, block,
-								    block + 1, payload,
-								    filling->compressed) : 0;
-	if (filling->out_bytes) {
-		filling->out = filling->compressed;
-		return;
-	}
-	ptx_log_seal_block(block, payload);
-	filling->out = (uint8_t *)block;
-	filling->out_bytes = sizeof(*block) + payload;
-}
-
-/*
  * A sealed block stays as it is until unsealed, so a second attempt after a failed write sends the
  * same bytes (W1). The fields of the header are those of FORMAT 3.1. oldest is 0 in a sequence.
  */
@@ -233,7 +213,9 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		block->time_max = log->hot.time_max;
 		block->records = log->hot.records;
 		block->sources = filling->sources;
-		finish_block(log, block, payload);
+		/* The result is valid until the block is unsealed. */
+		filling->out_bytes = ptx_log_finish_block(&log->compressor, block, payload,
+							  filling->compressed, &filling->out);
 		filling->sealed = true;
 		log->hot.room = 0;
 	}

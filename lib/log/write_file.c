@@ -142,18 +142,17 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 }
 
 /*
- * Compresses the block in the side, if the log is compressed and the block gets shorter. Without
- * memory for the compressed form the plain one is written.
+ * Returns memory for the compressed form of the block in the side, NULL if it is not to be
+ * compressed. Without memory for the compressed form the plain one is written.
  */
-static bool side_compress(struct ptx_log *log, const struct ptx_log_block *block,
-			  size_t payload_bytes)
+static void *side_room(struct ptx_log *log, const struct ptx_log_block *block, size_t payload_bytes)
 {
 	struct ptx_log_side *side = &log->side;
 	size_t need = PTX_LOG_COMPRESSED_HEADER + payload_bytes;
 
 	if (!log->compressor.context || block->type == PTX_LOG_END ||
 	    payload_bytes > PTX_LOG_WHOLE_MAX)
-		return false;
+		return NULL;
 	if (need > side->compressed_room) {
 		int saved = errno;
 
@@ -161,23 +160,8 @@ static bool side_compress(struct ptx_log *log, const struct ptx_log_block *block
 		side->compressed = malloc(need);
 		side->compressed_room = side->compressed ? need : 0;
 		errno = saved;
-		if (!side->compressed)
-			return false;
 	}
-	side->len = ptx_log_compress(&log->compressor, block, block + 1, payload_bytes,
-				     side->compressed);
-	side->out = side->compressed;
-	return side->len;
-}
-
-/* Completes the block in the side with its checksums. */
-static void side_finish(struct ptx_log *log, struct ptx_log_block *block, size_t payload_bytes)
-{
-	if (side_compress(log, block, payload_bytes))
-		return;
-	ptx_log_seal_block(block, payload_bytes);
-	log->side.out = log->side.bytes;
-	log->side.len = sizeof(*block) + payload_bytes;
+	return side->compressed;
 }
 
 /*
@@ -195,7 +179,8 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 	block->number = log->number[type];
 	/* In slots the current block may be in the file in part; its events precede this block. */
 	block->first_record = log->block.first_record + ptx_log_loop_written(log);
-	side_finish(log, block, payload_bytes);
+	log->side.len = ptx_log_finish_block(&log->compressor, block, payload_bytes,
+					     side_room(log, block, payload_bytes), &log->side.out);
 	log->side.offset = offset;
 	log->sent = 0;
 }

@@ -35,7 +35,7 @@ struct ptx_log_filling {
 	uint8_t *packed;      /* the packed form, of at most PTX_LOG_BLOCK_RECORDS of records */
 	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
 	uint8_t *compressed;  /* the compressed form; NULL: blocks of this log are not compressed */
-	uint8_t *out;         /* of a sealed block: equal to bytes, packed or compressed */
+	const uint8_t *out;   /* of a sealed block: equal to bytes, packed or compressed */
 	size_t out_bytes;     /* its length */
 	size_t records_max;   /* bytes of records in a block */
 	size_t record_max;    /* bytes of a single record, which may be more than records_max */

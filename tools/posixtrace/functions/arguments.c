@@ -476,7 +476,6 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 	struct shim_plan_argument argument, type_of_it = { .size = 0 };
 	char text[TYPE_BYTES];
 	struct passing passing;
-	Dwarf_Attribute name;
 	const char *named;
 	Dwarf_Die type;
 	int listed = 1;
@@ -495,7 +494,7 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 	argument.size = type_of_it.size;
 	argument.bytes = type_of_it.bytes;
 	argument.is_signed = type_of_it.is_signed;
-	named = dwarf_attr_integrate(die, DW_AT_name, &name) ? dwarf_formstring(&name) : NULL;
+	named = dwarf_diename(die);
 	/* Without the names of its values it may fit. */
 	if (!add_field(arguments, named, number, text, &argument) && strchr(text, '{')) {
 		*strchr(text, '{') = '\0';

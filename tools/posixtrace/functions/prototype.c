@@ -191,8 +191,7 @@ static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
 		return prototype_append(text, "void");
 	do {
 		int tag = dwarf_tag(&die);
-		Dwarf_Attribute attribute;
-		const char *name = NULL;
+		const char *name = dwarf_diename(&die);
 
 		if (tag == DW_TAG_unspecified_parameters) {
 			good = prototype_append(text, separator) && prototype_append(text, "...");
@@ -200,8 +199,6 @@ static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
 		}
 		if (tag != DW_TAG_formal_parameter)
 			continue;
-		if (dwarf_attr_integrate(&die, DW_AT_name, &attribute))
-			name = dwarf_formstring(&attribute);
 		good = prototype_append(text, separator) &&
 		       append_named(text, &die, name ? name : "");
 		separator = ", ";
