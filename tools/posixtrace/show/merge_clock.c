@@ -118,8 +118,8 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 		int64_t bound_ns;
 
 		/*
-		 * Of the other log only two events need be compared, because no other events are
-		 * closer: the event that was printed last, and the next event.
+		 * Two events of the other log are the closest ones: the event that was printed
+		 * last, and the next event. The loop compares only these two.
 		 */
 		if (other == source || (!other->any && !other->has))
 			continue;

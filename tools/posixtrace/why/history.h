@@ -64,8 +64,8 @@ struct stay { /* the state of a thread from this time on */
 	bool is_deep;          /* blocked so that no signal ends it, for example by a disk */
 	uint16_t cpu;
 	/*
-	 * Of STATE_READY: the thread that woke this one; with is_preempted, the thread that got the
-	 * processor instead. Index in history.waker + 1; 0: unknown.
+	 * STATE_READY has a waker: the thread that woke this one, or, with is_preempted, the thread
+	 * that got the processor instead. The index in history.waker + 1; 0: unknown.
 	 */
 	uint32_t waker;
 };
