@@ -85,6 +85,14 @@ if test -n "$browser"; then
 	check "spans of a lane do not overlap; who has no room is crowded out" answers '[12,4000,1000,true]'
 	in_browser "$tmp/crowd.html" '(row => posixtrace.levels.map((level, l) => level.rows[0].spans.reduce((a, b) => a + b, 0) + row.tiers.reduce((sum, tiers) => sum + tiers.slice(l + 1).reduce((n, of) => n + of.length, 0), 0)))(posixtrace.rows[0])'
 	check "on each level a span is drawn or counted" answers '[4000,4000,4000,4000,4000]'
+	# More spans than are sorted at once, of three threads, in the order of their ends.
+	awk 'BEGIN { print "type a ns time"; for (i = 0; i < 150000; i++) print "a 1", 1 + i % 3, 2000000 + i * 1000, i * 7919 % 900000 }' |
+		"$compose" "$tmp/many.log" || exit 99
+	run 0 html "$tmp/many.log" -o "$tmp/many.html"
+	in_browser "$tmp/many.html" 'posixtrace.rows.map(row => [row.time.length, row.begin.length, row.begin.every((at, i) => i ? at >= row.begin[i - 1] : true), row.time.every((at, i) => i ? at > row.time[i - 1] : true)])'
+	check "points and spans are sorted" answers '[[50000,50000,true,true],[50000,50000,true,true],[50000,50000,true,true]]'
+	in_browser "$tmp/many.html" '(all => [all.reduce((sum, took) => sum + took, 0), Math.max(...posixtrace.rows.map(row => row.begin.reduce((last, at, i) => Math.max(last, at + row.took[i]), 0)))])(posixtrace.inRange(0, posixtrace.meta.length_ns).took[0])'
+	check "and complete" answers "[$(awk 'BEGIN { for (i = 0; i < 150000; i++) s += i * 7919 % 900000; printf "%d", s }'),$(grep -o '"length_ns":[0-9]*' "$tmp/many.html" | head -1 | cut -d: -f2)]"
 	run 0 html --items 100 "$tmp/log" -o "$tmp/few.html"
 	in_browser "$tmp/few.html" '[posixtrace.meta.has_points, posixtrace.rows.reduce((sum, row) => sum + row.begin.length, 0) <= 100, posixtrace.inRange(0, posixtrace.meta.length_ns).total]'
 	check "with less room events are counted" answers "[false,true,$events]"

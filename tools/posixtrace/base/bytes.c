@@ -43,15 +43,9 @@ void bytes_printf(struct bytes *bytes, const char *format, ...)
 
 void bytes_varint(struct bytes *bytes, uint64_t value)
 {
-	unsigned char digits[10];
-	size_t len = 0;
+	char digits[BYTES_VARINT];
 
-	do {
-		digits[len] = (unsigned char)(value & 127);
-		value >>= 7;
-		digits[len++] |= value ? 128 : 0;
-	} while (value);
-	bytes_add(bytes, digits, len);
+	bytes_add(bytes, digits, (size_t)(bytes_put_varint(digits, value) - digits));
 }
 
 void bytes_free(struct bytes *bytes)

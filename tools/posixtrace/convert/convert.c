@@ -14,6 +14,7 @@
 #include "choose/wanted.h"
 #include "convert/through.h"
 #include "show/merge.h"
+#include "symbols/symbols.h"
 
 extern const struct tool_command convert_command;
 
@@ -58,6 +59,7 @@ static const struct option_row option_rows[] = {
 	{ "list", 'l', NULL, "list the formats and their options" },
 	{ .rows = wanted_choice_rows },
 	{ .rows = merge_rows },
+	{ .rows = symbols_rows },
 	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
 	OPTION_HELP,
@@ -216,7 +218,8 @@ static int parse_options(int argc, char **argv, struct convert *convert)
 				return TOOL_FAILURE;
 			break;
 		default:
-			return tool_usage(&convert_command);
+			if (!symbols_option(option, optarg))
+				return tool_usage(&convert_command);
 		}
 	}
 	return TOOL_OK;

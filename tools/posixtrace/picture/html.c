@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* html.c - the command html: writes a log as a page for a browser, complete in one file. */
-#include <unistd.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/out.h"
@@ -12,6 +13,7 @@
 #include "picture/items_text.h"
 #include "picture/page.h"
 #include "picture/picture.h"
+#include "symbols/symbols.h"
 
 extern const struct tool_command html_command;
 
@@ -153,11 +155,10 @@ static void html_rows(struct json *json, const struct picture *picture)
 	json_end_array(json);
 }
 
-/* Returns the place of a time on the axis in nanoseconds. */
+/* Returns the place of a time on the axis in nanoseconds, also for a time outside of the axis. */
 static uint64_t html_place(const struct picture *picture, int64_t time_ns)
 {
-	uint64_t ns = time_ns < picture->begin_ns ? 0 :
-		      (uint64_t)time_ns - (uint64_t)picture->begin_ns;
+	uint64_t ns = picture_place(picture, time_ns);
 
 	return ns < picture->length_ns ? ns : picture->length_ns;
 }
@@ -262,7 +263,7 @@ static void html_script(struct out *out)
  * Replaces the marks @NAME@ of the page by style, data and script. The page is part of the tool, so
  * its marks need no check.
  */
-static void html_page(struct out *out, const struct picture *picture)
+static void html_page(struct out *out, struct picture *picture)
 {
 	const char *at = (const char *)page_html, *end = at + page_html_bytes;
 
@@ -273,9 +274,9 @@ static void html_page(struct out *out, const struct picture *picture)
 			out_bytes(out, page_css, page_css_bytes);
 		else if (!strncmp(mark, "@META@", 6))
 			html_meta(out, picture);
-		else if (!strncmp(mark, "@ITEMS@", 7))
-			items_text(out, picture);
-		else
+		else if (!strncmp(mark, "@ITEMS@", 7) && items_text(out, picture))
+			out->err = ENOMEM;
+		else if (!strncmp(mark, "@SCRIPT@", 8))
 			html_script(out);
 	}
 	out_bytes(out, at, (size_t)(end - at));
@@ -324,6 +325,7 @@ static const struct option_row option_rows[] = {
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
 		"event types that are a span, as for posixtrace latency" },
 	{ .rows = wanted_choice_rows },
+	{ .rows = symbols_rows },
 	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
 	OPTION_HELP,
 	OPTION_END
@@ -360,7 +362,8 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 		options->utc = true;
 		return true;
 	}
-	return false; /* tool_option() has printed the error */
+	/* If the option is unknown, tool_option() has printed the error. */
+	return symbols_option(option, optarg);
 }
 
 /* All options are parsed before the log is opened. */

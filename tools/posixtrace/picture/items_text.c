@@ -5,6 +5,8 @@
  */
 #include "picture/items_text.h"
 
+#include <errno.h>
+
 /*
  * bits contains the bytes that are not written yet. held is their number, 0 to 2 between calls of
  * items_text_byte(). column is the length of the current line.
@@ -58,32 +60,22 @@ static void items_text_number(struct text *text, uint64_t value)
 	items_text_byte(text, (unsigned char)value);
 }
 
-/* Returns the distance of a time from the begin of the axis, 0 for a time before the axis. */
-static uint64_t since_begin(const struct picture *picture, int64_t time_ns)
-{
-	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;
-}
-
 /*
  * Writes the points. They are sorted by row and time, so the distances are small and not negative.
  */
-static void items_text_points(struct text *text, const struct picture *picture)
+static void items_text_points(struct text *text, struct picture *picture)
 {
-	size_t i = 0;
+	struct item item;
 
 	for (size_t row = 0; row < picture->rows; row++) {
-		size_t end = i;
+		const uint64_t count = runs_of_row(&picture->points, row);
 		uint64_t before = 0;
 
-		while (end < picture->kept_points && picture->point[end].row == row)
-			end++;
-		items_text_number(text, end - i);
-		for (; i < end; i++) {
-			uint64_t time = since_begin(picture, picture->point[i].time_ns);
-
-			items_text_number(text, time - before);
-			items_text_number(text, picture->point[i].type);
-			before = time;
+		items_text_number(text, count);
+		for (uint64_t i = 0; i < count && runs_next(&picture->points, &item); i++) {
+			items_text_number(text, item.ns - before);
+			items_text_number(text, item.kind);
+			before = item.ns;
 		}
 	}
 }
@@ -92,26 +84,22 @@ static void items_text_points(struct text *text, const struct picture *picture)
  * Writes the spans, which are sorted by row and begin. A lane of PICTURE_LANES means that the span
  * has no lane and is counted in bins.
  */
-static void items_text_spans(struct text *text, const struct picture *picture)
+static void items_text_spans(struct text *text, struct picture *picture)
 {
-	size_t i = 0;
+	const unsigned char *lane = picture->lane;
+	struct item item;
 
 	for (size_t row = 0; row < picture->rows; row++) {
-		size_t end = i;
+		const uint64_t count = runs_of_row(&picture->spans_kept, row);
 		uint64_t before = 0;
 
-		while (end < picture->kept_spans && picture->span[end].row == row)
-			end++;
-		items_text_number(text, end - i);
-		for (; i < end; i++) {
-			const struct picture_span *span = &picture->span[i];
-			uint64_t begin = since_begin(picture, span->begin_ns);
-
-			items_text_number(text, begin - before);
-			items_text_number(text, span->time_ns);
-			items_text_number(text, span->series);
-			items_text_number(text, span->lane);
-			before = begin;
+		items_text_number(text, count);
+		for (uint64_t i = 0; i < count && runs_next(&picture->spans_kept, &item); i++) {
+			items_text_number(text, item.ns - before);
+			items_text_number(text, item.value);
+			items_text_number(text, item.kind);
+			items_text_number(text, *lane++);
+			before = item.ns;
 		}
 	}
 }
@@ -130,7 +118,7 @@ static void items_text_flames(struct text *text, const struct picture *picture)
 			end++;
 		items_text_number(text, end - i);
 		for (; i < end; i++) {
-			uint64_t time = since_begin(picture, flames->flame[i].time_ns);
+			uint64_t time = picture_place(picture, flames->flame[i].time_ns);
 
 			items_text_number(text, time - before);
 			items_text_number(text, flames->flame[i].type);
@@ -171,10 +159,12 @@ static void items_text_bins(struct text *text, const struct picture_bin *bin, si
  * page_items.js reads the numbers in the order in which this function writes them, so the order
  * must not change here alone.
  */
-void items_text(struct out *out, const struct picture *picture)
+int items_text(struct out *out, struct picture *picture)
 {
 	struct text text = { .out = out };
 
+	if (runs_rewind(&picture->points) || runs_rewind(&picture->spans_kept))
+		return ENOMEM;
 	items_text_points(&text, picture);
 	items_text_spans(&text, picture);
 	if (picture->flames.count)
@@ -184,4 +174,5 @@ void items_text(struct out *out, const struct picture *picture)
 			items_text_bins(&text, pyramid_row(picture, level, row),
 					pyramid_bins(picture, level));
 	items_text_finish(&text);
+	return 0;
 }

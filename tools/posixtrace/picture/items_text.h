@@ -19,7 +19,7 @@
 #include "base/out.h"
 #include "picture/picture.h"
 
-/* Writes the text for a complete picture. */
-void items_text(struct out *out, const struct picture *picture);
+/* Writes the text for a complete picture. Returns 0 or ENOMEM. */
+int items_text(struct out *out, struct picture *picture);
 
 #endif

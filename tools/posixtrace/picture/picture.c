@@ -52,21 +52,24 @@ static void survey_span(struct picture *picture, const struct span *span, struct
  * Second reading: counts a span in the bins and keeps it if it is long enough. If a span began
  * before the axis, it begins with the axis here; if it also ended before the axis, it is left out.
  * The limit of spans is checked again, because the second reading might find more spans than the
- * array has elements.
+ * first one counted.
  */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
-	int64_t begin_ns = span->begin_ns < picture->begin_ns ? picture->begin_ns : span->begin_ns;
 	const struct picture_span it = {
-		.begin_ns = begin_ns, .time_ns = (uint64_t)span->end_ns - (uint64_t)begin_ns,
+		.begin_ns = picture_place(picture, span->begin_ns),
+		.time_ns = picture_place(picture, span->end_ns) -
+			   picture_place(picture, span->begin_ns),
 		.row = (uint16_t)row, .series = (uint16_t)span->series->index,
 	};
 
-	if (span->end_ns < begin_ns)
+	if (span->end_ns < picture->begin_ns || span->end_ns < span->begin_ns)
 		return;
 	pyramid_span(picture, &it);
-	if (it.time_ns >= picture->least_ns && picture->kept_spans < picture->limit)
-		picture->span[picture->kept_spans++] = it;
+	if (it.time_ns >= picture->least_ns && picture->spans_kept.items < picture->limit &&
+	    runs_add(&picture->spans_kept, &(const struct item){
+		.ns = it.begin_ns, .value = it.time_ns, .row = it.row, .kind = it.series }))
+		picture->err = ENOMEM;
 }
 
 /*
@@ -142,13 +145,13 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	const struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
 						  reading->event.tid);
 	uint16_t type = type_index(picture, reading);
+	uint64_t ns = picture_place(picture, reading->event.time_ns);
 
-	pyramid_point(picture, row->index, type, reading->event.time_ns);
-	if (picture->events > picture->limit || picture->kept_points == picture->limit)
-		return;
-	picture->point[picture->kept_points++] = (struct picture_point){
-		.time_ns = reading->event.time_ns, .row = (uint16_t)row->index, .type = type,
-	};
+	pyramid_point(picture, row->index, type, ns);
+	if (picture->events <= picture->limit && picture->points.items < picture->limit &&
+	    runs_add(&picture->points, &(const struct item){
+		.ns = ns, .row = (uint16_t)row->index, .kind = type }))
+		picture->err = ENOMEM;
 }
 
 /*
@@ -225,8 +228,7 @@ static void set_axis(struct picture *picture, const struct reading *reading)
 
 /*
  * Makes the picture. Returns 0 or an error number. The rows are final after the first reading, so
- * the second one can store places. Memory for items is allocated once, by the limit, and calloc(3)
- * leaves pages that are never used to the kernel.
+ * the second one can store places.
  */
 static int picture_make(struct picture *picture, struct reading *reading, size_t bins)
 {
@@ -245,16 +247,15 @@ static int picture_make(struct picture *picture, struct reading *reading, size_t
 	bands_end(picture);
 	rows_sort(picture);
 	rows_name(picture);
-	picture->point = calloc(picture->limit + 1, sizeof(*picture->point));
-	picture->span = calloc(picture->limit + 1, sizeof(*picture->span));
-	if (!picture->point || !picture->span || !pyramid_init(picture, bins))
+	if (!pyramid_init(picture, bins))
 		return ENOMEM;
+	picture->spans_kept.by_value = true;
 	picture->second = true;
 	picture->flames.limit = picture->limit;
 	err = read_once(picture, reading);
 	if (!err)
 		err = posix_trace_get_ledger_np(picture->log.trid, &picture->ledger);
-	return err ? err : items_sort(picture) ? 0 : ENOMEM;
+	return err ? err : items_arrange(picture);
 }
 
 /*
@@ -299,8 +300,9 @@ void picture_fini(struct picture *picture)
 	table_fini(&picture->of_row);
 	free(picture->band);
 	flames_fini(&picture->flames);
-	free(picture->point);
-	free(picture->span);
+	runs_fini(&picture->points);
+	runs_fini(&picture->spans_kept);
+	free(picture->lane);
 	pairing_fini(&picture->pairing);
 	wanted_fini(&picture->wanted);
 }

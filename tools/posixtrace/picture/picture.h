@@ -22,6 +22,7 @@
 #include "log/gaps.h"
 #include "log/program.h"
 #include "picture/flames.h"
+#include "picture/runs.h"
 #include "spans/histogram.h"
 #include "spans/pairing.h"
 
@@ -62,16 +63,10 @@ struct picture_bin {
 	uint16_t series, series_votes;
 };
 
-struct picture_point {
-	int64_t time_ns;
-	uint16_t row, type;
-};
-
+/* A span as the second reading finds it. lane PICTURE_LANES: without a lane. */
 struct picture_span {
-	int64_t begin_ns;
-	uint64_t time_ns;
+	uint64_t begin_ns, time_ns;    /* the begin is since the begin of the axis */
 	uint16_t row, series;
-	uint8_t lane;              /* PICTURE_LANES: without a lane */
 };
 
 struct picture {
@@ -90,6 +85,7 @@ struct picture {
 	struct picture_row *row;       /* in order of appearance; the last: the others */
 	size_t rows;
 	struct table of_row;           /* finds a row */
+	struct picture_row *recent;    /* the row that was found last; NULL: none */
 	bool has_others;
 	struct gap *band;              /* times without events */
 	size_t bands;
@@ -99,11 +95,12 @@ struct picture {
 	bool second;
 	size_t limit;                  /* limit of the points, and of the spans */
 	size_t bins, levels;           /* bins of the lowest level; the number of levels */
+	double width_ns[PICTURE_LEVELS]; /* of a bin of each level */
 	/* the bins row by row, in the order in which the rows are shown */
 	struct picture_bin *level[PICTURE_LEVELS];
-	struct picture_point *point;
-	struct picture_span *span;
-	size_t kept_points, kept_spans;
+	struct runs points;            /* kind: the type */
+	struct runs spans_kept;        /* value: the length; kind: the series */
+	unsigned char *lane;           /* of each kept span in their order; PICTURE_LANES: none */
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
 	int err;
@@ -117,6 +114,12 @@ struct picture {
  */
 int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit);
 void picture_fini(struct picture *picture);
+
+/* Returns the place of a time on the axis in nanoseconds; 0 for a time before the axis. */
+static inline uint64_t picture_place(const struct picture *picture, int64_t time_ns)
+{
+	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;
+}
 
 /*
  * In rows.c: rows_find() returns the row of a thread and makes it if it is new; rows_sort()
@@ -144,25 +147,27 @@ void bands_end(struct picture *picture);
 const char *bands_name(enum gap_kind kind);
 
 /*
- * In pyramid.c: pyramid_init() makes the levels. The next three functions return the number of bins
- * of a level, the width of such a bin, and the bins of a row. pyramid_point() counts a point.
+ * In pyramid.c: pyramid_init() makes the levels. The next two functions return the number of bins
+ * of a level, and the bins of a row. pyramid_point() counts a point at a place on the axis, and
+ * pyramid_span() a span, for the levels on which the span itself is not drawn.
  */
 bool pyramid_init(struct picture *picture, size_t bins);
 size_t pyramid_bins(const struct picture *picture, size_t level);
-double pyramid_width_ns(const struct picture *picture, size_t level);
 struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row);
-void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns);
-/*
- * pyramid_span() counts a span on the levels on which the span itself is not drawn. For a span
- * without a lane, pyramid_crowded() counts it also on the other levels.
- */
+void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t ns);
 void pyramid_span(struct picture *picture, const struct picture_span *span);
+/*
+ * pyramid_build() adds each level to the level above, after the last event. Only then
+ * pyramid_crowded() counts a span without a lane, on the levels on which a span with a lane would
+ * be drawn.
+ */
+void pyramid_build(struct picture *picture);
 void pyramid_crowded(struct picture *picture, const struct picture_span *span);
 
 /*
- * In items.c: items_sort() sorts points by row and time, sorts spans by row and begin, and assigns
- * lanes to the spans.
+ * In items.c: items_arrange() ends the runs of points and spans, assigns lanes to the spans and
+ * completes the bins. Returns 0 or ENOMEM.
  */
-bool items_sort(struct picture *picture);
+int items_arrange(struct picture *picture);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/tool.h"
 #include "convert/output.h"
 #include "picture/plot.h"
+#include "symbols/symbols.h"
 
 extern const struct tool_command plot_command;
 
@@ -44,6 +45,7 @@ static const struct option_row option_rows[] = {
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
 		"event types that are a span, as for posixtrace latency" },
 	{ .rows = wanted_choice_rows },
+	{ .rows = symbols_rows },
 	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
 	OPTION_HELP,
 	OPTION_END
@@ -67,7 +69,8 @@ static int plot_plot(struct picture *picture, int argc, char **argv)
 			force = true;
 		} else if (option == OPT_UTC) {
 			utc = true;
-		} else if (option != OPT_PAIR || !pairing_add(&picture->pairing, optarg)) {
+		} else if (option == OPT_PAIR ? !pairing_add(&picture->pairing, optarg) :
+						!symbols_option(option, optarg)) {
 			return tool_usage(&plot_command);
 		}
 	}

@@ -142,7 +142,7 @@ static uint64_t events_of(const struct picture *picture, size_t bin)
 /* Draws the rate of events. Returns where the next part begins. */
 static double plot_svg_rate(struct out *out, const struct picture *picture, double top)
 {
-	double seconds = pyramid_width_ns(picture, 0) / 1e9, most = 0, by, bottom = top + RATE;
+	double seconds = picture->width_ns[0] / 1e9, most = 0, by, bottom = top + RATE;
 	char text[32];
 
 	plot_svg_label(out, LEFT, top - 8, "head", "Events per second");

@@ -15,11 +15,6 @@ size_t pyramid_bins(const struct picture *picture, size_t level)
 	return picture->bins >> 2 * level;
 }
 
-double pyramid_width_ns(const struct picture *picture, size_t level)
-{
-	return (double)picture->length_ns / (double)pyramid_bins(picture, level);
-}
-
 struct picture_bin *pyramid_row(const struct picture *picture, size_t level, size_t row)
 {
 	return picture->level[level] + row * pyramid_bins(picture, level);
@@ -38,23 +33,19 @@ bool pyramid_init(struct picture *picture, size_t bins)
 					       sizeof(struct picture_bin));
 		if (!picture->level[level])
 			return false;
+		picture->width_ns[level] = (double)picture->length_ns /
+					   (double)pyramid_bins(picture, level);
 	} while (picture->levels < PICTURE_LEVELS &&
 		 pyramid_bins(picture, picture->levels) >= LEAST_BINS);
 	return true;
 }
 
-/*
- * Times outside of the axis are counted in its first or last bin. The place is computed in double,
- * because the difference of two times may need 65 bits, and a place need not be exact.
- */
-static struct picture_bin *bin_at(const struct picture *picture, size_t row, int64_t time_ns)
+/* Times after the axis are counted in its last bin. */
+static size_t bin_of(const struct picture *picture, uint64_t ns)
 {
-	double place = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns *
-		       (double)picture->bins;
-	size_t bin = place <= 0 ? 0 : place >= (double)picture->bins ? picture->bins - 1 :
-		     (size_t)place;
+	double place = (double)ns / picture->width_ns[0];
 
-	return pyramid_row(picture, 0, row) + bin;
+	return place >= (double)picture->bins ? picture->bins - 1 : (size_t)place;
 }
 
 /*
@@ -71,57 +62,86 @@ static void pyramid_vote(uint16_t *who, uint16_t *votes, uint16_t one)
 		++*votes;
 }
 
-/* Returns the bin of a level that contains this bin of the lowest level. */
-static struct picture_bin *pyramid_above(const struct picture *picture, size_t row, size_t bin,
-					 size_t level)
+void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t ns)
 {
-	return pyramid_row(picture, level, row) + (bin >> 2 * level);
-}
+	struct picture_bin *to = pyramid_row(picture, 0, row) + bin_of(picture, ns);
 
-/* Counts on all levels at once, so that no level has to be computed from another. */
-void pyramid_point(struct picture *picture, size_t row, uint16_t type, int64_t time_ns)
-{
-	size_t bin = (size_t)(bin_at(picture, row, time_ns) - pyramid_row(picture, 0, row));
-
-	for (size_t level = 0; level < picture->levels; level++) {
-		struct picture_bin *to = pyramid_above(picture, row, bin, level);
-
-		to->points++;
-		pyramid_vote(&to->type, &to->type_votes, type);
-	}
-}
-
-/* Returns true if a span is drawn itself on a level: it is kept, and not shorter than a bin. */
-static bool is_drawn(const struct picture *picture, size_t level, uint64_t time_ns)
-{
-	return (double)time_ns >= pyramid_width_ns(picture, level) && time_ns >= picture->least_ns;
+	to->points++;
+	pyramid_vote(&to->type, &to->type_votes, type);
 }
 
 /*
- * Counts a span on some levels. If drawn is true, these are the levels on which the span itself is
- * drawn; otherwise they are the other levels. A span is counted in the bin of its begin.
+ * Returns the lowest level on which a span itself is not drawn: it is shorter than a bin, or not
+ * kept. On the levels above, it is not drawn either.
  */
-static void count_span(struct picture *picture, const struct picture_span *span, bool drawn)
+static size_t first_level(const struct picture *picture, uint64_t time_ns)
 {
-	size_t bin = (size_t)(bin_at(picture, span->row, span->begin_ns) -
-			      pyramid_row(picture, 0, span->row));
+	size_t level = 0;
 
-	for (size_t level = 0; level < picture->levels; level++) {
-		struct picture_bin *to = pyramid_above(picture, span->row, bin, level);
-
-		if (is_drawn(picture, level, span->time_ns) != drawn)
-			continue;
-		to->spans++;
-		pyramid_vote(&to->series, &to->series_votes, span->series);
-	}
+	if (time_ns >= picture->least_ns)
+		while (level < picture->levels && (double)time_ns >= picture->width_ns[level])
+			level++;
+	return level;
 }
 
+/* Counts a span in the bin of its begin on one level. */
+static void count_span(struct picture *picture, const struct picture_span *span, size_t level)
+{
+	struct picture_bin *to = pyramid_row(picture, level, span->row) +
+				 (bin_of(picture, span->begin_ns) >> 2 * level);
+
+	to->spans++;
+	pyramid_vote(&to->series, &to->series_votes, span->series);
+}
+
+/* On the levels above, pyramid_build() counts it. */
 void pyramid_span(struct picture *picture, const struct picture_span *span)
 {
-	count_span(picture, span, false);
+	size_t level = first_level(picture, span->time_ns);
+
+	if (level < picture->levels)
+		count_span(picture, span, level);
 }
 
 void pyramid_crowded(struct picture *picture, const struct picture_span *span)
 {
-	count_span(picture, span, true);
+	for (size_t level = first_level(picture, span->time_ns); level-- > 0;)
+		count_span(picture, span, level);
+}
+
+/*
+ * Adds the votes of one bin to those of another. The value with more votes keeps the difference; so
+ * a value with the majority in both bins together remains.
+ */
+static void add_votes(uint16_t *who, uint16_t *votes, uint16_t other, uint16_t more)
+{
+	if (*who == other)
+		*votes = *votes > UINT16_MAX - more ? UINT16_MAX : (uint16_t)(*votes + more);
+	else if (*votes >= more)
+		*votes = (uint16_t)(*votes - more);
+	else
+		*who = other, *votes = (uint16_t)(more - *votes);
+}
+
+void pyramid_build(struct picture *picture)
+{
+	for (size_t level = 0; level + 1 < picture->levels; level++) {
+		const struct picture_bin *from = picture->level[level];
+		const size_t count = pyramid_bins(picture, level) * picture->rows;
+
+		for (size_t i = 0; i < count; i++) {
+			struct picture_bin *to = &picture->level[level + 1][i / 4];
+
+			if (from[i].points) {
+				to->points += from[i].points;
+				add_votes(&to->type, &to->type_votes, from[i].type,
+					  from[i].type_votes);
+			}
+			if (from[i].spans) {
+				to->spans += from[i].spans;
+				add_votes(&to->series, &to->series_votes, from[i].series,
+					  from[i].series_votes);
+			}
+		}
+	}
 }

@@ -28,7 +28,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
  * of the other threads. When this row exists, no further thread gets a row of its own, so that a
  * thread has the same row in both readings.
  */
-struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
+static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {
 	struct picture_row wanted = { .pid = pid, .tid = tid }, *row;
 	uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
@@ -47,6 +47,16 @@ struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 		picture->rows++;
 		*row = (struct picture_row){ .pid = -1, .tid = -1 };
 	}
+	return row;
+}
+
+/* Most events are of the same thread as the event before. The table is not searched for them. */
+struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
+{
+	struct picture_row *row = picture->recent;
+
+	if (!row || row->pid != pid || row->tid != tid)
+		row = picture->recent = find_or_make(picture, pid, tid);
 	return row;
 }
 
