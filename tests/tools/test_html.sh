@@ -85,6 +85,26 @@ if test -n "$browser"; then
 	check "spans of a lane do not overlap; who has no room is crowded out" answers '[12,4000,1000,true]'
 	in_browser "$tmp/crowd.html" '(row => posixtrace.levels.map((level, l) => level.rows[0].spans.reduce((a, b) => a + b, 0) + row.tiers.reduce((sum, tiers) => sum + tiers.slice(l + 1).reduce((n, of) => n + of.length, 0), 0)))(posixtrace.rows[0])'
 	check "on each level a span is drawn or counted" answers '[4000,4000,4000,4000,4000]'
+	# Counters: each value, and of too many those that a drawing needs. Browsers and this test compute in the same doubles.
+	awk 'BEGIN { print "type queue u32 length; f64 load; s64 big; @counter length, load, big"; print "type time ns age; @counter age"
+		for (i = 0; i < 4000; i++) print "queue", 7 + i % 2, 1 + i % 3, 1000000 + i * 1000, i == 2001 ? 900 : i % 50, i / 8 - 200, i * 1000000007 - 7; print "time 7 1 1000500 1500" }' |
+		"$compose" "$tmp/counters.log" || exit 99
+	run 0 html "$tmp/counters.log" -o "$tmp/counters.html"
+	in_browser "$tmp/counters.html" 'posixtrace.curves.map(curve => [curve.pid, curve.field, curve.time.length, curve.min, curve.max, curve.value[curve.value.length - 1]])'
+	check "each counter of each process is a curve" answers '[[7,"length",2000,0,48,48],[7,"load",2000,-200,299.75,299.75],[7,"big",2000,-7,3998000027979,3998000027979],[8,"length",2000,1,900,49],[8,"load",2000,-199.875,299.875,299.875],[8,"big",2000,1000000000,3999000027986,3999000027986],[7,"age",1,1500,1500,1500]]'
+	in_browser "$tmp/counters.html" '[posixtrace.curves[0].value.every((value, i) => value === i * 2 % 50), posixtrace.curves[1].value.every((value, i) => value === i / 4 - 200), posixtrace.curves[2].value.every((value, i) => value === i * 2 * 1000000007 - 7), posixtrace.curves[3].time.every((at, i) => at === i * 2000 + 1000)]'
+	check "with its exact values" answers '[true,true,true,true]'
+	in_browser "$tmp/counters.html" '(posixtrace.drawView(), posixtrace.curves[3].shown.concat((posixtrace.show(2001000, 2001500), posixtrace.drawView(), posixtrace.curves[3].shown), (posixtrace.show(2002000, 2002999), posixtrace.drawView(), posixtrace.curves[3].shown)))'
+	check "a peak is in the range at each zoom, and holds until the next value" answers '[1,900,900,900,900,900]'
+	in_browser "$tmp/counters.html" '[0, 1, 2, 3].map(i => [posixtrace.curves[i].y > posixtrace.rows.find(row => row.pid === posixtrace.curves[i].pid).y, posixtrace.curves[i].y < posixtrace.rows.total]).concat([[posixtrace.curves[0].y < posixtrace.rows.find(row => row.pid === 8).y]])'
+	check "it is below the threads of its process" answers '[[true,true],[true,true],[true,true],[true,true],[true]]'
+	in_browser "$tmp/counters.html" '[[0, 7], [7, 65], [1, 1999], [64, 128], [500, 501]].every(([from, end]) => { const part = posixtrace.curves[1].value.slice(from, end), [low, high] = posixtrace.curveRange(posixtrace.curves[1], from, end); return low === Math.min(...part) ? high === Math.max(...part) : false; })'
+	check "a range has the least and the greatest value" answers 'true'
+	in_browser "$tmp/counters.html" '(document.querySelector("#counters .card:nth-of-type(4) button.figure:nth-of-type(2)").click(), [posixtrace.state.mark, document.getElementById("found").textContent])'
+	check "a click on the greatest value leads to it" answers '[2001000,"queue length 900"]'
+	run 0 html --force --items 700 "$tmp/counters.log" -o "$tmp/counters.html"
+	in_browser "$tmp/counters.html" '[posixtrace.meta.has_values, posixtrace.curves.map(curve => [curve.min, curve.max, curve.value[curve.value.length - 1], curve.count]), posixtrace.curves.reduce((sum, curve) => sum + curve.value.length, 0) < 710]'
+	check "of too many values the least and the greatest remain" answers '[false,[[0,48,48,2000],[-200,299.75,299.75,2000],[-7,3998000027979,3998000027979,2000],[1,900,49,2000],[-199.875,299.875,299.875,2000],[1000000000,3999000027986,3999000027986,2000],[1500,1500,1500,1]],true]'
 	# More spans than are sorted at once, of three threads, in the order of their ends.
 	awk 'BEGIN { print "type a ns time"; for (i = 0; i < 150000; i++) print "a 1", 1 + i % 3, 2000000 + i * 1000, i * 7919 % 900000 }' |
 		"$compose" "$tmp/many.log" || exit 99

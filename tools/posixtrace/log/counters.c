@@ -48,11 +48,10 @@ static bool is_less(const struct posix_trace_value_np *a, const struct posix_tra
 }
 
 /*
- * Returns the value as a long double. On x86 a long double has 64 bits of precision, so it holds
- * each integer exactly. On other machines it is at least as precise as a double, which is enough,
- * because the mean is a double.
+ * On x86 a long double has 64 bits of precision, so it holds each integer exactly. On other
+ * machines it is at least as precise as a double, which is enough, because the mean is a double.
  */
-static long double counters_precise(const struct posix_trace_value_np *value)
+long double counter_precise(const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
 	case POSIX_TRACE_FORM_SIGNED_NP:
@@ -64,12 +63,9 @@ static long double counters_precise(const struct posix_trace_value_np *value)
 	}
 }
 
-/*
- * Counts one value. NAN is only counted in unknown, since it is neither less nor greater than any
- * number, and would make the sum NAN.
- */
-static void count_value(struct counter *counter, const struct posix_trace_value_np *value,
-			int64_t time_ns)
+/* NAN is neither less nor greater than any number, and would make the sum NAN. */
+void counter_add(struct counter *counter, const struct posix_trace_value_np *value,
+		 int64_t time_ns)
 {
 	if (value->field->form == POSIX_TRACE_FORM_FLOAT_NP && isnan(value->f64)) {
 		counter->unknown++;
@@ -86,7 +82,7 @@ static void count_value(struct counter *counter, const struct posix_trace_value_
 		counter->last = *value;
 		counter->last_ns = time_ns;
 	}
-	counter->sum += counters_precise(value);
+	counter->sum += counter_precise(value);
 	counter->count++;
 }
 
@@ -100,7 +96,7 @@ void counters_event(struct counters *counters, const struct log_type *type,
 		/* If the data is too short, the last fields have no value. */
 		if (posix_trace_field_get_np(type->schema, counters->counter[i].field, 0,
 					     event->data, event->data_len, 0, &value))
-			count_value(&counters->counter[i], &value, event->time_ns);
+			counter_add(&counters->counter[i], &value, event->time_ns);
 }
 
 void counters_add(struct counters *counters, const struct counters *part)

@@ -30,6 +30,13 @@ struct counter {
 	long double sum;
 };
 
+/* Counts one value. NAN is counted in unknown only. */
+void counter_add(struct counter *counter, const struct posix_trace_value_np *value,
+		 int64_t time_ns);
+
+/* Returns the value of a number as a long double. */
+long double counter_precise(const struct posix_trace_value_np *value);
+
 /* The results for all counters of a type. counters_init() sets them to zero. */
 struct counters {
 	struct counter *counter;

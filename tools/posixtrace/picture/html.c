@@ -10,6 +10,7 @@
 #include "base/tool.h"
 #include "convert/output.h"
 #include "log/losses.h"
+#include "log/value.h"
 #include "picture/items_text.h"
 #include "picture/page.h"
 #include "picture/picture.h"
@@ -211,6 +212,39 @@ static void html_flames(struct json *json, const struct flames *flames)
 }
 
 /*
+ * Writes the counters without their values. A time is a number of nanoseconds. count is the number
+ * of values in the log, of which the page may have fewer.
+ */
+static void html_curves(struct json *json, const struct curves *curves)
+{
+	html_lines(json, "curves");
+	for (size_t i = 0; i < curves->count; i++) {
+		const struct curve *curve = &curves->curve[i];
+		const struct counter *counter = &curve->counter;
+		const struct posix_trace_field_np *field =
+			&curve->of->schema->field[counter->field];
+
+		html_line(json);
+		json_signed(json, "pid", curve->pid);
+		json_unsigned(json, "type", curve->type);
+		html_string(json, "field", field->name, strlen(field->name));
+		json_bool(json, "is_time", field->type == POSIX_TRACE_TYPE_NS_NP);
+		json_unsigned(json, "count", counter->count);
+		json_unsigned(json, "unknown", counter->unknown);
+		if (counter->count) {
+			value_json(json, "min", &counter->min);
+			value_json(json, "max", &counter->max);
+			value_json(json, "last", &counter->last);
+			json_double(json, "mean", counters_mean(counter));
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_bool(json, "has_values", curves->bin_ns == 0);
+	json_unsigned(json, "values_left_out", curves->left_out);
+}
+
+/*
  * Writes all data except points, spans and bins as one JSON object. Numbers beyond 2^53 lose digits
  * in the browser. For this reason times are relative to the begin of the axis, and begin_ns itself
  * is a string.
@@ -238,6 +272,8 @@ static void html_meta(struct out *out, const struct picture *picture)
 	html_series(&json, picture);
 	html_rows(&json, picture);
 	html_bands(&json, picture);
+	if (picture->curves.count)
+		html_curves(&json, &picture->curves);
 	if (picture->flames.count)
 		html_flames(&json, &picture->flames);
 	json_end_object(&json);
@@ -253,6 +289,7 @@ static void html_script(struct out *out)
 	out_bytes(out, page_items_js, page_items_js_bytes);
 	out_bytes(out, page_paint_js, page_paint_js_bytes);
 	out_bytes(out, page_rows_js, page_rows_js_bytes);
+	out_bytes(out, page_curves_js, page_curves_js_bytes);
 	out_bytes(out, page_view_js, page_view_js_bytes);
 	out_bytes(out, page_panels_js, page_panels_js_bytes);
 	out_bytes(out, page_flame_js, page_flame_js_bytes);

@@ -156,6 +156,27 @@ static void items_text_bins(struct text *text, const struct picture_bin *bin, si
 }
 
 /*
+ * Writes the values of counters. A value is the number curves_bits(), of which small integers need
+ * few bytes.
+ */
+static void items_text_curves(struct text *text, struct curves *curves)
+{
+	struct item item;
+
+	for (size_t i = 0; i < curves->count; i++) {
+		const uint64_t count = runs_of_row(&curves->kept, i);
+		uint64_t before = 0;
+
+		items_text_number(text, count);
+		for (uint64_t n = 0; n < count && runs_next(&curves->kept, &item); n++) {
+			items_text_number(text, item.ns - before);
+			items_text_number(text, item.value);
+			before = item.ns;
+		}
+	}
+}
+
+/*
  * page_items.js reads the numbers in the order in which this function writes them, so the order
  * must not change here alone.
  */
@@ -163,7 +184,8 @@ int items_text(struct out *out, struct picture *picture)
 {
 	struct text text = { .out = out };
 
-	if (runs_rewind(&picture->points) || runs_rewind(&picture->spans_kept))
+	if (runs_rewind(&picture->points) || runs_rewind(&picture->spans_kept) ||
+	    runs_rewind(&picture->curves.kept))
 		return ENOMEM;
 	items_text_points(&text, picture);
 	items_text_spans(&text, picture);
@@ -173,6 +195,7 @@ int items_text(struct out *out, struct picture *picture)
 		for (size_t row = 0; row < picture->rows; row++)
 			items_text_bins(&text, pyramid_row(picture, level, row),
 					pyramid_bins(picture, level));
+	items_text_curves(&text, &picture->curves);
 	items_text_finish(&text);
 	return 0;
 }

@@ -6,12 +6,17 @@
  * bytes except the last of a number. All bytes are in base 64. The items follow row by row, in the
  * order in which the rows are shown:
  *
- * points: their number; for each point the time since the point before, and its type spans:
- * their number; for each span the time from the begin of the span before to its begin, its
- * length, series and lane bins, for each level and row: the number of bins that are not
- * empty; for each such bin the distance to the one before (to -1 for the first), points,
- * spans, the most frequent type if there are points, and the most frequent series if there
- * are spans
+ * points: their number; for each point the time since the point before, and its type
+ *
+ * spans: their number; for each span the time from the begin of the span before to its begin, its
+ * length, series and lane
+ *
+ * bins, for each level and row: the number of bins that are not empty; for each such bin the
+ * distance to the one before (to -1 for the first), points, spans, the most frequent type if there
+ * are points, and the most frequent series if there are spans
+ *
+ * Then follow the values of each counter: their number; for each value the time since the value
+ * before, and curves_bits() of the value.
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H

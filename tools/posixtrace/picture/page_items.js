@@ -2,7 +2,7 @@
 /*
  * page_items.js - the data that posixtrace html embedded: rows of points and spans, drawn at any
  * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
- * view, panels, flame, hands.
+ * curves, view, panels, flame, hands.
  *
  * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
  * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a
@@ -16,7 +16,8 @@
 const byId = id => document.getElementById(id);
 const meta = JSON.parse(byId("meta").textContent);
 const length = meta.length_ns;
-const LABEL = meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
+const LABEL = meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
+const CURVE = 56, CURVE_EDGE = 5;
 
 /* ------------------------------------------------------------------ items */
 
@@ -27,8 +28,9 @@ function bytesOf(text) {
 	return bytes;
 }
 
-const rows = meta.rows.map(row => Object.assign({}, row));
+const rows = meta.rows.map(row => Object.assign({ isCurve: false }, row));
 const levels = [];
+const curves = (meta.curves || []).map(curve => Object.assign({ isCurve: true, points: curve.count, spans: 0, begin: [] }, curve));
 
 (function decode() {
 	const bytes = bytesOf(byId("items").textContent);
@@ -98,6 +100,31 @@ const levels = [];
 		}
 		levels.push(level);
 	}
+
+	/* Reads an integer of 64 bits that has the bytes of a double, that of its sign first. */
+	const double = new DataView(new ArrayBuffer(8));
+	function bits() {
+		let low = 0, high = 0, shift = 0, byte;
+		do {
+			byte = bytes[at++];
+			const part = byte & 127;
+			if (shift < 32) low |= part << shift;
+			if (shift > 25) high |= shift < 32 ? part >>> (32 - shift) : part << (shift - 32);
+			shift += 7;
+		} while (byte & 128);
+		double.setInt32(0, low, true);
+		double.setInt32(4, high, true);
+		return double.getFloat64(0);
+	}
+	for (const curve of curves) {
+		const n = number();
+		curve.time = new Float64Array(n);
+		curve.value = new Float64Array(n);
+		for (let i = 0, time = 0; i < n; i++) {
+			curve.time[i] = time += number();
+			curve.value[i] = bits();
+		}
+	}
 })();
 
 /*
@@ -124,25 +151,31 @@ rows.forEach((row, index) => {
 	row.hidden = row.pinned = row.folded = false;
 });
 
+for (const curve of curves) {
+	curve.hidden = curve.pinned = false;
+	curve.after = rows.reduce((last, row, index) => row.pid === curve.pid ? index : last, rows.length);
+}
+
 /*
- * Gives the rows their places. Pinned rows are first. A hidden row has no height, and a folded row
- * shows its events only. The array of rows itself is not sorted, because the levels have the same
- * order.
+ * Gives the rows and curves their places. Pinned ones are first. The curves of a process are below
+ * its threads if rows are in the order of processes, and otherwise at the end. A hidden row has no
+ * height, and a folded row shows its events only. The array of rows itself is not sorted, because
+ * the levels have the same order.
  */
 function placeRows(by) {
 	const keys = { process: () => 0, events: row => -row.points, spans: row => -row.spans,
 		begin: row => Math.min(row.time.length ? row.time[0] : Infinity, row.begin.length ? row.begin[0] : Infinity) };
-	const key = keys[by] || keys.process;
-	const order = [...rows.keys()].sort((a, b) => rows[b].pinned - rows[a].pinned || key(rows[a]) - key(rows[b]) || a - b);
+	const key = keys[by] || keys.process, mixed = key === keys.process;
+	const places = rows.map((it, at) => ({ it, at })).concat(curves.map((it, i) => ({ it, at: it.after + (i + 1) / (curves.length + 1) })));
+	places.sort((a, b) => b.it.pinned - a.it.pinned || (mixed ? 0 : a.it.isCurve - b.it.isCurve) || key(a.it) - key(b.it) || a.at - b.at);
 	let y = 0;
-	for (const index of order) {
-		const row = rows[index];
+	for (const { it: row } of places) {
 		row.y = y;
-		row.height = row.hidden ? 0 : row.folded ? POINTS + GAP : row.all;
+		row.height = row.hidden ? 0 : row.isCurve ? CURVE : row.folded ? POINTS + GAP : row.all;
 		y += row.height;
 	}
 	rows.total = y;
-	rows.order = order;
+	rows.order = places.filter(place => !place.it.isCurve).map(place => place.at);
 }
 placeRows("process");
 

@@ -118,11 +118,12 @@ function layRows() {
 function filterRows(text) {
 	const wanted = text.trim().toLowerCase();
 	for (const row of rows) row.hidden = wanted !== "" && !threadName(row).toLowerCase().includes(wanted);
+	for (const curve of curves) curve.hidden = wanted !== "" && !(curveName(curve) + " " + curveProcess(curve)).toLowerCase().includes(wanted);
 	layRows();
 }
 
 function rowButton(row, property, on, off, what) {
-	const button = element("button", { type: "button", class: "row", title: what, "aria-label": what + " " + threadName(row), "aria-pressed": "false",
+	const button = element("button", { type: "button", class: "row", title: what, "aria-label": what + " " + (row.isCurve ? curveName(row) : threadName(row)), "aria-pressed": "false",
 		click: event => {
 			event.stopPropagation();
 			row[property] = !row[property];
@@ -295,6 +296,7 @@ function fillPanels() {
 		gaps.append(table("gap-list", [["From"], ["What"], ["How long", 1]], meta.bands.map(band =>
 			element("tr", { class: "link", click: () => { const by = Math.max(band.end - band.begin, length / 1000); show(band.begin - by, band.end + by); } },
 				element("td", {}, clock(band.begin).slice(11, 26)), element("td", {}, band.name), cell(span(band.end - band.begin))))));
+	curvePanel();
 	showSelection();
 }
 

@@ -165,6 +165,13 @@ function drawView() {
 		pen.lineTo(width, y + row.height - 0.5);
 		pen.stroke();
 	});
+	const seen = curves.filter(curve => !curve.hidden && AXIS + curve.y - state.top < height && AXIS + curve.y + CURVE - state.top > AXIS);
+	for (const curve of seen) {
+		drawCurve(curve, curve.y - state.top, perPixel);
+		drawCurveLabel(curve, AXIS + curve.y - state.top);
+		pen.strokeStyle = colours.line;
+		pen.strokeRect(-1, AXIS + curve.y - state.top - 0.5, width + 2, CURVE);
+	}
 	paint.show(pen, LABEL, AXIS, colours.ink);
 	pen.restore();
 	drawBands();
@@ -226,9 +233,10 @@ function drawMap() {
 
 /* ------------------------------------------------------------------ what is under the pointer */
 
-function rowAt(y) {
+/* Returns the index of the row, or of the curve, at a height of the view; -1: none. */
+function rowAt(y, of) {
 	y += state.top - AXIS;
-	return rows.findIndex(row => !row.hidden && y >= row.y && y < row.y + row.height);
+	return of.findIndex(row => !row.hidden && y >= row.y && y < row.y + row.height);
 }
 
 function describe(x, y) {
@@ -237,8 +245,10 @@ function describe(x, y) {
 	for (const band of meta.bands)
 		if (y < AXIS && time >= band.begin - near && time <= band.end + near)
 			return band.name + "\n" + clock(band.begin) + "\n" + span(band.end - band.begin);
-	const index = rowAt(y);
-	if (index < 0 || x < LABEL || y < AXIS) return null;
+	const index = rowAt(y, rows), curve = rowAt(y, curves);
+	if (x < LABEL || y < AXIS) return null;
+	if (curve >= 0) return describeCurve(curves[curve], time);
+	if (index < 0) return null;
 	const row = rows[index], lane = Math.floor((y + state.top - AXIS - row.y - 3 - POINTS) / LANE);
 	if (lane >= 0 && lane < row.lanes && !row.folded) {
 		let best = -1;

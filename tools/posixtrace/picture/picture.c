@@ -88,6 +88,13 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		keep_span(picture, span, row->index);
 }
 
+/* Returns the index of the event's type among those of the picture. */
+static uint16_t type_index(const struct picture *picture, const struct reading *reading)
+{
+	return (uint16_t)(reading->type->listed && reading->type->index < picture->types ?
+			  reading->type->index : picture->types);
+}
+
 /*
  * First reading: counts an event. The name of a thread is looked up later, as of the time of its
  * last event.
@@ -96,22 +103,15 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 {
 	struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
 					    reading->event.tid);
+	const uint16_t type = type_index(picture, reading);
 
 	row->points++;
 	row->thread = (uint64_t)reading->event.info.posix_thread_id;
 	row->last_ns = reading->event.time_ns;
 	rows_program(row, reading->type, &reading->event);
-	if (reading->type->listed && reading->type->index < picture->types)
-		picture->type[reading->type->index].count++;
-	else
-		picture->type[picture->types].count++;
-}
-
-/* Returns the index of the event's type among those of the picture. */
-static uint16_t type_index(const struct picture *picture, const struct reading *reading)
-{
-	return (uint16_t)(reading->type->listed && reading->type->index < picture->types ?
-			  reading->type->index : picture->types);
+	picture->type[type].count++;
+	if (picture->type[type].has_counters)
+		curves_survey(&picture->curves, type, reading->type, &reading->event);
 }
 
 /*
@@ -148,6 +148,8 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	uint64_t ns = picture_place(picture, reading->event.time_ns);
 
 	pyramid_point(picture, row->index, type, ns);
+	if (picture->type[type].has_counters)
+		curves_keep(&picture->curves, type, reading->type, &reading->event, ns);
 	if (picture->events <= picture->limit && picture->points.items < picture->limit &&
 	    runs_add(&picture->points, &(const struct item){
 		.ns = ns, .row = (uint16_t)row->index, .kind = type }))
@@ -238,8 +240,10 @@ static int picture_make(struct picture *picture, struct reading *reading, size_t
 	picture->type = calloc(picture->types + 1, sizeof(*picture->type));
 	if (!picture->type || !rows_init(picture))
 		return ENOMEM;
-	for (size_t i = 0; i < picture->types; i++)
+	for (size_t i = 0; i < picture->types; i++) {
 		picture->type[i].type = picture->log.list[i];
+		picture->type[i].has_counters = curves_has(picture->log.list[i]->schema);
+	}
 	err = read_once(picture, reading);
 	if (err)
 		return err;
@@ -252,6 +256,7 @@ static int picture_make(struct picture *picture, struct reading *reading, size_t
 	picture->spans_kept.by_value = true;
 	picture->second = true;
 	picture->flames.limit = picture->limit;
+	curves_begin(&picture->curves, picture->length_ns, picture->limit);
 	err = read_once(picture, reading);
 	if (!err)
 		err = posix_trace_get_ledger_np(picture->log.trid, &picture->ledger);
@@ -300,6 +305,7 @@ void picture_fini(struct picture *picture)
 	table_fini(&picture->of_row);
 	free(picture->band);
 	flames_fini(&picture->flames);
+	curves_fini(&picture->curves);
 	runs_fini(&picture->points);
 	runs_fini(&picture->spans_kept);
 	free(picture->lane);

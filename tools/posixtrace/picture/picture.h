@@ -21,6 +21,7 @@
 #include "choose/reading.h"
 #include "log/gaps.h"
 #include "log/program.h"
+#include "picture/curves.h"
 #include "picture/flames.h"
 #include "picture/runs.h"
 #include "spans/histogram.h"
@@ -36,6 +37,7 @@
 struct picture_type {
 	const struct log_type *type;
 	uint64_t count;
+	bool has_counters;
 };
 
 struct picture_series {
@@ -103,6 +105,7 @@ struct picture {
 	unsigned char *lane;           /* of each kept span in their order; PICTURE_LANES: none */
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
+	struct curves curves;          /* counters */
 	int err;
 };
 

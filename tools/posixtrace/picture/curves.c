@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* curves.c - keeps the values of counters over time. */
+#include "picture/curves.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+enum curve_place { FIRST, LEAST, GREATEST, LAST };
+
+bool curves_has(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; schema && i < schema->fields; i++)
+		if (schema->field[i].is_counter)
+			return true;
+	return false;
+}
+
+/* Compares process, type and field of a curve with the wanted ones, for table_find(). */
+static bool is_curve(const void *array, uint32_t index, const void *key)
+{
+	const struct curve *curve = (const struct curve *)array + index, *wanted = key;
+
+	return curve->pid == wanted->pid && curve->type == wanted->type &&
+	       curve->counter.field == wanted->counter.field;
+}
+
+/*
+ * Returns the curve of a counter. If there is none, makes it if make is true and there is room;
+ * otherwise returns NULL. The pointer is valid until the next new curve.
+ */
+static struct curve *curve_of(struct curves *curves, const struct curve *wanted, bool make)
+{
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uint64_t)(unsigned)wanted->pid),
+				    (uint64_t)wanted->type << 32 | wanted->counter.field);
+	uint32_t index = table_find(&curves->of_curve, hash, is_curve, curves->curve, wanted);
+
+	if (index != TABLE_NONE)
+		return &curves->curve[index];
+	if (!make || curves->count == CURVES_MAX)
+		return NULL;
+	if (!vec_grow(&curves->curve, curves->count, 1) ||
+	    !table_add(&curves->of_curve, hash, (uint32_t)curves->count)) {
+		curves->err = ENOMEM;
+		return NULL;
+	}
+	curves->curve[curves->count] = *wanted;
+	return &curves->curve[curves->count++];
+}
+
+/*
+ * Calls use() with each counter of an event and its curve, which is NULL if there is no room for
+ * it. If the data is too short, the last fields have no value.
+ */
+static void each_value(struct curves *curves, uint16_t type, const struct log_type *of,
+		       const struct posix_trace_event_np *event, bool make, uint64_t ns,
+		       void (*use)(struct curves *curves, struct curve *curve,
+				   const struct posix_trace_value_np *value, int64_t time_ns,
+				   uint64_t ns))
+{
+	struct posix_trace_value_np value;
+
+	for (unsigned i = 0; i < of->schema->fields; i++)
+		if (of->schema->field[i].is_counter &&
+		    posix_trace_field_get_np(of->schema, i, 0, event->data, event->data_len, 0,
+					     &value))
+			use(curves, curve_of(curves, &(const struct curve){
+				.pid = event->info.posix_pid, .type = type, .of = of,
+				.counter.field = i }, make), &value, event->time_ns, ns);
+}
+
+/* A drawing has no place for a value that is infinite or no number. */
+static bool is_drawable(const struct posix_trace_value_np *value)
+{
+	return value->field->form != POSIX_TRACE_FORM_FLOAT_NP || isfinite(value->f64);
+}
+
+static void survey_value(struct curves *curves, struct curve *curve,
+			 const struct posix_trace_value_np *value, int64_t time_ns, uint64_t ns)
+{
+	(void)ns;
+	if (!curve) {
+		curves->left_out++;
+	} else if (is_drawable(value)) {
+		curves->values++;
+		counter_add(&curve->counter, value, time_ns);
+	} else {
+		curve->counter.unknown++;
+	}
+}
+
+void curves_survey(struct curves *curves, uint16_t type, const struct log_type *of,
+		   const struct posix_trace_event_np *event)
+{
+	each_value(curves, type, of, event, true, 0, survey_value);
+}
+
+void curves_begin(struct curves *curves, uint64_t length_ns, size_t limit)
+{
+	size_t bins = curves->count ? limit / 4 / curves->count : 0;
+
+	if (curves->values <= limit)
+		return;
+	bins = bins < 1 ? 1 : bins > CURVES_BINS ? CURVES_BINS : bins;
+	curves->bin_ns = ((double)length_ns + 1) / (double)bins;
+}
+
+static void keep_value(struct curves *curves, const struct curve *curve,
+		       const struct curve_value *value)
+{
+	if (runs_add(&curves->kept, &(const struct item){
+		.ns = value->ns, .value = curves_bits(value->value),
+		.row = (uint16_t)(curve - curves->curve) }))
+		curves->err = ENOMEM;
+}
+
+/* Keeps the values of the curve's bin in the order in which they were recorded, each once. */
+static void keep_bin(struct curves *curves, struct curve *curve)
+{
+	const struct curve_value *kept = curve->kept;
+	const struct curve_value *middle[2] = { &kept[LEAST], &kept[GREATEST] };
+
+	if (!curve->has_bin)
+		return;
+	curve->has_bin = false;
+	if (middle[0]->order > middle[1]->order) {
+		middle[0] = &kept[GREATEST];
+		middle[1] = &kept[LEAST];
+	}
+	keep_value(curves, curve, &kept[FIRST]);
+	for (int i = 0; i < 2; i++)
+		if (middle[i]->order != kept[FIRST].order && middle[i]->order != kept[LAST].order &&
+		    (!i || middle[1]->order != middle[0]->order))
+			keep_value(curves, curve, middle[i]);
+	if (kept[LAST].order != kept[FIRST].order)
+		keep_value(curves, curve, &kept[LAST]);
+}
+
+/*
+ * A value that is late, because its writer was interrupted, may begin a bin that was kept before.
+ * Then the bin has more than four values, which does no harm.
+ */
+static void add_value(struct curves *curves, struct curve *curve,
+		      const struct posix_trace_value_np *value, int64_t time_ns, uint64_t ns)
+{
+	struct curve_value one = { .ns = ns };
+	uint64_t bin;
+
+	(void)time_ns;
+	if (!curve || !is_drawable(value))
+		return;
+	one.value = (double)counter_precise(value);
+	one.order = curve->seen++;
+	if (curves->bin_ns == 0) {
+		keep_value(curves, curve, &one);
+		return;
+	}
+	bin = (uint64_t)((double)ns / curves->bin_ns);
+	if (bin != curve->bin)
+		keep_bin(curves, curve);
+	if (!curve->has_bin)
+		for (int i = 0; i < 4; i++)
+			curve->kept[i] = one;
+	curve->has_bin = true;
+	curve->bin = bin;
+	if (one.value < curve->kept[LEAST].value)
+		curve->kept[LEAST] = one;
+	if (one.value > curve->kept[GREATEST].value)
+		curve->kept[GREATEST] = one;
+	curve->kept[LAST] = one;
+}
+
+void curves_keep(struct curves *curves, uint16_t type, const struct log_type *of,
+		 const struct posix_trace_event_np *event, uint64_t ns)
+{
+	each_value(curves, type, of, event, false, ns, add_value);
+}
+
+int curves_end(struct curves *curves)
+{
+	for (size_t i = 0; i < curves->count; i++)
+		keep_bin(curves, &curves->curve[i]);
+	return curves->err || runs_end(&curves->kept) ? ENOMEM : 0;
+}
+
+void curves_fini(struct curves *curves)
+{
+	free(curves->curve);
+	table_fini(&curves->of_curve);
+	runs_fini(&curves->kept);
+}

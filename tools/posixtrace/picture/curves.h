@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * curves.h - the values over time of the fields that a schema marks with @counter. Each counter of
+ * each process is a curve.
+ *
+ * The first reading finds the curves and their least and greatest values. The second one keeps the
+ * values as items of runs. If there are more values than the limit, time is divided into bins, and
+ * of each bin only the first, the least, the greatest and the last value are kept: a drawing whose
+ * pixels are not narrower than a bin looks the same.
+ *
+ * Memory is bounded: CURVES_MAX curves are kept, and the values of all others are counted. A value
+ * that is infinite or no number is counted in counter.unknown only.
+ */
+#ifndef POSIXTRACE_PICTURE_CURVES_H
+#define POSIXTRACE_PICTURE_CURVES_H
+
+#include "base/table.h"
+#include "log/counters.h"
+#include "picture/runs.h"
+
+#define CURVES_MAX  256
+#define CURVES_BINS 65536 /* the most bins of a curve */
+
+struct curve {
+	pid_t pid;
+	uint16_t type;             /* index among the types of the picture */
+	const struct log_type *of;
+	struct counter counter;
+	/* the values of the bin that is not complete, in the order of curve_place */
+	struct curve_value {
+		uint64_t ns;
+		double value;
+		uint64_t order;    /* the number of the value */
+	} kept[4];
+	uint64_t bin, seen;        /* seen: values in the second reading */
+	bool has_bin;
+};
+
+struct curves {
+	struct curve *curve;
+	size_t count;
+	struct table of_curve;
+	uint64_t values;           /* of all curves */
+	uint64_t left_out;         /* values of counters beyond CURVES_MAX */
+	double bin_ns;             /* 0: each value is kept */
+	/* row: the index of the curve; value: curves_bits() of the value */
+	struct runs kept;
+	int err;
+};
+
+/* Returns true if a type has counters. schema may be NULL. */
+bool curves_has(const struct posix_trace_schema_np *schema);
+
+/*
+ * First reading: counts the values of an event. Second reading, after curves_begin(): keeps them,
+ * at a place on the axis. type is the index of the event's type. Without memory err is ENOMEM.
+ */
+void curves_survey(struct curves *curves, uint16_t type, const struct log_type *of,
+		   const struct posix_trace_event_np *event);
+void curves_keep(struct curves *curves, uint16_t type, const struct log_type *of,
+		 const struct posix_trace_event_np *event, uint64_t ns);
+
+/* Decides how many of the values are kept, for an axis of this length. */
+void curves_begin(struct curves *curves, uint64_t length_ns, size_t limit);
+/* Keeps the values of the last bins. Returns 0 or ENOMEM. */
+int curves_end(struct curves *curves);
+
+/*
+ * Returns the bits of a double with the byte of its sign first. Small integers have zeros behind
+ * this byte, so they need few bytes as an integer of variable length.
+ */
+static inline uint64_t curves_bits(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return __builtin_bswap64(bits);
+}
+
+/* Frees the memory. */
+void curves_fini(struct curves *curves);
+
+#endif
