@@ -4,8 +4,8 @@
  *
  * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
  * by a binary search that relies on its order. So a change of an order needs a change of its
- * search: by_lock() belongs to first_hold() and by_end() to transfers_until() in causes.c; by_cpu()
- * belongs to first_run() and the order of pieces to first_piece() in divide.c.
+ * search: by_end() belongs to transfers_until() in causes.c; by_cpu() belongs to first_run() and the
+ * order of pieces to first_piece() in divide.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +14,10 @@
 #include "why/history.h"
 
 /*
- * The comparison functions of qsort() use these pointers, because qsort() passes them no argument.
+ * The comparison functions of qsort() use this pointer, because qsort() passes them no argument.
  * One history exists at a time.
  */
 static const struct call *calls;
-static const struct history_thread *threads;
 
 /*
  * Compares two times. They are not subtracted, because the times of a hostile log could make the
@@ -41,23 +40,6 @@ static int by_begin(const void *a, const void *b)
 		return x->thread < y->thread ? -1 : 1;
 	return x->begin_ns == y->begin_ns ? arrange_order(y->end_ns, x->end_ns)
 					  : arrange_order(x->begin_ns, y->begin_ns);
-}
-
-/*
- * Orders holds by process, lock and end. A lock is an address, and two processes may have different
- * locks at the same address. The end is the last key, because a wait is explained by the holds that
- * end after the wait began.
- */
-static int by_lock(const void *a, const void *b)
-{
-	const struct call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
-	pid_t p = threads[x->thread].pid, q = threads[y->thread].pid;
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return arrange_order(x->end_ns, y->end_ns);
 }
 
 /*
@@ -157,17 +139,15 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 }
 
 /*
- * Makes the pieces of all threads. sorted has room for all calls. Holds of locks are left out: a
- * thread that holds a lock does other things, and its other calls explain the time. A thread
- * without calls keeps an empty range. Returns false without memory.
+ * Makes the pieces of all threads. sorted has room for all calls. A thread without calls
+ * keeps an empty range. Returns false without memory.
  */
 static bool make_pieces(struct history *history, uint32_t *sorted)
 {
-	size_t count = 0;
+	const size_t count = history->calls;
 
-	for (size_t i = 0; i < history->calls; i++)
-		if (history->call[i].cause != CAUSE_HELD)
-			sorted[count++] = (uint32_t)i;
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = (uint32_t)i;
 	qsort(sorted, count, sizeof(*sorted), by_begin);
 	for (size_t i = 0, next; i < count; i = next) {
 		struct history_thread *thread = &history->thread[calls[sorted[i]].thread];
@@ -217,24 +197,20 @@ int history_arrange(struct history *history)
 	 */
 	uint32_t *sorted = calloc(history->calls + 1, sizeof(*sorted));
 
-	history->held = calloc(history->calls + 1, sizeof(*history->held));
 	history->transfer = calloc(history->calls + 1, sizeof(*history->transfer));
-	if (!sorted || !history->held || !history->transfer) {
+	if (!sorted || !history->transfer) {
 		free(sorted);
 		return ENOMEM;
 	}
-	/* No call is added from here on, so that these pointers remain valid during the sorts. */
+	/* No call is added from here on, so that this pointer remains valid during the sorts. */
 	calls = history->call;
-	threads = history->thread;
 	for (size_t i = 0; i < history->calls; i++) {
 		enum cause cause = history->call[i].cause;
 
-		if (cause == CAUSE_HELD)
-			history->held[history->helds++] = (uint32_t)i;
-		else if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_BARRIER)
+		if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_BARRIER)
 			history->transfer[history->transfers++] = (uint32_t)i;
 	}
-	qsort(history->held, history->helds, sizeof(*history->held), by_lock);
+	holds_sort(&history->holds);
 	qsort(history->transfer, history->transfers, sizeof(*history->transfer), by_end);
 	if (!make_pieces(history, sorted) || !make_runs(history))
 		history->err = ENOMEM;

@@ -195,64 +195,29 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 
 /* ------------------------------------------------------------------ locks */
 
-/*
- * Returns the index in history.held of the first hold of a lock that ends after a time. If there is
- * none, returns the index of a hold of the next lock, or the number of holds. The caller therefore
- * compares the process and the lock.
- */
-static size_t first_hold(const struct history *history, pid_t pid, uint64_t lock, int64_t time_ns)
-{
-	size_t low = 0, high = history->helds;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct call *held = &history->call[history->held[middle]];
-		pid_t other = history->thread[held->thread].pid;
-
-		if (other < pid || (other == pid && (held->key < lock ||
-		    (held->key == lock && held->end_ns <= time_ns))))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Adds the threads that held the lock. Holds of one lock are in the order of their ends. Several
- * threads may hold a lock for reading at the same time. The time that their holds share is then
- * given to the hold that ends first.
- */
+/* Adds the threads that held the lock. */
 static void add_holders(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
-	pid_t pid = history->thread[call->thread].pid;
+	const struct hold wait = {
+		.pid = history->thread[call->thread].pid, .thread = call->thread,
+		.lock = call->key, .begin_ns = call->begin_ns, .end_ns = call->end_ns,
+	};
+	struct holds_walk walk = holds_walk(&history->holds, &wait, from_ns, to_ns);
+	const struct hold *hold;
+	int64_t begin_ns, end_ns;
 
-	for (size_t i = first_hold(history, pid, call->key, from_ns);
-	     i < history->helds && from_ns < to_ns; i++) {
-		const struct call *held = &history->call[history->held[i]];
-		int64_t begin = held->begin_ns > from_ns ? held->begin_ns : from_ns;
-		int64_t end = held->end_ns < to_ns ? held->end_ns : to_ns;
-
+	while ((hold = holds_next(&history->holds, &walk, &begin_ns, &end_ns))) {
 		/*
 		 * Each hold counts towards WHY_STEPS. Otherwise a log with long lists of holds
 		 * could make the time quadratic.
 		 */
-		division->steps++;
-		/* A hold that begins after the wait ended did not cause it. */
-		if (held->key != call->key || history->thread[held->thread].pid != pid ||
-		    held->begin_ns >= call->end_ns)
-			break;
-		/*
-		 * The waiting thread's own hold begins when the wait ends, so it did not cause the
-		 * wait.
-		 */
-		if (held->thread == call->thread || begin >= end)
-			continue;
-		add_who(division, node, "held by", held->thread, false, begin, end);
-		from_ns = end;
+		division->steps += walk.steps;
+		walk.steps = 0;
+		add_who(division, node, "held by", hold->thread, false, begin_ns, end_ns);
 	}
+	division->steps += walk.steps;
 }
 
 /*
@@ -266,16 +231,16 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 {
 	const struct history *history = division->history;
 	pid_t pid = history->thread[call->thread].pid;
-	size_t i = first_hold(history, pid, call->other, call->end_ns + AFTER_NS);
+	size_t i = holds_first(&history->holds, pid, call->other, call->end_ns + AFTER_NS);
 
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
-		const struct call *held = &history->call[history->held[i]];
+		const struct hold *held = &history->holds.hold[i];
 
 		/*
 		 * A thread whose hold ended before the wait began cannot have changed the condition
 		 * during the wait.
 		 */
-		if (held->key != call->other || history->thread[held->thread].pid != pid ||
+		if (held->lock != call->other || held->pid != pid ||
 		    held->end_ns <= call->begin_ns)
 			break;
 		/*
@@ -526,7 +491,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		 * The holders explain the whole wait. The waker explains only the end of the wait,
 		 * so it is used only if the log has no holds.
 		 */
-		if (history->has_holds)
+		if (history->holds.count)
 			add_holders(division, node, call, from_ns, to_ns);
 		else
 			causes_add_waker(division, node, waker, from_ns, to_ns);

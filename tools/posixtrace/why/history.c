@@ -451,7 +451,6 @@ static void add_call(struct history *history, struct history_thread *thread,
 	 */
 	if (!call.text && plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_FILE)
 		call.text = path_of(history, thread->pid, (int32_t)call.key);
-	history->has_holds |= plan->cause == CAUSE_HELD;
 	/*
 	 * Two kinds of calls explain nothing and are not kept: calls without a duration, and calls
 	 * that are not known to wait and took less than a microsecond.
@@ -462,14 +461,25 @@ static void add_call(struct history *history, struct history_thread *thread,
 	 * A call past the limit is dropped. The text output contains the number of dropped calls,
 	 * and their time counts as time without a call.
 	 */
-	if (history->calls == HISTORY_CALLS) {
+	if (history->calls + history->holds.count == HISTORY_CALLS) {
 		history->dropped++;
-	} else if (!vec_grow(&history->call, history->calls, 1)) {
-		history->err = ENOMEM;
-	} else {
-		if (call.begin_ns < thread->first_ns)
-			thread->first_ns = call.begin_ns;
+		return;
+	}
+	if (call.begin_ns < thread->first_ns)
+		thread->first_ns = call.begin_ns;
+	/*
+	 * A hold is no call that explains time: the thread does other things meanwhile, and its
+	 * calls explain them.
+	 */
+	if (plan->cause == CAUSE_HELD) {
+		if (!holds_add(&history->holds, &(const struct hold){
+			.pid = thread->pid, .thread = call.thread, .lock = call.key,
+			.begin_ns = call.begin_ns, .end_ns = call.end_ns }))
+			history->err = ENOMEM;
+	} else if (vec_grow(&history->call, history->calls, 1)) {
 		history->call[history->calls++] = call;
+	} else {
+		history->err = ENOMEM;
 	}
 }
 
@@ -647,7 +657,7 @@ void history_fini(struct history *history)
 	free(history->thread);
 	free(history->call);
 	free(history->piece);
-	free(history->held);
+	holds_fini(&history->holds);
 	free(history->transfer);
 	free(history->run);
 	free(history->text);

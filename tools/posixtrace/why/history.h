@@ -3,7 +3,7 @@
  * history.h - the events of a log as a history of each thread: the calls in which it waited, the
  * locks that it held, and, if the log has them, the times at which it had a processor.
  *
- * The whole log is read once; its calls are kept in memory, at most HISTORY_CALLS of them. The log
+ * The whole log is read once; its calls and holds are kept in memory, at most HISTORY_CALLS. The log
  * is hostile: times may overlap or run backwards, and threads and types may be any.
  */
 #ifndef POSIXTRACE_WHY_HISTORY_H
@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "choose/reading.h"
 #include "log/stacks.h"
+#include "spans/holds.h"
 
 #define HISTORY_CALLS   (UINT32_C(1) << 25)
 #define HISTORY_THREADS 65536
@@ -19,7 +20,7 @@
 
 enum cause { /* the reason for which a call waits */
 	CAUSE_NONE,
-	CAUSE_HELD,    /* no wait: a lock was held */
+	CAUSE_HELD,    /* no wait: a lock was held; history.holds has it */
 	CAUSE_LOCK,
 	CAUSE_COND,
 	CAUSE_SEM,
@@ -122,8 +123,7 @@ struct history {
 	size_t calls;
 	struct piece *piece;   /* sorted by thread, then by time */
 	size_t pieces;
-	uint32_t *held;        /* calls with CAUSE_HELD, sorted by process, lock and end */
-	size_t helds;
+	struct holds holds;    /* thread: index */
 	uint32_t *transfer;    /* calls that read, write or wait at a barrier, sorted by end */
 	size_t transfers;
 	struct run *run;       /* sorted by processor, then by time */
@@ -149,7 +149,7 @@ struct history {
 	uint64_t events, samples;
 	int64_t clock_error_ns; /* of the states and samples; -1: the log does not say it */
 	unsigned sample_hz;     /* 0: the log does not say it */
-	bool has_holds, has_states;
+	bool has_states;
 	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;
 };

@@ -314,7 +314,7 @@ static int answer_json(void)
 	json_unsigned(&json, "events", why.history.events);
 	json_unsigned(&json, "lost", why.lost);
 	json_bool(&json, "sched", why.history.has_states);
-	json_bool(&json, "holds", why.history.has_holds);
+	json_bool(&json, "holds", why.history.holds.count != 0);
 	json_array(&json, "answers");
 	for (size_t i = 0; !err && i < why.windows; i++)
 		err = why_answer(&why.window[i], &json, &is_cut);

@@ -326,7 +326,7 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	out_printf(out, "\nEvidence: %llu event%s, %llu of them calls with a duration, of %zu "
 		   "thread%s; %llu event%s lost.\n",
 		   (unsigned long long)history->events, text_plural(history->events),
-		   (unsigned long long)history->calls, history->threads,
+		   (unsigned long long)(history->calls + history->holds.count), history->threads,
 		   text_plural(history->threads), (unsigned long long)why->lost,
 		   text_plural(why->lost));
 	if (!history->has_states)
@@ -339,7 +339,7 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (history->samples)
 		out_printf(out, "Functions: %llu sample%s of running threads.\n",
 			   (unsigned long long)history->samples, text_plural(history->samples));
-	if (!history->has_holds)
+	if (!history->holds.count)
 		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' does.\n");
 	if (why->lost)
