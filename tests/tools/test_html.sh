@@ -105,6 +105,30 @@ if test -n "$browser"; then
 	run 0 html --force --items 700 "$tmp/counters.log" -o "$tmp/counters.html"
 	in_browser "$tmp/counters.html" '[posixtrace.meta.has_values, posixtrace.curves.map(curve => [curve.min, curve.max, curve.value[curve.value.length - 1], curve.count]), posixtrace.curves.reduce((sum, curve) => sum + curve.value.length, 0) < 710]'
 	check "of too many values the least and the greatest remain" answers '[false,[[0,48,48,2000],[-200,299.75,299.75,2000],[-7,3998000027979,3998000027979,2000],[1,900,49,2000],[-199.875,299.875,299.875,2000],[1000000000,3999000027986,3999000027986,2000],[1500,1500,1500,1]],true]'
+	# Waits for locks lead to the threads that held them, as why says, and back.
+	for log in why circle waits; do
+		"$compose" "$tmp/$log.ptl" <"${0%/*}/golden/logs/$log.events" || exit 99
+		run 0 html "$tmp/$log.ptl" -o "$tmp/$log.html"
+	done
+	in_browser "$tmp/why.html" 'posixtrace.waits.map(wait => [wait.row.tid, wait.took, wait.holders.map(hold => [hold.row.tid, hold.begin, hold.took, hold.i >= 0])])'
+	check "waits have their holders" answers '[[7,60000000,[[9,0,60000000,true]]],[7,4000000,[[10,151000000,5000000,true]]]]'
+	in_browser "$tmp/why.html" '[0, 1, 2].map(() => (posixtrace.followLink(), [posixtrace.state.span.row.tid, posixtrace.state.mark, document.getElementById("chosen-span").textContent.includes(posixtrace.state.span.row.tid === 7 ? "waits for 7 / 9, which holds it since" : "waits 60.00 ms")]))'
+	check "l goes from the wait to the hold and back" answers '[[7,0,true],[9,0,true],[7,0,true]]'
+	in_browser "$tmp/why.html" '(document.querySelector("#wait-list tr:nth-child(2) button:last-of-type").click(), [posixtrace.state.span.row.tid, posixtrace.state.mark, posixtrace.state.from < posixtrace.state.mark ? posixtrace.state.to > posixtrace.state.mark : false])'
+	check "a link leads to the holder" answers '[10,151000000,true]'
+	in_browser "$tmp/why.html" '(document.querySelector("#wait-list button").click(), posixtrace.drawView(), document.getElementById("selection").hidden)'
+	check "a link leads to the wait" answers 'false'
+	in_browser "$tmp/waits.html" 'posixtrace.waits.map(wait => wait.holders.length)'
+	check "a wait that why explains has a holder" answers '[1]'
+	in_browser "$tmp/page.html" '[posixtrace.waits.length, document.querySelector("[data-tab=waits]").hidden, document.querySelector("[data-tab=counters]").hidden]'
+	check "without locks and counters there are no such panels" answers '[0,true,true]'
+	# More waits than are kept: the longest remain.
+	awk 'BEGIN { print "type lock.mutex ns time; ptr lock; errno error"; print "type lock.mutex_held ns time; ptr lock"
+		for (i = 0; i < 140000; i++) { print "lock.mutex_held 1 2", 1000000 + i * 1000, 500 + i % 400, "4096"; print "lock.mutex 1 1", 1000000 + i * 1000, i % 7000 ? 90 + i % 400 : 5000, "4096 0" } }' |
+		"$compose" "$tmp/locks.ptl" || exit 99
+	run 0 html "$tmp/locks.ptl" -o "$tmp/locks.html"
+	in_browser "$tmp/locks.html" '[posixtrace.meta.links.waits, posixtrace.meta.links.least_wait > 0, posixtrace.waits.filter(wait => wait.took === 5000).length, posixtrace.waits.every(wait => wait.took >= posixtrace.meta.links.least_wait)]'
+	check "of too many waits the longest remain" answers '[140000,true,20,true]'
 	# More spans than are sorted at once, of three threads, in the order of their ends.
 	awk 'BEGIN { print "type a ns time"; for (i = 0; i < 150000; i++) print "a 1", 1 + i % 3, 2000000 + i * 1000, i * 7919 % 900000 }' |
 		"$compose" "$tmp/many.log" || exit 99

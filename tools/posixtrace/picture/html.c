@@ -245,6 +245,25 @@ static void html_curves(struct json *json, const struct curves *curves)
 }
 
 /*
+ * Writes how many waits and holds the log has, and the names of locks. Shorter waits and holds than
+ * the given lengths are not used for links.
+ */
+static void html_links(struct json *json, const struct links *links)
+{
+	json_new_line(json);
+	json_object(json, "links");
+	json_unsigned(json, "waits", links->waits_found);
+	json_unsigned(json, "holds", links->holds_found);
+	json_unsigned(json, "least_wait", links->least_wait_ns);
+	json_unsigned(json, "least_hold", links->least_hold_ns);
+	json_array(json, "locks");
+	for (size_t i = 0; i < links->names.count; i++)
+		html_string(json, NULL, links->names.name[i], strlen(links->names.name[i]));
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/*
  * Writes all data except points, spans and bins as one JSON object. Numbers beyond 2^53 lose digits
  * in the browser. For this reason times are relative to the begin of the axis, and begin_ns itself
  * is a string.
@@ -274,6 +293,8 @@ static void html_meta(struct out *out, const struct picture *picture)
 	html_bands(&json, picture);
 	if (picture->curves.count)
 		html_curves(&json, &picture->curves);
+	if (picture->links.waits_found)
+		html_links(&json, &picture->links);
 	if (picture->flames.count)
 		html_flames(&json, &picture->flames);
 	json_end_object(&json);
@@ -290,6 +311,7 @@ static void html_script(struct out *out)
 	out_bytes(out, page_paint_js, page_paint_js_bytes);
 	out_bytes(out, page_rows_js, page_rows_js_bytes);
 	out_bytes(out, page_curves_js, page_curves_js_bytes);
+	out_bytes(out, page_links_js, page_links_js_bytes);
 	out_bytes(out, page_view_js, page_view_js_bytes);
 	out_bytes(out, page_panels_js, page_panels_js_bytes);
 	out_bytes(out, page_flame_js, page_flame_js_bytes);

@@ -75,6 +75,7 @@ int items_arrange(struct picture *picture)
 	pyramid_build(picture);
 	if (picture->flames.count)
 		qsort(picture->flames.flame, picture->flames.count, sizeof(struct flame), by_flame);
-	return curves_end(&picture->curves) || runs_end(&picture->points) ||
-	       runs_end(&picture->spans_kept) ? ENOMEM : assign_lanes(picture);
+	return links_end(&picture->links, &picture->log) || curves_end(&picture->curves) ||
+	       runs_end(&picture->points) || runs_end(&picture->spans_kept) ? ENOMEM :
+	       assign_lanes(picture);
 }

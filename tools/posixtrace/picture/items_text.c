@@ -176,6 +176,48 @@ static void items_text_curves(struct text *text, struct curves *curves)
 	}
 }
 
+/* Writes a thread's row, and the begin and the length of a time of this thread. */
+static void items_text_time(struct text *text, struct picture *picture, pid_t pid, uint32_t tid,
+			    int64_t begin_ns, int64_t end_ns)
+{
+	const uint64_t begin = picture_place(picture, begin_ns);
+
+	items_text_number(text, rows_find(picture, pid, (pid_t)tid)->index);
+	items_text_number(text, begin);
+	items_text_number(text, picture_place(picture, end_ns) - begin);
+}
+
+/*
+ * Writes the waits for locks of which a holder is known: the number of holders, the wait, the
+ * address of the lock, and the time of each hold. A number of 0 ends the list.
+ */
+static void items_text_links(struct text *text, struct picture *picture)
+{
+	const struct links *links = &picture->links;
+
+	for (size_t i = 0; i < links->waits.count; i++) {
+		const struct hold *wait = &links->waits.hold[i], *hold[LINKS_EACH];
+		struct holds_walk walk = holds_walk(&links->holds, wait, wait->begin_ns,
+						    wait->end_ns);
+		int64_t begin_ns, end_ns;
+		unsigned count = 0;
+
+		while (count < LINKS_EACH &&
+		       (hold[count] = holds_next(&links->holds, &walk, &begin_ns, &end_ns)))
+			count++;
+		if (!count)
+			continue;
+		items_text_number(text, count);
+		items_text_time(text, picture, wait->pid, wait->thread, wait->begin_ns,
+				wait->end_ns);
+		items_text_number(text, wait->lock);
+		for (unsigned k = 0; k < count; k++)
+			items_text_time(text, picture, hold[k]->pid, hold[k]->thread,
+					hold[k]->begin_ns, hold[k]->end_ns);
+	}
+	items_text_number(text, 0);
+}
+
 /*
  * page_items.js reads the numbers in the order in which this function writes them, so the order
  * must not change here alone.
@@ -196,6 +238,7 @@ int items_text(struct out *out, struct picture *picture)
 			items_text_bins(&text, pyramid_row(picture, level, row),
 					pyramid_bins(picture, level));
 	items_text_curves(&text, &picture->curves);
+	items_text_links(&text, picture);
 	items_text_finish(&text);
 	return 0;
 }

@@ -17,6 +17,9 @@
  *
  * Then follow the values of each counter: their number; for each value the time since the value
  * before, and curves_bits() of the value.
+ *
+ * Last are the waits for locks: the number of holders; row, begin and length of the wait; the
+ * address of the lock; row, begin and length of each hold; and a 0 behind the last wait.
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H

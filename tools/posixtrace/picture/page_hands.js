@@ -26,7 +26,12 @@ function hands() {
 			scroll(drag.top + drag.y - y - state.top);
 		}
 	});
-	view.addEventListener("pointerup", () => {
+	view.addEventListener("pointerup", event => {
+		if (drag && !drag.moved && !drag.selects) {
+			const box = view.getBoundingClientRect();
+			chooseSpan(spanAt(event.clientX - box.left, event.clientY - box.top));
+			if (state.span) openTab("selection");
+		}
 		if (drag && drag.selects) {
 			choose(drag.moved ? state.chosen : null);
 			if (state.chosen) openTab("selection");
@@ -70,11 +75,12 @@ function hands() {
 		"+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), w: () => zoom(0.7), s: () => zoom(1 / 0.7),
 		Home: () => show(0, length), End: () => show(length - (state.to - state.from), length),
 		f: () => state.chosen && show(...state.chosen),
+		l: followLink,
 		n: () => step_to(true), N: () => step_to(false),
 		F: () => flameOpen(!flame.open),
 		t: () => byId("theme").click(), "?": () => byId("help").click(),
 		"/": () => byId("search").focus(),
-		Escape: () => { choose(null); searchFor(""); },
+		Escape: () => { chooseSpan(null); choose(null); searchFor(""); },
 	};
 	document.addEventListener("keydown", event => {
 		if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open) return;
@@ -114,7 +120,7 @@ function summarise() {
  * This object is for code outside of the page's function, such as tests: it has the state and the
  * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
  */
-window.posixtrace = { state, rows, levels, curves, curveRange, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
+window.posixtrace = { state, rows, levels, curves, curveRange, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();

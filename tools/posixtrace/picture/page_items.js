@@ -2,7 +2,7 @@
 /*
  * page_items.js - the data that posixtrace html embedded: rows of points and spans, drawn at any
  * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
- * curves, view, panels, flame, hands.
+ * curves, links, view, panels, flame, hands.
  *
  * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
  * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a
@@ -31,6 +31,7 @@ function bytesOf(text) {
 const rows = meta.rows.map(row => Object.assign({ isCurve: false }, row));
 const levels = [];
 const curves = (meta.curves || []).map(curve => Object.assign({ isCurve: true, points: curve.count, spans: 0, begin: [] }, curve));
+const waits = []; /* for locks of which a holder is known */
 
 (function decode() {
 	const bytes = bytesOf(byId("items").textContent);
@@ -124,6 +125,12 @@ const curves = (meta.curves || []).map(curve => Object.assign({ isCurve: true, p
 			curve.time[i] = time += number();
 			curve.value[i] = bits();
 		}
+	}
+	const place = () => ({ row: rows[number()], begin: number(), took: number() });
+	for (let n; (n = number());) {
+		const wait = Object.assign(place(), { lock: number(), holders: [] });
+		while (n--) wait.holders.push(place());
+		waits.push(wait);
 	}
 })();
 

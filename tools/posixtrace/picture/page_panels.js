@@ -58,8 +58,9 @@ function showSelection() {
 	const to = byId("selection");
 
 	to.textContent = "";
+	if (state.span) to.append(chosenSpan());
 	if (!state.chosen) {
-		to.append(element("p", { class: "note" }, "Shift and drag, or drag on the axis, to select a span of time."));
+		to.append(element("p", { class: "note" }, "Shift and drag, or drag on the axis, to select a span of time. A click on a span selects it."));
 		return;
 	}
 	const [from, end] = state.chosen, found = inRange(from, end);
@@ -99,6 +100,7 @@ function goToSpan(series, took, from, to) {
 	show(begin - length, begin + 2 * length);
 	scroll(bestRow.y - state.top - (height - AXIS - bestRow.height) / 2);
 	byId("found").textContent = meta.series[series].name + ", " + span(bestRow.took[best]);
+	chooseSpan({ row: bestRow, i: best });
 	return true;
 }
 
@@ -297,6 +299,7 @@ function fillPanels() {
 			element("tr", { class: "link", click: () => { const by = Math.max(band.end - band.begin, length / 1000); show(band.begin - by, band.end + by); } },
 				element("td", {}, clock(band.begin).slice(11, 26)), element("td", {}, band.name), cell(span(band.end - band.begin))))));
 	curvePanel();
+	waitPanel();
 	showSelection();
 }
 

@@ -6,7 +6,7 @@
 
 const view = byId("view"), map = byId("map"), tip = byId("tip");
 const pen = view.getContext("2d"), mapPen = map.getContext("2d");
-const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark: null };
+const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark: null, span: null };
 let width = 0, height = 0, mapWidth = 0, mapHeight = 0, drawn = false;
 
 const timeWidth = () => Math.max(1, width - LABEL);
@@ -173,6 +173,14 @@ function drawView() {
 		pen.strokeRect(-1, AXIS + curve.y - state.top - 0.5, width + 2, CURVE);
 	}
 	paint.show(pen, LABEL, AXIS, colours.ink);
+	drawLinks();
+	if (state.span && !state.span.row.hidden && !state.span.row.folded) {
+		const { row, i } = state.span, left = Math.max(LABEL, xOf(row.begin[i])), right = Math.min(width + 2, xOf(row.begin[i] + row.took[i]));
+		pen.strokeStyle = colours.accent;
+		pen.lineWidth = 2;
+		if (right >= LABEL && left <= width) pen.strokeRect(left, middleOf(state.span) - LANE / 2 + 1, Math.max(3, right - left), LANE - 2);
+		pen.lineWidth = 1;
+	}
 	pen.restore();
 	drawBands();
 	pen.strokeStyle = colours.line;
@@ -239,6 +247,20 @@ function rowAt(y, of) {
 	return of.findIndex(row => !row.hidden && y >= row.y && y < row.y + row.height);
 }
 
+/* Returns the span at a place of the view, or null. */
+function spanAt(x, y) {
+	const time = timeOf(x), near = (state.to - state.from) / timeWidth() * 4, index = rowAt(y, rows);
+	if (index < 0 || x < LABEL || y < AXIS) return null;
+	const row = rows[index], lane = Math.floor((y + state.top - AXIS - row.y - 3 - POINTS) / LANE);
+	if (lane < 0 || lane >= row.lanes || row.folded) return null;
+	let best = -1;
+	for (const of of row.tiers[lane]) {
+		const i = search(of.length, k => row.begin[of[k]], time + near / 2) - 1, it = of[i];
+		if (i >= 0 && row.begin[it] + Math.max(row.took[it], near / 2) >= time) best = it;
+	}
+	return best < 0 ? null : { row, i: best };
+}
+
 function describe(x, y) {
 	const time = timeOf(x), near = (state.to - state.from) / timeWidth() * 4;
 
@@ -249,17 +271,10 @@ function describe(x, y) {
 	if (x < LABEL || y < AXIS) return null;
 	if (curve >= 0) return describeCurve(curves[curve], time);
 	if (index < 0) return null;
-	const row = rows[index], lane = Math.floor((y + state.top - AXIS - row.y - 3 - POINTS) / LANE);
-	if (lane >= 0 && lane < row.lanes && !row.folded) {
-		let best = -1;
-		for (const of of row.tiers[lane]) {
-			const i = search(of.length, k => row.begin[of[k]], time + near / 2) - 1, it = of[i];
-			if (i >= 0 && row.begin[it] + Math.max(row.took[it], near / 2) >= time) best = it;
-		}
-		if (best >= 0)
-			return meta.series[row.series[best]].name + ": " + span(row.took[best]) + "\n" +
-				clock(row.begin[best]) + "\n" + threadName(row);
-	}
+	const row = rows[index], found = spanAt(x, y);
+	if (found)
+		return [meta.series[row.series[found.i]].name + ": " + span(row.took[found.i]), clock(row.begin[found.i]), threadName(row),
+			...describeLinks(row, found.i)].join("\n");
 	if (y + state.top - AXIS - row.y <= POINTS + 3 && row.time.length) {
 		let i = search(row.time.length, k => row.time[k], time);
 		if (i > 0 && (i === row.time.length || time - row.time[i - 1] < row.time[i] - time)) i--;

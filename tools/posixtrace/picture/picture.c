@@ -147,6 +147,9 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	uint16_t type = type_index(picture, reading);
 	uint64_t ns = picture_place(picture, reading->event.time_ns);
 
+	if (links_has(&picture->links, type))
+		links_event(&picture->links, type, reading->type, &reading->event,
+			    picture->least_ns);
 	pyramid_point(picture, row->index, type, ns);
 	if (picture->type[type].has_counters)
 		curves_keep(&picture->curves, type, reading->type, &reading->event, ns);
@@ -251,7 +254,7 @@ static int picture_make(struct picture *picture, struct reading *reading, size_t
 	bands_end(picture);
 	rows_sort(picture);
 	rows_name(picture);
-	if (!pyramid_init(picture, bins))
+	if (!pyramid_init(picture, bins) || links_begin(&picture->links, &picture->log))
 		return ENOMEM;
 	picture->spans_kept.by_value = true;
 	picture->second = true;
@@ -306,6 +309,7 @@ void picture_fini(struct picture *picture)
 	free(picture->band);
 	flames_fini(&picture->flames);
 	curves_fini(&picture->curves);
+	links_fini(&picture->links);
 	runs_fini(&picture->points);
 	runs_fini(&picture->spans_kept);
 	free(picture->lane);

@@ -23,6 +23,7 @@
 #include "log/program.h"
 #include "picture/curves.h"
 #include "picture/flames.h"
+#include "picture/links.h"
 #include "picture/runs.h"
 #include "spans/histogram.h"
 #include "spans/pairing.h"
@@ -106,6 +107,7 @@ struct picture {
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
 	struct curves curves;          /* counters */
+	struct links links;            /* waits for locks, and their holders */
 	int err;
 };
 

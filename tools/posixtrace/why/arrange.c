@@ -4,8 +4,8 @@
  *
  * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
  * by a binary search that relies on its order. So a change of an order needs a change of its
- * search: by_end() belongs to transfers_until() in causes.c; by_cpu() belongs to first_run() and the
- * order of pieces to first_piece() in divide.c.
+ * search: by_end() belongs to transfers_until() in causes.c; by_cpu() belongs to first_run() and
+ * the order of pieces to first_piece() in divide.c.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * history.h - the events of a log as a history of each thread: the calls in which it waited, the
  * locks that it held, and, if the log has them, the times at which it had a processor.
  *
- * The whole log is read once; its calls and holds are kept in memory, at most HISTORY_CALLS. The log
+ * The whole log is read once; at most HISTORY_CALLS calls and holds are kept. The log
  * is hostile: times may overlap or run backwards, and threads and types may be any.
  */
 #ifndef POSIXTRACE_WHY_HISTORY_H

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * links.h - which threads held a lock while another thread waited for it.
+ *
+ * The rules are those of the command why: why/classify.h recognizes waits and holds, and
+ * spans/holds.h finds the holders.
+ *
+ * Memory is bounded. If there are more waits than LINKS_WAITS, or more holds than LINKS_HOLDS, the
+ * longest are kept.
+ */
+#ifndef POSIXTRACE_PICTURE_LINKS_H
+#define POSIXTRACE_PICTURE_LINKS_H
+
+#include "base/nameset.h"
+#include "log/logfile.h"
+#include "spans/holds.h"
+#include "why/classify.h"
+
+#define LINKS_WAITS ((size_t)1 << 17)
+#define LINKS_HOLDS ((size_t)1 << 19)
+#define LINKS_EACH  4  /* of a wait, so many holders are shown; the first ones */
+
+struct links {
+	struct plan *plan;     /* by index of the type */
+	size_t plans;
+	struct holds waits, holds; /* thread: Linux number */
+	uint64_t least_wait_ns, least_hold_ns; /* shorter ones are not kept */
+	uint64_t waits_found, holds_found;
+	struct nameset names;  /* of locks that waits are for: "PID ADDRESS NAME" */
+	int err;
+};
+
+/* Prepares the types of a log. Returns 0 or ENOMEM. */
+int links_begin(struct links *links, const struct logfile *log);
+
+/*
+ * Adds a wait for a lock, or a hold. links_has() is true for the type of the event. A wait that is
+ * shorter than least_ns is not added. Without memory err is ENOMEM.
+ */
+void links_event(struct links *links, size_t type, const struct log_type *of,
+		 const struct posix_trace_event_np *event, uint64_t least_ns);
+
+/* Sorts the holds and finds the names of locks, after the last event. Returns 0 or ENOMEM. */
+int links_end(struct links *links, const struct logfile *log);
+
+/* Returns true if the events of a type with this index are waits or holds. */
+static inline bool links_has(const struct links *links, size_t type)
+{
+	return type < links->plans && (links->plan[type].cause == CAUSE_LOCK ||
+				       links->plan[type].cause == CAUSE_HELD);
+}
+
+/* Frees the memory. */
+void links_fini(struct links *links);
+
+#endif

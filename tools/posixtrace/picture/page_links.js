@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * page_links.js - the links from a wait for a lock to the threads that held the lock meanwhile, and
+ * back. The tool has found the holders. A wait or hold that is too short to be a span of the page
+ * still has its time and its thread.
+ */
+
+const LINK_WIDE = 5;     /* a wait that is narrower has no arrow, in pixels */
+const LINK_ARROWS = 400; /* of one drawing */
+
+/* Finds the span of a row with this begin and length; -1: the page does not have it. */
+function spanIndex(row, begin, took) {
+	for (let i = search(row.begin.length, k => row.begin[k], begin); i < row.begin.length && row.begin[i] === begin; i++)
+		if (row.took[i] === took) return i;
+	return -1;
+}
+
+for (const row of rows) {
+	row.waits = new Map(); /* by span: the wait */
+	row.holds = new Map(); /* by span: the waits that it caused */
+}
+waits.sort((a, b) => b.took - a.took);
+for (const wait of waits) {
+	for (const it of [wait, ...wait.holders]) it.i = spanIndex(it.row, it.begin, it.took);
+	if (wait.i >= 0) wait.row.waits.set(wait.i, wait);
+	for (const hold of wait.holders) {
+		if (hold.i < 0) continue;
+		if (!hold.row.holds.has(hold.i)) hold.row.holds.set(hold.i, []);
+		hold.row.holds.get(hold.i).push(wait);
+	}
+}
+const lockNames = new Map((meta.links ? meta.links.locks : []).map(text => {
+	const [pid, address] = text.split(" ", 2);
+	return [pid + " " + address, text.slice(pid.length + address.length + 2)];
+}));
+const lockName = wait => lockNames.get(wait.row.pid + " " + wait.lock) || "0x" + wait.lock.toString(16);
+
+const holdText = (hold, wait) => threadName(hold.row) + (hold.begin <= wait.begin ? ", which holds it since " : ", which holds it from ") +
+	clock(hold.begin).slice(11) + ", for " + span(hold.took);
+
+/* Describes a span's links in lines of text. */
+function describeLinks(row, i) {
+	const wait = row.waits.get(i), caused = row.holds.get(i) || [];
+	const lines = wait ? wait.holders.map((hold, k) => (k ? "then for " : "waits for ") + holdText(hold, wait)) : [];
+
+	if (wait) lines.unshift("lock " + lockName(wait));
+	if (caused.length)
+		lines.push(counted(caused.length, "thread").replace("threads", "waits of threads") + " for this lock, the longest " + span(Math.max(...caused.map(it => it.took))));
+	return lines;
+}
+
+/* Returns the height of the middle of a span, or of the row's spans if the page lacks the span. */
+function middleOf(it) {
+	const { row, i } = it;
+	const lanes = row.folded ? 0 : i < 0 || row.lane[i] >= row.lanes ? row.lanes : row.lane[i] + 0.5;
+	return AXIS + row.y - state.top + 3 + POINTS + lanes * LANE - 1;
+}
+
+/*
+ * Draws an arrow from each visible wait to the first thread that held the lock, at the time at which
+ * the wait began or, if that is not visible, at the left edge.
+ */
+function drawLinks() {
+	const some = { stroke: colours.ink, chosen: colours.accent };
+	let left = LINK_ARROWS;
+
+	pen.lineWidth = 1;
+	for (const wait of waits) {
+		const x = Math.max(LABEL + 2, Math.round(xOf(wait.begin)) + 0.5), end = xOf(wait.begin + wait.took);
+		/* The longest waits are first, so all further ones are narrower. */
+		if (wait.took / (state.to - state.from) * timeWidth() < LINK_WIDE || !left) break;
+		if (end < LABEL + 2 || x > width || wait.row.hidden || wait.holders[0].row.hidden) continue;
+		const isChosen = state.span && ((state.span.row === wait.row && state.span.i === wait.i) || wait.holders.some(hold => hold.row === state.span.row && hold.i === state.span.i));
+		const from = middleOf(wait), to = middleOf(wait.holders[0]), tip = to < from ? 5 : -5;
+		if (Math.max(from, to) < AXIS || Math.min(from, to) > height) continue;
+		left--;
+		pen.strokeStyle = pen.fillStyle = isChosen ? some.chosen : some.stroke;
+		pen.globalAlpha = isChosen ? 1 : 0.55;
+		pen.lineWidth = isChosen ? 2 : 1;
+		pen.beginPath();
+		pen.moveTo(x, from);
+		pen.lineTo(x, to + tip);
+		pen.stroke();
+		pen.beginPath();
+		pen.moveTo(x, to);
+		pen.lineTo(x - 4, to + 1.6 * tip);
+		pen.lineTo(x + 4, to + 1.6 * tip);
+		pen.fill();
+	}
+	pen.globalAlpha = pen.lineWidth = 1;
+}
+
+/* Shows a time of a thread in the middle, and chooses its span if the page has it. */
+function goToTime(it) {
+	const size = Math.max(it.took, 50);
+
+	it.row.hidden = it.row.folded = false;
+	layRows();
+	state.mark = it.begin;
+	show(it.begin - size, it.begin + 2 * size);
+	scroll(it.row.y - state.top - (height - AXIS - it.row.height) / 2);
+	chooseSpan(it.i >= 0 ? { row: it.row, i: it.i } : null);
+}
+
+/* Chooses a span, whose links the panel of the selection shows; null: none. */
+function chooseSpan(it) {
+	state.span = it;
+	showSelection();
+	redraw();
+}
+
+function linkButton(text, it) {
+	return element("button", { type: "button", class: "figure", click: () => { goToTime(it); openTab("selection"); } }, text);
+}
+
+/* Returns the chosen span with its links, for the panel of the selection. */
+function chosenSpan() {
+	const { row, i } = state.span, wait = row.waits.get(i), caused = row.holds.get(i) || [];
+	const card = element("div", { class: "card", id: "chosen-span" },
+		element("h3", {}, dot("series", row.series[i]), meta.series[row.series[i]].name + ": " + span(row.took[i])),
+		element("p", {}, threadName(row)), element("p", {}, "from " + clock(row.begin[i])));
+
+	if (wait) card.append(element("p", {}, "lock " + lockName(wait)));
+	for (const [k, hold] of (wait ? wait.holders : []).entries())
+		card.append(element("p", { class: "holder" }, k ? "then for " : "waits for ", linkButton(holdText(hold, wait), hold)));
+	for (const other of caused.slice(0, 20))
+		card.append(element("p", { class: "waiter" }, linkButton(threadName(other.row) + " waits " + span(other.took), other), " for this lock"));
+	if (caused.length > 20) card.append(element("p", {}, "and " + grouped(caused.length - 20) + " shorter waits"));
+	return card;
+}
+
+/* Goes from the chosen wait to the holder of its lock, or from a hold to the longest wait. */
+function followLink() {
+	const it = state.span, wait = it && it.row.waits.get(it.i), caused = it ? it.row.holds.get(it.i) : null;
+
+	if (wait) goToTime(wait.holders[0]);
+	else if (caused) goToTime(caused[0]);
+	else if (waits.length) goToTime(waits[0]);
+	else return;
+	openTab("selection");
+}
+
+function waitPanel() {
+	const to = byId("waits");
+
+	if (!meta.links) {
+		document.querySelector("[data-tab=waits]").hidden = true;
+		return;
+	}
+	to.append(element("p", { class: "note" }, !meta.links.holds ?
+		"The log does not say who held a lock: 'posixtrace record --trace default,lock-hold' does." :
+		counted(waits.length, "wait") + " for a lock whose holder is known, of " + grouped(meta.links.waits) + "." +
+		(meta.links.least_hold ? " Only holds of at least " + span(meta.links.least_hold) + " were kept." : "") +
+		(meta.links.least_wait ? " Only waits of at least " + span(meta.links.least_wait) + " were kept." : "") +
+		(waits.length > 200 ? " The longest 200:" : "")));
+	if (waits.length)
+		to.append(table("wait-list", [["Thread, lock and holder"], ["Waits", 1]], waits.slice(0, 200).map(wait => {
+			const line = element("tr", {}, element("td", { class: "name" }, linkButton(threadName(wait.row), wait), " waits for lock " + lockName(wait) + " of ",
+				linkButton(threadName(wait.holders[0].row), wait.holders[0])), cell(span(wait.took)));
+			line.dataset.tid = wait.row.tid;
+			line.dataset.holder = wait.holders[0].row.tid;
+			line.dataset.took = wait.took;
+			return line;
+		})));
+}
