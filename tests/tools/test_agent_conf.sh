@@ -57,6 +57,7 @@ event = io.*
 event = u
 exclude = io.read
 size = 64K
+compress = -1
 durations = yes
 [trigger crash]
 when = crash
@@ -66,6 +67,8 @@ hold-off = none
 when = span io.* > 1.5ms
 [trigger errors]
 when = errors * > 3 per 1m
+[trigger rule]
+when = rule order: every "a b" where "n > 1" is followed by end of the same n within 5ms
 END
 run 0 agent -c "$conf" --check
 check "every key is known" is_empty err
@@ -110,6 +113,21 @@ conf '[trigger t]' 'when = errors x > 0 per 1s'; fault 6 'when errors x > 0 per 
 conf '[trigger t]' 'when = errors x > -1 per 1s'; fault 6 'when errors x > -1 per 1s: the number must be 1 to'
 conf '[trigger t]' 'when = errors x > 99999999 per 1s'; fault 6 'when errors x > 99999999 per 1s: the number'
 conf '[trigger t]' 'when = errors x > 3 per always'; fault 6 'when always: not a time'
+# rule LINE TEXT: as fault, for a message with a column.
+rule() {
+	run 1 agent -c "$conf" --check
+	check "line $1: $2" has err "^$conf:$1:$2"
+	check "nothing is made" test ! -e "$tmp/store"
+}
+conf '[trigger t]' 'when = rule'; fault 6 'when rule: expected crash'
+conf '[trigger t]' 'when = rule # nothing'; rule 6 '1: error: expected every, never, count or rate, found the end'
+conf '[trigger t]' 'when = rule always x'; rule 6 '1: error: expected every, never, count or rate, found "always"'
+conf '[trigger t]' 'when = rule never x where "n >"'; run 1 agent -c "$conf" --check
+check "a wrong expression has its place" has err "^posixtrace: $conf:6:[0-9]*: error: "
+conf '[trigger t]' 'when = rule never x y'; rule 6 '9: error: expected the end of the line, found "y"'
+conf '[trigger t]' 'when = rule count x <= 3'; fault 6 'when rule count x <= 3: the result of a rule "count" is known only'
+conf 'compress = 99'; fault 5 'compress=99: levels are 1 to 19, and -1 to -20$'
+conf 'compress = fast'; fault 5 'compress=fast: levels are 1 to 19, and -1 to -20$'
 conf 'durations = some'; fault 5 'durations some: either yes or no'
 conf '[trigger t]' 'when = crash' 'record = other*'; fault 5 '\[trigger t\]: no section \[record\] has a name'
 conf '[trigger t]' 'when = crash' 'hold-off = soon'; fault 7 'hold-off soon: not a time'

@@ -71,6 +71,7 @@ static void trigger_free(struct config_trigger *trigger)
 	words_free(&trigger->record);
 	free(trigger->when_text);
 	free(trigger->pattern);
+	free(trigger->rule);
 	free(trigger);
 }
 

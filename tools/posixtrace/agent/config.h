@@ -50,6 +50,7 @@ struct config_record {
 	/* the metrics have counts of its event types, and durations of its spans */
 	bool has_durations;
 	size_t size;	    /* size of the stream in bytes */
+	int compression;    /* level of zstd for the logs; 0: none */
 	/* all keys and values in one string, by which two versions of the section are compared */
 	char *text;
 };
@@ -60,7 +61,8 @@ enum config_when {
 	CONFIG_FAILURE, /* as CONFIG_CRASH, or the process exited with a status other than 0 */
 	CONFIG_END,	/* the process ended in any way */
 	CONFIG_SPAN,	/* a span took longer than span_ns */
-	CONFIG_ERRORS	/* more than errors calls failed within span_ns */
+	CONFIG_ERRORS,	/* more than errors calls failed within span_ns */
+	CONFIG_RULE	/* a rule of the command check is violated */
 };
 
 /* [trigger NAME] */
@@ -73,6 +75,7 @@ struct config_trigger {
 	enum config_when when;
 	char *when_text;
 	char *pattern; /* a pattern for names of spans or event types */
+	char *rule;    /* for CONFIG_RULE: the rule, which was parsed without an error */
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;

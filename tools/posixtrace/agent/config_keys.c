@@ -16,7 +16,9 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "live/capture.h"
 #include "live/preload.h"
+#include "rules/rules.h"
 
 enum section { IN_AGENT = 1, IN_RECORD = 2, IN_TRIGGER = 4 };
 
@@ -288,6 +290,17 @@ static void key_size(struct config_place *place, const struct given *given)
 	refuse_value(place, quantity_bytes(given->where, given->value, &place->record->size));
 }
 
+/* The levels are those of record --compress; "yes" is the level without a number there. */
+static void key_compress(struct config_place *place, const struct given *given)
+{
+	int *level = &place->record->compression;
+	bool is_yes = !strcmp(given->value, "yes");
+
+	if (strcmp(given->value, "no"))
+		refuse_value(place, capture_level(given->where, is_yes ? NULL : given->value,
+						  level));
+}
+
 /* check_sections() later reports a trigger whose patterns match no section. */
 static void key_record(struct config_place *place, const struct given *given)
 {
@@ -329,6 +342,28 @@ static bool parse_condition(struct config_place *place, const struct given *give
 	return true;
 }
 
+/*
+ * Parses "rule RULE". The rule is parsed here only for its errors. Each watch parses it again,
+ * because a rule holds its own results. A rule "count" is known only at the end of a log, so it
+ * cannot fire.
+ */
+static void parse_rule(struct config_place *place, const struct given *given)
+{
+	const char *text = given->value + strlen("rule ");
+	struct rules rules = { .count = 0 };
+
+	text += strspn(text, " \t");
+	place->trigger->when = CONFIG_RULE;
+	if (!rules_add(&rules, place->config->path, place->line, text))
+		place->failed = true;
+	else if (rules.rule[0].kind == RULE_COUNT)
+		config_fault(place, "when %s: the result of a rule \"count\" is known only at the "
+			     "end of a log; use \"rate\"", given->value);
+	else
+		store_text(place, &place->trigger->rule, text);
+	rules_fini(&rules);
+}
+
 /* Parses the condition of a trigger. Its text is kept because --check prints it. */
 static void key_when(struct config_place *place, const struct given *given)
 {
@@ -345,12 +380,16 @@ static void key_when(struct config_place *place, const struct given *given)
 	}
 	/* set even if the value is wrong, so that only one message is printed */
 	place->trigger->has_when = true;
+	if (!strncmp(given->value, "rule ", strlen("rule "))) {
+		known = true;
+		parse_rule(place, given);
+	}
 	if (known || parse_condition(place, given))
 		store_text(place, &place->trigger->when_text, given->value);
 	else
 		config_fault(place,
-			     "when %s: expected crash, failure, end, \"span PATTERN > TIME\" or "
-			     "\"errors PATTERN > NUMBER per TIME\"",
+			     "when %s: expected crash, failure, end, \"span PATTERN > TIME\", "
+			     "\"errors PATTERN > NUMBER per TIME\" or \"rule RULE\"",
 			     given->value);
 }
 
@@ -386,6 +425,7 @@ static const struct key keys[] = {
 	{ "exclude", IN_RECORD, true, key_exclude },
 	{ "durations", IN_RECORD, false, key_durations },
 	{ "size", IN_RECORD, false, key_size },
+	{ "compress", IN_RECORD, false, key_compress },
 	{ "record", IN_TRIGGER, true, key_record },
 	{ "when", IN_TRIGGER, false, key_when },
 	{ "hold-off", IN_TRIGGER, false, key_hold_off },

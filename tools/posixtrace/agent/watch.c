@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/say.h"
 #include "base/vec.h"
@@ -25,7 +26,8 @@
 /* Returns whether a trigger needs the events of a process. */
 static bool reads_events(const struct config_trigger *trigger)
 {
-	return trigger->when == CONFIG_SPAN || trigger->when == CONFIG_ERRORS;
+	return trigger->when == CONFIG_SPAN || trigger->when == CONFIG_ERRORS ||
+	       trigger->when == CONFIG_RULE;
 }
 
 /*
@@ -76,8 +78,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		rule->has_fired = true;
 		rule->worst_ns = span->time_ns;
 		snprintf(rule->reason, sizeof(rule->reason),
-			 "span %.100s took %s s in thread %d, more than %s s", name,
-			 when_span_string(time, (int64_t)span->time_ns), (int)span->tid,
+			 "span %.100s took %s s, more than %s s", name,
+			 when_span_string(time, (int64_t)span->time_ns),
 			 when_span_string(limit, rule->trigger->span_ns));
 	}
 }
@@ -141,6 +143,8 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 		type->described = logfile_type(&watch->log, id);
 	if (type->described && !type->described->schema)
 		type->described = NULL;
+	if (type->described && watch->judge)
+		watch_judge_described(watch->judge, id);
 	for (unsigned i = 0; type->described && i < type->described->schema->fields; i++)
 		if (type->described->schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP)
 			type->error_field = (int)i;
@@ -158,6 +162,8 @@ static void take_event(struct watch *watch, const struct posix_trace_event_np *e
 
 	if (pairing_is_loss(event))
 		pairing_cut(&watch->pairing);
+	if (watch->judge)
+		watch_judge_event(watch->judge, type ? type->described : NULL, event);
 	if (!type || !type->described)
 		return;
 	pairing_event(&watch->pairing, type->described, event, ++watch->ordinal, true);
@@ -186,6 +192,9 @@ static bool make_rules(struct watch *watch, const struct config *config,
 			return false;
 		rule = &watch->rule[watch->rules++];
 		rule->trigger = trigger;
+		if (trigger->when == CONFIG_RULE &&
+		    !watch_judge_add(&watch->judge, config->path, trigger, watch->rules - 1))
+			return false;
 		if (trigger->when != CONFIG_ERRORS)
 			continue;
 		/*
@@ -231,6 +240,7 @@ static void watch_free(struct watch *watch)
 	for (size_t i = 0; i < watch->rules; i++)
 		free(watch->rule[i].window);
 	free(watch->rule);
+	watch_judge_free(watch->judge);
 	free(watch->type);
 	free(watch->span_of);
 	pairing_fini(&watch->pairing);
@@ -259,6 +269,10 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 			err = ENOMEM;
 		if (!err)
 			err = open_watch(watch, pid);
+		if (!err && watch->judge && !watch_judge_begin(watch->judge, watch->trid)) {
+			posix_trace_shutdown(watch->trid);
+			err = ENOMEM;
+		}
 		watch->log.trid = watch->trid;
 	}
 	if (!err)
@@ -283,8 +297,20 @@ void watch_end(struct watch *watch)
 	watch_free(watch);
 }
 
-/* A reading ends after EVENTS_AT_ONCE events, so that the agent can do its other work. */
-void watch_read(struct watch *watch)
+/* Marks the rules of triggers whose rule is violated as fired. */
+static void take_violation(void *arg, size_t index, const char *text)
+{
+	struct watch_rule *rule = &((struct watch *)arg)->rule[index];
+
+	rule->has_fired = true;
+	snprintf(rule->reason, sizeof(rule->reason), "%s", text);
+}
+
+/*
+ * Reads until the stream is empty. Returns false if more events may follow: a reading ends after
+ * EVENTS_AT_ONCE events, so that the agent can do its other work.
+ */
+static bool read_events(struct watch *watch)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
 	unsigned char data[DATA_BYTES];
@@ -299,10 +325,27 @@ void watch_read(struct watch *watch)
 		if (posix_trace_trygetnext_event(watch->trid, &event.info, data, sizeof(data),
 						 &event.data_len, &unavailable) ||
 		    unavailable)
-			return;
+			return true;
 		event.time_ns = when_timespec(&event.info.posix_timestamp);
 		take_event(watch, &event);
 	}
+	return false;
+}
+
+/*
+ * The time is read before the events. So if the stream is then empty, all events before this time
+ * have been read, and an obligation whose time has passed is violated, even if no event follows.
+ */
+void watch_read(struct watch *watch)
+{
+	struct timespec now;
+	bool is_empty;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	is_empty = read_events(watch);
+	if (watch->judge)
+		watch_judge_settle(watch->judge, is_empty ? when_timespec(&now) : INT64_MIN,
+				   take_violation, watch);
 }
 
 /*

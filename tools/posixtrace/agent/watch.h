@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * watch.h - a second stream of a process. The agent reads its events while they happen, for
- * triggers on spans and errors, and for durations in the metrics.
+ * triggers on spans, errors and rules, and for durations in the metrics.
  *
  * It is a separate stream, because the events of the flight recorder must not be read. It has the
  * policy LOOP, so the process never waits for the agent. If the agent is slower than the process,
@@ -16,6 +16,7 @@
 
 #include "agent/config.h"
 #include "agent/metrics.h"
+#include "agent/watch_judge.h"
 #include "live/admit.h"
 #include "log/logfile.h"
 #include "spans/pairing.h"
@@ -58,6 +59,7 @@ struct watch {
 	uint64_t ordinal;
 	struct watch_rule *rule;
 	size_t rules;
+	struct watch_judge *judge; /* for triggers on rules; NULL: there is none */
 };
 
 /*

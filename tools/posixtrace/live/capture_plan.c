@@ -71,7 +71,7 @@ bool capture_take_log_policy(struct capture_plan *plan, const char *name)
 	return find_policy("--log-policy", log_policies, name, &plan->log_policy);
 }
 
-bool capture_take_compress(struct capture_plan *plan, const char *level)
+bool capture_level(const char *option, const char *level, int *result)
 {
 	char *end;
 	long number = CAPTURE_COMPRESSION;
@@ -80,13 +80,18 @@ bool capture_take_compress(struct capture_plan *plan, const char *level)
 		number = strtol(level, &end, 10);
 		if (end == level || *end || !number || number < POSIX_TRACE_COMPRESSION_MIN_NP ||
 		    number > POSIX_TRACE_COMPRESSION_MAX_NP) {
-			say("--compress=%s: levels are 1 to %d, and -1 to %d", level,
+			say("%s=%s: levels are 1 to %d, and -1 to %d", option, level,
 			    POSIX_TRACE_COMPRESSION_MAX_NP, POSIX_TRACE_COMPRESSION_MIN_NP);
 			return false;
 		}
 	}
-	plan->compression = (int)number;
+	*result = (int)number;
 	return true;
+}
+
+bool capture_take_compress(struct capture_plan *plan, const char *level)
+{
+	return capture_level("--compress", level, &plan->compression);
 }
 
 /* A --log-size without a policy that uses it is probably a mistake, so it is refused. */

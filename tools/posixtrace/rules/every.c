@@ -44,8 +44,7 @@ bool every_init(struct judge *judge)
 		return false;
 	for (size_t i = 0; i < rules; i++)
 		judge->first[i] = judge->last[i] = NONE;
-	for (uint32_t i = 0; i < RULES_PENDING; i++)
-		judge->pending[i].younger = i + 1 < RULES_PENDING ? i + 1 : NONE;
+	judge->free = NONE;
 	return true;
 }
 
@@ -214,23 +213,37 @@ static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 	return hash;
 }
 
+/*
+ * Takes an element of the pool, or returns NONE. Elements that were used before come first, so that
+ * a few open obligations need only a few pages of memory.
+ */
+static uint32_t every_take(struct judge *judge)
+{
+	uint32_t at = judge->free;
+
+	if (at != NONE)
+		judge->free = judge->pending[at].younger;
+	else if (judge->fresh < RULES_PENDING)
+		at = judge->fresh++;
+	return at;
+}
+
 void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		 const struct reading *reading)
 {
 	struct pending *pending;
-	uint32_t at = judge->free;
+	uint32_t at = every_take(judge);
 
 	use->rule->cases++;
 	if (at == NONE) {
 		free_overdue(judge);
-		at = judge->free;
+		at = every_take(judge);
 	}
 	if (at == NONE) { /* the pool has no room, so the obligation counts as undecided */
 		use->rule->undecided++;
 		return;
 	}
 	pending = &judge->pending[at];
-	judge->free = pending->younger;
 	pending->certain = false;
 	pending->time_ns = reading->event.time_ns;
 	pending->pid = reading->event.info.posix_pid;

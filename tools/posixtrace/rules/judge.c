@@ -32,9 +32,12 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 	va_end(args);
 	/*
 	 * Events of the stream itself belong to no process, nor does the result of a rule "count".
+	 * The thread is not known while the stream is still being recorded.
 	 */
-	if (pid || tid)
+	if (tid)
 		snprintf(who, sizeof(who), " pid %d tid %d", (int)pid, (int)tid);
+	else if (pid)
+		snprintf(who, sizeof(who), " pid %d", (int)pid);
 	if (!text ||
 	    asprintf(&line, "%s%s: %s", when_string(when, time_ns, WHEN_UTC), who, text) < 0) {
 		line = NULL;
@@ -192,6 +195,14 @@ void judge_fini(struct judge *judge)
 	every_fini(judge);
 	free(judge->holder);
 	table_fini(&judge->of_holder);
+}
+
+void judge_forget_type(struct judge *judge, trace_event_id_t id)
+{
+	if (id >= judge->ids)
+		return;
+	free(judge->by_id[id]);
+	judge->by_id[id] = NULL;
 }
 
 /* ------------------------------------------------------------------ the others */

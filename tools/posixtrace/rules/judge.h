@@ -36,6 +36,7 @@ struct judge {
 	 * element of the list of its open obligations
 	 */
 	uint32_t free, *first, *last;
+	uint32_t fresh; /* pending[fresh] and the elements behind it have never been used */
 	/*
 	 * for each rule: the filter excludes the event that must follow
 	 */
@@ -52,6 +53,12 @@ struct judge {
 /* Returns false if memory is lacking. The caller must call judge_fini() in any case. */
 bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
+
+/*
+ * Must be called when the schema of a type has become known after its first event. The rules of the
+ * type are then found again. Only a stream that is still being recorded has such types.
+ */
+void judge_forget_type(struct judge *judge, trace_event_id_t id);
 
 /*
  * Judges an event. The caller passes all events of the log, also those that the options exclude,

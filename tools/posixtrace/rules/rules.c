@@ -393,6 +393,29 @@ bool rules_read(struct rules *rules, const char *path)
 	return good;
 }
 
+/* A line of another file is no longer than a line of a file of rules, so the buffer is enough. */
+bool rules_add(struct rules *rules, const char *path, unsigned number, const char *text)
+{
+	static char line[RULES_LINE];
+	static struct parser parser;
+	size_t before = rules->count;
+
+	memset(&parser, 0, sizeof(parser));
+	snprintf(line, sizeof(line), "%s", text);
+	rules->path = path;
+	parser.rules = rules;
+	parser.line = line;
+	parser.number = number;
+	if (!read_line(&parser)) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	/* The text is empty or a comment. */
+	if (rules->count == before)
+		parser_fail(&parser, "every, never, count or rate");
+	return !parser.failed;
+}
+
 /* Frees all rules, also after an error of rules_read(). */
 void rules_fini(struct rules *rules)
 {

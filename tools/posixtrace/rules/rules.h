@@ -72,6 +72,12 @@ struct rules {
  * For each wrong rule it prints an error and increments errors.
  */
 bool rules_read(struct rules *rules, const char *path);
+/*
+ * Adds one rule, which is a part of line number of the file path. rules is empty before the first
+ * call. Returns false after it printed an error, also if text has no rule. path must exist until
+ * rules_fini().
+ */
+bool rules_add(struct rules *rules, const char *path, unsigned number, const char *text);
 void rules_fini(struct rules *rules);
 
 #endif

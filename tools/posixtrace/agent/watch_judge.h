@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * watch_judge.h - the rules of triggers, tested against the events of a process while they happen.
+ *
+ * The rules are those of the command check (rules/judge.h), and the same code judges them. If lost
+ * events could have satisfied a rule, the rule does not fire. The watch reads the stream of one
+ * process, so a rule applies to each process separately. Only one thread uses a struct watch_judge.
+ */
+#ifndef POSIXTRACE_AGENT_WATCH_JUDGE_H
+#define POSIXTRACE_AGENT_WATCH_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace_np.h>
+
+struct config_trigger;
+struct log_type;
+struct watch_judge;
+
+/*
+ * Adds the rule of a trigger, and makes *judge if it is NULL. index is passed to the function of
+ * watch_judge_settle(). The path of the configuration must exist until watch_judge_free(). Returns
+ * false if memory is lacking.
+ */
+bool watch_judge_add(struct watch_judge **judge, const char *path,
+		     const struct config_trigger *trigger, size_t index);
+/*
+ * Must be called once, when all rules have been added, before the first event of the stream trid.
+ * Returns false if memory is lacking.
+ */
+bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid);
+/* judge may be NULL. */
+void watch_judge_free(struct watch_judge *judge);
+
+/* Judges an event. described is its type if the type has a schema, otherwise NULL. */
+void watch_judge_event(struct watch_judge *judge, const struct log_type *described,
+		       const struct posix_trace_event_np *event);
+
+/*
+ * Must be called when the schema of a type has become known, before the next event of the type.
+ */
+void watch_judge_described(struct watch_judge *judge, trace_event_id_t id);
+
+/*
+ * Calls report for each rule that was violated since the last call, with the index of the rule and
+ * a text that has the last violation. If now_ns is not INT64_MIN, all events before now_ns have been
+ * judged, and obligations whose time passed before are violated.
+ */
+void watch_judge_settle(struct watch_judge *judge, int64_t now_ns,
+			void (*report)(void *arg, size_t index, const char *text), void *arg);
+
+#endif
