@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "functions/binary_part.h"
+#include "symbols/made_id.h"
 
 struct binary_file *binary_open(const char *path)
 {
@@ -55,14 +56,37 @@ void binary_close(struct binary_file *file)
 	free(file);
 }
 
+/*
+ * The dynamic linker loads the shim, so a static program never has it. The runtime of Go moves
+ * stacks and reads the return addresses on them, which a hook replaces.
+ */
 const char *binary_lack(const struct binary_file *file)
 {
+	if (file->is_static)
+		return "it is statically linked";
+	if (file->is_go)
+		return "it is a Go program, whose runtime moves stacks";
 	return file->lack;
 }
 
 const char *binary_probe_lack(const struct binary_file *file)
 {
-	return file->probe_lack;
+	return file->is_static ? "it is statically linked" : file->probe_lack;
+}
+
+const char *binary_unknown(const struct binary_file *file)
+{
+	return file->lack;
+}
+
+bool binary_is_go(const struct binary_file *file)
+{
+	return file->is_go;
+}
+
+bool binary_is_static(const struct binary_file *file)
+{
+	return file->is_static;
 }
 
 const char *binary_path(const struct binary_file *file)
@@ -125,6 +149,40 @@ const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, 
 	return bytes_at(file, address, bytes, false);
 }
 
+bool binary_offset(const struct binary_file *file, uint64_t address, uint64_t *offset)
+{
+	for (unsigned i = 0; i < file->segments; i++) {
+		const struct binary_segment *segment = &file->segment[i];
+
+		if (address < segment->address || address - segment->address >= segment->size)
+			continue;
+		*offset = segment->offset + (address - segment->address);
+		return true;
+	}
+	return false;
+}
+
+/* Pages of 4 KiB: all processors for which files can be decoded have them. */
+unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
+			 unsigned most)
+{
+	const uint64_t in_page = 4095;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < file->segments && count < most; i++) {
+		const struct binary_segment *segment = &file->segment[i];
+
+		if (!segment->is_code || !segment->size)
+			continue;
+		mapping[count++] = (struct binary_mapping){
+			.start = segment->address & ~in_page,
+			.end = (segment->address + segment->size + in_page) & ~in_page,
+			.offset = segment->offset & ~in_page,
+		};
+	}
+	return count;
+}
+
 bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes)
 {
 	bool is_variable = false;
@@ -178,4 +236,12 @@ void binary_identity(const struct binary_file *file, struct shim_plan_module *mo
 		};
 		memcpy(module->id, &id, sizeof(id));
 	}
+}
+
+uint32_t binary_contents(const struct binary_file *file, uint8_t id[SHIM_PLAN_ID])
+{
+	if (!file->id_len)
+		return file->fd < 0 ? 0 : made_id_of(file->fd, id);
+	memcpy(id, file->id, SHIM_PLAN_ID);
+	return file->id_len;
 }

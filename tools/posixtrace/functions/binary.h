@@ -32,8 +32,15 @@ struct binary_file;
 struct binary_file *binary_open(const char *path);
 void binary_close(struct binary_file *file);
 
-/* Returns the reason why no function of the file can be traced; NULL: some may be. */
+/* Returns the reason why no function of the file can be patched; NULL: some may be. */
 const char *binary_lack(const struct binary_file *file);
+
+/* Returns the reason why no function of the file is known; NULL: some may be. */
+const char *binary_unknown(const struct binary_file *file);
+
+/* Whether the file was made by the Go compiler; whether it is a statically linked program. */
+bool binary_is_go(const struct binary_file *file);
+bool binary_is_static(const struct binary_file *file);
 const char *binary_path(const struct binary_file *file);
 
 /* Returns the functions in the order of their addresses. */
@@ -48,7 +55,22 @@ uint64_t binary_next(const struct binary_file *file, uint64_t address);
  */
 const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
-/* The same for all segments that have data in the file. */
+/*
+ * Stores the offset in the file of an address that has data in the file. Returns false for other
+ * addresses.
+ */
+bool binary_offset(const struct binary_file *file, uint64_t address, uint64_t *offset);
+
+/* A segment with code, as a process maps it: whole pages. */
+struct binary_mapping {
+	uint64_t start, end, offset; /* addresses in the file; offset of start */
+};
+
+/* Returns the number of segments with code, and stores at most most of them. */
+unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
+			 unsigned most);
+
+/* The same as binary_at() for all segments that have data in the file. */
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
 /*
@@ -86,7 +108,7 @@ struct binary_probe {
 	uint64_t semaphore;   /* address of a number of 2 bytes, 0: none */
 };
 
-/* Returns the reason why no probe of the file can be traced; NULL: some may be. */
+/* Returns the reason why no probe of the file can be patched; NULL: some may be. */
 const char *binary_probe_lack(const struct binary_file *file);
 
 /* Calls take() for each probe. If take() returns false, the function ends and returns false. */
@@ -108,6 +130,12 @@ const struct binary_frame *binary_frame_at(struct binary_file *file, uint64_t ad
 /* Stores the address of an object, such as a global variable. False: there is no such symbol. */
 bool binary_object(const struct binary_file *file, const char *name, size_t len,
 		   uint64_t *address);
+
+/*
+ * Stores the identity of the file for a log, and returns its length: its build-id, or an identity
+ * made of its contents. 0: the file cannot be read.
+ */
+uint32_t binary_contents(const struct binary_file *file, uint8_t id[SHIM_PLAN_ID]);
 
 /* Fills the identity of the file for the plan. */
 void binary_identity(const struct binary_file *file, struct shim_plan_module *module);

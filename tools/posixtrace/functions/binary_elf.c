@@ -20,6 +20,9 @@
 #include <gelf.h>
 
 #define SECTION_RELR  19        /* SHT_RELR; older headers lack it */
+#ifndef DF_1_PIE
+#define DF_1_PIE 0x08000000
+#endif
 /* A table of symbols may claim any number of entries. */
 #define FUNCTIONS_MAX (1u << 22) /* of a file */
 
@@ -42,6 +45,7 @@ static bool take_segment(struct binary_file *file, const GElf_Phdr *header, cons
 		return false;
 	file->segment[file->segments++] = (struct binary_segment){
 		.address = header->p_vaddr, .size = header->p_filesz, .memory = header->p_memsz,
+		.offset = header->p_offset,
 		.bytes = (const uint8_t *)image + header->p_offset,
 		.is_code = header->p_flags & PF_X, .is_writable = header->p_flags & PF_W,
 	};
@@ -76,16 +80,37 @@ static void take_notes(struct binary_file *file, const uint8_t *note, size_t byt
 	}
 }
 
+/* Returns whether a section of dynamic entries marks a program that is not linked to an address. */
+static bool is_pie(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		Elf_Data *data;
+		GElf_Dyn entry;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC ||
+		    !(data = elf_getdata(section, NULL)))
+			continue;
+		for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+			if (entry.d_tag == DT_FLAGS_1 && entry.d_un.d_val & DF_1_PIE)
+				return true;
+	}
+	return false;
+}
+
 /*
  * Reads the program headers. Returns the reason why the file is not supported, or NULL. A
- * statically linked program has no dynamic linker that would load the shim.
+ * statically linked program has no dynamic linker that would load the shim. It has no dynamic
+ * entries, or is a program that does not name a linker.
  */
 static const char *take_headers(struct binary_file *file)
 {
 	GElf_Ehdr elf;
 	size_t bytes, headers;
 	const char *image = elf_rawfile(file->elf, &bytes);
-	bool is_dynamic = false;
+	bool is_dynamic = false, has_linker = false;
 
 	if (!image || !gelf_getehdr(file->elf, &elf) || elf_getphdrnum(file->elf, &headers))
 		return "it is no ELF file";
@@ -101,13 +126,15 @@ static const char *take_headers(struct binary_file *file)
 			return "its program headers cannot be read";
 		take_segment(file, &header, image, bytes);
 		is_dynamic |= header.p_type == PT_DYNAMIC;
+		has_linker |= header.p_type == PT_INTERP;
 		if (header.p_type == PT_GNU_EH_FRAME)
 			file->frame_table = header.p_vaddr;
 		if (header.p_type == PT_NOTE && header.p_offset <= bytes &&
 		    header.p_filesz <= bytes - header.p_offset)
 			take_notes(file, (const uint8_t *)image + header.p_offset, header.p_filesz);
 	}
-	return is_dynamic ? NULL : "it is statically linked";
+	file->is_static = !is_dynamic || (!has_linker && is_pie(file->elf));
+	return NULL;
 }
 
 /*
@@ -258,10 +285,7 @@ static bool take_imports(struct binary_file *file)
 	return true;
 }
 
-/*
- * Returns whether the file was made by the Go compiler. Its runtime moves stacks and reads the
- * return addresses on them, which a hook replaces.
- */
+/* Returns whether the file was made by the Go compiler. */
 static bool is_go(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -298,8 +322,7 @@ const char *binary_read(struct binary_file *file)
 	lack = file->probe_lack = take_headers(file);
 	if (lack)
 		return lack;
-	if (is_go(file->elf))
-		return "it is a Go program, whose runtime moves stacks";
+	file->is_go = is_go(file->elf);
 	if (!take_tables(file, file->elf, SHT_SYMTAB, &has_table))
 		return "there is no memory";
 	if (!has_table)

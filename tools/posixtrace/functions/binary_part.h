@@ -19,6 +19,7 @@ struct binary_file {
 	struct binary_segment {
 		uint64_t address, size;
 		uint64_t memory;   /* its size in memory, with the zeros behind its bytes */
+		uint64_t offset;   /* of its bytes in the file */
 		const uint8_t *bytes;
 		bool is_code, is_writable;
 	} segment[BINARY_SEGMENTS];
@@ -39,6 +40,8 @@ struct binary_file {
 	bool has_frames;       /* they were collected */
 	uint64_t frame_table;  /* address of .eh_frame_hdr, 0: there is none */
 	bool is_fixed;         /* it is linked to fixed addresses (ET_EXEC) */
+	bool is_static;        /* it is a program without a dynamic linker */
+	bool is_go;            /* it was made by the Go compiler */
 };
 
 /*

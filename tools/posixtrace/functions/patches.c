@@ -139,6 +139,16 @@ static enum shim_site_kind kind_of(const char *name)
 	return strcmp(name, "__cxa_begin_catch") ? SHIM_SITE_FUNCTION : SHIM_SITE_CATCH;
 }
 
+/* Plans a function that the kernel shall record. Returns false without memory. */
+static bool trap_function(struct patches *plan, struct binary_file *file,
+			  const struct binary_function *function)
+{
+	const char *why = traps_function(&plan->traps, file, function);
+
+	plan->functions += !why;
+	return why != traps_no_memory && (!why || note_refusal(&plan->refused, why));
+}
+
 /*
  * Plans the selected functions. Functions with the same address follow each other and have one
  * site. Functions that handle exceptions are patched for their hooks, even if they are not
@@ -151,16 +161,28 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 {
 	size_t count;
 	const struct binary_function *function = binary_functions(file, &count);
+	const bool by_kernel = traps_has_functions(&plan->traps, file);
 	uint64_t last = UINT64_MAX;
 
+	/* Without symbols no pattern matches; the reason is printed. */
+	if (by_kernel && binary_unknown(file))
+		return note_refusal(&plan->refused, binary_unknown(file));
 	for (size_t i = 0; i < count; i++) {
 		enum shim_site_kind kind = kind_of(function[i].name);
 		struct patchable is;
 
+		if (by_kernel)
+			kind = SHIM_SITE_FUNCTION; /* the kernel needs no hooks */
 		if (function[i].address == last ||
 		    (kind == SHIM_SITE_FUNCTION &&
 		     !is_selected(plan, binary_path(file), function[i].name, by_name)))
 			continue;
+		if (by_kernel) {
+			if (!trap_function(plan, file, &function[i]))
+				return false;
+			last = function[i].address;
+			continue;
+		}
 		is = patchable_of(file, &function[i], kind);
 		if (is.method == PATCH_REFUSED) {
 			if (kind == SHIM_SITE_FUNCTION && !note_refusal(&plan->refused, is.why))
@@ -318,7 +340,9 @@ bool patches_file(struct patches *plan, const char *path)
 	bool good = file != NULL && note_file(plan, path);
 
 	if (good && plan->patterns)
-		good = patches_functions(plan, file, &prototypes, patchable_lack(file) != NULL);
+		good = patches_functions(plan, file, &prototypes,
+					 traps_has_functions(&plan->traps, file) ?
+						 false : patchable_lack(file) != NULL);
 	prototypes_close(prototypes);
 	if (good && plan->probes.patterns)
 		good = patches_probes(plan, file);
@@ -521,5 +545,6 @@ void patches_fini(struct patches *plan)
 	free(plan->refused_probes.reason);
 	probes_fini(&plan->probes);
 	described_fini(&plan->described);
+	traps_fini(&plan->traps);
 	memset(plan, 0, sizeof(*plan));
 }

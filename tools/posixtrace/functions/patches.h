@@ -12,6 +12,7 @@
 #include "functions/described.h"
 #include "functions/patchable.h"
 #include "functions/probes.h"
+#include "functions/traps.h"
 
 struct patches_pattern {
 	char *glob;         /* of names of functions, as the linker or as C++ has them */
@@ -39,6 +40,7 @@ struct patches {
 	struct patches_refusals refused, refused_probes;
 	struct probes probes;
 	struct described described; /* functions with arguments */
+	struct traps traps;         /* functions that the kernel records; a part of functions */
 	/* All files that were planned, also those without sites: real paths, and their sites. */
 	struct patches_file {
 		char *path;

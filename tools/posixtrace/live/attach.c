@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "live/enter.h"
 #include "live/preload.h"
 #include "log/equation.h"
 
@@ -228,6 +229,8 @@ static int attach_run(int argc, char **argv)
 		return TOOL_FAILURE;
 	if (kernel.stack.globs && !stack_add(&kernel.stack, &plan.families, &plan))
 		return TOOL_FAILURE;
+	enter_allow_traps(&plan, &functions.traps);
+	kernel.traps = &functions.traps;
 	status = attach_trace(&plan, &functions, &kernel, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,
 			      &result);
 	patches_fini(&functions);

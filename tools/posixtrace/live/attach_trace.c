@@ -50,7 +50,7 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 	until_limit(until, capture->plan->duration_ns);
 	if (!kernel->syscalls)
 		capture_say_waiting(capture->plan->pid);
-	if (patch_is_wanted(functions)) {
+	if (patch_is_wanted(functions) && !functions->traps.is_forced) {
 		patch_late_begin(&late, functions, capture->plan->pid, false, false);
 		if (until->look_ms > PATCH_LATE_LOOK_MS)
 			until->look_ms = PATCH_LATE_LOOK_MS;
@@ -124,7 +124,7 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	/* The result is read from the log, which now also has the events of the last flush. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
 	if (result->capture.bytes)
-		untraced_say(file->fd, false, kernel->syscalls);
+		untraced_say(file->fd, false, kernel_has_calls(&kernel->plan));
 	outfile_close(file);
 	return status;
 }
@@ -158,7 +158,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 * then have their names when the stream begins, so the filter applies from their
 		 * first event.
 		 */
-		status = enter_process(&inject, plan, &kernel_wish, patch_is_wanted(functions));
+		status = enter_process(&inject, plan, &kernel_wish, functions);
 		if (!status && patch_is_wanted(functions))
 			status = patch_process(functions, plan->pid, false);
 		if (status)
@@ -172,7 +172,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 * The code is restored after an error, too: the process may already have jumps for
 		 * this tracer.
 		 */
-		if (patch_is_wanted(functions))
+		if (patch_is_wanted(functions) && !functions->traps.is_forced)
 			inject_unpatch(plan->pid);
 	}
 	until_end(&until);

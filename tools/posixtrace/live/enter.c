@@ -13,6 +13,12 @@
 #include "live/preload.h"
 #include "live/process.h"
 #include "syscalls/syscalls.h"
+#include "uprobes/uprobes.h"
+
+static const char *log_refusal(void)
+{
+	return "not in a log that can be full, and not with --loop";
+}
 
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel)
 {
@@ -21,7 +27,7 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 	switch (kernel->calls) {
 	case KERNEL_CALLS_AUTO:
 		if (!capture_grows(plan))
-			why = "not in a log that can be full, and not with --loop";
+			why = log_refusal();
 		else
 			why = syscalls_refusal();
 		kernel->calls = why ? KERNEL_CALLS_NONE : KERNEL_CALLS_UNSEEN;
@@ -34,6 +40,11 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 		break;
 	}
 	return why;
+}
+
+void enter_allow_traps(const struct capture_plan *plan, struct traps *traps)
+{
+	traps->refusal = capture_grows(plan) ? uprobes_refusal : log_refusal;
 }
 
 /* Returns the reason in the first line of a refusal. The text is cut behind this line. */
@@ -58,19 +69,34 @@ static bool is_foreign(pid_t pid)
 	       image == SHIM_IMAGE_MACHINE;
 }
 
+/*
+ * Decides that the kernel records the functions of a process, and its system calls if it may. Returns
+ * NULL, or the reason why it does not.
+ */
+static const char *enter_functions(const struct capture_plan *plan, struct kernel_plan *kernel,
+				   struct patches *functions)
+{
+	if (!traps_are_permitted(&functions->traps))
+		return functions->traps.why;
+	functions->traps.is_forced = true;
+	enter_by_kernel(plan, kernel);
+	return NULL;
+}
+
 int enter_process(struct inject *inject, const struct capture_plan *plan,
-		  struct kernel_plan *kernel, bool needs_library)
+		  struct kernel_plan *kernel, struct patches *functions)
 {
 	char text[1024] = "", name[PROCESS_NAME_BYTES];
 	const bool is_none = plan->families && !strcmp(plan->families, "none");
-	const char *why;
+	const bool has_functions = patch_is_wanted(functions);
+	const char *why = NULL;
 	bool is_final;
 	int status;
 
 	kernel->choose = &plan->choose;
 	/* Without the library, the families of the kernel's events are the default ones. */
 	kernel->families = is_none ? NULL : plan->families;
-	if (is_none || needs_library) {
+	if (is_none) {
 		kernel->has_library = !is_none;
 		return preload_inject(inject, plan->pid, plan->families);
 	}
@@ -78,8 +104,11 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 	status = preload_inject(inject, plan->pid, plan->families);
 	say_keep(NULL, 0);
 	kernel->has_library = status == TOOL_OK;
-	is_final = status && !kernel_has_calls(kernel) && !is_foreign(plan->pid);
-	why = status && !is_final ? enter_by_kernel(plan, kernel) : NULL;
+	is_final = status && (!kernel_has_calls(kernel) || has_functions) &&
+		   !is_foreign(plan->pid);
+	if (status && !is_final)
+		why = has_functions ? enter_functions(plan, kernel, functions) :
+				      enter_by_kernel(plan, kernel);
 	if (!status || is_final || why) {
 		/* A refusal may have further lines, such as one that names the capability. */
 		for (char *line = text, *next; line && *line; line = next, why = NULL) {
@@ -91,7 +120,9 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 		return status;
 	}
 	process_name(name, plan->pid);
-	say("process %d (%s): system calls by kernel tracing: %s", (int)plan->pid, name,
-	    reason_in(text));
+	say("process %d (%s): %s%s%s by kernel tracing: %s", (int)plan->pid, name,
+	    kernel_has_calls(kernel) ? "system calls" : "",
+	    kernel_has_calls(kernel) && has_functions ? " and " : "",
+	    has_functions ? "functions" : "", reason_in(text));
 	return TOOL_OK;
 }

@@ -9,20 +9,28 @@
 #include "inject/inject.h"
 #include "live/capture.h"
 #include "live/kernel.h"
+#include "live/patch.h"
 
 /*
  * Loads the library into the process of the plan. If that is impossible, the log grows, and the
  * kernel permits it, plans that the kernel records the system calls, and prints that with the
- * reason. Completes the plan of the kernel. needs_library: functions or probes are wanted, too.
+ * reason. Completes the plan of the kernel. functions: the kernel then records these, too, if the
+ * user selects any; traps.is_forced says so afterwards.
  * Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the process is unchanged then.
  */
 int enter_process(struct inject *inject, const struct capture_plan *plan,
-		  struct kernel_plan *kernel, bool needs_library);
+		  struct kernel_plan *kernel, struct patches *functions);
 
 /*
  * Decides whether the kernel records the system calls of a program that the library cannot enter,
  * if the user did not. Returns NULL if it does, or the reason why not.
  */
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel);
+
+/*
+ * Notes in the plan how it is found out whether the kernel may record functions. To be called before
+ * the functions are planned.
+ */
+void enter_allow_traps(const struct capture_plan *plan, struct traps *traps);
 
 #endif

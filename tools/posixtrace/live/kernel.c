@@ -149,10 +149,10 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	record.other = (uint32_t)kernel->events;
 	kernel->event[kernel->events++] = event;
 	/*
-	 * Page faults come by perf_event_open() and system calls by BPF, which stamp by
+	 * Page faults come by perf_event_open(), system calls and functions by BPF, which stamp by
 	 * CLOCK_MONOTONIC. All other events come by the kernel's tracing.
 	 */
-	if (event.type == KERNEL_TYPE_FAULT || event.type == KERNEL_TYPE_CALL)
+	if (event.type >= KERNEL_TYPE_TRAP)
 		kernel_add_monotonic(kernel, record, ticks);
 	else
 		kernel_add(kernel, record, ticks);
@@ -242,11 +242,14 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 		say("--sample-stack: this build or processor does not support it");
 		return TOOL_FAILURE;
 	}
-	if (kernel_has_calls(plan)) {
+	if (kernel_has_calls(plan) || kernel_has_traps(plan)) {
 		if (kernel_calls_begin(kernel))
 			return TOOL_FAILURE;
 		kernel->is_active = true;
-		snprintf(kernel->way, sizeof(kernel->way), "system calls by BPF");
+		snprintf(kernel->way, sizeof(kernel->way), "%s%s%s",
+			 kernel_has_calls(plan) ? "system calls by BPF" : "",
+			 kernel_has_calls(plan) && kernel_has_traps(plan) ? ", " : "",
+			 kernel_has_traps(plan) ? "functions by uprobes" : "");
 	}
 	/* Without these options nothing more is opened. */
 	if (!kernel_is_wanted(plan)) {
@@ -306,6 +309,7 @@ void kernel_stop(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_stop(kernel);
 	kernel_look(kernel);
+	kernel_traps_complete(kernel);
 }
 
 void kernel_fini(struct kernel *kernel)

@@ -27,6 +27,7 @@
 #include "base/option.h"
 #include "base/table.h"
 #include "choose/choose.h"
+#include "functions/traps.h"
 #include "live/stack_plan.h"
 #include "live/stack_store.h"
 
@@ -96,6 +97,7 @@ struct kernel_call {
 
 #define KERNEL_TYPE_FAULT UINT32_MAX       /* a sample of page faults */
 #define KERNEL_TYPE_CALL  (UINT32_MAX - 1) /* a record of a system call: syscalls/syscalls.h */
+#define KERNEL_TYPE_TRAP  (UINT32_MAX - 2) /* a call of a function: the data of func.call */
 
 /* The processes of which the kernel records system calls. */
 enum kernel_calls {
@@ -117,6 +119,7 @@ struct kernel_plan {
 	const struct choose *choose; /* which types of calls; NULL: all */
 	const char *families;        /* of --trace, with data=BYTES; NULL: the default */
 	struct stack_plan stack;
+	const struct traps *traps;   /* functions that the kernel records; NULL: none */
 };
 
 /*
@@ -142,6 +145,11 @@ static inline bool kernel_has_calls(const struct kernel_plan *plan)
 	return plan->calls == KERNEL_CALLS_UNSEEN || plan->calls == KERNEL_CALLS_ALL;
 }
 
+static inline bool kernel_has_traps(const struct kernel_plan *plan)
+{
+	return plan->traps && plan->traps->traps;
+}
+
 /* Whether the log is written again at the end, with events of the kernel or with stacks. */
 static inline bool kernel_weaves(const struct kernel_plan *plan)
 {
@@ -162,6 +170,7 @@ struct kernel_anchor {
 };
 
 struct kernel_trace;
+struct kernel_traps;
 struct kernel_type;
 struct syscalls;
 struct forms;
@@ -171,9 +180,10 @@ struct kernel {
 	pid_t pid;              /* of the process with which the recording began */
 	bool is_active;
 	bool starts;            /* the process waits before execve(2) when recording begins */
-	struct syscalls *syscalls; /* NULL: no system calls */
+	struct syscalls *syscalls; /* NULL: neither system calls nor functions */
+	struct kernel_traps *traps; /* NULL: no functions */
 	struct forms *forms;
-	uint64_t lost_syscalls;
+	uint64_t lost_syscalls, lost_traps;
 	char way[128];           /* the way in which the kernel records, as a text */
 	struct kernel_trace *trace; /* NULL: not by tracefs */
 	struct kernel_cpu {

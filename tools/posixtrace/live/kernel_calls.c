@@ -38,6 +38,13 @@ static bool wants_type(void *arg, const char *name)
 	return true;
 }
 
+/* Returns what is recorded, as a sum of enum syscalls_scope. */
+static unsigned scope_of(const struct kernel_plan *plan)
+{
+	return (plan->alone ? 0 : SYSCALLS_FOLLOW) | (kernel_has_calls(plan) ? SYSCALLS_CALLS : 0) |
+	       (kernel_has_traps(plan) ? SYSCALLS_ENDS : 0);
+}
+
 int kernel_calls_begin(struct kernel *kernel)
 {
 	struct syscalls_plan *plan = calloc(SYSCALLS_PLANS, sizeof(*plan));
@@ -49,12 +56,13 @@ int kernel_calls_begin(struct kernel *kernel)
 		forms_begin(kernel->forms, shim_content_of(kernel->plan.families), wants_type,
 			    &kernel->plan);
 		forms_plan(kernel->forms, plan, kernel->plan.calls == KERNEL_CALLS_ALL);
-		why = syscalls_begin(kernel->syscalls, plan, kernel->pid, !kernel->plan.alone);
+		why = syscalls_begin(kernel->syscalls, plan, kernel->pid, scope_of(&kernel->plan));
 	}
 	free(plan);
 	if (!why)
-		return TOOL_OK;
-	say("the kernel does not record system calls: %s", why);
+		return kernel_has_traps(&kernel->plan) ? kernel_traps_begin(kernel) : TOOL_OK;
+	say("the kernel does not record %s: %s",
+	    kernel_has_calls(&kernel->plan) ? "system calls" : "functions", why);
 	return TOOL_FAILURE;
 }
 
@@ -84,6 +92,10 @@ static void take_call(void *arg, const struct syscalls_record *record, const uns
 	struct kernel_event event = { .type = KERNEL_TYPE_CALL };
 	struct kernel_record of = { .pid = (pid_t)record->pid, .tid = (pid_t)record->tid };
 
+	if (kernel->traps)
+		kernel_traps_take(kernel, record);
+	if (record->kind >= SYSCALLS_DEAD || !kernel_has_calls(&kernel->plan))
+		return;
 	if (bytes > sizeof(data) - sizeof(copy))
 		bytes = sizeof(data) - sizeof(copy);
 	if (record->kind == SYSCALLS_EXEC)
@@ -105,12 +117,17 @@ void kernel_calls_stop(struct kernel *kernel)
 {
 	if (!kernel->syscalls)
 		return;
+	if (kernel->traps)
+		kernel_traps_stop(kernel);
 	syscalls_stop(kernel->syscalls);
-	kernel->lost_syscalls = syscalls_lost(kernel->syscalls);
+	kernel->lost_syscalls = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_CALLS);
+	kernel->lost_traps = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_TRAPS);
 }
 
 void kernel_calls_fini(struct kernel *kernel)
 {
+	if (kernel->traps)
+		kernel_traps_fini(kernel);
 	if (kernel->syscalls)
 		syscalls_end(kernel->syscalls);
 	if (kernel->forms)

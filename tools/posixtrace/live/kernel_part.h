@@ -52,6 +52,18 @@ void kernel_calls_stop(struct kernel *kernel);
 void kernel_calls_fini(struct kernel *kernel);
 
 /*
+ * The same functions for functions that uprobes record, which are a part of the recording of system
+ * calls. The record is one of syscalls/syscalls.h.
+ */
+struct syscalls_record;
+int kernel_traps_begin(struct kernel *kernel);
+void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record);
+void kernel_traps_stop(struct kernel *kernel);
+/* Reports the calls that have not ended, after the last look. */
+void kernel_traps_complete(struct kernel *kernel);
+void kernel_traps_fini(struct kernel *kernel);
+
+/*
  * The same functions for tracefs. kernel_trace_begin() returns 0, or an error number with the
  * reason in *why; then nothing remains in the system. EINVAL: --kernel is wrong, and the error was
  * printed.

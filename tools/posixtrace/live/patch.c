@@ -53,6 +53,10 @@ void patch_say(struct patches *plan, const char *where)
 		out_printf(&err, "posixtrace: --function: %zu function%s%s %s traced",
 			   plan->functions, plan->functions == 1 ? "" : "s", where,
 			   plan->functions == 1 ? "is" : "are");
+		if (plan->traps.functions == plan->functions && plan->functions)
+			out_str(&err, " by uprobes of the kernel");
+		else if (plan->traps.functions)
+			out_printf(&err, ", %zu by uprobes of the kernel", plan->traps.functions);
 		if (plan->described.is_wanted)
 			out_printf(&err, ", %zu with arguments or result",
 				   plan->described.functions);

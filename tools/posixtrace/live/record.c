@@ -302,9 +302,13 @@ static bool prepare_functions(char *const argv[])
 	const char *program = argv[0];
 
 	if (!record.launch.preload || record.untraced) {
-		say("--function and --probe: those of %s cannot be traced%s%s", program,
-		    record.untraced ? ": " : "", record.untraced ? record.untraced : "");
-		return false;
+		if (!traps_are_permitted(&record.functions.traps)) {
+			say("--function and --probe: those of %s cannot be traced%s%s; no uprobes: "
+			    "%s", program, record.untraced ? ": " : "",
+			    record.untraced ? record.untraced : "", record.functions.traps.why);
+			return false;
+		}
+		record.functions.traps.is_forced = true;
 	}
 	return patch_plan(&record.functions, argv, record.quiet, &record.launch.patch);
 }
@@ -347,6 +351,8 @@ static int record_run_command(int argc, char **argv)
 		say("record: %s", wrong);
 	if (wrong || !capture_is_possible(&record.plan, "record"))
 		return tool_usage(&record_command);
+	enter_allow_traps(&record.plan, &record.functions.traps);
+	record.kernel.traps = &record.functions.traps;
 	/* A stream in loop mode needs a moment at which it is written. */
 	if (record.plan.stream_policy == POSIX_TRACE_LOOP && !record.snapshot)
 		record.snapshot = RECORD_SNAPSHOT_EXIT;

@@ -255,7 +255,7 @@ static int follow_trace(struct run *run)
 		run->until.look_ms = LOOK_MS_FILTER;
 	if (run->kernel.is_active)
 		run->until.look_ms = KERNEL_LOOK_MS;
-	if (patch_is_wanted(run->functions)) {
+	if (patch_is_wanted(run->functions) && !run->functions->traps.is_forced) {
 		patch_late_begin(&run->late, run->functions, run->plan->pid, has_program(run),
 				 run->record->quiet);
 		if (run->until.look_ms > PATCH_LATE_LOOK_MS)
@@ -367,7 +367,8 @@ static int complete_log(struct run *run)
 		out_flush(&err);
 	}
 	if (result.bytes && !run->record->quiet) {
-		untraced_say(run->file.fd, run->record->untraced, run->kernel.syscalls);
+		untraced_say(run->file.fd, run->record->untraced,
+			     kernel_has_calls(&run->kernel.plan));
 		if (is_loop(run))
 			processes_read(&run->processes, run->file.fd);
 		processes_text(&err, &run->processes);
@@ -433,7 +434,7 @@ static void note_untraced(struct run *run)
 		return;
 	memcpy(data, &pid, sizeof(pid));
 	len = snprintf(data + 4, sizeof(data) - 5, "%s%s%c%.900s", why,
-		       run->kernel.syscalls ? "; system calls by kernel tracing" : "", '\0',
+		       kernel_has_calls(&run->kernel.plan) ? "; system calls by kernel tracing" : "", '\0',
 		       run->record->launch.argv[0]);
 	capture_note(&run->capture, "process.untraced", "s32 pid; str why; str program", data,
 		     (size_t)len + 5);
@@ -504,7 +505,7 @@ static int trace_process(struct run *run)
 	if (!status) {
 		/* Until capture_begin() succeeds, an error removes the new log. */
 		status = enter_process(&inject, run->plan, &run->kernel_plan,
-				       patch_is_wanted(&run->record->functions));
+				       run->functions);
 		if (!status && patch_is_wanted(&run->record->functions))
 			status = patch_process(run->functions, run->plan->pid,
 					       run->record->quiet);
@@ -522,7 +523,7 @@ static int trace_process(struct run *run)
 		 * The code is restored after an error, too: the process may already have jumps for
 		 * this tracer.
 		 */
-		if (patch_is_wanted(&run->record->functions))
+		if (patch_is_wanted(run->functions) && !run->functions->traps.is_forced)
 			inject_unpatch(run->plan->pid);
 	}
 	until_end(&run->until);

@@ -33,7 +33,8 @@ static int by_time(const void *a, const void *b)
 		return x->time_ns < y->time_ns ? -1 : 1;
 	if (x->kind != y->kind)
 		return (int)x->kind - (int)y->kind;
-	return x->kind == KERNEL_CALL ? (x->other > y->other) - (x->other < y->other) : 0;
+	/* Calls that end together are in order: the inner ones are the first. */
+	return x->kind >= KERNEL_EVENT ? (x->other > y->other) - (x->other < y->other) : 0;
 }
 
 /* ------------------------------------------------------------------ names, lists, threads */
@@ -88,6 +89,8 @@ static int copy_lists(struct weave *weave)
 			break;
 		err = posix_trace_compose_mapping_np(weave->to, &mapping);
 	}
+	if (!err)
+		err = weave_traps_mappings(weave);
 	/* A full list of mappings is no error: the log knows fewer functions. */
 	return err == ENOSPC ? 0 : err;
 }
@@ -196,6 +199,10 @@ static int count_lost(struct weave *weave)
 		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
 						  weave->kernel->lost_syscalls, weave->lost_call,
 						  NULL);
+	if (!err && weave->kernel->lost_traps)
+		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
+						  weave->kernel->lost_traps,
+						  weave->id[WEAVE_CALL], NULL);
 	if (!err && weave->kernel->lost_switches)
 		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
 						  weave->kernel->lost_switches, weave->id[WEAVE_IN],
@@ -258,7 +265,8 @@ static int weave_all(struct weave *weave, int fd)
 	}
 	/* The status of a stream says whether events were lost, so lost kernel events change it. */
 	if (weave->kernel->lost_full || weave->kernel->lost_memory ||
-	    weave->kernel->lost_switches || weave->kernel->lost_syscalls)
+	    weave->kernel->lost_switches || weave->kernel->lost_syscalls ||
+	    weave->kernel->lost_traps)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);
 }

@@ -11,7 +11,7 @@
 
 /* The event types that the kernel's records become. */
 enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_FAULT,
-       WEAVE_CLOCK, WEAVE_OPEN, WEAVE_TYPES };
+       WEAVE_CLOCK, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
 
 /* Whether the events of a type have copies of stacks, and get the number of the stack. */
 enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
@@ -60,6 +60,12 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
 int weave_calls_types(struct weave *weave);
 /* Appends the event of a record of a system call, if it becomes one. */
 int weave_call(struct weave *weave, const struct kernel_record *record);
+
+/*
+ * In weave_traps.c: adds the files whose functions uprobes have recorded, for each process in which
+ * the old log does not have them.
+ */
+int weave_traps_mappings(struct weave *weave);
 
 /*
  * Appends the event cpu.stack of a stack, unless the log has it. event has the time, the process

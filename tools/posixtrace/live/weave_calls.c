@@ -203,6 +203,8 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 		       forms_named(kernel->forms, "process.child") : NULL;
 	case SYSCALLS_CALL:
 	case SYSCALLS_ENTER:
+	case SYSCALLS_DEAD: /* these two are not kept */
+	case SYSCALLS_TRAP:
 		break;
 	}
 	if (caller->state == CALLER_HIDDEN || (caller->state == CALLER_SEEN && !has_all))
@@ -275,7 +277,7 @@ int weave_calls_types(struct weave *weave)
 	struct caller *first;
 	int err;
 
-	if (!kernel->syscalls)
+	if (!kernel->syscalls || !kernel_has_calls(&kernel->plan))
 		return 0;
 	all.has_starts = kernel->forms->wants(kernel->forms->arg, "process.start");
 	first = find_caller(&all, kernel->pid);

@@ -33,6 +33,7 @@ static const struct {
 	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; u32 hz; str way" },
 	/* as in lib/preload/types.h */
 	[WEAVE_OPEN] = { "func.open", "ns time; ptr function; u32 depth; @span function" },
+	[WEAVE_CALL] = { "func.call", "ns time; ptr function; u32 depth; @span function" },
 };
 
 static const char out_by_trace[] =
@@ -49,7 +50,7 @@ int weave_types(struct weave *weave)
 		const char *schema = i == WEAVE_OUT && kernel->trace ? out_by_trace :
 				     types[i].schema;
 
-		if (i == WEAVE_OPEN ? !kernel->calls :
+		if (i == WEAVE_CALL ? !kernel->traps : i == WEAVE_OPEN ? !kernel->calls :
 		    !kernel->is_active && !kernel->plan.stack.globs)
 			continue;
 		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
@@ -333,8 +334,9 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 
 	if (event->type == KERNEL_TYPE_CALL)
 		return weave_call(weave, record);
-	if (event->type == KERNEL_TYPE_FAULT)
-		return weave_events_put(weave, WEAVE_FAULT, record, event->address,
+	if (event->type == KERNEL_TYPE_FAULT || event->type == KERNEL_TYPE_TRAP)
+		return weave_events_put(weave, event->type == KERNEL_TYPE_TRAP ? WEAVE_CALL :
+					WEAVE_FAULT, record, event->address,
 					weave->kernel->data + event->first, event->bytes);
 	task = weave_events_traced(weave, record->tid);
 	if (!task)
@@ -384,11 +386,12 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 	return weave_events_put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
 }
 
-/* Whether a record is of a system call: the kernel then recorded traced processes only. */
+/* Whether a record comes by BPF: the kernel then recorded traced processes only. */
 static bool is_call(const struct weave *weave, const struct kernel_record *record)
 {
 	return record->kind == KERNEL_EVENT &&
-	       weave->kernel->event[record->other].type == KERNEL_TYPE_CALL;
+	       (weave->kernel->event[record->other].type == KERNEL_TYPE_CALL ||
+		weave->kernel->event[record->other].type == KERNEL_TYPE_TRAP);
 }
 
 int weave_record(struct weave *weave, const struct kernel_record *record)

@@ -17,6 +17,7 @@
 
 #include "base/say.h"
 #include "base/vec.h"
+#include "symbols/made_id.h"
 #include "symbols/module_part.h"
 
 /* These limits bound the time of the search, because a folder may have very many files. */
@@ -85,7 +86,9 @@ static int open_if_same(const char *path, const struct module *module, bool *dif
 
 	if (fd < 0)
 		return -1;
-	if (module_build_id(fd, id) == module->id_len && !memcmp(id, module->id, module->id_len))
+	/* A file with a build-id is never identified by its contents. */
+	if ((made_id_is(module->id, module->id_len) ? made_id_of(fd, id) :
+	     module_build_id(fd, id)) == module->id_len && !memcmp(id, module->id, module->id_len))
 		return fd;
 	*differs = true;
 	close(fd);

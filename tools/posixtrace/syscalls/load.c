@@ -33,7 +33,7 @@ static const char *const events[SYSCALLS_PROGRAMS] = {
 	[ENTER] = "raw_syscalls/sys_enter",
 };
 
-static int bpf_call(enum bpf_cmd command, union bpf_attr *attr)
+int syscalls_bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
 	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
@@ -97,7 +97,7 @@ static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32
 	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value,
 				.max_entries = most };
 
-	return bpf_call(BPF_MAP_CREATE, &attr);
+	return syscalls_bpf(BPF_MAP_CREATE, &attr);
 }
 
 static bool make_maps(struct syscalls *syscalls)
@@ -110,7 +110,7 @@ static bool make_maps(struct syscalls *syscalls)
 	map[SYSCALLS_MAP_OPEN] = make_map(BPF_MAP_TYPE_HASH, 4, sizeof(struct program_open),
 					  OPEN_MOST);
 	map[SYSCALLS_MAP_SCRATCH] = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, PROGRAM_SCRATCH, 1);
-	map[SYSCALLS_MAP_LOST] = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
+	map[SYSCALLS_MAP_LOST] = make_map(BPF_MAP_TYPE_ARRAY, 4, 8, SYSCALLS_LOSSES);
 	map[SYSCALLS_MAP_RING] = make_map(BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES);
 	for (size_t i = 0; i < SYSCALLS_MAPS; i++)
 		if (map[i] < 0)
@@ -123,22 +123,22 @@ static bool set_element(int map, uint32_t key, const void *value)
 	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)&key,
 				.value = (uintptr_t)value, .flags = BPF_ANY };
 
-	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr) == 0;
+	return syscalls_bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0;
 }
 
 /*
  * Loads a program. The functions of the kernel that copy memory are for programs under the GPL; the
  * license of this project permits the use under the GPL.
  */
-static int load_program(const struct program *program)
+int syscalls_load(const struct program *program, enum bpf_prog_type type, unsigned attach)
 {
 	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_TRACEPOINT,
+		.prog_type = type, .expected_attach_type = attach,
 		.insns = (uintptr_t)program->insn, .insn_cnt = (uint32_t)program->count,
 		.license = (uintptr_t)"GPL",
 		.prog_name = "posixtrace",
 	};
-	int fd = bpf_call(BPF_PROG_LOAD, &attr);
+	int fd = syscalls_bpf(BPF_PROG_LOAD, &attr);
 
 	/* For those who change the programs: the verifier's reason. */
 	if (fd < 0 && getenv("POSIXTRACE_BPF_LOG")) {
@@ -147,28 +147,36 @@ static int load_program(const struct program *program)
 		attr.log_level = 1;
 		attr.log_buf = (uintptr_t)all;
 		attr.log_size = sizeof(all);
-		bpf_call(BPF_PROG_LOAD, &attr);
+		syscalls_bpf(BPF_PROG_LOAD, &attr);
 		fputs(all, stderr);
 	}
 	return fd;
 }
 
+/* The programs of calls are left out if no calls are wanted: they slow down the whole machine. */
+static bool is_wanted(int which, unsigned scope)
+{
+	return (which != ENTER && which != EXIT) || (scope & SYSCALLS_CALLS);
+}
+
 static bool load_programs(struct syscalls *syscalls, const struct program_fields *fields,
-			  bool follow)
+			  unsigned scope)
 {
 	static struct program program;
 	const int *map = syscalls->map;
 
 	for (int i = 0; i < SYSCALLS_PROGRAMS; i++) {
+		if (!is_wanted(i, scope))
+			continue;
 		switch (i) {
 		case NEW:
-			program_new(&program, map, fields, follow);
+			program_new(&program, map, fields, scope & SYSCALLS_FOLLOW);
 			break;
 		case EXEC:
 			program_exec(&program, map, fields);
 			break;
 		case DEAD:
-			program_dead(&program, map, fields);
+			program_dead(&program, map, fields, scope & SYSCALLS_ENDS);
 			break;
 		case EXIT:
 			program_exit(&program, map, fields);
@@ -177,7 +185,7 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 			program_enter(&program, map, fields);
 			break;
 		}
-		syscalls->program[i] = load_program(&program);
+		syscalls->program[i] = syscalls_load(&program, BPF_PROG_TYPE_TRACEPOINT, 0);
 		if (syscalls->program[i] < 0)
 			return false;
 	}
@@ -185,13 +193,15 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 }
 
 /* Attaches the programs. One event of any CPU is enough: the program runs on all of them. */
-static bool attach_programs(struct syscalls *syscalls)
+static bool attach_programs(struct syscalls *syscalls, unsigned scope)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
 					.sample_period = 1 };
 	char text[32];
 
 	for (int i = 0; i < SYSCALLS_PROGRAMS; i++) {
+		if (!is_wanted(i, scope))
+			continue;
 		if (!syscalls_read_event(events[i], "id", text, sizeof(text)))
 			return false;
 		attr.config = strtoull(text, NULL, 10);
@@ -235,7 +245,7 @@ static void forget_all(struct syscalls *syscalls)
 }
 
 /* The kernel's reason for errno, in words. */
-static const char *reason_of(int err)
+const char *syscalls_reason(int err)
 {
 	switch (err) {
 	case EPERM:
@@ -260,7 +270,7 @@ static const char *fields_reason(void)
 }
 
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
-			   bool follow)
+			   unsigned scope)
 {
 	const uint32_t yes = 1;
 	struct program_fields fields;
@@ -269,14 +279,14 @@ const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan
 	if (!find_fields(&fields))
 		return fields_reason();
 	if (!make_maps(syscalls))
-		return reason_of(errno);
-	for (uint32_t i = 0; i < SYSCALLS_PLANS; i++)
+		return syscalls_reason(errno);
+	for (uint32_t i = 0; i < SYSCALLS_PLANS && scope & SYSCALLS_CALLS; i++)
 		if (!set_element(syscalls->map[SYSCALLS_MAP_PLAN], i, &plan[i]))
-			return reason_of(errno);
+			return syscalls_reason(errno);
 	if (!set_element(syscalls->map[SYSCALLS_MAP_TRACED], (uint32_t)pid, &yes) ||
-	    !map_ring(syscalls) || !load_programs(syscalls, &fields, follow) ||
-	    !attach_programs(syscalls))
-		return reason_of(errno);
+	    !map_ring(syscalls) || !load_programs(syscalls, &fields, scope) ||
+	    !attach_programs(syscalls, scope))
+		return syscalls_reason(errno);
 	syscalls->is_active = true;
 	return NULL;
 }
@@ -290,8 +300,8 @@ const char *syscalls_refusal(void)
 	forget_all(&syscalls);
 	if (!find_fields(&fields))
 		return fields_reason();
-	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields, true))
-		why = reason_of(errno);
+	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields, SYSCALLS_FOLLOW | SYSCALLS_CALLS))
+		why = syscalls_reason(errno);
 	syscalls_end(&syscalls);
 	return why;
 }
@@ -380,14 +390,14 @@ void syscalls_end(struct syscalls *syscalls)
 
 /* ------------------------------------------------------------------ records */
 
-uint64_t syscalls_lost(const struct syscalls *syscalls)
+uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses which)
 {
-	uint32_t key = 0;
+	uint32_t key = which;
 	uint64_t lost = 0;
 	union bpf_attr attr = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_LOST],
 				.key = (uintptr_t)&key, .value = (uintptr_t)&lost };
 
-	return syscalls->is_active && bpf_call(BPF_MAP_LOOKUP_ELEM, &attr) == 0 ? lost : 0;
+	return syscalls->is_active && syscalls_bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0 ? lost : 0;
 }
 
 /*

@@ -7,7 +7,7 @@
  * of its number; 9 the memory in which the record is composed. The functions of the kernel change
  * the registers 0 to 5. The stack has the values below.
  */
-#include "syscalls/program.h"
+#include "syscalls/assemble.h"
 
 #include <sched.h>
 #include <stddef.h>
@@ -23,131 +23,7 @@ enum {
 #define TS_COMPAT         2  /* of thread_info.status: the call is one of 32 bits */
 #define STATUS_OFFSET     16 /* of thread_info.status in the task, on x86-64 since Linux 5.11 */
 
-static void program_put(struct program *program, unsigned code, unsigned to, unsigned from,
-			int offset, int number)
-{
-	if (program->count < PROGRAM_MOST)
-		program->insn[program->count++] = (struct bpf_insn){
-			.code = (uint8_t)code, .dst_reg = to & 15, .src_reg = from & 15,
-			.off = (int16_t)offset, .imm = number };
-}
-
-/* ------------------------------------------------------------------ single instructions */
-
-static void move_register(struct program *p, unsigned to, unsigned from)
-{
-	program_put(p, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
-}
-
-static void move_number(struct program *p, unsigned to, int number)
-{
-	program_put(p, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
-}
-
-static void add_number(struct program *p, unsigned to, int number)
-{
-	program_put(p, BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, number);
-}
-
-static void add_register(struct program *p, unsigned to, unsigned from)
-{
-	program_put(p, BPF_ALU64 | BPF_ADD | BPF_X, to, from, 0, 0);
-}
-
-static void and_number(struct program *p, unsigned to, int number)
-{
-	program_put(p, BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, number);
-}
-
-/* size: BPF_B, BPF_H, BPF_W or BPF_DW. */
-static void load_memory(struct program *p, unsigned size, unsigned to, unsigned from, int offset)
-{
-	program_put(p, BPF_LDX | size | BPF_MEM, to, from, offset, 0);
-}
-
-static void store_register(struct program *p, unsigned size, unsigned to, int offset,
-			   unsigned from)
-{
-	program_put(p, BPF_STX | size | BPF_MEM, to, from, offset, 0);
-}
-
-static void store_number(struct program *p, unsigned size, unsigned to, int offset, int number)
-{
-	program_put(p, BPF_ST | size | BPF_MEM, to, 0, offset, number);
-}
-
-static void call_function(struct program *p, int function)
-{
-	program_put(p, BPF_JMP | BPF_CALL, 0, 0, 0, function);
-}
-
-static void load_map(struct program *p, unsigned to, int descriptor)
-{
-	program_put(p, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, descriptor);
-	program_put(p, 0, 0, 0, 0, 0);
-}
-
-/* Begins a jump forward if the condition holds; jump_lands() sets its end to the present place. */
-static size_t jump_if(struct program *p, unsigned condition, unsigned reg, int number)
-{
-	program_put(p, BPF_JMP | condition | BPF_K, reg, 0, 0, number);
-	return p->count - 1;
-}
-
-static void jump_lands(struct program *p, size_t from)
-{
-	p->insn[from].off = (int16_t)(p->count - from - 1);
-}
-
-static void leave_program(struct program *p)
-{
-	move_number(p, BPF_REG_0, 0);
-	program_put(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-
 /* ------------------------------------------------------------------ parts of programs */
-
-/* Looks up a key on the stack. Register 0 has the address of the value, or 0. */
-static void look_up(struct program *p, int map, int key)
-{
-	load_map(p, BPF_REG_1, map);
-	move_register(p, BPF_REG_2, BPF_REG_10);
-	add_number(p, BPF_REG_2, key);
-	call_function(p, BPF_FUNC_map_lookup_elem);
-}
-
-/* Stores a value in the map, also if the map has the key. Both are places on the stack. */
-static void update_key(struct program *p, int map, int key, int value)
-{
-	load_map(p, BPF_REG_1, map);
-	move_register(p, BPF_REG_2, BPF_REG_10);
-	add_number(p, BPF_REG_2, key);
-	move_register(p, BPF_REG_3, BPF_REG_10);
-	add_number(p, BPF_REG_3, value);
-	move_number(p, BPF_REG_4, BPF_ANY);
-	call_function(p, BPF_FUNC_map_update_elem);
-}
-
-static void delete_key(struct program *p, int map, int key)
-{
-	load_map(p, BPF_REG_1, map);
-	move_register(p, BPF_REG_2, BPF_REG_10);
-	add_number(p, BPF_REG_2, key);
-	call_function(p, BPF_FUNC_map_delete_elem);
-}
-
-/* Counts a lost record. The counter is shared by all CPUs. */
-static void count_lost(struct program *p, const int *map)
-{
-	size_t none;
-
-	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
-	look_up(p, map[SYSCALLS_MAP_LOST], AT_ZERO);
-	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
-	move_number(p, BPF_REG_1, 1);
-	program_put(p, BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_0, BPF_REG_1, 0, BPF_ADD);
-	jump_lands(p, none);
-}
 
 /*
  * Stores the thread and the process. Ends the program unless the process is traced. Register 6 gets
@@ -186,6 +62,8 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
 	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, tid), BPF_REG_1);
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, kind), (int)kind);
+	/* The memory has an earlier record. write_call() stores the number of its call. */
+	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), 0);
 	for (int i = 0; i < SYSCALLS_PIECES; i++)
 		store_number(p, BPF_W, BPF_REG_9,
 			     (int)offsetof(struct syscalls_record, length) + 4 * i, 0);
@@ -204,7 +82,7 @@ static void end_record(struct program *p, const int *map)
 	move_number(p, BPF_REG_4, 0);
 	call_function(p, BPF_FUNC_ringbuf_output);
 	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
-	count_lost(p, map);
+	count_lost(p, map, AT_ZERO, SYSCALLS_LOST_CALLS);
 	jump_lands(p, is_kept);
 }
 
@@ -380,7 +258,7 @@ void program_enter(struct program *p, const int *map, const struct program_field
 		     AT_OPEN + (int)offsetof(struct program_open, args) + 8 * 7, INT32_MAX);
 	update_key(p, map[SYSCALLS_MAP_OPEN], AT_TID, AT_OPEN);
 	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
-	count_lost(p, map);
+	count_lost(p, map, AT_ZERO, SYSCALLS_LOST_CALLS);
 	leave_program(p);
 	jump_lands(p, is_kept);
 	look_up(p, map[SYSCALLS_MAP_OPEN], AT_TID);
@@ -469,13 +347,16 @@ void program_exec(struct program *p, const int *map, const struct program_fields
  * Forgets a thread, and its process with the last thread. Without the field group_dead, the end of
  * the first thread counts as that of the process.
  */
-void program_dead(struct program *p, const int *map, const struct program_fields *fields)
+void program_dead(struct program *p, const int *map, const struct program_fields *fields,
+		  bool records)
 {
 	size_t goes_on;
 
 	p->count = 0;
 	check_traced(p, map);
 	delete_key(p, map[SYSCALLS_MAP_OPEN], AT_TID);
+	if (records)
+		begin_record(p, map, SYSCALLS_DEAD);
 	if (fields->group_dead >= 0) {
 		load_memory(p, BPF_B, BPF_REG_1, BPF_REG_6, fields->group_dead);
 		goes_on = jump_if(p, BPF_JEQ, BPF_REG_1, 0);
@@ -485,7 +366,11 @@ void program_dead(struct program *p, const int *map, const struct program_fields
 		program_put(p, BPF_JMP | BPF_JNE | BPF_X, BPF_REG_1, BPF_REG_2, 0, 0);
 		goes_on = p->count - 1;
 	}
+	if (records)
+		store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), 1);
 	delete_key(p, map[SYSCALLS_MAP_TRACED], AT_PID);
 	jump_lands(p, goes_on);
+	if (records)
+		end_record(p, map);
 	leave_program(p);
 }

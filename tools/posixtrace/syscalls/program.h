@@ -7,7 +7,7 @@
 
 #include "syscalls/syscalls.h"
 
-#define PROGRAM_MOST 600 /* instructions */
+#define PROGRAM_MOST 1600 /* instructions */
 
 struct program {
 	struct bpf_insn insn[PROGRAM_MOST];
@@ -43,6 +43,8 @@ void program_exit(struct program *program, const int *map, const struct program_
 void program_new(struct program *program, const int *map, const struct program_fields *fields,
 		 bool follow);
 void program_exec(struct program *program, const int *map, const struct program_fields *fields);
-void program_dead(struct program *program, const int *map, const struct program_fields *fields);
+/* records: a record is made, too. */
+void program_dead(struct program *program, const int *map, const struct program_fields *fields,
+		  bool records);
 
 #endif

@@ -19,6 +19,7 @@
 #ifndef POSIXTRACE_SYSCALLS_SYSCALLS_H
 #define POSIXTRACE_SYSCALLS_SYSCALLS_H
 
+#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,8 @@ enum syscalls_kind {
 	SYSCALLS_ENTER, /* a call begins that may not return: exit or execve */
 	SYSCALLS_NEW,   /* tid created the thread arg[0] with the flags arg[1] of clone(2) */
 	SYSCALLS_EXEC,  /* the process executes another program, whose path is the first piece */
+	SYSCALLS_DEAD,  /* the thread has ended; number: 1 if it was the last one of its process */
+	SYSCALLS_TRAP,  /* a thread has reached a place of uprobes/uprobes.h, which has the members */
 };
 
 /* A record as the programs write it. The pieces follow it without gaps. */
@@ -84,6 +87,17 @@ struct syscalls {
 	bool is_active;
 };
 
+/* Which records the kernel had no room for: those of calls and processes, and those of places. */
+enum syscalls_losses { SYSCALLS_LOST_CALLS, SYSCALLS_LOST_TRAPS, SYSCALLS_LOSSES };
+
+/* What is recorded. Processes that begin and end are recorded in each case. */
+enum syscalls_scope {
+	SYSCALLS_OF_PROCESS = 0,
+	SYSCALLS_FOLLOW = 1,   /* also the processes that the process starts */
+	SYSCALLS_CALLS = 2,    /* system calls */
+	SYSCALLS_ENDS = 4,     /* records SYSCALLS_DEAD */
+};
+
 /*
  * Returns NULL if this process may record system calls, otherwise the reason, which is a constant.
  * The kernel is asked for a map and a program, which are removed at once.
@@ -91,11 +105,12 @@ struct syscalls {
 const char *syscalls_refusal(void);
 
 /*
- * Begins to record a process and, if follow is set, those that it starts. Returns NULL, or the
- * reason for a failure. syscalls_end() is to be called in both cases.
+ * Begins to record a process. scope is a sum of enum syscalls_scope; without SYSCALLS_CALLS, plan
+ * may be NULL. Returns NULL, or the reason for a failure. syscalls_end() is to be called in both
+ * cases.
  */
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
-			   bool follow);
+			   unsigned scope);
 
 /* Passes each record that is there to a function. piece is the memory behind the record. */
 void syscalls_look(struct syscalls *syscalls,
@@ -107,7 +122,7 @@ void syscalls_look(struct syscalls *syscalls,
 void syscalls_stop(struct syscalls *syscalls);
 
 /* Returns the number of records that the kernel had no room for. */
-uint64_t syscalls_lost(const struct syscalls *syscalls);
+uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses which);
 
 /* Removes everything from the kernel, after syscalls_begin() or in its place. */
 void syscalls_end(struct syscalls *syscalls);
@@ -117,6 +132,19 @@ void syscalls_end(struct syscalls *syscalls);
  * false, with errno, if it cannot be read.
  */
 bool syscalls_read_event(const char *event, const char *file, char *text, size_t bytes);
+
+/* Calls bpf(2). Returns its result; -1 and errno after an error. */
+int syscalls_bpf(enum bpf_cmd command, union bpf_attr *attr);
+
+/*
+ * Loads the program into the kernel. type: BPF_PROG_TYPE_...; attach: BPF_TRACE_..., or 0. Returns
+ * its descriptor, or -1 and errno.
+ */
+struct program;
+int syscalls_load(const struct program *program, enum bpf_prog_type type, unsigned attach);
+
+/* Returns the kernel's reason for an error number of bpf(2) as a constant text. */
+const char *syscalls_reason(int err);
 
 /* Returns the name of a call, NULL if it is not known. */
 const char *syscalls_name(uint32_t number, bool is_32bit);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* traps.c - collects the places at which the kernel shall record threads. */
+#include "functions/traps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "functions/exits.h"
+
+const char traps_no_memory[] = "there is no memory";
+
+bool traps_are_permitted(struct traps *traps)
+{
+	if (!traps->refusal)
+		return false;
+	if (!traps->is_asked)
+		traps->why = traps->refusal();
+	traps->is_asked = true;
+	return !traps->why;
+}
+
+bool traps_has_functions(struct traps *traps, const struct binary_file *file)
+{
+	return traps->is_forced || ((binary_is_go(file) || binary_is_static(file)) &&
+				    traps_are_permitted(traps));
+}
+
+/*
+ * Finds the file, or adds it with what readers of the log need to find its functions. Returns
+ * SIZE_MAX without memory.
+ */
+static size_t find_file(struct traps *traps, const struct binary_file *binary)
+{
+	const char *path = binary_path(binary);
+	struct traps_file *file;
+	char *copy;
+
+	for (size_t i = traps->files; i-- > 0;)
+		if (!strcmp(traps->file[i].path, path))
+			return i;
+	copy = realpath(path, NULL);
+	if (!copy || !vec_grow(&traps->file, traps->files, 1)) {
+		free(copy);
+		return SIZE_MAX;
+	}
+	file = &traps->file[traps->files];
+	*file = (struct traps_file){ .path = copy };
+	file->mappings = binary_mappings(binary, file->mapping, TRAPS_MAPPINGS);
+	file->id_len = binary_contents(binary, file->id);
+	return traps->files++;
+}
+
+/* Adds a place. Returns NULL, or the reason why that is impossible. */
+static const char *add_trap(struct traps *traps, const struct binary_file *file, struct trap trap)
+{
+	if (traps->traps == TRAPS_MOST)
+		return "there are too many";
+	if (!binary_offset(file, trap.address, &trap.offset))
+		return "its address is not in the file";
+	trap.is_go = binary_is_go(file);
+	if (!vec_reserve(&traps->trap, &traps->room, traps->traps, 1))
+		return traps_no_memory;
+	traps->trap[traps->traps++] = trap;
+	return NULL;
+}
+
+const char *traps_function(struct traps *traps, struct binary_file *file,
+			   const struct binary_function *function)
+{
+	const size_t before = traps->traps, number = find_file(traps, file);
+	struct exits exits = { .places = 0 };
+	struct trap trap = { .file = (uint32_t)number, .kind = TRAP_BEGIN,
+			     .function = function->address };
+	const char *why = number == SIZE_MAX ? traps_no_memory : exits_of(file, function, &exits);
+
+	trap.address = exits.begin;
+	if (!why)
+		why = add_trap(traps, file, trap);
+	for (size_t i = 0; i < exits.places && !why; i++) {
+		trap.kind = exits.place[i].target ? TRAP_JUMP : TRAP_RETURN;
+		trap.address = exits.place[i].address;
+		trap.target = exits.place[i].target;
+		trap.condition = exits.place[i].condition;
+		why = add_trap(traps, file, trap);
+	}
+	exits_fini(&exits);
+	/* A function without all of its ends would have calls that seem to go on. */
+	if (why)
+		traps->traps = before;
+	else
+		traps->functions++;
+	return why;
+}
+
+void traps_fini(struct traps *traps)
+{
+	for (size_t i = 0; i < traps->files; i++)
+		free(traps->file[i].path);
+	free(traps->file);
+	free(traps->trap);
+	memset(traps, 0, sizeof(*traps));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * made_id.h - an identity for files that have no build-id, such as those of Go and of some linkers.
+ *
+ * It stands in a log in place of the build-id. It is made of the size and a hash of the contents, so
+ * that readers use the file only if it is the same. It begins with a mark that no linker writes.
+ */
+#ifndef POSIXTRACE_SYMBOLS_MADE_ID_H
+#define POSIXTRACE_SYMBOLS_MADE_ID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MADE_ID_BYTES 24
+
+/*
+ * Stores the identity of an open regular file and returns MADE_ID_BYTES, or returns 0 if it cannot
+ * be read. The whole file is read, at some gigabytes a second if it is in memory.
+ */
+uint32_t made_id_of(int fd, uint8_t id[MADE_ID_BYTES]);
+
+/* Returns whether an identity in a log is one of these. */
+bool made_id_is(const uint8_t *id, uint32_t bytes);
+
+#endif

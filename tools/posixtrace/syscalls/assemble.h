@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * assemble.h - the instructions of the kernel's BPF, as functions that append one or a few of them
+ * to a program.
+ *
+ * A program that has no room for an instruction loses it; PROGRAM_MOST is above the length of each
+ * program that is made here, and the verifier of the kernel refuses an incomplete one. A place on
+ * the stack is a negative distance from register 10, a multiple of the size of its value. The
+ * functions of the kernel change the registers 0 to 5.
+ *
+ * Threads  a program belongs to one thread.
+ */
+#ifndef POSIXTRACE_SYSCALLS_ASSEMBLE_H
+#define POSIXTRACE_SYSCALLS_ASSEMBLE_H
+
+#include "syscalls/program.h"
+
+/* Appends an instruction with all its parts. The others are written by it. */
+static inline void program_put(struct program *program, unsigned code, unsigned to, unsigned from,
+			       int offset, int number)
+{
+	if (program->count < PROGRAM_MOST)
+		program->insn[program->count++] = (struct bpf_insn){
+			.code = (uint8_t)code, .dst_reg = to & 15, .src_reg = from & 15,
+			.off = (int16_t)offset, .imm = number };
+}
+
+/* Copies the whole of a register. */
+static inline void move_register(struct program *p, unsigned to, unsigned from)
+{
+	program_put(p, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+}
+
+/* The sign of a number fills the upper half of the register. */
+static inline void move_number(struct program *p, unsigned to, int number)
+{
+	program_put(p, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
+}
+
+static inline void add_number(struct program *p, unsigned to, int number)
+{
+	program_put(p, BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, number);
+}
+
+static inline void add_register(struct program *p, unsigned to, unsigned from)
+{
+	program_put(p, BPF_ALU64 | BPF_ADD | BPF_X, to, from, 0, 0);
+}
+
+static inline void and_number(struct program *p, unsigned to, int number)
+{
+	program_put(p, BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, number);
+}
+
+/* size: BPF_B, BPF_H, BPF_W or BPF_DW. */
+static inline void load_memory(struct program *p, unsigned size, unsigned to, unsigned from,
+			       int offset)
+{
+	program_put(p, BPF_LDX | size | BPF_MEM, to, from, offset, 0);
+}
+
+static inline void store_register(struct program *p, unsigned size, unsigned to, int offset,
+				  unsigned from)
+{
+	program_put(p, BPF_STX | size | BPF_MEM, to, from, offset, 0);
+}
+
+static inline void store_number(struct program *p, unsigned size, unsigned to, int offset,
+				int number)
+{
+	program_put(p, BPF_ST | size | BPF_MEM, to, 0, offset, number);
+}
+
+/* Calls a function of the kernel, BPF_FUNC_... Register 0 gets its result. */
+static inline void call_function(struct program *p, int function)
+{
+	program_put(p, BPF_JMP | BPF_CALL, 0, 0, 0, function);
+}
+
+/* The kernel replaces the descriptor of a map by the address of the map when it loads the program. */
+static inline void load_map(struct program *p, unsigned to, int descriptor)
+{
+	program_put(p, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, descriptor);
+	program_put(p, 0, 0, 0, 0, 0);
+}
+
+/* Begins a jump forward if the condition holds; jump_lands() sets its end to the present place. */
+static inline size_t jump_if(struct program *p, unsigned condition, unsigned reg, int number)
+{
+	program_put(p, BPF_JMP | condition | BPF_K, reg, 0, 0, number);
+	return p->count - 1;
+}
+
+static inline void jump_lands(struct program *p, size_t from)
+{
+	p->insn[from].off = (int16_t)(p->count - from - 1);
+}
+
+/* Ends the program. The result 0 has no meaning for tracepoints, and ends the event of a probe. */
+static inline void leave_program(struct program *p)
+{
+	move_number(p, BPF_REG_0, 0);
+	program_put(p, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* Looks up a key on the stack. Register 0 has the address of the value, or 0. */
+static inline void look_up(struct program *p, int map, int key)
+{
+	load_map(p, BPF_REG_1, map);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, key);
+	call_function(p, BPF_FUNC_map_lookup_elem);
+}
+
+/* Stores a value in the map, also if the map has the key. Both are places on the stack. */
+static inline void update_key(struct program *p, int map, int key, int value)
+{
+	load_map(p, BPF_REG_1, map);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, key);
+	move_register(p, BPF_REG_3, BPF_REG_10);
+	add_number(p, BPF_REG_3, value);
+	move_number(p, BPF_REG_4, BPF_ANY);
+	call_function(p, BPF_FUNC_map_update_elem);
+}
+
+/* A key that the map lacks is no error. */
+static inline void delete_key(struct program *p, int map, int key)
+{
+	load_map(p, BPF_REG_1, map);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, key);
+	call_function(p, BPF_FUNC_map_delete_elem);
+}
+
+/*
+ * Counts a lost record of a kind. The counters are shared by all CPUs, so the addition is atomic.
+ * key is a place on the stack of 4 bytes that may be changed.
+ */
+static inline void count_lost(struct program *p, const int *map, int key,
+			      enum syscalls_losses which)
+{
+	size_t none;
+
+	store_number(p, BPF_W, BPF_REG_10, key, (int)which);
+	look_up(p, map[SYSCALLS_MAP_LOST], key);
+	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	move_number(p, BPF_REG_1, 1);
+	program_put(p, BPF_STX | BPF_DW | BPF_ATOMIC, BPF_REG_0, BPF_REG_1, 0, BPF_ADD);
+	jump_lands(p, none);
+}
+
+#endif

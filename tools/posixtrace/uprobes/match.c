@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * match.c - the active calls of all stacks.
+ *
+ * Records may be missing, if the kernel had no room for them, and they may be those of a program
+ * that does strange things with its stacks. So nothing is derived from one record alone: a call that
+ * seems to be over is kept as doubtful, and is reported only if its place in the stack is used
+ * again, or at the end of its thread. If it returns before, it was not over.
+ */
+#include "uprobes/match.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define DOUBTFUL_MOST 64   /* of one stack; further ones are reported */
+#define SEARCH_MOST   4096 /* calls that are compared with a return that fits none on top */
+
+struct frame {
+	uint64_t begin_ns, function, caller;
+	int64_t place_at;     /* of the return address in the stack */
+	uint64_t over_ns;     /* not 0: it is probably over since then, or has jumped then */
+	uint64_t target;      /* of its jump */
+	pid_t tid;
+	uint32_t place, depth;
+	bool has_jumped;      /* over_ns is the time of its jump */
+	bool is_inherited;    /* it began before fork(2): the parent reports its begin */
+};
+
+/* The stack of a thread, or of a goroutine; key is the number of the thread or the address. */
+struct match_stack {
+	pid_t pid;
+	bool is_go;
+	uint64_t key;
+	struct frame *frame;
+	size_t frames, room;
+	size_t active;        /* frames whose over_ns is 0 */
+	uint64_t goroutine, low, high; /* of a thread: those that it executed last */
+};
+
+struct stack_key {
+	pid_t pid;
+	bool is_go;
+	uint64_t key;
+};
+
+static bool is_stack(const void *array, uint32_t index, const void *key)
+{
+	const struct match_stack *stack = (const struct match_stack *)array + index;
+	const struct stack_key *wanted = key;
+
+	return stack->key == wanted->key && stack->pid == wanted->pid &&
+	       stack->is_go == wanted->is_go;
+}
+
+/*
+ * Returns a stack, which is new and empty if it was not known. NULL without memory. The pointer is
+ * valid until the next call. Stacks are never removed: those of a number that is used again are
+ * empty by then.
+ */
+static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go, uint64_t key)
+{
+	const struct stack_key wanted = { pid, is_go, key };
+	const uint64_t hash = hash_number(hash_number(HASH_BEGIN, (unsigned)pid), key + is_go);
+	uint32_t index = table_find(&match->of_stack, hash, is_stack, match->stack, &wanted);
+
+	if (index != TABLE_NONE)
+		return &match->stack[index];
+	if (!vec_grow(&match->stack, match->stacks, 1) ||
+	    !table_add(&match->of_stack, hash, (uint32_t)match->stacks))
+		return NULL;
+	match->stack[match->stacks] = (struct match_stack){ .pid = pid, .is_go = is_go,
+							    .key = key };
+	return &match->stack[match->stacks++];
+}
+
+/* ------------------------------------------------------------------ frames */
+
+/* Reports the call of a frame and removes the frame. */
+static void end_frame(struct match *match, struct match_stack *stack, size_t index, pid_t tid,
+		      uint64_t now_ns, bool is_open)
+{
+	const struct frame *frame = &stack->frame[index];
+	const struct match_call call = {
+		.pid = stack->pid, .tid = is_open ? frame->tid : tid, .begin_ns = frame->begin_ns,
+		.end_ns = frame->over_ns ? frame->over_ns : now_ns,
+		.function = frame->function, .caller = frame->caller, .place = frame->place,
+		.depth = frame->depth, .is_open = is_open,
+	};
+
+	stack->active -= !frame->over_ns;
+	stack->frames--;
+	memmove(stack->frame + index, stack->frame + index + 1,
+		(stack->frames - index) * sizeof(*stack->frame));
+	match->take(match->arg, &call);
+}
+
+static void doubt_frame(struct match_stack *stack, struct frame *frame, uint64_t now_ns)
+{
+	if (frame->over_ns)
+		return;
+	frame->over_ns = now_ns;
+	stack->active--;
+}
+
+/*
+ * The thread is at a place of the stack: calls that began behind it are over, or belong to another
+ * stack. The search ends at the first active call before the place. A call that has jumped is over
+ * for certain.
+ */
+static void pass_frames(struct match *match, struct match_stack *stack, int64_t place_at,
+			pid_t tid, uint64_t now_ns)
+{
+	size_t doubtful = stack->frames - stack->active;
+
+	for (size_t i = stack->frames; i-- > 0;) {
+		struct frame *frame = &stack->frame[i];
+
+		if (frame->place_at < place_at) {
+			doubt_frame(stack, frame, now_ns);
+			if (frame->has_jumped || doubtful >= DOUBTFUL_MOST)
+				end_frame(match, stack, i, tid, now_ns, false);
+		} else if (!frame->over_ns) {
+			break;
+		}
+	}
+}
+
+/*
+ * Whether the function that begins now continues a call with the same place in the stack: that call
+ * has jumped to it. A jump through a pointer is no place; it keeps the return address.
+ */
+static bool is_continued(const struct frame *frame, uint64_t function, uint64_t caller)
+{
+	if (frame->has_jumped)
+		return frame->target == function;
+	return !frame->over_ns && frame->function != function && frame->caller == caller;
+}
+
+/* Ends the calls with a place in the stack that a new call uses, unless it continues them. */
+static void reuse_place(struct match *match, struct match_stack *stack, const struct frame *made,
+			uint64_t now_ns)
+{
+	bool continues = false;
+
+	for (size_t i = stack->frames; i-- > 0;) {
+		struct frame *frame = &stack->frame[i];
+
+		if (frame->place_at != made->place_at) {
+			if (!frame->over_ns && frame->place_at > made->place_at)
+				break;
+			continue;
+		}
+		/* If a call continues one that itself was continued, all of them go on. */
+		if (continues || is_continued(frame, made->function, made->caller)) {
+			stack->active += frame->over_ns != 0;
+			frame->over_ns = 0;
+			frame->has_jumped = false;
+			continues = true;
+		} else {
+			end_frame(match, stack, i, made->tid, now_ns, false);
+		}
+	}
+}
+
+static void begin_call(struct match *match, struct match_stack *stack, struct frame made)
+{
+	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
+	reuse_place(match, stack, &made, made.begin_ns);
+	if (!vec_reserve(&stack->frame, &stack->room, stack->frames, 1)) {
+		match->lost++;
+		return;
+	}
+	made.depth = (uint32_t)stack->active;
+	stack->frame[stack->frames++] = made;
+	stack->active++;
+}
+
+/* Finds the latest call with a place in the stack. Returns the number of frames if there is none. */
+static size_t find_frame(const struct match_stack *stack, int64_t place_at)
+{
+	size_t least = stack->frames > SEARCH_MOST ? stack->frames - SEARCH_MOST : 0;
+
+	for (size_t i = stack->frames; i-- > least;)
+		if (stack->frame[i].place_at == place_at)
+			return i;
+	return stack->frames;
+}
+
+/* A function returns: all calls with its place in the stack end. */
+static void return_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
+			uint64_t now_ns)
+{
+	size_t index;
+
+	pass_frames(match, stack, place_at, tid, now_ns);
+	while ((index = find_frame(stack, place_at)) < stack->frames) {
+		struct frame *frame = &stack->frame[index];
+
+		/* It was not over. */
+		if (frame->over_ns && !frame->has_jumped) {
+			frame->over_ns = 0;
+			stack->active++;
+		}
+		end_frame(match, stack, index, tid, now_ns, false);
+	}
+}
+
+/* A function jumps to another one. */
+static void jump_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
+		      uint64_t now_ns, uint64_t target)
+{
+	struct frame *frame;
+	size_t index;
+
+	pass_frames(match, stack, place_at, tid, now_ns);
+	index = find_frame(stack, place_at);
+	if (index == stack->frames)
+		return;
+	frame = &stack->frame[index];
+	if (!frame->over_ns)
+		stack->active--;
+	frame->over_ns = now_ns;
+	frame->has_jumped = true;
+	frame->target = target;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* Whether the condition of a jump holds. The odd conditions are the opposites of the even ones. */
+static bool is_taken(unsigned condition, uint64_t flags)
+{
+	const bool carry = flags & 1, parity = flags & 4, zero = flags & 0x40, sign = flags & 0x80,
+		   overflow = flags & 0x800;
+	bool is = false;
+
+	if (condition == MATCH_ALWAYS)
+		return true;
+	switch (condition >> 1 & 7) {
+	case 0:
+		is = overflow;
+		break;
+	case 1:
+		is = carry;
+		break;
+	case 2:
+		is = zero;
+		break;
+	case 3:
+		is = carry || zero;
+		break;
+	case 4:
+		is = sign;
+		break;
+	case 5:
+		is = parity;
+		break;
+	case 6:
+		is = sign != overflow;
+		break;
+	case 7:
+		is = zero || sign != overflow;
+		break;
+	}
+	return is != (condition & 1);
+}
+
+/*
+ * Finds the stack of a record and the place in it. In Go, register r14 has the goroutine, except in
+ * some functions of assembler and of C: these run on the stack of the goroutine that the thread
+ * executed last, or on one that belongs to the thread.
+ */
+static struct match_stack *stack_of(struct match *match, const struct match_place *place,
+				    const struct syscalls_record *record, int64_t *place_at)
+{
+	const uint64_t sp = UPROBES_STACK(record);
+	uint64_t goroutine = UPROBES_GOROUTINE(record), low = UPROBES_LOW(record);
+	uint64_t high = UPROBES_HIGH(record);
+	struct match_stack *thread = find_stack(match, (pid_t)record->pid, false, record->tid);
+
+	*place_at = (int64_t)sp;
+	if (!thread || !place->is_go)
+		return thread;
+	if (!goroutine || sp <= low || sp > high) {
+		goroutine = thread->goroutine;
+		low = thread->low;
+		high = thread->high;
+	}
+	if (!goroutine || sp <= low || sp > high)
+		return thread;
+	thread->goroutine = goroutine;
+	thread->low = low;
+	thread->high = high;
+	*place_at = (int64_t)(sp - high);
+	return find_stack(match, (pid_t)record->pid, true, goroutine);
+}
+
+static void match_trap(struct match *match, const struct syscalls_record *record)
+{
+	const struct match_place *place;
+	struct match_stack *stack;
+	uint64_t bias;
+	int64_t place_at;
+
+	if (record->number >= match->places)
+		return;
+	place = &match->place[record->number];
+	if (place->kind == MATCH_OTHER)
+		return;
+	stack = stack_of(match, place, record, &place_at);
+	if (!stack) {
+		match->lost += place->kind == MATCH_BEGIN;
+		return;
+	}
+	bias = UPROBES_ADDRESS(record) - place->address;
+	if (place->kind == MATCH_BEGIN)
+		begin_call(match, stack, (struct frame){
+			.begin_ns = record->time_ns, .function = place->function + bias,
+			.caller = UPROBES_CALLER(record), .place_at = place_at,
+			.tid = (pid_t)record->tid, .place = record->number });
+	else if (place->kind == MATCH_RETURN)
+		return_call(match, stack, place_at, (pid_t)record->tid, record->time_ns);
+	else if (is_taken(place->condition, UPROBES_FLAGS(record)))
+		jump_call(match, stack, place_at, (pid_t)record->tid, record->time_ns,
+			  place->target + bias);
+}
+
+/* Reports the calls of a stack that will not end any more, the deepest first. */
+static void close_stack(struct match *match, struct match_stack *stack, uint64_t now_ns)
+{
+	while (stack->frames) {
+		const struct frame *frame = &stack->frame[stack->frames - 1];
+
+		if (frame->is_inherited && !frame->over_ns)
+			stack->frames--;
+		else
+			end_frame(match, stack, stack->frames - 1, frame->tid, now_ns,
+				  !frame->over_ns);
+	}
+	free(stack->frame);
+	*stack = (struct match_stack){ .pid = stack->pid, .is_go = stack->is_go,
+				       .key = stack->key };
+}
+
+/* Closes all stacks of a process, or that of one thread. */
+static void close_stacks(struct match *match, pid_t pid, pid_t tid, uint64_t now_ns)
+{
+	struct match_stack *stack;
+
+	if (tid) {
+		stack = find_stack(match, pid, false, (uint64_t)tid);
+		if (stack)
+			close_stack(match, stack, now_ns);
+		return;
+	}
+	for (size_t i = 0; i < match->stacks; i++)
+		if (match->stack[i].pid == pid)
+			close_stack(match, &match->stack[i], now_ns);
+}
+
+/* A child of fork(2) returns from the functions that its parent has called. */
+static void fork_stack(struct match *match, const struct syscalls_record *record)
+{
+	const pid_t child_pid = (pid_t)record->arg[0];
+	struct match_stack *child, *parent;
+	size_t frames;
+
+	if (record->arg[1] & CLONE_THREAD)
+		return;
+	child = find_stack(match, child_pid, false, (uint64_t)child_pid);
+	/* The second call may move the first stack, so the child is looked up again. */
+	parent = find_stack(match, (pid_t)record->pid, false, record->tid);
+	child = child && parent ? find_stack(match, child_pid, false, (uint64_t)child_pid) : NULL;
+	if (!child || child->frames || !parent->frames ||
+	    !vec_reserve(&child->frame, &child->room, 0, parent->frames))
+		return;
+	frames = parent->frames;
+	memcpy(child->frame, parent->frame, frames * sizeof(*child->frame));
+	child->frames = frames;
+	child->active = parent->active;
+	for (size_t i = 0; i < frames; i++) {
+		child->frame[i].is_inherited = true;
+		child->frame[i].tid = child_pid;
+	}
+}
+
+void match_begin(struct match *match, const struct match_place *place, size_t places,
+		 void (*take)(void *arg, const struct match_call *call), void *arg)
+{
+	*match = (struct match){ .place = place, .places = places, .take = take, .arg = arg };
+}
+
+void match_record(struct match *match, const struct syscalls_record *record)
+{
+	switch ((enum syscalls_kind)record->kind) {
+	case SYSCALLS_TRAP:
+		match_trap(match, record);
+		break;
+	case SYSCALLS_NEW:
+		fork_stack(match, record);
+		break;
+	case SYSCALLS_EXEC:
+		close_stacks(match, (pid_t)record->pid, 0, record->time_ns);
+		break;
+	case SYSCALLS_DEAD:
+		close_stacks(match, (pid_t)record->pid,
+			     record->number ? 0 : (pid_t)record->tid, record->time_ns);
+		break;
+	case SYSCALLS_CALL:
+	case SYSCALLS_ENTER:
+		break;
+	}
+}
+
+void match_end(struct match *match, uint64_t now_ns)
+{
+	for (size_t i = 0; i < match->stacks; i++)
+		close_stack(match, &match->stack[i], now_ns);
+	free(match->stack);
+	table_fini(&match->of_stack);
+	*match = (struct match){ .places = 0 };
+}

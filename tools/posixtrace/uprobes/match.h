@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * match.h - makes calls of the records of their begins and ends.
+ *
+ * A call is identified by its stack and by the place of its return address there. A thread has a
+ * stack; a goroutine has one of its own, wherever it runs, and places are measured from the upper
+ * end of that stack, which is moved when it grows.
+ *
+ * The begin of each call leads to exactly one call that is reported. The end is
+ *
+ * 	a return        the function executes a return instruction
+ * 	a jump          it ends with a jump to another function (tail call). If that function is
+ * 			recorded too, both calls end with its return, otherwise with the jump.
+ * 	found later     an exception or longjmp() has left the function, or a jump through a
+ * 			pointer. This is noticed when the thread begins or ends a call nearer to the
+ * 			begin of the stack. That time is the end, unless the function returns later
+ * 			after all, as in a coroutine.
+ * 	none            the thread, the process or the recording has ended before: is_open.
+ *
+ * Returns of calls whose begin was not recorded are ignored.
+ *
+ * Threads  one thread uses these functions.
+ */
+#ifndef POSIXTRACE_UPROBES_MATCH_H
+#define POSIXTRACE_UPROBES_MATCH_H
+
+#include "base/table.h"
+#include "uprobes/uprobes.h"
+
+enum match_kind {
+	MATCH_BEGIN,  /* the function begins; the stack pointer is at its return address */
+	MATCH_RETURN, /* it returns; the stack pointer is there again */
+	MATCH_JUMP,   /* it jumps to the function at target, if condition holds */
+	MATCH_OTHER,  /* no begin or end of a function */
+};
+
+#define MATCH_ALWAYS 0xff
+
+struct match_place {
+	uint8_t kind, condition; /* condition: the lower 4 bits of its opcode, or MATCH_ALWAYS */
+	bool is_go;
+	uint64_t address;        /* of the place in the file */
+	uint64_t function;       /* of the function in the file */
+	uint64_t target;
+};
+
+struct match_call {
+	pid_t pid, tid;          /* of the thread that ended the call; is_open: that began it */
+	uint64_t begin_ns, end_ns;
+	uint64_t function, caller; /* addresses in the process; caller: where the call returns to */
+	uint32_t place;          /* index of the place at which it began */
+	uint32_t depth;          /* calls that were active in the stack when it began */
+	bool is_open;
+};
+
+struct match {
+	const struct match_place *place;
+	size_t places;
+	void (*take)(void *arg, const struct match_call *call);
+	void *arg;
+	struct match_stack *stack;
+	size_t stacks;
+	struct table of_stack;
+	uint64_t lost; /* begins for which there was no memory */
+};
+
+/* place must exist as long as match. take is called for each call that has ended. */
+void match_begin(struct match *match, const struct match_place *place, size_t places,
+		 void (*take)(void *arg, const struct match_call *call), void *arg);
+
+/* Processes a record of the kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD, in their order. */
+void match_record(struct match *match, const struct syscalls_record *record);
+
+/* Reports the calls that are active as open ones, and frees all memory. */
+void match_end(struct match *match, uint64_t now_ns);
+
+#endif

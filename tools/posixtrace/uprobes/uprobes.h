@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * uprobes.h - places in the code of files at which the kernel records the threads that execute them.
+ *
+ * The kernel writes a breakpoint into the memory of each process that maps the file, executes the
+ * replaced instruction elsewhere, and removes the breakpoint at the end, also if this process is
+ * killed. Nothing is written to the stack of a thread: a probe at the return address of a function
+ * (uretprobe) would be seen by unwinders of C++ exceptions, and by the runtime of Go when it moves a
+ * stack. The end of a function is recorded at its return instructions instead.
+ *
+ * The records arrive with those of syscalls/syscalls.h, in the order in which they were made.
+ *
+ * Threads  one thread uses these functions.
+ * Errors   functions return a constant text for the user, NULL for success.
+ */
+#ifndef POSIXTRACE_UPROBES_UPROBES_H
+#define POSIXTRACE_UPROBES_UPROBES_H
+
+#include "syscalls/syscalls.h"
+
+/*
+ * The members of a struct syscalls_record of the kind SYSCALLS_TRAP that have another meaning than
+ * in the record of a call. number is the index of the place.
+ */
+#define UPROBES_ADDRESS(record)  ((record)->begin_ns)          /* of the place in the process */
+#define UPROBES_STACK(record)    ((uint64_t)(record)->result)  /* the stack pointer */
+#define UPROBES_FLAGS(record)    ((record)->arg[3])            /* of the processor */
+#define UPROBES_CALLER(record)   ((record)->arg[2])            /* the word at the stack pointer */
+/* In files of Go: the goroutine, and the bounds of its stack. They are unchecked memory. */
+#define UPROBES_GOROUTINE(record) ((record)->arg[0])
+#define UPROBES_LOW(record)       ((record)->arg[4])
+#define UPROBES_HIGH(record)      ((record)->arg[5])
+
+struct uprobes_place {
+	uint32_t file;      /* index of its path */
+	uint64_t offset;    /* in the file */
+	uint64_t semaphore; /* offset of a number of 2 bytes to be incremented; 0: none */
+	bool is_go;
+};
+
+struct uprobes {
+	struct syscalls *syscalls;
+	int program;
+	bool is_multi;        /* one link has many places (Linux 6.6) */
+	int *fd;              /* links, or events and their links */
+	size_t fds;
+	const char *refused;  /* the reason for the last refusal */
+	size_t refusals;      /* places that the kernel refused */
+};
+
+/*
+ * Returns NULL if this process may use such places, otherwise the reason. The kernel is asked for a
+ * program, which is removed at once.
+ */
+const char *uprobes_refusal(void);
+
+/*
+ * Adds the places to the recording that syscalls_begin() has begun. Only threads of processes that
+ * it follows are recorded; other processes that execute the same files are slower meanwhile. Single
+ * places that the kernel refuses are counted; it is an error if it refuses all of them.
+ * uprobes_end() is to be called in both cases.
+ */
+const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
+			  const char *const *path, const struct uprobes_place *place, size_t count);
+
+/* Removes all places. Records that were made before can still be read. May be called twice. */
+void uprobes_end(struct uprobes *uprobes);
+
+#endif
