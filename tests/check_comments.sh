@@ -57,7 +57,9 @@ tools/posixtrace/show 100
 tools/posixtrace/spans 125
 tools/posixtrace/stat 125
 tools/posixtrace/symbols 125
+tools/posixtrace/syscalls 125
 tools/posixtrace/top 125
+tools/posixtrace/uprobes 125
 tools/posixtrace/why 125
 '
 
@@ -105,7 +107,9 @@ tools/posixtrace/show
 tools/posixtrace/spans
 tools/posixtrace/stat
 tools/posixtrace/symbols
+tools/posixtrace/syscalls
 tools/posixtrace/top
+tools/posixtrace/uprobes
 tools/posixtrace/why
 '
 

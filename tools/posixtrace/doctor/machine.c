@@ -24,6 +24,7 @@
 #include "doctor/doctor.h"
 #include "live/kernel_instance.h"
 #include "syscalls/syscalls.h"
+#include "uprobes/uprobes.h"
 #include "live/preload.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -416,6 +417,19 @@ static void examine_syscalls(doctor_report *report)
 			   "record --syscalls; static programs and those of Go are traced");
 }
 
+/* The kernel can also record the functions of such processes. The check is as harmless. */
+static void examine_uprobes(doctor_report *report)
+{
+	const char *why = uprobes_refusal();
+
+	if (why)
+		doctor_say(report, "uprobes", DOCTOR_LIMITED, NULL,
+			   "%s: functions of static programs and of Go cannot be traced", why);
+	else
+		doctor_say(report, "uprobes", DOCTOR_WORKS, NULL,
+			   "record --function of static programs and of Go");
+}
+
 /*
  * Reports a seccomp filter of this process, such as containers have. Each program that this process
  * starts has the filter too.
@@ -502,6 +516,7 @@ void doctor_machine(doctor_report *report)
 	examine_perf(report);
 	examine_tracefs(report);
 	examine_syscalls(report);
+	examine_uprobes(report);
 	examine_seccomp(report);
 	examine_limits(report);
 	examine_part(report, "SQLite", HAS_SQLITE, "query");

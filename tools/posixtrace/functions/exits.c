@@ -134,27 +134,26 @@ static uint64_t behind_check(const struct binary_file *file,
 }
 
 /*
- * Chooses the place of the begin. Returns the reason of a refusal, or NULL. The kernel refuses
- * breakpoints at instructions with the prefix lock, and at breakpoints.
+ * Chooses the place of the begin. Returns the reason of a refusal, or NULL. Instructions that
+ * cannot have a breakpoint are left in front of it, as is endbr64: breakpoints at common
+ * instructions are faster. None of these changes the stack pointer.
  */
 static const char *choose_begin(const struct binary_file *file,
 				const struct binary_function *function, uint64_t *begin)
 {
+	const uint64_t end = function->address + function->size;
 	struct insn insn;
-	size_t bytes;
-	const uint8_t *code;
 
-	*begin = function->address;
-	if (binary_is_go(file))
-		*begin = behind_check(file, function);
-	if (!decode_at(file, *begin, &insn))
-		return "its instructions cannot be decoded";
-	if (insn.kind == INSN_ENDBR && function->size > insn.len)
+	*begin = binary_is_go(file) ? behind_check(file, function) : function->address;
+	for (;;) {
+		if (*begin >= end || !decode_at(file, *begin, &insn))
+			return "its instructions cannot be decoded";
+		if (insn.has_breakpoints && insn.kind != INSN_ENDBR)
+			return NULL;
+		if (insn.kind != INSN_PLAIN && insn.kind != INSN_ENDBR)
+			return "its first instruction cannot have a breakpoint";
 		*begin += insn.len;
-	code = binary_at(file, *begin, &bytes);
-	if (!code || *code == 0xcc || *code == 0xf0)
-		return "its first instruction cannot have a breakpoint";
-	return NULL;
+	}
 }
 
 /* ------------------------------------------------------------------ ends */

@@ -129,6 +129,10 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 		return false;
 	insn->len = is.length;
 	insn->kind = kind_of(&is);
+	insn->has_breakpoints = is.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+				!(is.attributes & ZYDIS_ATTRIB_HAS_LOCK) &&
+				insn->kind != INSN_TRAP &&
+				is.meta.category != ZYDIS_CATEGORY_SYSCALL;
 	take_stack(insn, &is, operand);
 	for (unsigned i = 0; i < is.operand_count_visible; i++) {
 		const ZydisDecodedOperand *op = &operand[i];

@@ -31,6 +31,12 @@ struct insn {
 	uint8_t refers_at;    /* offset of a displacement relative to rip; 0: there is none */
 	/* address is valid: the instruction contains it, relative to rip or absolute */
 	bool has_address;
+	/*
+	 * The kernel may put a breakpoint there. It takes some instructions with a prefix of AVX or
+	 * AVX-512 for jumps, because it compares the byte behind the prefix with those of jumps,
+	 * and does not execute them. It refuses the prefix lock and breakpoints.
+	 */
+	bool has_breakpoints;
 	enum insn_base base;  /* of its operand in memory: rsp or rbp */
 	int64_t offset;       /* from the base */
 	int64_t pushes;       /* bytes by which it lowers the stack pointer, if that is constant */

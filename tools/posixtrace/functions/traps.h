@@ -36,7 +36,7 @@ struct traps_file {
 };
 
 struct traps {
-	bool is_forced;    /* the shim cannot be in the program: all functions and probes are here */
+	bool is_forced;    /* the shim cannot be in the program: all functions are here */
 	/*
 	 * Returns NULL if others may be here that cannot be patched, or the reason why not. It is
 	 * called at most once, because it costs milliseconds; why has its result then.
@@ -68,6 +68,7 @@ const char *traps_function(struct traps *traps, struct binary_file *file,
 			   const struct binary_function *function);
 extern const char traps_no_memory[];
 
+/* Frees all memory. The plan is then empty. */
 void traps_fini(struct traps *traps);
 
 #endif

@@ -28,8 +28,8 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel);
 
 /*
- * Notes in the plan how it is found out whether the kernel may record functions. To be called before
- * the functions are planned.
+ * Notes in the plan who decides whether the kernel may record functions. To be called before the
+ * functions are planned.
  */
 void enter_allow_traps(const struct capture_plan *plan, struct traps *traps);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_traps.h - the functions that uprobes record, while recording: kernel_traps.c makes calls of
- * their records, weave_traps.c adds to the log where their files were mapped.
+ * kernel_traps.h - the functions that uprobes record, while recording: kernel_traps.c makes calls
+ * of their records, weave_traps.c adds to the log where their files were mapped.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_TRAPS_H
 #define POSIXTRACE_LIVE_KERNEL_TRAPS_H

@@ -6,6 +6,8 @@
 #include "live/list_probes.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,9 +17,11 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "functions/arguments.h"
+#include "functions/exits.h"
 #include "functions/libraries.h"
 #include "functions/prototype.h"
 #include "functions/probes.h"
+#include "live/image.h"
 #include "live/process.h"
 #include "symbols/demangle.h"
 
@@ -72,19 +76,11 @@ static bool put_probes(struct binary_file *file)
 	return good;
 }
 
-/*
- * Writes the line of a function. Several names of one address have a line each, because a pattern
- * may match any of them.
- */
-static void put_function(struct binary_file *file, struct prototypes *prototypes,
-			 const struct binary_function *function)
+/* Writes the name of a function, with its arguments if they are known. */
+static void put_prototype(struct prototypes *prototypes, const struct binary_function *function)
 {
 	char prototype[PROTOTYPE_TEXT];
-	struct arguments arguments;
-	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
 
-	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
-		   is.method == PATCH_REFUSED ? "-" : "1 event");
 	/*
 	 * A name of C++, as in the source, already has the types of the arguments, though not their
 	 * names. So no prototype is looked up for it.
@@ -94,6 +90,37 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 		text_safe(&out_stdout, prototype, strlen(prototype));
 	else
 		put_name(function->name);
+}
+
+/* Writes the line of a function that only the kernel can record. */
+static void put_trapped(struct binary_file *file, struct prototypes *prototypes,
+			const struct binary_function *function)
+{
+	struct exits exits;
+	const char *why = exits_of(file, function, &exits);
+
+	exits_fini(&exits);
+	out_printf(&out_stdout, "function  %-7s  %-8s  ", why ? "refused" : "uprobe",
+		   why ? "-" : "2 traps");
+	put_prototype(prototypes, function);
+	if (why)
+		out_printf(&out_stdout, ": %s", why);
+	out_char(&out_stdout, '\n');
+}
+
+/*
+ * Writes the line of a function. Several names of one address have a line each, because a pattern
+ * may match any of them.
+ */
+static void put_function(struct binary_file *file, struct prototypes *prototypes,
+			 const struct binary_function *function)
+{
+	struct arguments arguments;
+	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
+
+	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
+		   is.method == PATCH_REFUSED ? "-" : "1 event");
+	put_prototype(prototypes, function);
 	if (is.method == PATCH_REFUSED)
 		out_printf(&out_stdout, ": %s", is.why);
 	else if (arguments_of(prototypes, function->address, function->name, &arguments)) {
@@ -103,17 +130,35 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 	out_char(&out_stdout, '\n');
 }
 
+/* Returns whether the library can never enter the program that a file is. */
+static bool is_foreign_program(const char *path)
+{
+	char loader[SHIM_LOADER_BYTES];
+	enum shim_image image = shim_image_of(AT_FDCWD, path, loader);
+
+	return image == SHIM_IMAGE_FOREIGN || image == SHIM_IMAGE_RIGHTS;
+}
+
+/* Returns whether only the kernel can record the functions of a file. */
+static bool is_foreign_file(const struct binary_file *file)
+{
+	return binary_is_go(file) || binary_is_static(file) ||
+	       is_foreign_program(binary_path(file));
+}
+
 /*
  * Prints all of a file: its probes, then its functions in the order of their addresses. A file
- * whose functions are all refused has one line for them.
+ * whose functions are all refused has one line for them. is_foreign: the library cannot enter the
+ * process that has mapped the file.
  */
-static int list_file(const char *path)
+static int list_file(const char *path, bool is_foreign)
 {
 	struct binary_file *file = binary_open(path);
 	const struct binary_function *function;
 	struct prototypes *prototypes;
 	size_t count;
 	const char *lack;
+	bool by_kernel;
 
 	if (!file) {
 		say("%s", strerror(ENOMEM));
@@ -126,13 +171,17 @@ static int list_file(const char *path)
 		binary_close(file);
 		return TOOL_FAILURE;
 	}
-	lack = patchable_lack(file);
+	by_kernel = !binary_unknown(file) && (is_foreign || is_foreign_file(file));
+	lack = by_kernel ? NULL : patchable_lack(file);
 	if (lack)
 		out_printf(&out_stdout, "function  refused  -         *: %s\n", lack);
 	function = binary_functions(file, &count);
 	prototypes = lack ? NULL : prototypes_open(file);
 	for (size_t i = 0; i < count && !lack; i++)
-		put_function(file, prototypes, &function[i]);
+		if (by_kernel)
+			put_trapped(file, prototypes, &function[i]);
+		else
+			put_function(file, prototypes, &function[i]);
 	prototypes_close(prototypes);
 	binary_close(file);
 	return TOOL_OK;
@@ -141,7 +190,9 @@ static int list_file(const char *path)
 int list_probes(const char *target)
 {
 	struct libraries libraries;
+	char path[40], loader[SHIM_LOADER_BYTES];
 	int status = TOOL_OK, err;
+	bool is_foreign;
 	pid_t pid = 0;
 
 	/*
@@ -151,7 +202,7 @@ int list_probes(const char *target)
 	 */
 	if (target[strspn(target, "0123456789")]) {
 		if (!access(target, R_OK))
-			return list_file(target);
+			return list_file(target, false);
 		say("%s: %s", target, strerror(errno));
 		return TOOL_FAILURE;
 	}
@@ -163,8 +214,11 @@ int list_probes(const char *target)
 		/* A process that does not exist has no folder in /proc. */
 		return process_say_why(pid, err == ENOENT ? ESRCH : err);
 	}
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	/* The library enters a process that runs with other rights, if the caller may trace it. */
+	is_foreign = shim_image_of(AT_FDCWD, path, loader) == SHIM_IMAGE_FOREIGN;
 	for (size_t i = 0; i < libraries.count; i++)
-		status = tool_worse(status, list_file(libraries.path[i]));
+		status = tool_worse(status, list_file(libraries.path[i], is_foreign));
 	libraries_fini(&libraries);
 	return status;
 }

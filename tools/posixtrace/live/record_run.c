@@ -434,7 +434,8 @@ static void note_untraced(struct run *run)
 		return;
 	memcpy(data, &pid, sizeof(pid));
 	len = snprintf(data + 4, sizeof(data) - 5, "%s%s%c%.900s", why,
-		       kernel_has_calls(&run->kernel.plan) ? "; system calls by kernel tracing" : "", '\0',
+		       kernel_has_calls(&run->kernel.plan) ?
+		       "; system calls by kernel tracing" : "", '\0',
 		       run->record->launch.argv[0]);
 	capture_note(&run->capture, "process.untraced", "s32 pid; str why; str program", data,
 		     (size_t)len + 5);

@@ -2,8 +2,8 @@
 /*
  * made_id.h - an identity for files that have no build-id, such as those of Go and of some linkers.
  *
- * It stands in a log in place of the build-id. It is made of the size and a hash of the contents, so
- * that readers use the file only if it is the same. It begins with a mark that no linker writes.
+ * A log has it in place of the build-id. It consists of a mark that no linker writes, the size, and
+ * a hash of the contents. So readers use a file only if it is the same.
  */
 #ifndef POSIXTRACE_SYMBOLS_MADE_ID_H
 #define POSIXTRACE_SYMBOLS_MADE_ID_H

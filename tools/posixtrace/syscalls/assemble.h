@@ -77,7 +77,7 @@ static inline void call_function(struct program *p, int function)
 	program_put(p, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
-/* The kernel replaces the descriptor of a map by the address of the map when it loads the program. */
+/* When the kernel loads the program, it replaces the descriptor of a map by the map's address. */
 static inline void load_map(struct program *p, unsigned to, int descriptor)
 {
 	program_put(p, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, descriptor);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* form.c - interprets the table of form_rows.h, and makes the data of events. */
+/*
+ * form.c - interprets the table of form_rows.h, and makes the data of events.
+ *
+ * The rows are a part of this program, and so they are right. The records may not be: a process
+ * chooses the memory that is copied, and may change it during its call. Each number, text and
+ * struct is taken from a piece whose length was checked, and its absence has a value, such as 0.
+ */
 #include "syscalls/form.h"
 
 #include <ctype.h>
@@ -18,6 +24,7 @@
 #include "../../../lib/preload/address.h"
 #include "../../../lib/preload/types.h" /* the only list of the types and schemas */
 
+/* A line of FORM_ROWS. */
 struct form_row {
 	const char *call, *type, *parts, *fields;
 };
@@ -28,6 +35,7 @@ static const struct form_row rows[] = {
 #undef ROW
 };
 
+/* The types of the library, so that an event of a call cannot differ from that of its wrapper. */
 static const struct {
 	const char *name, *schema;
 } library[] = {
@@ -67,7 +75,10 @@ static const char *next_word(const char *text, size_t *len)
 	return text;
 }
 
-/* Reads the parts of a row into the plan. */
+/*
+ * Reads the parts of a row into the plan. A part of no bytes, as that of --data without the option,
+ * keeps its place, so that the numbers in the row remain those of the pieces.
+ */
 static void plan_parts(const struct form_row *row, unsigned content, struct syscalls_plan *plan)
 {
 	const char *word = row->parts;
@@ -99,6 +110,7 @@ static bool is_at_entry(const char *call)
 	       !strcmp(call, "execveat");
 }
 
+/* Calls of kernels newer than the headers have a number in place of a name. */
 static void sys_name(char name[FORM_NAME_BYTES], uint32_t number, bool is_32bit)
 {
 	const char *call = syscalls_name(number, is_32bit);
@@ -118,6 +130,11 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 		const struct form_row *row = call ? find_row(call, is_32bit) : NULL;
 		char name[FORM_NAME_BYTES];
 
+		/*
+		 * One number may become events of several types, which depends on its arguments: a
+		 * thread or a process, a message with or without an address, an execution that
+		 * fails. The call is recorded if one of them is wanted.
+		 */
 		plan[i] = (struct syscalls_plan){ .flags = 0 };
 		sys_name(name, number, is_32bit);
 		if (forms->wants(forms->arg, row ? row->type : name) ||
@@ -137,7 +154,10 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 
 /* ------------------------------------------------------------------ pieces */
 
-/* Returns a piece of the record and its length; NULL if it is not there. */
+/*
+ * Returns a piece of the record and its length; NULL if it is not there. The lengths are compared
+ * with the bytes of the record, as if they were wrong.
+ */
 static const unsigned char *piece_of(const struct syscalls_record *record,
 				     const unsigned char *piece, size_t bytes, unsigned which,
 				     size_t *len)
@@ -159,7 +179,7 @@ static const unsigned char *piece_of(const struct syscalls_record *record,
 	return NULL;
 }
 
-/* Returns a number in a piece, 0 if it is not there. */
+/* Returns a number of 4 or 8 bytes in a piece, 0 if it is not there. 4 bytes keep their sign. */
 static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offset, size_t size)
 {
 	uint64_t number = 0;
@@ -191,6 +211,7 @@ static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 
 /* ------------------------------------------------------------------ types */
 
+/* Whether a call of the family of clone(2) creates a thread. clone3() has its flags in memory. */
 static bool is_thread(const struct syscalls_record *record, const char *call,
 		      const unsigned char *piece, size_t bytes)
 {
@@ -256,12 +277,14 @@ static void put_arguments(char *schema, size_t room, const char *call)
 
 		if (!end)
 			break;
+		/* "\tfield:unsigned int fd;" - the name is the last word, behind type and stars. */
 		for (name = end; name > line && (isalnum((unsigned char)name[-1]) ||
 						 name[-1] == '_'); )
 			name--;
 		len = (size_t)(end - name);
 		if (!len || !strncmp(name, "common_", 7) || !strncmp(name, "__", 2))
 			continue;
+		/* The first fields of a type have these names; an argument gets an underscore. */
 		for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
 			is_reserved |= strlen(reserved[i]) == len &&
 				       !strncmp(reserved[i], name, len);
@@ -362,6 +385,7 @@ struct making {
 	size_t used;
 };
 
+/* Appends bytes. Those that do not fit are left out, and readers see that the data is short. */
 static void form_put(struct making *making, const void *from, size_t bytes)
 {
 	if (bytes <= FORM_DATA_BYTES - making->used) {
@@ -387,11 +411,13 @@ static void put_text(struct making *making, const void *from, size_t len)
 	form_put(making, "", 1);
 }
 
+/* The value that the C library returns for the kernel's: each error is -1. */
 static int64_t result_of(const struct syscalls_record *record)
 {
 	return record->result < 0 && record->result >= -4095 ? -1 : record->result;
 }
 
+/* The value of errno after the call, 0 after success. */
 static int error_of(const struct syscalls_record *record)
 {
 	int64_t error = -record->result;
@@ -414,7 +440,10 @@ static bool is_creating(uint64_t flags)
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* Evaluates a source of form_rows.h that is a number. */
+/*
+ * Evaluates a source of form_rows.h that is a number. The remainders keep an index within its array
+ * whatever the row says.
+ */
 static int64_t number_from(const struct making *making, const char *source)
 {
 	const struct syscalls_record *record = making->record;
@@ -455,7 +484,7 @@ static int64_t number_from(const struct making *making, const char *source)
 	return (int64_t)record->arg[which % 6];
 }
 
-/* Puts a text from its source. */
+/* Puts a text from its source. Without a source, or without its piece, the text is empty. */
 static void text_from(struct making *making, const char *source)
 {
 	char address[SHIM_ADDRESS_TEXT];
@@ -480,7 +509,10 @@ static void text_from(struct making *making, const char *source)
 	put_text(making, part, len);
 }
 
-/* Finds the source of a field in a row. Returns NULL if the row does not have it. */
+/*
+ * Finds the source of a field in a row. Returns NULL if the row does not have it. The search is
+ * linear: rows are short, and this is no part of the traced program.
+ */
 static const char *source_of(const struct form_row *row, const char *field)
 {
 	size_t len, name = strlen(field);

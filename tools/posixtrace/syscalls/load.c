@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* load.c - creates the maps, loads and attaches the programs, and reads their records. */
+/*
+ * load.c - creates the maps, loads and attaches the programs, and reads their records.
+ *
+ * Nothing is pinned in the kernel: maps, programs and events exist as long as a process has their
+ * descriptors. So a recorder that is killed leaves nothing behind.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -33,6 +38,7 @@ static const char *const events[SYSCALLS_PROGRAMS] = {
 	[ENTER] = "raw_syscalls/sys_enter",
 };
 
+/* glibc has no function for this call. */
 int syscalls_bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
 	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
@@ -43,13 +49,18 @@ int syscalls_bpf(enum bpf_cmd command, union bpf_attr *attr)
 bool syscalls_read_event(const char *event, const char *file, char *text, size_t bytes)
 {
 	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	bool is_refused = false;
 	char path[128];
 
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/events/%s/%s", folders[i], event, file);
 		if (procfile_read(path, text, bytes))
 			return true;
+		is_refused |= errno == EACCES || errno == EPERM;
 	}
+	/* A folder that may not be read is the reason, though the other one is not there. */
+	if (is_refused)
+		errno = EACCES;
 	return false;
 }
 
@@ -92,6 +103,7 @@ static bool find_fields(struct program_fields *fields)
 
 /* ------------------------------------------------------------------ maps and programs */
 
+/* Returns the descriptor of a new map, or -1. most: number of its elements, or bytes of a ring. */
 static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t most)
 {
 	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value,
@@ -100,6 +112,10 @@ static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32
 	return syscalls_bpf(BPF_MAP_CREATE, &attr);
 }
 
+/*
+ * Makes all maps. Returns false, with errno, if one cannot be made; syscalls_end() closes the
+ * others. Hash maps are allocated by the kernel in advance, so that programs need no memory.
+ */
 static bool make_maps(struct syscalls *syscalls)
 {
 	int *map = syscalls->map;
@@ -118,6 +134,7 @@ static bool make_maps(struct syscalls *syscalls)
 	return true;
 }
 
+/* Stores a value under a key of 4 bytes; value must have the size that the map was made with. */
 static bool set_element(int map, uint32_t key, const void *value)
 {
 	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)&key,
@@ -192,7 +209,10 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 	return true;
 }
 
-/* Attaches the programs. One event of any CPU is enough: the program runs on all of them. */
+/*
+ * Attaches the programs. One event of any CPU is enough: the program runs on all of them. The order
+ * matters: when the first entry of a call is recorded, its exit will be, too.
+ */
 static bool attach_programs(struct syscalls *syscalls, unsigned scope)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
@@ -236,6 +256,7 @@ static bool map_ring(struct syscalls *syscalls)
 
 /* ------------------------------------------------------------------ beginning and end */
 
+/* Sets all descriptors to -1, so that syscalls_end() can be called at any time. */
 static void forget_all(struct syscalls *syscalls)
 {
 	memset(syscalls, 0, sizeof(*syscalls));
@@ -300,7 +321,8 @@ const char *syscalls_refusal(void)
 	forget_all(&syscalls);
 	if (!find_fields(&fields))
 		return fields_reason();
-	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields, SYSCALLS_FOLLOW | SYSCALLS_CALLS))
+	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields,
+						     SYSCALLS_FOLLOW | SYSCALLS_CALLS))
 		why = syscalls_reason(errno);
 	syscalls_end(&syscalls);
 	return why;

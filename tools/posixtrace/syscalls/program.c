@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stddef.h>
 
+/* Places on the stack, which has 512 bytes. A value must be stored before it is used. */
 enum {
 	AT_TID = -4, AT_PID = -8, AT_INDEX = -12, AT_ZERO = -16,
 	AT_USED = -24,     /* bytes of the record so far */
@@ -70,7 +71,10 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 	store_number(p, BPF_DW, BPF_REG_10, AT_USED, (int)sizeof(struct syscalls_record));
 }
 
-/* Passes the record to the reader, or counts it as lost. */
+/*
+ * Passes the record to the reader, or counts it as lost. The mask repeats for the verifier what the
+ * code already ensures: the pieces are smaller than the memory.
+ */
 static void end_record(struct program *p, const int *map)
 {
 	size_t is_kept;
@@ -123,7 +127,11 @@ static void load_argument(struct program *p, unsigned to, int offset)
 	load_memory(p, BPF_DW, to, BPF_REG_2, offsetof(struct program_open, args));
 }
 
-/* Copies a piece as the plan says. */
+/*
+ * Copies a piece as the plan says. The kernel may not wait for a page of the process here, so
+ * memory that is not there, or was written to disk, cannot be read; the piece is then
+ * SYSCALLS_UNREAD. A null address is no piece.
+ */
 static void copy_piece(struct program *p, int piece)
 {
 	int fetch = (int)offsetof(struct syscalls_plan, fetch) +
@@ -138,6 +146,7 @@ static void copy_piece(struct program *p, int piece)
 	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8,
 		    fetch + (int)offsetof(struct syscalls_fetch, kind));
 	is_bytes = jump_if(p, BPF_JNE, BPF_REG_1, SYSCALLS_TEXT);
+	/* A text: the function returns the length with the NUL. */
 	unused_byte(p, BPF_REG_4);
 	move_register(p, BPF_REG_1, BPF_REG_4);
 	move_number(p, BPF_REG_2, SYSCALLS_PIECE_BYTES);
@@ -145,6 +154,7 @@ static void copy_piece(struct program *p, int piece)
 	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 	done = p->count - 1;
 
+	/* Bytes: as many as the argument or the result says, but no more than the limit. */
 	jump_lands(p, is_bytes);
 	move_register(p, BPF_REG_5, BPF_REG_3);
 	load_argument(p, BPF_REG_4, fetch + (int)offsetof(struct syscalls_fetch, length_arg));
@@ -220,7 +230,11 @@ static void write_call(struct program *p, const int *map, enum syscalls_kind kin
 
 /* ------------------------------------------------------------------ the programs */
 
-/* Keeps the call until it returns. */
+/*
+ * Keeps the call until it returns. thread_info.status is the first member of the task behind the
+ * flags; its place is the same in all kernels that have the functions used here. A call that the
+ * map has no room for is lost: its return finds nothing.
+ */
 void program_enter(struct program *p, const int *map, const struct program_fields *fields)
 {
 	size_t is_kept, none;
@@ -269,7 +283,10 @@ void program_enter(struct program *p, const int *map, const struct program_field
 	leave_program(p);
 }
 
-/* Writes the call. A negative result is no length. */
+/*
+ * Writes the call. A negative result is no length. A thread that was in a call when the recording
+ * began has no entry in the map; that call is left out, as are calls that never return.
+ */
 void program_exit(struct program *p, const int *map, const struct program_fields *fields)
 {
 	size_t none, is_positive;
@@ -298,7 +315,10 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 	leave_program(p);
 }
 
-/* A traced process creates a thread. A new process is traced before it runs. */
+/*
+ * A traced process creates a thread. A new process is traced before it runs, so that no call of it
+ * is missed. The tracepoint runs in the creating thread.
+ */
 void program_new(struct program *p, const int *map, const struct program_fields *fields,
 		 bool follow)
 {

@@ -36,7 +36,7 @@ enum syscalls_kind {
 	SYSCALLS_NEW,   /* tid created the thread arg[0] with the flags arg[1] of clone(2) */
 	SYSCALLS_EXEC,  /* the process executes another program, whose path is the first piece */
 	SYSCALLS_DEAD,  /* the thread has ended; number: 1 if it was the last one of its process */
-	SYSCALLS_TRAP,  /* a thread has reached a place of uprobes/uprobes.h, which has the members */
+	SYSCALLS_TRAP,  /* a thread is at a place of uprobes/uprobes.h, which has the members */
 };
 
 /* A record as the programs write it. The pieces follow it without gaps. */
@@ -87,10 +87,10 @@ struct syscalls {
 	bool is_active;
 };
 
-/* Which records the kernel had no room for: those of calls and processes, and those of places. */
+/* Lost records are counted by their kind: those of calls and processes, and those of places. */
 enum syscalls_losses { SYSCALLS_LOST_CALLS, SYSCALLS_LOST_TRAPS, SYSCALLS_LOSSES };
 
-/* What is recorded. Processes that begin and end are recorded in each case. */
+/* Parts of a recording. Processes that begin and end are recorded in each case. */
 enum syscalls_scope {
 	SYSCALLS_OF_PROCESS = 0,
 	SYSCALLS_FOLLOW = 1,   /* also the processes that the process starts */

@@ -37,11 +37,13 @@ enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 
 /* The upper half of a cookie. The lower half is the index of the place. */
 #define COOKIE_GO 1
 
+/* Places on the stack of the program. The record needs a multiple of 8. */
 enum {
 	AT_TID = -4, AT_PID = -8, AT_ZERO = -12,
 	AT_RECORD = -16 - (int)sizeof(struct syscalls_record)
 };
 
+/* The place on the stack of a member of the record, by its offset there. */
 static int member_at(size_t offset)
 {
 	return AT_RECORD + (int)offset;
@@ -128,7 +130,11 @@ static void make_program(struct program *p, const int *map)
 	leave_program(p);
 }
 
-/* Loads the program for either way. Returns the kernel's reason, or NULL. */
+/*
+ * Loads the program for either way. POSIXTRACE_KERNEL=perf chooses the older one, as it does for
+ * the records of the scheduler. Kernels that lack the newer way refuse the program with its attach
+ * type. Returns the kernel's reason, or NULL.
+ */
 static const char *load_uprobe(struct uprobes *uprobes)
 {
 	const char *way = getenv("POSIXTRACE_KERNEL");
@@ -156,6 +162,7 @@ static bool keep_descriptor(struct uprobes *uprobes, int fd)
 	return false;
 }
 
+/* The kernel passes this number to the program at each arrival of a thread. */
 static uint64_t cookie_of(const struct uprobes_place *place, size_t index)
 {
 	return index | (uint64_t)(place->is_go ? COOKIE_GO : 0) << 32;
@@ -236,7 +243,10 @@ static int attach_place(struct uprobes *uprobes, const struct batch *batch, size
 	return fd >= 0 && keep_descriptor(uprobes, fd) ? 0 : errno;
 }
 
-/* The limit of descriptors is raised for the events, as far as this process may. */
+/*
+ * Attaches each place by an event of its own. The limit of descriptors is raised for them, as far
+ * as this process may. Returns 0, or an error number if no place was accepted.
+ */
 static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 {
 	struct rlimit limit;

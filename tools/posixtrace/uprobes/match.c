@@ -3,8 +3,8 @@
  * match.c - the active calls of all stacks.
  *
  * Records may be missing, if the kernel had no room for them, and they may be those of a program
- * that does strange things with its stacks. So nothing is derived from one record alone: a call that
- * seems to be over is kept as doubtful, and is reported only if its place in the stack is used
+ * that does strange things with its stacks. So nothing is derived from one record alone: a call
+ * that seems to be over is kept as doubtful, and is reported only if its place in the stack is used
  * again, or at the end of its thread. If it returns before, it was not over.
  */
 #include "uprobes/match.h"
@@ -97,6 +97,7 @@ static void end_frame(struct match *match, struct match_stack *stack, size_t ind
 	match->take(match->arg, &call);
 }
 
+/* Notes that a call is probably over since now_ns. It does not count for depths any more. */
 static void doubt_frame(struct match_stack *stack, struct frame *frame, uint64_t now_ns)
 {
 	if (frame->over_ns)
@@ -165,6 +166,7 @@ static void reuse_place(struct match *match, struct match_stack *stack, const st
 	}
 }
 
+/* A function begins. Its depth is the number of calls that are active below it. */
 static void begin_call(struct match *match, struct match_stack *stack, struct frame made)
 {
 	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
@@ -178,7 +180,7 @@ static void begin_call(struct match *match, struct match_stack *stack, struct fr
 	stack->active++;
 }
 
-/* Finds the latest call with a place in the stack. Returns the number of frames if there is none. */
+/* Finds the latest call with a place in the stack. Returns stack->frames if there is none. */
 static size_t find_frame(const struct match_stack *stack, int64_t place_at)
 {
 	size_t least = stack->frames > SEARCH_MOST ? stack->frames - SEARCH_MOST : 0;
@@ -297,6 +299,10 @@ static struct match_stack *stack_of(struct match *match, const struct match_plac
 	return find_stack(match, (pid_t)record->pid, true, goroutine);
 }
 
+/*
+ * A thread has arrived at a place. The difference of the two addresses of the place is that of all
+ * addresses of the file.
+ */
 static void match_trap(struct match *match, const struct syscalls_record *record)
 {
 	const struct match_place *place;
@@ -333,7 +339,7 @@ static void close_stack(struct match *match, struct match_stack *stack, uint64_t
 	while (stack->frames) {
 		const struct frame *frame = &stack->frame[stack->frames - 1];
 
-		if (frame->is_inherited && !frame->over_ns)
+		if (frame->is_inherited)
 			stack->frames--;
 		else
 			end_frame(match, stack, stack->frames - 1, frame->tid, now_ns,
@@ -360,12 +366,14 @@ static void close_stacks(struct match *match, pid_t pid, pid_t tid, uint64_t now
 			close_stack(match, &match->stack[i], now_ns);
 }
 
-/* A child of fork(2) returns from the functions that its parent has called. */
+/*
+ * A child of fork(2) returns from the functions that its parent has called. Those that seem to be
+ * over are left to the parent, as are those from which the child does not return.
+ */
 static void fork_stack(struct match *match, const struct syscalls_record *record)
 {
 	const pid_t child_pid = (pid_t)record->arg[0];
 	struct match_stack *child, *parent;
-	size_t frames;
 
 	if (record->arg[1] & CLONE_THREAD)
 		return;
@@ -376,14 +384,17 @@ static void fork_stack(struct match *match, const struct syscalls_record *record
 	if (!child || child->frames || !parent->frames ||
 	    !vec_reserve(&child->frame, &child->room, 0, parent->frames))
 		return;
-	frames = parent->frames;
-	memcpy(child->frame, parent->frame, frames * sizeof(*child->frame));
-	child->frames = frames;
-	child->active = parent->active;
-	for (size_t i = 0; i < frames; i++) {
-		child->frame[i].is_inherited = true;
-		child->frame[i].tid = child_pid;
+	for (size_t i = 0; i < parent->frames; i++) {
+		struct frame *frame = &child->frame[child->frames];
+
+		if (parent->frame[i].over_ns)
+			continue;
+		*frame = parent->frame[i];
+		frame->is_inherited = true;
+		frame->tid = child_pid;
+		child->frames++;
 	}
+	child->active = child->frames;
 }
 
 void match_begin(struct match *match, const struct match_place *place, size_t places,

@@ -1,0 +1,376 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Functions of programs that the preload library cannot enter, recorded by the kernel's uprobes. Each
+# program counts its calls itself, and the log must have exactly as many. Skipped where the kernel
+# does not permit it.
+. "${0%/*}/lib.sh"
+
+here=$PWD
+build=$(cd "${top_builddir:-..}" && pwd)
+case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
+case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
+cd "$tmp" || exit 99
+unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
+POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
+export POSIXTRACE_PRELOAD
+
+cat >calls.c <<'EOF2'
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define CALL(name) __atomic_add_fetch(&count_##name, 1, __ATOMIC_RELAXED); __asm__ volatile("" ::: "memory")
+#define PLAIN __attribute__((noinline, noclone))
+static int count_leaf, count_recurse, count_jumps, count_tail, count_maybe, count_handle, count_turn;
+static sigjmp_buf env;
+
+PLAIN int leaf(int n) { CALL(leaf); return n + 1; }
+PLAIN int recurse(int n) { CALL(recurse); return n ? recurse(n - 1) + leaf(n) : 0; }
+PLAIN void jumps(int n) { CALL(jumps); if (n >= 0) siglongjmp(env, 1); }
+PLAIN int tail(int n) { CALL(tail); return leaf(n + 1); }
+PLAIN int maybe(int n) { CALL(maybe); if (n & 1) return leaf(n); return 3; }
+PLAIN void handle(int sig) { CALL(handle); leaf(sig); }
+
+static ucontext_t back, other;
+PLAIN void turn(int n) { CALL(turn); swapcontext(n ? &other : &back, n ? &back : &other); leaf(n); }
+static void coroutine(void) { for (int i = 0; i < 5; i++) turn(1); }
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < 10; i++)
+		recurse(9);
+	return arg;
+}
+
+int main(void)
+{
+	static char stack[65536], alternate[65536];
+	stack_t on = { .ss_sp = alternate, .ss_size = sizeof(alternate) };
+	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, work, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	for (volatile int i = 0; i < 5; i++)
+		if (!sigsetjmp(env, 1))
+			jumps(i);
+	for (int i = 0; i < 7; i++)
+		tail(i);
+	for (int i = 0; i < 8; i++)
+		maybe(i);
+	sigaltstack(&on, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	for (int i = 0; i < 3; i++)
+		raise(SIGUSR1);
+	getcontext(&other);
+	other.uc_stack.ss_sp = stack;
+	other.uc_stack.ss_size = sizeof(stack);
+	makecontext(&other, coroutine, 0);
+	for (int i = 0; i < 4; i++)
+		turn(0);
+	printf("leaf %d\nrecurse %d\njumps %d\ntail %d\nmaybe %d\nhandle %d\nturn %d\n", count_leaf,
+	       count_recurse, count_jumps, count_tail, count_maybe, count_handle, count_turn);
+	fflush(stdout);
+	if (fork() == 0) {
+		recurse(4);
+		_exit(0);
+	}
+	wait(NULL);
+	return 7;
+}
+EOF2
+${CC:-cc} -O2 -w -static -pthread -o static calls.c 2>/dev/null || skip "no static C library"
+run 0 doctor
+if ! grep -q '^works  *uprobes' out; then
+	why=$(sed -n 's/^limited  *uprobes  *\(.*\): functions of static.*/\1/p' out)
+	run 125 record -o none.ptl --function leaf ./static
+	check "the reason is there" has err "^posixtrace: --function and --probe: those of ./static cannot be traced: it is statically linked; no uprobes: $why\$"
+	check "without a log" test ! -e none.ptl
+	skip "uprobes: $why"
+fi
+
+all="--function leaf --function recurse --function jumps --function tail --function maybe --function handle --function turn"
+
+# counts LOG NAME...: a line "NAME NUMBER" for each function.
+counts() {
+	counted=$1
+	shift
+	"$posixtrace" latency -e 'func.*' "$counted" | sed 's/ ([0-9]* events lost)$//' | awk 'NR > 1 && $1 ~ /^[0-9]+$/ { n[$NF] += $1 } END { for (name in n) print name, n[name] }' >found
+	for name in "$@"; do
+		grep "^$name " found || echo "$name 0"
+	done
+}
+
+# exact PROGRAM: the log has the calls of the program, and those of its child: 5 of recurse, 4 of leaf.
+exact() {
+	run 7 record --force -o exact.ptl $all "$1"
+	check "$1: record says how" has err '^posixtrace: --function: 7 functions are traced by uprobes of the kernel$'
+	awk '$1 == "leaf" { $2 += 4 } $1 == "recurse" { $2 += 5 } { print $1, $2 }' out >wanted
+	check "$1: it counts itself" has_lines wanted 7
+	counts exact.ptl leaf recurse jumps tail maybe handle turn >ours
+	check "$1: each call is there, once" diff wanted ours
+	run 0 verify exact.ptl
+	check "$1: the account is exact" has out ': called \([0-9]*\) = reported \1 + unread 0 + lost 0$'
+}
+exact ./static
+"$posixtrace" dump --raw --fields event exact.ptl >out
+check "no call is left open" lacks out '^func.open'
+"$posixtrace" dump --raw -e func.call --fields field.depth,field.function exact.ptl | sort -u >out
+check "recursion has its depth" has out '^9	'
+run 0 convert --to folded -o - exact.ptl
+check "folded stacks have names" has out 'recurse;.*recurse;leaf'
+run 0 html --force -o exact.html exact.ptl
+check "html has names" has exact.html recurse
+
+${CC:-cc} -O2 -w -static-pie -pthread -o pie calls.c 2>/dev/null && ./pie >/dev/null
+test $? = 7 && exact ./pie
+${CC:-cc} -O0 -w -static -pthread -o plain calls.c && exact ./plain
+if musl-gcc -O2 -w -static -pthread -o musl-static calls.c 2>/dev/null; test -x musl-static; then
+	:
+else
+	# musl has no contexts.
+	sed 's/^static ucontext_t.*//; s/swapcontext(n ? &other : &back, n ? &back : &other);//; s/^	getcontext.*//; s/^	other\..*//; s/^	makecontext.*//; s/#include <ucontext.h>//; s/^static void coroutine.*//' calls.c >musl.c
+	if musl-gcc -O2 -w -static -pthread -o musl-static musl.c 2>err && musl-gcc -O2 -w -pthread -o musl musl.c; then
+		exact ./musl-static
+		exact ./musl
+	else
+		echo "no musl-gcc: not tested"
+	fi
+fi
+# The older way: an event for each place.
+POSIXTRACE_KERNEL=perf
+export POSIXTRACE_KERNEL
+exact ./static
+unset POSIXTRACE_KERNEL
+
+# All functions, also those of the C library: the program does what it does.
+run 7 record --force -q -o every.ptl --function '*' ./static
+cp out printed
+./static >alone
+check "with all functions the program does what it does" diff alone printed
+counts every.ptl recurse jumps tail maybe >ours
+awk '$1 == "recurse" { $2 += 5 } $1 ~ /^(recurse|jumps|tail|maybe)$/ { print $1, $2 }' printed >wanted
+check "and its calls are there" diff wanted ours
+
+# Options.
+run 7 record --force -q --no-follow -o alone.ptl --function recurse ./static
+awk '$1 == "recurse"' out >wanted
+counts alone.ptl recurse >ours
+check "--no-follow: not those of the child" diff wanted ours
+run 7 record --force --syscalls=none -o functions.ptl --function recurse ./static
+check "--syscalls=none: functions only" test "$("$posixtrace" dump --raw -x 'posix*' -x 'process*' --fields event functions.ptl | sort -u | tr '\n' ' ')" = "func.call sched.clock "
+run 7 record --force -q -e 'io.*' -o io.ptl --function recurse ./static
+check "-e selects" test "$("$posixtrace" dump --raw -e 'func.*' io.ptl 2>/dev/null | wc -l)" = 0
+run 125 record --loop -o loop.ptl --function recurse ./static
+check "--loop is a reason" has err 'no uprobes: not in a log that can be full'
+run 125 record -o none.ptl --function no_such ./static
+check "no match" has err 'no function of ./static and its libraries matches'
+strip -o stripped static
+run 125 record -o none.ptl --function main ./stripped
+check "no symbols" has err '0 functions are traced, 1 refused: 1 (it has no symbols'
+
+# list
+run 0 list --probes ./static
+check "list has the method and the cost" has out '^function  uprobe   2 traps   .*recurse'
+check "it has the reason of a refusal" has out '^function  refused  -  .*: it chooses an implementation while the program is linked$'
+
+# A user without the rights gets the reason.
+if command -v setpriv >/dev/null && test "$(id -u)" = 0; then
+	mkdir open && chmod 777 . open
+	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" record -o none.ptl --function leaf ../static) >out 2>err
+	status=$?
+	check "no rights: the status" test $status = 125
+	check "no rights: the reason" has err '^posixtrace: --function and --probe: those of ../static cannot be traced: it is statically linked; no uprobes: no permission '
+fi
+
+# C++: an exception leaves functions.
+cat >throws.cc <<'EOF2'
+#include <cstdio>
+#include <thread>
+struct D { ~D() { __asm__ volatile(""); } };
+static int throwers, middles;
+extern "C" {
+__attribute__((noinline)) int thrower(int n) { D d; throwers++; if (n % 3 == 0) throw n; __asm__ volatile(""); return n; }
+__attribute__((noinline)) int middle(int n) { D d; middles++; int r = thrower(n); __asm__ volatile(""); return r + 1; }
+__attribute__((noinline)) int catcher(int n) { try { return middle(n); } catch (int e) { return -e; } }
+}
+int main()
+{
+	std::thread t([] { for (int i = 0; i < 300; i++) catcher(i); });
+	t.join();
+	std::printf("middle %d\nthrower %d\ncatcher 300\n", middles, throwers);
+	return 0;
+}
+EOF2
+if ${CXX:-c++} -O2 -w -static -pthread -o throws throws.cc 2>/dev/null; then
+	run 0 record --force -o throws.ptl --function middle --function thrower --function catcher ./throws
+	cp out wanted
+	counts throws.ptl middle thrower catcher >ours
+	check "exceptions: each call is there, once" diff wanted ours
+fi
+
+# A process that runs already, and its threads.
+cat >waits.c <<'EOF2'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) int tick(int n) { __asm__ volatile(""); return n; }
+static void *work(void *arg) { for (int i = 0; i < 500; i++) tick(i); return arg; }
+int main(void)
+{
+	pthread_t thread[3];
+	while (access("go-on", F_OK))
+		usleep(10000);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, work, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	return 6;
+}
+EOF2
+${CC:-cc} -w -O2 -static -pthread -o waits waits.c
+# attached COMMAND OPTION...
+attached() {
+	rm -f go-on attached.ptl
+	./waits &
+	waits=$!
+	until grep -q waits "/proc/$waits/comm"; do sleep 0.01; done
+	"$posixtrace" "$@" -p $waits -o attached.ptl >out 2>err &
+	tracer=$!
+	# It records when it has the link to the places and waits.
+	until { ls -l /proc/$tracer/fd 2>/dev/null | grep -q 'bpf.link' &&
+		grep -q '^State:.S' /proc/$tracer/status; } || ! kill -0 $tracer 2>/dev/null; do sleep 0.05; done
+	: >go-on
+	wait $waits
+	check "$1: the process ends as it does alone" test $? = 6
+	wait $tracer || cat err
+}
+for command in attach record; do
+	attached $command --function tick
+	check "$command -p traces it" test $? = 0
+	check "$command -p says how" has err "process $waits (waits): system calls and functions by kernel tracing: it is statically linked\$"
+	check "$command -p has each call" test "$(counts attached.ptl tick)" = "tick 1500"
+	run 0 verify attached.ptl
+	check "$command -p: the account is exact" has out ': called \([0-9]*\) = reported \1 + unread 0 + lost 0$'
+done
+
+# The kernel has no room: the number is in the ledger. The recorder is stopped meanwhile.
+cat >many.c <<'EOF2'
+#include <signal.h>
+#include <unistd.h>
+__attribute__((noinline)) int many(int n) { __asm__ volatile(""); return n; }
+int main(void)
+{
+	kill(getppid(), SIGSTOP);
+	for (int i = 0; i < 90000; i++)
+		many(i);
+	kill(getppid(), SIGCONT);
+	return 0;
+}
+EOF2
+if ${CC:-cc} -O1 -static -o many many.c; then
+	run 0 record --force --syscalls=none -o many.ptl --function many ./many
+	run 0 verify many.ptl
+	lost=$(sed -n 's/.* + lost \([0-9]*\) .*/\1/p' out)
+	calls=$(counts many.ptl many | cut -d ' ' -f 2)
+	check "some begins and ends are lost" test "$lost" -gt 0 -a "$calls" -lt 90000
+	check "no call is missing without a count" test $((calls + lost)) -ge 90000
+	run 0 stat many.ptl
+	check "with their type and cause" has out 'func.call.*stream full\|stream full'
+fi
+
+# Go: goroutines that wait in functions, stacks that grow, panics, and all functions of the runtime.
+mkdir go && cat >go/main.go <<'EOF2'
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+)
+
+//go:noinline
+func deep(n int, pad [16]int) int {
+	if n == 0 {
+		return pad[0]
+	}
+	pad[n&15] = n
+	return deep(n-1, pad) + leaf(n)
+}
+
+//go:noinline
+func leaf(n int) int { return n & 1 }
+
+//go:noinline
+func yields(n int) int { runtime.Gosched(); return n }
+
+//go:noinline
+func panics(n int) int {
+	if n > 0 {
+		panic("x")
+	}
+	return n
+}
+
+//go:noinline
+func recovers(n int) (r int) {
+	defer func() {
+		if recover() != nil {
+			r = -1
+		}
+	}()
+	return panics(n)
+}
+
+func main() {
+	g, _ := strconv.Atoi(os.Args[1])
+	d, _ := strconv.Atoi(os.Args[2])
+	var wg sync.WaitGroup
+	for i := 0; i < g; i++ {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for k := 0; k < 3; k++ {
+				deep(d, [16]int{})
+				yields(k)
+				recovers(k)
+			}
+		}()
+	}
+	wg.Wait()
+	fmt.Printf("main.deep %d\nmain.leaf %d\nmain.yields %d\nmain.panics %d\nmain.recovers %d\n", 3*g*(d+1), 3*g*d, 3*g, 3*g, 3*g)
+	os.Exit(4)
+}
+EOF2
+if command -v go >/dev/null && CGO_ENABLED=0 GOCACHE=$tmp/cache go build -o golang go/main.go 2>/dev/null; then
+	for size in '20 100' '500 20' '3 2000'; do
+		# shellcheck disable=SC2086
+		run 4 record --force --syscalls=none -o go.ptl --function 'main.*' ./golang $size
+		check "Go, $size: record says how" has err 'functions are traced by uprobes of the kernel$'
+		cp out wanted
+		counts go.ptl main.deep main.leaf main.yields main.panics main.recovers >ours
+		check "Go, $size: each call is there, once" diff wanted ours
+		run 0 verify go.ptl
+		check "Go, $size: nothing is lost" has out 'unread 0 + lost 0$'
+	done
+	run 4 record --force -q -o go.ptl --function '*' ./golang 10 100
+	cp out wanted
+	counts go.ptl main.deep main.leaf main.yields main.panics main.recovers >ours
+	check "Go, with all functions of the runtime: each call is there, once" diff wanted ours
+	run 0 list --probes ./golang
+	check "Go: list has the method" has out '^function  uprobe   2 traps   main.deep$'
+	check "Go: a function that changes stacks is refused" has out '^function  refused  -  .*runtime.morestack.*: it changes stacks$'
+else
+	echo "no Go: not tested"
+fi
+finish
