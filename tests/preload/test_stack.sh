@@ -88,6 +88,22 @@ fi
 
 run 2 record --stack=nothing.like.this -o "$log" true
 check "a pattern without a type is refused" has err '--stack=nothing.like.this: no event type'
+# A part of the log keeps the stacks of its events, also those that were stored before its begin.
+run 0 convert --to log --force -e io.close -o "$tmp/part" "$log"
+run 0 dump "$tmp/part"
+check "a log of chosen types has their stacks" called_by 51 'stack_inner '
+run 0 verify "$tmp/part"
+check "and is sound" has out ': sound: '
+begin=$("$posixtrace" dump --no-stack --utc -e io.close --where 'fd == -58' "$log" | tail -n 1 | cut -d ' ' -f 1)
+run 0 convert --to log --force --utc --begin "$begin" -e io.close -o "$tmp/late" "$log"
+run 0 dump "$tmp/late"
+check "its first event has its stack" called_by 58 'stack_inner '
+run 0 convert --to log --force -e io.close -x cpu.stack -o "$tmp/none" "$log"
+run 0 dump "$tmp/none"
+check "-x excludes the stacks, too" lacks out '^    #'
+run 0 convert --to log --force --begin +1h -o "$tmp/none" "$log"
+check "a log that has only stacks has no chosen event" has err ': no event is selected$'
+
 run 2 record --stack=a,b -o "$log" true
 run 2 record --stack-bytes=1M --stack -o "$log" true
 run 2 record --stack-bytes=100 -o "$log" true

@@ -44,8 +44,8 @@ void watch_judge_described(struct watch_judge *judge, trace_event_id_t id);
 
 /*
  * Calls report for each rule that was violated since the last call, with the index of the rule and
- * a text that has the last violation. If now_ns is not INT64_MIN, all events before now_ns have been
- * judged, and obligations whose time passed before are violated.
+ * a text that has the last violation. If now_ns is not INT64_MIN, the caller has passed all events
+ * before now_ns, and obligations whose time passed before are violated.
  */
 void watch_judge_settle(struct watch_judge *judge, int64_t now_ns,
 			void (*report)(void *arg, size_t index, const char *text), void *arg);

@@ -124,10 +124,26 @@ static bool knows_types(const struct choice *choice)
 	return !strcmp(choice->flow->from->name, "log");
 }
 
-/* Whether the sink writes the call stacks of the selected events. */
+/*
+ * Whether the sink needs the events that have call stacks, because it writes the stacks of the
+ * selected events, or because a reader of the new log will look for them.
+ */
 static bool sink_needs_stacks(const struct fmt_flow *flow)
 {
-	return fmt_sink_is(flow, "folded") && fmt_option(flow, "stacks");
+	return fmt_sink_is(flow, "log") ||
+	       (fmt_sink_is(flow, "folded") && fmt_option(flow, "stacks"));
+}
+
+/* Whether the source may have a type whose events have stacks. Only a log lists its types. */
+static bool source_has_stacks(const struct choice *choice)
+{
+	for (size_t i = 0; i < fmt_types(choice->flow); i++) {
+		const struct fmt_type *type = fmt_type_at(choice->flow, i);
+
+		if (stacks_is_type(type->name, type->fields))
+			return true;
+	}
+	return !knows_types(choice);
 }
 
 bool choice_begin(struct choice *choice, struct fmt_facts *facts)
@@ -149,7 +165,8 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 		 * sink needs stacks, the source must not skip the beginning, because an event may
 		 * have a stack that was recorded before it.
 		 */
-		if (choose->begin_ns > facts->first_ns && !sink_needs_stacks(choice->flow))
+		if (choose->begin_ns > facts->first_ns &&
+		    !(sink_needs_stacks(choice->flow) && source_has_stacks(choice)))
 			choice->flow->seek_ns = choose->begin_ns;
 		choice->flow->until_ns = choose->end_ns;
 	}
@@ -217,8 +234,10 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 	 * that is not selected began.
 	 */
 	durations_event(&choice->durations[from->source], type, &event);
-	if (is_needed_stack(choice, from))
-		return true;
+	if (is_needed_stack(choice, from)) {
+		choice->flow->stacks++;
+		return count_selected(choice, from);
+	}
 	return type->chosen &&
 	       wanted_event(choice->wanted, &event, from->type->name, type->schema,
 			    &choice->durations[from->source]) &&

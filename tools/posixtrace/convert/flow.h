@@ -65,6 +65,8 @@ struct fmt_flow {
 	int64_t until_ns;      /* likewise: the source may omit later events; INT64_MAX: none */
 	bool knows_until;      /* the source uses until_ns and ends where no wanted event follows */
 	uint64_t events;
+	/* how many of the events are not wanted, but have call stacks that the sink needs */
+	uint64_t stacks;
 	uint64_t read;         /* events of the source, wanted or not */
 	struct wanted *wanted; /* NULL: all events are wanted */
 	struct choice *choice; /* applies wanted to one reading of the source */

@@ -241,7 +241,7 @@ static bool is_read(const char *path, const struct fmt_input *input)
 /* The output may be valid without events, but the options are probably wrong. */
 static void say_if_none_was_wanted(const struct fmt_flow *flow)
 {
-	if (flow->wanted && flow->read && !flow->events)
+	if (flow->wanted && flow->read && flow->events <= flow->stacks)
 		say("%s%s: no event is selected", flow->input->name,
 		    flow->sources > 1 ? " and the others" : "");
 }
