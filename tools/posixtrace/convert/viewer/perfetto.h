@@ -13,7 +13,7 @@
 
 #include "convert/format.h"
 #include "convert/threads.h"
-#include "convert/viewer/proto.h"
+#include "base/proto.h"
 
 enum { /* Trace, TracePacket */
 	TRACE_PACKET = 1,

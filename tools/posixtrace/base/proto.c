@@ -3,7 +3,7 @@
  * proto.c - the memory of a message. Its size doubles when it is full, so that a message costs
  * linear time.
  */
-#include "convert/viewer/proto.h"
+#include "base/proto.h"
 
 #include "base/vec.h"
 

@@ -10,8 +10,8 @@
  * Errors After a lack of memory all further calls do nothing. The caller examines the member failed
  * at the end.
  */
-#ifndef POSIXTRACE_CONVERT_VIEWER_PROTO_H
-#define POSIXTRACE_CONVERT_VIEWER_PROTO_H
+#ifndef POSIXTRACE_BASE_PROTO_H
+#define POSIXTRACE_BASE_PROTO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,15 +99,35 @@ static inline void proto_number(struct proto *proto, unsigned field, uint64_t va
 	proto->used = (size_t)(p - proto->bytes);
 }
 
-static inline void proto_double(struct proto *proto, unsigned field, double value)
+/* Writes a value of 8 bytes or 4 bytes: little endian, as the machines that this runs on. */
+static inline void proto_fixed64(struct proto *proto, unsigned field, uint64_t value)
 {
 	uint8_t *p = proto_room(proto, 16);
 
 	if (!p)
 		return;
 	p = proto_put_tag(p, field << 3 | 1);
-	memcpy(p, &value, sizeof(value)); /* little endian, as the machines that this runs on */
+	memcpy(p, &value, sizeof(value));
 	proto->used = (size_t)(p - proto->bytes) + sizeof(value);
+}
+
+static inline void proto_fixed32(struct proto *proto, unsigned field, uint32_t value)
+{
+	uint8_t *p = proto_room(proto, 16);
+
+	if (!p)
+		return;
+	p = proto_put_tag(p, field << 3 | 5);
+	memcpy(p, &value, sizeof(value));
+	proto->used = (size_t)(p - proto->bytes) + sizeof(value);
+}
+
+static inline void proto_double(struct proto *proto, unsigned field, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	proto_fixed64(proto, field, bits);
 }
 
 static inline void proto_bytes(struct proto *proto, unsigned field, const void *bytes, size_t len)
