@@ -10,7 +10,7 @@ has it so, "n/a" with one, or "DIFFERS", and then the gate fails. A consumer tha
 its row "not run", which is said.
 
 PERFETTO_UI names the folder with engine_bundle.js and trace_processor.wasm, SPEEDSCOPE that of the npm
-package speedscope, DUCKDB that of @duckdb/node-api.
+package speedscope, DUCKDB that of @duckdb/node-api, OTLP that of @opentelemetry/otlp-transformer.
 """
 import collections
 import os
@@ -28,7 +28,7 @@ from consumers import (Babeltrace, Csv, Ctf, JsonLines, Log, Parquet, Sqlite,  #
                        is_utf8)
 from foreign import (Etw, EtwBack, Evt, EvtBack, Rkh, RkhBack, Tracex, TracexBack,  # noqa: E402
                      handles_of)
-from viewers import Chrome, Perfetto, Speedscope  # noqa: E402
+from viewers import Chrome, Otlp, Perfetto, Speedscope  # noqa: E402
 
 PROPERTIES = ["events", "names", "order", "first and last", "times", "threads", "handles",
               "addresses", "payloads", "truncation", "late", "fields", "levels", "spans",
@@ -36,7 +36,7 @@ PROPERTIES = ["events", "names", "order", "first and last", "times", "threads", 
 
 CONSUMERS = [("log", Log), ("babeltrace", Babeltrace), ("jsonl", JsonLines), ("csv", Csv),
              ("sqlite", Sqlite), ("parquet", Parquet), ("ctf", Ctf), ("perfetto", Perfetto), ("chrome", Chrome),
-             ("speedscope", Speedscope), ("evt", Evt), ("evt", EvtBack), ("rkh", Rkh), ("rkh", RkhBack),
+             ("speedscope", Speedscope), ("otlp", Otlp), ("evt", Evt), ("evt", EvtBack), ("rkh", Rkh), ("rkh", RkhBack),
              ("tracex", Tracex), ("tracex", TracexBack), ("etw", Etw), ("etw", EtwBack)]
 
 # Formats that need no consumer: they have none of the events of the log.

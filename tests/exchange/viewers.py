@@ -5,9 +5,13 @@ import json
 import math
 import os
 import re
+import pathlib
 import shutil
 import subprocess
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+import otlp  # noqa: E402
 from answers import answer_of, digest
 from consumers import ESCAPED, Consumer, plain, typed
 
@@ -194,3 +198,71 @@ class Speedscope(Consumer):
         with open(os.path.join(folder, "dist", "release", "file-format-schema.json"),
                   encoding="utf-8") as file:
             jsonschema.validate(trace, json.load(file))
+
+
+class Otlp(Consumer):
+    """Python's json, a reader of protobuf in tests/tools/otlp.py, and OpenTelemetry's own; they must agree."""
+    suffix = "otlp"
+    shown = staticmethod(plain)
+    lost = {"names": ESCAPED, "order": "records are grouped by process and scope",
+            "handles": "no place", "objects": "names of what a ptr field points to",
+            "ledger": "its totals only", "times": "a span's events have the span's times",
+            "threads": "numbers of Linux only", "addresses": "see times", "payloads": "see times",
+            "truncation": "see times", "late": "see times", "fields": "see times",
+            "levels": "a span has none", "attributes": "those of the resource"}
+
+    def decoded(self, folder):
+        """The protobuf as OpenTelemetry's own code reads it, if that is there."""
+        package = os.environ.get("OTLP")
+        if not package or not shutil.which("node"):
+            return
+        script = pathlib.Path(__file__).resolve().parent / "otlp_decode.js"
+        done = subprocess.run(["node", script, package, folder], capture_output=True, text=True, check=True)
+        for name, line in zip(otlp.SIGNALS, done.stdout.splitlines()):
+            if json.loads(line) != otlp.joined(otlp.lines(folder / (name + ".jsonl"))):
+                raise RuntimeError("OpenTelemetry reads other %s" % name)
+
+    def read(self, path):
+        folder = pathlib.Path(path)
+        otlp.compare(folder)
+        self.decoded(folder)
+        spans, points, count, lost, account = collections.Counter(), [], 0, 0, None
+        first, last = math.inf, -math.inf
+        for _, _, span in otlp.records(otlp.joined(otlp.lines(folder / "traces.jsonl"))):
+            begin, end = int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"])
+            is_whole = span["name"].encode() in self.gate.took
+            spans[span["name"], begin, end] += 1
+            count += 1 if is_whole else 2
+            first, last = min(first, end if is_whole else begin), max(last, end)
+        for _, _, log in otlp.records(otlp.joined(otlp.lines(folder / "logs.jsonl"))):
+            notes, ns = otlp.attributes(log), int(log["timeUnixNano"])
+            if log["eventName"] == "posixtrace.account":
+                account = notes
+                continue
+            if log["eventName"] == "posixtrace.lost":
+                lost += notes.get("posixtrace.lost.count", 0)
+                continue
+            count, first, last = count + 1, min(first, ns), max(last, ns)
+            points.append((ns, log["eventName"].encode(), int(notes.get("posixtrace.address", "0"), 16),
+                           "posixtrace.truncated" in notes, "posixtrace.late" in notes))
+        if account["posixtrace.account.lost"] != lost:
+            raise RuntimeError("%s, but losses of %d" % (account, lost))
+        return answer_of({"events": count, "first and last": self.unclamped(first, last), "losses": lost,
+                          "points": digest(self.unclamped_points(points)),
+                          "spans": self.spans_found(self.unclamped_spans(spans))})
+
+    # OTLP has no times before 1970: they are 0. If all else is equal, these give the log's own times.
+
+    def unclamped(self, first, last):
+        wanted = min(e.ns for e in self.gate.events), max(e.ns for e in self.gate.events)
+        return wanted if (max(wanted[0], 0), max(wanted[1], 0)) == (first, last) else (first, last)
+
+    def unclamped_points(self, points):
+        wanted = [(e.ns, plain(e.name), e.address, e.truncated, e.late) for e in self.gate.points]
+        return wanted if sorted((max(ns, 0), *rest) for ns, *rest in wanted) == sorted(points) else points
+
+    def unclamped_spans(self, spans):
+        wanted = collections.Counter()
+        for (name, begin, end), count in self.gate.spans.items():
+            wanted[name, max(begin, 0), max(end, 0)] += count
+        return self.gate.spans if wanted == spans else spans

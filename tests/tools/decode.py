@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A file of a binary format as text, for transcripts: decode.py perfetto|ctf|sqlite|parquet [FILE]
+"""A file of a binary format as text, for transcripts: decode.py perfetto|ctf|sqlite|parquet|otlp [FILE]
 
 perfetto  the fields of each message of standard input, by their numbers; texts and numbers as such
 ctf       the metadata, then the head of each packet and its bytes
 sqlite    the statements that make the schema, then the rows of each table
 parquet   the columns that have values, then the rows, of each file of a folder
+otlp      the spans of a folder as trees, then the log records, after both encodings were compared
 """
 import pathlib
 import re
@@ -13,6 +14,7 @@ import struct
 import sys
 
 sys.dont_write_bytecode = True
+import otlp as telemetry  # noqa: E402
 import parquet as tables  # noqa: E402
 import spans_of  # noqa: E402
 
@@ -109,6 +111,11 @@ def sqlite(path):
 def parquet(path):
     for file in sorted(pathlib.Path(path).glob("*.parquet")):
         tables.show(file, ("boot", "uuid", "begun"))
+
+
+def otlp(path):
+    telemetry.compare(pathlib.Path(path))
+    telemetry.show(pathlib.Path(path))
 
 
 if __name__ == "__main__":

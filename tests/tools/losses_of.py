@@ -8,6 +8,7 @@ import re
 import struct
 import sys
 
+import otlp as otlp_reader
 import spans_of
 
 PACKET = struct.Struct("<I16sIQQQQQQQ")
@@ -49,6 +50,16 @@ def perfetto(path):
         else:
             yield begun.pop(event[11]), ns
     assert not begun, "slices without an end"
+
+
+def otlp(path):
+    """Log records of that name which have the times between which events are missing."""
+    for _, _, log in otlp_reader.records(otlp_reader.joined(otlp_reader.lines(pathlib.Path(path) / "logs.jsonl"))):
+        notes = otlp_reader.attributes(log)
+        if log["eventName"] == "posixtrace.lost" and "posixtrace.lost.begin_ns" in notes:
+            assert log["severityNumber"] == 13
+            yield (notes["posixtrace.lost.begin_ns"], notes["posixtrace.lost.end_ns"],
+                   notes.get("posixtrace.lost.count", ""))
 
 
 for loss in globals()[sys.argv[1]](sys.argv[2]):

@@ -6,6 +6,7 @@ begin, begin without an end or go back in time is an error.
 """
 import collections
 import json
+import pathlib
 import sys
 
 
@@ -129,6 +130,15 @@ def speedscope(path):
             assert frame == event["frame"], "spans cross"
             yield names[frame], at - begun
         assert not stack and at <= profile["endValue"]
+
+
+def otlp(path):
+    """The start and the end of each span in both encodings, which must be equal."""
+    import otlp as reader
+    folder = pathlib.Path(path)
+    reader.compare(folder)
+    for _, _, span in reader.records(reader.joined(reader.lines(folder / "traces.jsonl"))):
+        yield span["name"], int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])
 
 
 def main():

@@ -49,7 +49,7 @@ try plot "$tmp/log" -o "$tmp/box/out"
 for format in $("$posixtrace" convert --list | awk '$2 == "writes" || $3 == "writes" { print $1 }'); do
 	case $format in
 	listing) ;;
-	ctf | parquet) # these make a folder, which never replaces anything
+	ctf | parquet | otlp) # these make a folder, which never replaces anything
 		rm -rf "$tmp/box"
 		mkdir "$tmp/box" "$tmp/box/out"
 		cp "$tmp/precious" "$tmp/box/victim"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# CTF and Perfetto show the loss of a full stream from that time until it runs again, or until the
+# CTF, Perfetto and OTLP show the loss of a full stream from that time until it runs again, or until the
 # end of the log.
 . "${0%/*}/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
@@ -33,6 +33,7 @@ where() {
 }
 where ctf "$full $end $lost" "$tmp/full"
 where perfetto "$full $end" "$tmp/full"
+where otlp "$full $end $lost" "$tmp/full"
 where ctf "$full $end $lost" "$tmp/full" -x 'posix_trace_error'
 where perfetto "$full $end" "$tmp/full" -x 'posix_trace_error'
 where perfetto "$full $end" "$tmp/full" "$tmp/later"

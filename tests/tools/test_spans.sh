@@ -33,8 +33,8 @@ agree() {
 	summary "$tmp/page.html" | cut -d ' ' -f 1,2 >"$tmp/found"
 	cut -d ' ' -f 1,2 "$tmp/wanted" >"$tmp/counts"
 	check "$2: html has the spans of latency" diff "$tmp/counts" "$tmp/found"
-	for sink in perfetto chrome speedscope; do
-		rm -f "$tmp/spans.$sink"
+	for sink in perfetto chrome speedscope otlp; do
+		rm -rf "$tmp/spans.$sink"
 		run 0 convert "$1" --to $sink -o "$tmp/spans.$sink"
 		spans_of $sink "$tmp/spans.$sink" >"$tmp/found"
 		check "$2: $sink has the spans of latency" diff "$tmp/wanted" "$tmp/found"

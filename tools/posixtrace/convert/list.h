@@ -19,6 +19,7 @@ FORMAT(perfetto)
 FORMAT(chrome)
 FORMAT(speedscope)
 FORMAT(folded)
+FORMAT(otlp)
 #ifdef HAVE_SQLITE
 FORMAT(sqlite)
 #endif

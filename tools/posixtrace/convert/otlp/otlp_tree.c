@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * otlp_tree.c - finds the parent and the trace of each record.
+ *
+ * The entries are walked from the last end to the first one. In this order a span precedes all
+ * spans and events that it contains. For each lane of a thread a stack has the spans whose begin
+ * the walk has not passed. The top of the stack contains the next entry of the lane, because no two
+ * spans of a lane cross. A span on another lane than the first crosses spans of the thread; if its
+ * lane has no span that contains it, the first lane may have one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "convert/otlp/otlp.h"
+
+#define LANES_MOST (1u << 20) /* lanes with a stack; spans of further ones have no parents */
+#define DEPTH_MOST 4096       /* spans of one stack; deeper ones are no parents */
+#define LOOKS_MOST 64         /* spans of another lane that are examined */
+
+/* A span that contains the entries which the walk will meet next. */
+struct tree_span {
+	int64_t begin_ns;
+	uint64_t begin;
+	uint8_t trace[TRACE_ID_BYTES], span[SPAN_ID_BYTES];
+};
+
+struct tree_lane {
+	struct tree_span *span;
+	size_t depth, room;
+};
+
+struct tree {
+	struct threads places; /* of lanes: the handle is a hash, the mark is index + 1 */
+	struct tree_lane *lane;
+	size_t lanes;
+};
+
+/* Returns the lane, made if it is new; NULL without memory or if there are too many. */
+static struct tree_lane *lane_at(struct tree *tree, uint64_t thread, uint32_t lane)
+{
+	struct thread *place = threads_of(&tree->places, 0, 0, hash_number(thread, lane));
+
+	if (!place)
+		return NULL;
+	if (!place->mark) {
+		if (!vec_grow(&tree->lane, tree->lanes, 1))
+			return NULL;
+		place->mark = ++tree->lanes;
+	}
+	return &tree->lane[place->mark - 1];
+}
+
+/* Whether the span began at or before this moment. The numbers of events order equal times. */
+static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
+{
+	return span->begin_ns != ns ? span->begin_ns < ns : span->begin < number;
+}
+
+/* Removes the spans that begin behind the end of the entry. */
+static void pop_spans(struct tree_lane *lane, const struct otlp_entry *entry)
+{
+	while (lane->depth &&
+	       !has_begun(&lane->span[lane->depth - 1], entry->end_ns, entry->end))
+		lane->depth--;
+}
+
+/*
+ * The innermost span of the lane that contains the entry, or NULL. On the entry's own lane that is
+ * the top. A span of another lane may cross the entry, so the spans below it are examined as well.
+ */
+static const struct tree_span *span_around(struct tree_lane *lane, const struct otlp_entry *entry)
+{
+	if (!lane)
+		return NULL;
+	pop_spans(lane, entry);
+	for (size_t i = lane->depth; i && lane->depth - i < LOOKS_MOST; i--)
+		if (has_begun(&lane->span[i - 1], entry->begin_ns, entry->begin))
+			return &lane->span[i - 1];
+	return NULL;
+}
+
+/*
+ * Completes the identifiers of an entry. A field trace_id may put the entry into another trace than
+ * the span that contains it. This span is then no parent, and a Span gets a link to it.
+ */
+static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
+{
+	struct otlp_context *context = &entry->context;
+	bool has_trace = otlp_has(context->trace, TRACE_ID_BYTES);
+	bool is_other = around && has_trace &&
+			memcmp(context->trace, around->trace, TRACE_ID_BYTES) != 0;
+	uint8_t *to = entry->signal == OTLP_LOGS ? context->span : context->parent;
+
+	if (is_other) {
+		memcpy(entry->link_trace, around->trace, TRACE_ID_BYTES);
+		memcpy(entry->link_span, around->span, SPAN_ID_BYTES);
+	} else if (around) {
+		memcpy(context->trace, around->trace, TRACE_ID_BYTES);
+		/*
+		 * The span of the same thread is nearer than one of another process, which the
+		 * field traceparent names.
+		 */
+		if (!otlp_has(to, SPAN_ID_BYTES) || (context->flags & FLAG_REMOTE))
+			memcpy(to, around->span, SPAN_ID_BYTES);
+		context->flags &= ~FLAG_REMOTE;
+	} else if (!has_trace && entry->signal == OTLP_TRACES) {
+		otlp_context_trace(context->trace, context->span);
+	}
+}
+
+static int push_span(struct tree_lane *lane, const struct otlp_entry *entry)
+{
+	struct tree_span *span;
+
+	if (lane->depth == DEPTH_MOST)
+		return 0;
+	if (!vec_reserve(&lane->span, &lane->room, lane->depth, 1))
+		return ENOMEM;
+	span = &lane->span[lane->depth++];
+	span->begin_ns = entry->begin_ns;
+	span->begin = entry->begin;
+	memcpy(span->trace, entry->context.trace, TRACE_ID_BYTES);
+	memcpy(span->span, entry->context.span, SPAN_ID_BYTES);
+	return 0;
+}
+
+/* Receives the entries from the last one back. */
+static int place_entry(void *arg, struct otlp_entry *entry)
+{
+	struct tree *tree = arg;
+	const struct tree_span *around = NULL;
+	struct tree_lane *lane = NULL;
+
+	if (entry->thread) {
+		if (entry->lane)
+			around = span_around(lane_at(tree, entry->thread, 0), entry);
+		/* The array of lanes may have moved, so this lane is found last. */
+		lane = lane_at(tree, entry->thread, entry->lane);
+		if (span_around(lane, entry))
+			around = span_around(lane, entry);
+	}
+	join_trace(entry, around);
+	return lane && entry->signal == OTLP_TRACES ? push_span(lane, entry) : 0;
+}
+
+int otlp_tree(struct otlp *otlp)
+{
+	struct tree tree = { .lane = NULL };
+	int err;
+
+	threads_init(&tree.places, true, LANES_MOST);
+	err = otlp_visit(otlp, true, place_entry, &tree);
+	for (size_t i = 0; i < tree.lanes; i++)
+		free(tree.lane[i].span);
+	free(tree.lane);
+	threads_fini(&tree.places);
+	return err;
+}
