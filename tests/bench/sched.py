@@ -9,6 +9,10 @@ all its processes, without that of the recorder; wall is the time until it has e
 the benchmark. Both are in percent more than plain: the median of the pairs, and that of the least
 run of each. PTX_MODES selects programs. No call of the C library is recorded, so that the figures are
 those of these options.
+
+The lines of perf are the peers, in the same run: perf record with the same kind of samples, and with
+the kernel's events of switches. In a virtual machine, most of the cost of samples is that of the
+kernel's timer, which each switch of a sampled thread sets anew; perf pays it, too.
 """
 import glob
 import os
@@ -33,10 +37,27 @@ WAYS = {
     "sample 999": ("perf", ["--sample", "999"]),
     "both, tracefs": ("", ["--sched", "--sample", "999"]),
 }
+PEERS = {
+    "perf, switches": ["-e", "dummy:u", "--switch-events"],
+    "perf, sample 999": ["-e", "cpu-clock:u", "-F", "999", "-g"],
+}
+
+
+def perf(way):
+    return ["perf", "record", "-q", "-o", os.path.join(tmp, "perf.data")] + PEERS[way] + ["--"]
+
+
+# perf may be missing, be that of another kernel, or not be permitted.
+for way in list(PEERS):
+    if not shutil.which("perf") or subprocess.run(perf(way) + ["true"], stdout=subprocess.DEVNULL,
+                                                  stderr=subprocess.DEVNULL).returncode:
+        del PEERS[way]
 
 
 def command(way, program):
     """The program, below the recorder unless the way is plain, and its environment."""
+    if way in PEERS:
+        return perf(way) + program, None
     wish, options = WAYS[way]
     environment = dict(os.environ, POSIXTRACE_KERNEL=wish or "")
     if wish is None:
@@ -97,7 +118,7 @@ def redis(way):
 
 
 def compare(name, measure):
-    found = {way: [] for way in WAYS}
+    found = {way: [] for way in list(WAYS) + list(PEERS)}
     for _ in range(runs):
         for way in list(found):
             try:
