@@ -129,6 +129,26 @@ if test -n "$browser"; then
 	run 0 html "$tmp/locks.ptl" -o "$tmp/locks.html"
 	in_browser "$tmp/locks.html" '[posixtrace.meta.links.waits, posixtrace.meta.links.least_wait > 0, posixtrace.waits.filter(wait => wait.took === 5000).length, posixtrace.waits.every(wait => wait.took >= posixtrace.meta.links.least_wait)]'
 	check "of too many waits the longest remain" answers '[140000,true,20,true]'
+	# Several logs: rows by log, on one clock or each from its start; equal process numbers are different processes.
+	for log in a b; do
+		mkdir -p "$tmp/$log"
+		{ echo "type a ns time"; echo "type queue u32 length; @counter length"; test $log = a || echo "type only_b"; echo "thread-name 5 5 program-$log"
+			awk -v of=$log 'BEGIN { begin = of == "a" ? 1000000 : 4000000
+				for (i = 0; i < 30; i++) { print "a 5", 5 + i % 2, begin + i * 1000, of == "a" ? 500 : 300; print "queue 5 5", begin + i * 1000 + 1, of == "a" ? i : 100 + i }
+				if (of == "b") { print "only_b 6 6", begin + 29500; print "posix_trace_overflow 0 0", begin + 29700; print "posix_trace_resume 0 0", begin + 29900 } }'; } | "$compose" "$tmp/$log/log.ptl" || exit 99
+	done
+	run 0 html "$tmp/a/log.ptl" "$tmp/b/log.ptl" -o "$tmp/two.html"
+	in_browser "$tmp/two.html" '[posixtrace.rows.map(row => [row.log, row.pid, row.tid, row.name, row.points]), posixtrace.rows.heads.length, posixtrace.meta.length_ns]'
+	check "the rows of two logs are apart" answers '[[[0,5,5,"program-a",45],[0,5,6,"",15],[1,0,0,"",2],[1,5,5,"program-b",45],[1,5,6,"",15],[1,6,6,"",1]],2,3030400]'
+	in_browser "$tmp/two.html" '[posixtrace.curves.map(curve => [curve.log, curve.value[0], curve.time[0]]), posixtrace.meta.types.filter(type => type.name === "a").map(type => type.count), posixtrace.meta.series.map(series => series.count), posixtrace.meta.bands.map(band => [band.log, band.end - band.begin])]'
+	check "types and series of one name are one, counters and losses belong to a log" answers '[[[0,0,501],[1,100,3000501]],[60],[60],[[1,200]]]'
+	in_browser "$tmp/two.html" '[document.getElementById("title").textContent.includes("a/log.ptl, "), document.querySelectorAll("#log-list tbody tr").length, posixtrace.rows.every((row, i, all) => i ? row.y > all[i - 1].y : row.y > 0), document.querySelector("#gap-list td:nth-child(2)").textContent.includes("b/log.ptl: ")]'
+	check "the logs have different names and headings" answers '[true,2,true,true]'
+	in_browser "$tmp/two.html" '(posixtrace.filterRows("b/log"), [posixtrace.rows.filter(row => row.hidden ? false : true).map(row => row.log), posixtrace.rows.heads.length, posixtrace.drawView()])'
+	check "the rows of one log can be shown" answers '[[1,1,1,1],1,null]'
+	run 0 html --force --align=start "$tmp/a/log.ptl" "$tmp/b/log.ptl" -o "$tmp/two.html"
+	in_browser "$tmp/two.html" '[posixtrace.meta.length_ns, posixtrace.curves.map(curve => curve.time[0]), posixtrace.rows.map(row => row.begin.length ? row.begin[0] + row.took[0] : -1), document.querySelector("#gap-list td").textContent]'
+	check "logs can begin together" answers '[30400,[501,501],[500,1500,-1,500,1500,-1],"+0.000030200 s after the start"]'
 	# More spans than are sorted at once, of three threads, in the order of their ends.
 	awk 'BEGIN { print "type a ns time"; for (i = 0; i < 150000; i++) print "a 1", 1 + i % 3, 2000000 + i * 1000, i * 7919 % 900000 }' |
 		"$compose" "$tmp/many.log" || exit 99

@@ -10,11 +10,8 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-/*
- * Checks the names in --where against the schemas of the log. If no schema has a name of the
- * expression, the name is probably mistyped. Returns false after it printed an error.
- */
-static bool where_fits(struct logfile *log, struct wanted *wanted)
+/* Lets --where learn the names in the schemas of a log. Returns false after it printed an error. */
+static bool where_learns(struct logfile *log, struct wanted *wanted)
 {
 	struct durations durations;
 
@@ -24,20 +21,31 @@ static bool where_fits(struct logfile *log, struct wanted *wanted)
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->schema)
 			where_learn(wanted->where, log->list[i]->schema);
-	return !where_say_unknown(wanted->where);
+	return true;
 }
 
-int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
+bool reading_names_fit(struct logfile *const *log, size_t logs, struct wanted *wanted)
+{
+	const struct logfile *one[READING_LOGS];
+
+	for (size_t i = 0; i < logs; i++) {
+		one[i] = log[i];
+		if (wanted->where && !where_learns(log[i], wanted))
+			return false;
+	}
+	/* If no schema has a name of the expression, the name is probably mistyped. */
+	if (wanted->where && where_say_unknown(wanted->where))
+		return false;
+	choose_say_unknown(&wanted->choose, one, logs);
+	return true;
+}
+
+int reading_open_one(struct logfile *log, const char *path, struct wanted *wanted)
 {
 	int status = logfile_open(log, path, NULL);
 
 	if (status)
 		return status;
-	if (wanted->where && !where_fits(log, wanted)) {
-		logfile_close(log);
-		return TOOL_USAGE;
-	}
-	choose_say_unknown(&wanted->choose, &(const struct logfile *){ log }, 1);
 	wanted_begin(wanted, log->info.first_ns, log->info.last_ns);
 	for (size_t i = 0; i < log->types; i++)
 		/*
@@ -46,6 +54,16 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
 		 */
 		log->list[i]->chosen = choose_type(&wanted->choose, log->list[i]->name);
 	return TOOL_OK;
+}
+
+int reading_open(struct logfile *log, const char *path, struct wanted *wanted)
+{
+	int status = reading_open_one(log, path, wanted);
+
+	if (status || reading_names_fit(&log, 1, wanted))
+		return status;
+	logfile_close(log);
+	return TOOL_USAGE;
 }
 
 int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted)

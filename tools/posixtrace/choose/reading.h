@@ -33,6 +33,16 @@ struct reading {
  */
 int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
 
+#define READING_LOGS 16 /* of reading_names_fit() */
+
+/*
+ * For a command that reads several logs one after the other: reading_open_one() does not check the
+ * names of the options, and reading_names_fit() checks them against all logs together, at most
+ * READING_LOGS. It returns false after it printed an error.
+ */
+int reading_open_one(struct logfile *log, const char *path, struct wanted *wanted);
+bool reading_names_fit(struct logfile *const *log, size_t logs, struct wanted *wanted);
+
 /*
  * Moves to the first event of the log. If the log has an index, the function may skip events before
  * --begin. Returns 0 or an error number. The caller must call reading_end() in both cases.

@@ -17,19 +17,28 @@ const char *bands_name(enum gap_kind kind)
 	return name[kind];
 }
 
-/* Adds a band. Adjoining bands of one kind become one; beyond the limit the last band grows. */
-static void add_band(struct picture *picture, const struct gap *band)
+/*
+ * Adds a band of the current log. Adjoining bands of one kind become one; beyond the limit the last
+ * band grows.
+ */
+static void add_band(struct picture *picture, const struct gap *gap)
 {
-	struct gap *last = picture->bands ? &picture->band[picture->bands - 1] : NULL;
+	const struct picture_band band = {
+		.gap = { picture_time(picture, gap->begin_ns), picture_time(picture, gap->end_ns),
+			 gap->kind },
+		.log = (uint16_t)(picture->current - picture->log),
+	};
+	struct picture_band *last = picture->bands ? &picture->band[picture->bands - 1] : NULL;
 
 	if (last && (picture->bands == PICTURE_BANDS ||
-		     (last->kind == band->kind && last->end_ns >= band->begin_ns))) {
-		if (band->end_ns > last->end_ns)
-			last->end_ns = band->end_ns;
+		     (last->log == band.log && last->gap.kind == band.gap.kind &&
+		      last->gap.end_ns >= band.gap.begin_ns))) {
+		if (band.gap.end_ns > last->gap.end_ns)
+			last->gap.end_ns = band.gap.end_ns;
 		return;
 	}
 	if (vec_grow(&picture->band, picture->bands, 1))
-		picture->band[picture->bands++] = *band;
+		picture->band[picture->bands++] = band;
 	else
 		picture->err = ENOMEM;
 }
@@ -38,17 +47,17 @@ static void add_band(struct picture *picture, const struct gap *band)
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event)
 {
 	struct gap gap[GAPS_OF_AN_EVENT];
-	unsigned count = gaps_event(&picture->gaps, event, gap);
+	unsigned count = gaps_event(&picture->current->gaps, event, gap);
 
 	for (unsigned i = 0; i < count; i++)
 		add_band(picture, &gap[i]);
 }
 
 /* If no event follows the last gap, the gap ends with the last event of the log. */
-void bands_end(struct picture *picture)
+void bands_end(struct picture *picture, int64_t last_ns)
 {
 	struct gap gap;
 
-	if (gaps_end(&picture->gaps, picture->last_ns, &gap))
+	if (gaps_end(&picture->current->gaps, last_ns, &gap))
 		add_band(picture, &gap);
 }

@@ -24,7 +24,8 @@ static bool is_curve(const void *array, uint32_t index, const void *key)
 {
 	const struct curve *curve = (const struct curve *)array + index, *wanted = key;
 
-	return curve->pid == wanted->pid && curve->type == wanted->type &&
+	return curve->log == wanted->log && curve->pid == wanted->pid &&
+	       curve->type == wanted->type &&
 	       curve->counter.field == wanted->counter.field;
 }
 
@@ -34,7 +35,8 @@ static bool is_curve(const void *array, uint32_t index, const void *key)
  */
 static struct curve *curve_of(struct curves *curves, const struct curve *wanted, bool make)
 {
-	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uint64_t)(unsigned)wanted->pid),
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uint64_t)wanted->log << 32 |
+						(unsigned)wanted->pid),
 				    (uint64_t)wanted->type << 32 | wanted->counter.field);
 	uint32_t index = table_find(&curves->of_curve, hash, is_curve, curves->curve, wanted);
 
@@ -55,8 +57,9 @@ static struct curve *curve_of(struct curves *curves, const struct curve *wanted,
  * Calls use() with each counter of an event and its curve, which is NULL if there is no room for
  * it. If the data is too short, the last fields have no value.
  */
-static void each_value(struct curves *curves, uint16_t type, const struct log_type *of,
-		       const struct posix_trace_event_np *event, bool make, uint64_t ns,
+static void each_value(struct curves *curves, uint16_t log, uint16_t type,
+		       const struct log_type *of, const struct posix_trace_event_np *event,
+		       bool make, uint64_t ns,
 		       void (*use)(struct curves *curves, struct curve *curve,
 				   const struct posix_trace_value_np *value, int64_t time_ns,
 				   uint64_t ns))
@@ -68,7 +71,7 @@ static void each_value(struct curves *curves, uint16_t type, const struct log_ty
 		    posix_trace_field_get_np(of->schema, i, 0, event->data, event->data_len, 0,
 					     &value))
 			use(curves, curve_of(curves, &(const struct curve){
-				.pid = event->info.posix_pid, .type = type, .of = of,
+				.log = log, .pid = event->info.posix_pid, .type = type, .of = of,
 				.counter.field = i }, make), &value, event->time_ns, ns);
 }
 
@@ -92,10 +95,10 @@ static void survey_value(struct curves *curves, struct curve *curve,
 	}
 }
 
-void curves_survey(struct curves *curves, uint16_t type, const struct log_type *of,
+void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		   const struct posix_trace_event_np *event)
 {
-	each_value(curves, type, of, event, true, 0, survey_value);
+	each_value(curves, log, type, of, event, true, 0, survey_value);
 }
 
 void curves_begin(struct curves *curves, uint64_t length_ns, size_t limit)
@@ -173,10 +176,10 @@ static void add_value(struct curves *curves, struct curve *curve,
 	curve->kept[LAST] = one;
 }
 
-void curves_keep(struct curves *curves, uint16_t type, const struct log_type *of,
+void curves_keep(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t ns)
 {
-	each_value(curves, type, of, event, false, ns, add_value);
+	each_value(curves, log, type, of, event, false, ns, add_value);
 }
 
 int curves_end(struct curves *curves)

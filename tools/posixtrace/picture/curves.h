@@ -23,7 +23,7 @@
 
 struct curve {
 	pid_t pid;
-	uint16_t type;             /* index among the types of the picture */
+	uint16_t log, type;        /* indexes of the picture */
 	const struct log_type *of;
 	struct counter counter;
 	/* the values of the bin that is not complete, in the order of curve_place */
@@ -53,11 +53,11 @@ bool curves_has(const struct posix_trace_schema_np *schema);
 
 /*
  * First reading: counts the values of an event. Second reading, after curves_begin(): keeps them,
- * at a place on the axis. type is the index of the event's type. Without memory err is ENOMEM.
+ * at a place on the axis. log and type are indexes of the picture. Without memory err is ENOMEM.
  */
-void curves_survey(struct curves *curves, uint16_t type, const struct log_type *of,
+void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		   const struct posix_trace_event_np *event);
-void curves_keep(struct curves *curves, uint16_t type, const struct log_type *of,
+void curves_keep(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t ns);
 
 /* Decides how many of the values are kept, for an axis of this length. */

@@ -20,7 +20,8 @@ static bool is_stack_of(const void *array, uint32_t index, const void *key)
 {
 	const struct flame_stack *stack = (const struct flame_stack *)array + index, *wanted = key;
 
-	return stack->number == wanted->number && stack->pid == wanted->pid;
+	return stack->number == wanted->number && stack->pid == wanted->pid &&
+	       stack->log == wanted->log;
 }
 
 /* Returns the name of a frame's function, or its address. */
@@ -43,7 +44,8 @@ static uint32_t keep_stack_of(struct flames *flames, const struct logfile *log,
 			      const struct stacks_found *found)
 {
 	struct flame_stack stack = {
-		.pid = event->info.posix_pid, .number = found->number, .first = flames->frames,
+		.log = log, .pid = event->info.posix_pid, .number = found->number,
+		.first = flames->frames,
 	};
 	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (unsigned)stack.pid), stack.number);
 	uint32_t index = table_find(&flames->of_stack, hash, is_stack_of, flames->stack, &stack);
@@ -95,5 +97,4 @@ void flames_fini(struct flames *flames)
 	free(flames->frame);
 	free(flames->flame);
 	table_fini(&flames->of_stack);
-	stacks_fini(&flames->stacks);
 }

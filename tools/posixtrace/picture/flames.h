@@ -20,9 +20,9 @@ struct flame {
 };
 
 struct flames {
-	struct stacks stacks;      /* of the log */
 	struct nameset functions;
 	struct flame_stack {
+		const struct logfile *log;
 		pid_t pid;
 		uint32_t number, count;
 		size_t first;      /* in frame */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* html.c - the command html: writes a log as a page for a browser, complete in one file. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "picture/items_text.h"
 #include "picture/page.h"
 #include "picture/picture.h"
+#include "show/merge_part.h"
 #include "symbols/symbols.h"
 
 extern const struct tool_command html_command;
@@ -145,6 +147,8 @@ static void html_rows(struct json *json, const struct picture *picture)
 			if (row->index != shown || (!row->points && !row->spans))
 				continue;
 			html_line(json);
+			if (picture->logs > 1)
+				json_unsigned(json, "log", row->log);
 			json_signed(json, "pid", row->pid);
 			json_signed(json, "tid", row->tid);
 			json_unsigned(json, "lanes", row->lanes);
@@ -172,9 +176,11 @@ static void html_bands(struct json *json, const struct picture *picture)
 
 	html_lines(json, "bands");
 	for (size_t i = 0; i < picture->bands; i++) {
-		const struct gap *band = &picture->band[i];
+		const struct gap *band = &picture->band[i].gap;
 
 		html_line(json);
+		if (picture->logs > 1)
+			json_unsigned(json, "log", picture->band[i].log);
 		json_unsigned(json, "begin", html_place(picture, band->begin_ns));
 		json_unsigned(json, "end", html_place(picture, band->end_ns));
 		json_string_member(json, "kind", kind[band->kind]);
@@ -215,8 +221,10 @@ static void html_flames(struct json *json, const struct flames *flames)
  * Writes the counters without their values. A time is a number of nanoseconds. count is the number
  * of values in the log, of which the page may have fewer.
  */
-static void html_curves(struct json *json, const struct curves *curves)
+static void html_curves(struct json *json, const struct picture *picture)
 {
+	const struct curves *curves = &picture->curves;
+
 	html_lines(json, "curves");
 	for (size_t i = 0; i < curves->count; i++) {
 		const struct curve *curve = &curves->curve[i];
@@ -225,6 +233,8 @@ static void html_curves(struct json *json, const struct curves *curves)
 			&curve->of->schema->field[counter->field];
 
 		html_line(json);
+		if (picture->logs > 1)
+			json_unsigned(json, "log", curve->log);
 		json_signed(json, "pid", curve->pid);
 		json_unsigned(json, "type", curve->type);
 		html_string(json, "field", field->name, strlen(field->name));
@@ -245,22 +255,67 @@ static void html_curves(struct json *json, const struct curves *curves)
 }
 
 /*
- * Writes how many waits and holds the log has, and the names of locks. Shorter waits and holds than
- * the given lengths are not used for links.
+ * Writes how many waits and holds the logs have, and the names of locks, each behind its log,
+ * process and address. Shorter waits and holds than the given lengths are not used for links.
  */
-static void html_links(struct json *json, const struct links *links)
+static void html_links(struct json *json, const struct picture *picture)
 {
+	uint64_t waits = 0, holds = 0, least_wait = 0, least_hold = 0;
+
+	for (size_t i = 0; i < picture->logs; i++) {
+		const struct links *links = &picture->log[i].links;
+
+		waits += links->waits_found;
+		holds += links->holds_found;
+		if (links->least_wait_ns > least_wait)
+			least_wait = links->least_wait_ns;
+		if (links->least_hold_ns > least_hold)
+			least_hold = links->least_hold_ns;
+	}
+	if (!waits)
+		return;
 	json_new_line(json);
 	json_object(json, "links");
-	json_unsigned(json, "waits", links->waits_found);
-	json_unsigned(json, "holds", links->holds_found);
-	json_unsigned(json, "least_wait", links->least_wait_ns);
-	json_unsigned(json, "least_hold", links->least_hold_ns);
+	json_unsigned(json, "waits", waits);
+	json_unsigned(json, "holds", holds);
+	json_unsigned(json, "least_wait", least_wait);
+	json_unsigned(json, "least_hold", least_hold);
 	json_array(json, "locks");
-	for (size_t i = 0; i < links->names.count; i++)
-		html_string(json, NULL, links->names.name[i], strlen(links->names.name[i]));
+	for (size_t i = 0; i < picture->logs; i++) {
+		const struct nameset *names = &picture->log[i].links.names;
+
+		for (size_t k = 0; k < names->count; k++) {
+			json_unsigned(json, NULL, i);
+			html_string(json, NULL, names->name[k], strlen(names->name[k]));
+		}
+	}
 	json_end_array(json);
 	json_end_object(json);
+}
+
+/*
+ * Writes the logs of a page of several: how far their times are moved, and how exactly times of two
+ * logs can be compared. A page of one log has its facts as members of the whole.
+ */
+static void html_logs(struct json *json, const struct picture *picture)
+{
+	html_lines(json, "logs");
+	for (size_t i = 0; i < picture->logs; i++) {
+		const struct picture_log *log = &picture->log[i];
+		const struct posix_trace_loginfo_np *info = &log->log.info;
+
+		html_line(json);
+		html_string(json, "name", log->name, strlen(log->name));
+		html_string(json, "path", log->log.path, strlen(log->log.path));
+		html_string(json, "host", info->host, strnlen(info->host, sizeof(info->host)));
+		json_unsigned(json, "events", log->events);
+		json_unsigned(json, "spans", log->spans);
+		json_unsigned(json, "lost", losses_count(&log->ledger));
+		json_exact(json, "shift_ns", log->shift_ns);
+		json_signed(json, "error_ns", log->error_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 /*
@@ -270,15 +325,16 @@ static void html_links(struct json *json, const struct links *links)
  */
 static void html_meta(struct out *out, const struct picture *picture)
 {
-	const struct posix_trace_loginfo_np *info = &picture->log.info;
+	const struct posix_trace_loginfo_np *info = &picture->log->log.info;
+	const char *path = picture->log->log.path;
 	struct json json = json_begin(out);
 
 	json_object(&json, NULL);
-	html_string(&json, "log", picture->log.path, strlen(picture->log.path));
+	html_string(&json, "log", path, strlen(path));
 	html_string(&json, "host", info->host, strnlen(info->host, sizeof(info->host)));
 	json_unsigned(&json, "events", picture->events);
 	json_unsigned(&json, "spans", picture->spans);
-	json_unsigned(&json, "lost", losses_count(&picture->ledger));
+	json_unsigned(&json, "lost", picture->lost);
 	json_exact(&json, "begin_ns", picture->begin_ns);
 	json_unsigned(&json, "length_ns", picture->length_ns);
 	json_bool(&json, "has_points", picture->events <= picture->limit);
@@ -287,14 +343,15 @@ static void html_meta(struct out *out, const struct picture *picture)
 	for (size_t level = 0; level < picture->levels; level++)
 		json_unsigned(&json, NULL, pyramid_bins(picture, level));
 	json_end_array(&json);
+	if (picture->logs > 1)
+		html_logs(&json, picture);
 	html_types(&json, picture);
 	html_series(&json, picture);
 	html_rows(&json, picture);
 	html_bands(&json, picture);
 	if (picture->curves.count)
-		html_curves(&json, &picture->curves);
-	if (picture->links.waits_found)
-		html_links(&json, &picture->links);
+		html_curves(&json, picture);
+	html_links(&json, picture);
 	if (picture->flames.count)
 		html_flames(&json, &picture->flames);
 	json_end_object(&json);
@@ -345,31 +402,131 @@ static void html_page(struct out *out, struct picture *picture)
 struct options {
 	const char *output;
 	uint64_t items;
-	bool force, utc;
+	bool force, utc, by_start;
+	struct merge clocks;   /* of --clock-error */
 };
 
+/* ------------------------------------------------------------------ several logs */
+
 /*
- * Opens the output before it reads the log, so that a name that is refused does not cost a long
+ * A log has the last part of its path as its name. If another log has the same last part, the name
+ * is the path.
+ */
+static void name_logs(struct picture *picture)
+{
+	for (size_t i = 0; i < picture->logs; i++) {
+		const char *path = picture->log[i].log.path, *slash = strrchr(path, '/');
+
+		picture->log[i].name = slash ? slash + 1 : path;
+		for (size_t k = 0; k < picture->logs; k++) {
+			const char *other = picture->log[k].log.path, *end = strrchr(other, '/');
+
+			if (k != i && !strcmp(end ? end + 1 : other, slash ? slash + 1 : path))
+				picture->log[i].name = path;
+		}
+	}
+}
+
+/* Moves each log so that it begins with the first one that has events. */
+static void align_starts(struct picture *picture)
+{
+	const struct picture_log *first = NULL;
+
+	for (size_t i = 0; i < picture->logs; i++) {
+		struct picture_log *log = &picture->log[i];
+
+		if (!log->log.info.blocks)
+			continue;
+		if (!first)
+			first = log;
+		/* Times of a damaged log may be so far apart that it cannot be moved. */
+		if (__builtin_sub_overflow(first->log.info.first_ns, log->log.info.first_ns,
+					   &log->shift_ns))
+			log->shift_ns = 0;
+	}
+}
+
+/*
+ * Finds how exactly times of each log can be compared with those of the others, and prints it.
+ * Returns false without memory. The sources get copies of the logs, which merge_bound() only reads.
+ */
+static bool compare_clocks(struct picture *picture, struct merge *clocks)
+{
+	clocks->source = calloc(picture->logs, sizeof(*clocks->source));
+	if (!clocks->source)
+		return false;
+	clocks->sources = picture->logs;
+	for (size_t i = 0; i < picture->logs; i++) {
+		clocks->source[i].log = picture->log[i].log;
+		clocks->source[i].error_ns = merge_error_of(clocks, &picture->log[i].log);
+	}
+	merge_say_bounds(clocks);
+	for (size_t i = 0; i < picture->logs; i++)
+		for (size_t k = 0; k < picture->logs; k++) {
+			int64_t ns = k == i ? -1 : merge_bound(clocks, &clocks->source[i],
+							       &clocks->source[k]);
+
+			if (ns > picture->log[i].error_ns)
+				picture->log[i].error_ns = ns;
+		}
+	return true;
+}
+
+/* Opens the logs and brings them onto one axis. Returns TOOL_OK, or prints the error. */
+static int open_logs(struct picture *picture, char *const *log, size_t logs,
+		     struct options *options)
+{
+	int status = TOOL_OK;
+
+	/* The names of the logs must differ. */
+	for (size_t i = 0; i < logs; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(log[i], log[k])) {
+				say("%s: given twice", log[i]);
+				return TOOL_USAGE;
+			}
+	for (size_t i = 0; status == TOOL_OK && i < logs; i++)
+		status = picture_open(picture, log[i]);
+	if (status != TOOL_OK)
+		return status;
+	for (size_t i = 0; i < picture->logs; i++)
+		picture->log[i].error_ns = -1;
+	name_logs(picture);
+	if (options->by_start) {
+		align_starts(picture);
+	} else if (!compare_clocks(picture, &options->clocks)) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	return TOOL_OK;
+}
+
+/*
+ * Opens the output before it reads the logs, so that a name that is refused does not cost a long
  * reading.
  */
-static int draw_html(struct picture *picture, char *const *log, const struct options *options)
+static int draw_html(struct picture *picture, char *const *log, size_t logs,
+		     struct options *options)
 {
 	static struct output file;
 	bool standard = !strcmp(options->output, "-");
 	int status;
 
-	if (!standard && output_open_text(&file, options->output, options->force, log, 1))
+	if (!standard && output_open_text(&file, options->output, options->force, log, logs))
 		return TOOL_FAILURE;
-	status = picture_take(picture, *log, HTML_BINS, (size_t)options->items);
-	if (status != TOOL_FAILURE && status != TOOL_USAGE) {
+	status = open_logs(picture, log, logs, options);
+	if (status == TOOL_OK)
+		status = picture_take(picture, HTML_BINS, (size_t)options->items);
+	if (status != TOOL_FAILURE && status != TOOL_USAGE)
 		html_page(standard ? &out_stdout : &file.out, picture);
-		logfile_close(&picture->log);
-	}
+	free(options->clocks.source);
+	free(options->clocks.error);
 	return standard ? status : output_close(&file, status);
 }
 
 enum {
 	OPT_FORCE = 256,
+	OPT_ALIGN,
 	OPT_ITEMS,
 	OPT_PAIR,
 	OPT_UTC,
@@ -381,6 +538,10 @@ static const struct option_row option_rows[] = {
 	{ "force", OPT_FORCE, NULL, "overwrite it" },
 	{ "items", OPT_ITEMS, "N",
 		"keep N events and N spans, 2000000; of more, the counts and the longest spans" },
+	{ "align", OPT_ALIGN, "clock|start",
+		"several logs on one clock, as without it, or each from its start", OPTION_CHOICE,
+		"clock start" },
+	{ .rows = merge_rows },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
 		"event types that are a span, as for posixtrace latency" },
 	{ .rows = wanted_choice_rows },
@@ -414,9 +575,16 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 			return true;
 		say("--items %s: too many", optarg);
 		return false;
+	case OPT_ALIGN:
+		options->by_start = !strcmp(optarg, "start");
+		if (options->by_start || !strcmp(optarg, "clock"))
+			return true;
+		say("--align %s: must be clock or start", optarg);
+		return false;
+	case MERGE_CLOCK_ERROR:
+		return merge_add_error(&options->clocks, optarg);
 	case OPT_PAIR:
-		return wanted_pair(&picture->wanted, optarg) &&
-		       pairing_add(&picture->pairing, optarg);
+		return wanted_pair(&picture->wanted, optarg);
 	case OPT_UTC:
 		options->utc = true;
 		return true;
@@ -428,9 +596,10 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 /* All options are parsed before the log is opened. */
 static int html_html(struct picture *picture, int argc, char **argv)
 {
-	struct options options = { .items = HTML_ITEMS };
+	static struct options options;
 	int option;
 
+	options.items = HTML_ITEMS;
 	while ((option = tool_option(argc, argv, &html_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&html_command);
@@ -439,11 +608,11 @@ static int html_html(struct picture *picture, int argc, char **argv)
 	}
 	if (!wanted_ready(&picture->wanted, options.utc))
 		return tool_usage(&html_command);
-	if (optind + 1 != argc || !options.output) {
-		say("html: give one log, and the output after -o");
+	if (optind >= argc || !options.output) {
+		say("html: give one or more logs, and the output after -o");
 		return tool_usage(&html_command);
 	}
-	return draw_html(picture, &argv[optind], &options);
+	return draw_html(picture, &argv[optind], (size_t)(argc - optind), &options);
 }
 
 /* The picture is static because it is large, and because the process makes only one. */
@@ -453,7 +622,6 @@ static int html_run(int argc, char **argv)
 	int status;
 
 	wanted_init(&picture.wanted);
-	pairing_init(&picture.pairing, NULL, NULL);
 	status = html_html(&picture, argc, argv);
 	picture_fini(&picture);
 	return status;
@@ -461,9 +629,9 @@ static int html_run(int argc, char **argv)
 
 const struct tool_command html_command = {
 	.name = "html",
-	.usage = "[OPTION]... -o FILE LOG",
+	.usage = "[OPTION]... -o FILE LOG...",
 	.about =
-		"Writes LOG (- is standard input) as a page for a browser, complete in one "
+		"Writes each LOG (- is standard input) into a page for a browser, complete in one "
 		"file: threads as rows, spans and events on a time axis to zoom and move, "
 		"search, selection with statistics, durations of spans, and marks where events "
 		"are missing. The page loads nothing from elsewhere.",

@@ -75,7 +75,9 @@ int items_arrange(struct picture *picture)
 	pyramid_build(picture);
 	if (picture->flames.count)
 		qsort(picture->flames.flame, picture->flames.count, sizeof(struct flame), by_flame);
-	return links_end(&picture->links, &picture->log) || curves_end(&picture->curves) ||
-	       runs_end(&picture->points) || runs_end(&picture->spans_kept) ? ENOMEM :
-	       assign_lanes(picture);
+	for (size_t i = 0; i < picture->logs; i++)
+		if (links_end(&picture->log[i].links, &picture->log[i].log))
+			return ENOMEM;
+	return curves_end(&picture->curves) || runs_end(&picture->points) ||
+	       runs_end(&picture->spans_kept) ? ENOMEM : assign_lanes(picture);
 }

@@ -176,24 +176,24 @@ static void items_text_curves(struct text *text, struct curves *curves)
 	}
 }
 
-/* Writes a thread's row, and the begin and the length of a time of this thread. */
+/* Writes the row of a thread of the current log, and the begin and length of a time. */
 static void items_text_time(struct text *text, struct picture *picture, pid_t pid, uint32_t tid,
 			    int64_t begin_ns, int64_t end_ns)
 {
-	const uint64_t begin = picture_place(picture, begin_ns);
+	const uint64_t begin = picture_place(picture, picture_time(picture, begin_ns));
 
 	items_text_number(text, rows_find(picture, pid, (pid_t)tid)->index);
 	items_text_number(text, begin);
-	items_text_number(text, picture_place(picture, end_ns) - begin);
+	items_text_number(text, picture_place(picture, picture_time(picture, end_ns)) - begin);
 }
 
 /*
- * Writes the waits for locks of which a holder is known: the number of holders, the wait, the
- * address of the lock, and the time of each hold. A number of 0 ends the list.
+ * Writes the waits of the current log for locks of which a holder is known: the number of holders,
+ * the wait, the address of the lock, and the time of each hold.
  */
 static void items_text_links(struct text *text, struct picture *picture)
 {
-	const struct links *links = &picture->links;
+	const struct links *links = &picture->current->links;
 
 	for (size_t i = 0; i < links->waits.count; i++) {
 		const struct hold *wait = &links->waits.hold[i], *hold[LINKS_EACH];
@@ -215,7 +215,6 @@ static void items_text_links(struct text *text, struct picture *picture)
 			items_text_time(text, picture, hold[k]->pid, hold[k]->thread,
 					hold[k]->begin_ns, hold[k]->end_ns);
 	}
-	items_text_number(text, 0);
 }
 
 /*
@@ -238,7 +237,10 @@ int items_text(struct out *out, struct picture *picture)
 			items_text_bins(&text, pyramid_row(picture, level, row),
 					pyramid_bins(picture, level));
 	items_text_curves(&text, &picture->curves);
-	items_text_links(&text, picture);
+	for (picture->current = picture->log;
+	     picture->current < picture->log + picture->logs; picture->current++)
+		items_text_links(&text, picture);
+	items_text_number(&text, 0); /* no wait follows */
 	items_text_finish(&text);
 	return 0;
 }

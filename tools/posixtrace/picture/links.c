@@ -41,10 +41,10 @@ static void drop_short(struct holds *list, size_t limit, uint64_t *least_ns)
 	}
 }
 
-void links_event(struct links *links, size_t type, const struct log_type *of,
+void links_event(struct links *links, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t least_ns)
 {
-	const struct plan *plan = &links->plan[type];
+	const struct plan *plan = &links->plan[of->index];
 	const bool is_wait = plan->cause == CAUSE_LOCK;
 	const uint64_t time = classify_number(of, event, plan->time);
 	struct holds *list = is_wait ? &links->waits : &links->holds;

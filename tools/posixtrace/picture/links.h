@@ -21,7 +21,7 @@
 #define LINKS_EACH  4  /* of a wait, so many holders are shown; the first ones */
 
 struct links {
-	struct plan *plan;     /* by index of the type */
+	struct plan *plan;     /* by the log's index of the type */
 	size_t plans;
 	struct holds waits, holds; /* thread: Linux number */
 	uint64_t least_wait_ns, least_hold_ns; /* shorter ones are not kept */
@@ -37,17 +37,18 @@ int links_begin(struct links *links, const struct logfile *log);
  * Adds a wait for a lock, or a hold. links_has() is true for the type of the event. A wait that is
  * shorter than least_ns is not added. Without memory err is ENOMEM.
  */
-void links_event(struct links *links, size_t type, const struct log_type *of,
+void links_event(struct links *links, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t least_ns);
 
 /* Sorts the holds and finds the names of locks, after the last event. Returns 0 or ENOMEM. */
 int links_end(struct links *links, const struct logfile *log);
 
-/* Returns true if the events of a type with this index are waits or holds. */
-static inline bool links_has(const struct links *links, size_t type)
+/* Returns true if the events of a type are waits or holds. */
+static inline bool links_has(const struct links *links, const struct log_type *of)
 {
-	return type < links->plans && (links->plan[type].cause == CAUSE_LOCK ||
-				       links->plan[type].cause == CAUSE_HELD);
+	return of->listed && of->index < links->plans &&
+	       (links->plan[of->index].cause == CAUSE_LOCK ||
+		links->plan[of->index].cause == CAUSE_HELD);
 }
 
 /* Frees the memory. */

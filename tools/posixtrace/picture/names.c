@@ -26,8 +26,9 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
 {
 	struct posix_trace_object_np object;
 
-	if (!row->thread || posix_trace_object_find_np(picture->log.trid, row->pid, row->thread,
-						       row->last_ns, &object) ||
+	if (!row->thread ||
+	    posix_trace_object_find_np(picture->log[row->log].log.trid, row->pid, row->thread,
+				       row->last_ns, &object) ||
 	    object.kind != POSIX_TRACE_OBJECT_THREAD_NP)
 		return false;
 	memcpy(row->name, object.name, sizeof(row->name));
@@ -38,10 +39,12 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
  * Returns the row of the first thread of a process, which has the number of the process; or NULL if
  * this thread has no row.
  */
-static const struct picture_row *first_thread(const struct picture *picture, pid_t pid)
+static const struct picture_row *first_thread(const struct picture *picture, uint16_t log,
+					      pid_t pid)
 {
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
-		if (picture->row[i].pid == pid && picture->row[i].tid == pid)
+		if (picture->row[i].pid == pid && picture->row[i].tid == pid &&
+		    picture->row[i].log == log)
 			return &picture->row[i];
 	return NULL;
 }
@@ -53,13 +56,13 @@ static const struct picture_row *first_thread(const struct picture *picture, pid
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)
 {
-	const struct picture_row *first = first_thread(picture, pid);
+	const struct picture_row *first = first_thread(picture, row->log, pid);
 	pid_t parent;
 
 	if (first && *first->name)
 		memcpy(row->name, first->name, sizeof(row->name));
-	else if (!program_mapped(picture->log.trid, pid, row->last_ns, row->name, &parent) &&
-		 parent && deep < GENERATIONS)
+	else if (!program_mapped(picture->log[row->log].log.trid, pid, row->last_ns, row->name,
+				 &parent) && parent && deep < GENERATIONS)
 		program_name(picture, parent, row, deep + 1);
 }
 

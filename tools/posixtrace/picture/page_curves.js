@@ -73,8 +73,8 @@ function curveNumber(curve, value) {
 }
 
 const curveProcess = curve => {
-	const first = rows.find(row => row.pid === curve.pid && row.tid === curve.pid);
-	return (first && first.name ? first.name + " " : "") + curve.pid;
+	const first = rows.find(row => row.log === curve.log && row.pid === curve.pid && row.tid === curve.pid);
+	return (isMany ? logs[curve.log].name + ": " : "") + (first && first.name ? first.name + " " : "") + curve.pid;
 };
 const curveName = curve => meta.types[curve.type].name + " " + curve.field;
 

@@ -102,11 +102,12 @@ function hands() {
 
 function summarise() {
 	const text = [counted(meta.events, "event"), counted(meta.spans, "span"),
-		counted(rows.filter(row => row.pid > 0).length, "thread"), span(length), meta.host ? "on " + meta.host : ""].filter(Boolean).join(", ");
+		counted(rows.filter(row => row.pid > 0).length, "thread"), span(length), isMany ? byStart ? "each log from its start" : "clocks agree to " + span(Math.max(...logs.map(log => log.error_ns))) : "", !isMany && meta.host ? "on " + meta.host : ""].filter(Boolean).join(", ");
 	const to = byId("summary");
 
-	document.title = meta.log + " - posixtrace";
-	byId("title").textContent = meta.log;
+	const names = isMany ? logs.map(log => log.name).join(", ") : meta.log;
+	document.title = names + " - posixtrace";
+	byId("title").textContent = names;
 	to.textContent = text;
 	to.dataset.events = meta.events;
 	to.dataset.spans = meta.spans;
@@ -120,7 +121,7 @@ function summarise() {
  * This object is for code outside of the page's function, such as tests: it has the state and the
  * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
  */
-window.posixtrace = { state, rows, levels, curves, curveRange, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
+window.posixtrace = { state, rows, levels, logs, curves, curveRange, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();

@@ -16,8 +16,11 @@
 const byId = id => document.getElementById(id);
 const meta = JSON.parse(byId("meta").textContent);
 const length = meta.length_ns;
-const LABEL = meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
-const CURVE = 56, CURVE_EDGE = 5;
+/* The logs of a page of several; each row, band and counter then has the index of its log. */
+const logs = meta.logs || [];
+const isMany = logs.length > 1, byStart = isMany && logs.every(log => log.error_ns < 0);
+const LABEL = isMany ? 220 : meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
+const CURVE = 56, CURVE_EDGE = 5, HEAD = 22;
 
 /* ------------------------------------------------------------------ items */
 
@@ -28,9 +31,9 @@ function bytesOf(text) {
 	return bytes;
 }
 
-const rows = meta.rows.map(row => Object.assign({ isCurve: false }, row));
+const rows = meta.rows.map(row => Object.assign({ isCurve: false, log: 0 }, row));
 const levels = [];
-const curves = (meta.curves || []).map(curve => Object.assign({ isCurve: true, points: curve.count, spans: 0, begin: [] }, curve));
+const curves = (meta.curves || []).map(curve => Object.assign({ isCurve: true, log: 0, points: curve.count, spans: 0, begin: [] }, curve));
 const waits = []; /* for locks of which a holder is known */
 
 (function decode() {
@@ -160,14 +163,14 @@ rows.forEach((row, index) => {
 
 for (const curve of curves) {
 	curve.hidden = curve.pinned = false;
-	curve.after = rows.reduce((last, row, index) => row.pid === curve.pid ? index : last, rows.length);
+	curve.after = rows.reduce((last, row, index) => row.pid === curve.pid && row.log === curve.log ? index : last, rows.length);
 }
 
 /*
  * Gives the rows and curves their places. Pinned ones are first. The curves of a process are below
- * its threads if rows are in the order of processes, and otherwise at the end. A hidden row has no
- * height, and a folded row shows its events only. The array of rows itself is not sorted, because
- * the levels have the same order.
+ * its threads if rows are in the order of processes, and otherwise at the end. In this order each
+ * of several logs has a heading. A hidden row has no height, and a folded row shows its events
+ * only. The array of rows itself is not sorted, because the levels have the same order.
  */
 function placeRows(by) {
 	const keys = { process: () => 0, events: row => -row.points, spans: row => -row.spans,
@@ -175,8 +178,14 @@ function placeRows(by) {
 	const key = keys[by] || keys.process, mixed = key === keys.process;
 	const places = rows.map((it, at) => ({ it, at })).concat(curves.map((it, i) => ({ it, at: it.after + (i + 1) / (curves.length + 1) })));
 	places.sort((a, b) => b.it.pinned - a.it.pinned || (mixed ? 0 : a.it.isCurve - b.it.isCurve) || key(a.it) - key(b.it) || a.at - b.at);
-	let y = 0;
+	let y = 0, log = -1;
+	rows.heads = [];
 	for (const { it: row } of places) {
+		if (isMany && mixed && !row.pinned && !row.hidden && row.log !== log) {
+			log = row.log;
+			rows.heads.push({ y, log });
+			y += HEAD;
+		}
 		row.y = y;
 		row.height = row.hidden ? 0 : row.isCurve ? CURVE : row.folded ? POINTS + GAP : row.all;
 		y += row.height;
@@ -211,6 +220,7 @@ function span(ns) {
  * numbers up to 2^53.
  */
 function clock(ns) {
+	if (byStart) return "+" + (ns / 1e9).toFixed(9) + " s after the start";
 	const time = BigInt(meta.begin_ns) + BigInt(Math.round(ns));
 	const second = time / 1000000000n - (time % 1000000000n < 0n ? 1n : 0n);
 	const date = new Date(Number(second) * 1000);
@@ -228,8 +238,12 @@ function element(name, attributes, ...children) {
 	return it;
 }
 
-const threadName = row => row.pid < 0 ? "other threads" : row.pid === 0 ? "the stream" :
+/* Returns the time of day without the date. */
+const shortClock = ns => byStart ? clock(ns) : clock(ns).slice(11);
+
+const shortName = row => row.pid < 0 ? "other threads" : row.pid === 0 ? "the stream" :
 	(row.name ? row.name + " " : "") + row.pid + " / " + row.tid;
+const threadName = row => (isMany && row.pid >= 0 ? logs[row.log].name + ": " : "") + shortName(row);
 const counted = (n, what) => grouped(n) + " " + what + (n === 1 ? "" : "s");
 
 /* ------------------------------------------------------------------ colours */

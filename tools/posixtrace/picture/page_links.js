@@ -29,14 +29,15 @@ for (const wait of waits) {
 		hold.row.holds.get(hold.i).push(wait);
 	}
 }
-const lockNames = new Map((meta.links ? meta.links.locks : []).map(text => {
-	const [pid, address] = text.split(" ", 2);
-	return [pid + " " + address, text.slice(pid.length + address.length + 2)];
+/* The list has the index of a log, and behind it the text "PROCESS ADDRESS NAME". */
+const lockNames = new Map((meta.links ? meta.links.locks : []).map((text, i, all) => {
+	const [pid, address] = i % 2 ? text.split(" ", 2) : ["", ""];
+	return i % 2 ? [all[i - 1] + " " + pid + " " + address, text.slice(pid.length + address.length + 2)] : ["", ""];
 }));
-const lockName = wait => lockNames.get(wait.row.pid + " " + wait.lock) || "0x" + wait.lock.toString(16);
+const lockName = wait => lockNames.get(wait.row.log + " " + wait.row.pid + " " + wait.lock) || "0x" + wait.lock.toString(16);
 
 const holdText = (hold, wait) => threadName(hold.row) + (hold.begin <= wait.begin ? ", which holds it since " : ", which holds it from ") +
-	clock(hold.begin).slice(11) + ", for " + span(hold.took);
+	shortClock(hold.begin) + ", for " + span(hold.took);
 
 /* Describes a span's links in lines of text. */
 function describeLinks(row, i) {

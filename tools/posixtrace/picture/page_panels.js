@@ -282,6 +282,14 @@ function fillPanels() {
 		card.dataset.count = series.count;
 		durations.append(card);
 	}
+	if (isMany)
+		byId("threads").append(table("log-list", [["Log"], ["Events", 1], ["Spans", 1], ["Lost", 1]], logs.map((log, index) => {
+			const line = element("tr", { class: "link", click: () => { const head = rows.heads.find(it => it.log === index); if (head) scroll(head.y - state.top); } },
+				element("td", { class: "name", title: log.path }, log.name, element("br"), describeLog(log)), cell(grouped(log.events)), cell(grouped(log.spans)), cell(grouped(log.lost)));
+			line.dataset.name = log.name;
+			line.dataset.count = log.events;
+			return line;
+		})));
 	byId("threads").append(rowTools(), table("thread-counts", [["Process / thread"], ["Events", 1], ["Spans", 1]], rows.map(row => {
 		const line = element("tr", { class: "link", click: () => { scroll(row.y - state.top); } },
 			element("td", { class: "name" }, rowButton(row, "pinned", "\u2605", "\u2606", "Pin to the top"),
@@ -297,7 +305,7 @@ function fillPanels() {
 	if (meta.bands.length)
 		gaps.append(table("gap-list", [["From"], ["What"], ["How long", 1]], meta.bands.map(band =>
 			element("tr", { class: "link", click: () => { const by = Math.max(band.end - band.begin, length / 1000); show(band.begin - by, band.end + by); } },
-				element("td", {}, clock(band.begin).slice(11, 26)), element("td", {}, band.name), cell(span(band.end - band.begin))))));
+				element("td", {}, (byStart ? clock(band.begin) : clock(band.begin).slice(11, 26))), element("td", {}, (isMany ? logs[band.log].name + ": " : "") + band.name), cell(span(band.end - band.begin))))));
 	curvePanel();
 	waitPanel();
 	showSelection();

@@ -81,16 +81,26 @@ function hatch(colour) {
 	return patterns[colour] = pen.createPattern(tile, "repeat");
 }
 
+/* Returns from which to which heights a band is drawn: over the rows of its log. */
+function bandHeights(band) {
+	if (!isMany) return [[AXIS, height]];
+	return rows.filter(row => row.log === band.log && !row.hidden)
+		.map(row => [Math.max(AXIS, AXIS + row.y - state.top), Math.min(height, AXIS + row.y + row.height - state.top)])
+		.filter(([top, bottom]) => bottom > top);
+}
+
 function drawBands() {
 	for (const band of meta.bands) {
 		if (band.end < state.from || band.begin > state.to) continue;
 		const left = Math.max(LABEL, xOf(band.begin)), right = Math.min(width, xOf(band.end));
-		pen.globalAlpha = 0.16;
-		pen.fillStyle = colours.band[band.kind];
-		pen.fillRect(left, AXIS, Math.max(2, right - left), height);
-		pen.globalAlpha = 0.45;
-		pen.fillStyle = hatch(colours.band[band.kind]);
-		pen.fillRect(left, AXIS, Math.max(2, right - left), height);
+		for (const [top, bottom] of bandHeights(band)) {
+			pen.globalAlpha = 0.16;
+			pen.fillStyle = colours.band[band.kind];
+			pen.fillRect(left, top, Math.max(2, right - left), bottom - top);
+			pen.globalAlpha = 0.45;
+			pen.fillStyle = hatch(colours.band[band.kind]);
+			pen.fillRect(left, top, Math.max(2, right - left), bottom - top);
+		}
 		pen.globalAlpha = 1;
 		pen.fillStyle = colours.band[band.kind];
 		pen.fillRect(left, AXIS - 5, Math.max(2, right - left), 5);
@@ -132,6 +142,24 @@ function drawAxis(perPixel) {
 	pen.stroke();
 }
 
+/* Draws the heading above the rows of a log. */
+function drawHead(head) {
+	const y = AXIS + head.y - state.top, log = logs[head.log];
+	if (y + HEAD < AXIS || y > height) return;
+	pen.fillStyle = colours.panel;
+	pen.fillRect(0, y, width, HEAD);
+	pen.fillStyle = colours.ink;
+	pen.font = "bold 12px system-ui, 'DejaVu Sans', sans-serif";
+	pen.fillText(log.name, 8, y + HEAD / 2);
+	const from = 18 + pen.measureText(log.name).width;
+	pen.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+	pen.fillStyle = colours.faint;
+	pen.fillText(describeLog(log), from, y + HEAD / 2);
+}
+
+const describeLog = log => [log.host ? "on " + log.host : "", counted(log.events, "event"), counted(log.spans, "span"), log.lost ? grouped(log.lost) + " lost" : "no loss",
+	log.error_ns < 0 ? "from its start" : "its clock agrees with those of the others to " + span(log.error_ns)].filter(Boolean).join(", ");
+
 function drawView() {
 	const perPixel = (state.to - state.from) / timeWidth(), l = levelFor(perPixel);
 
@@ -158,7 +186,7 @@ function drawView() {
 		drawPoints(row, index, y - AXIS + 3, perPixel, l);
 		if (!row.folded) drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
 		pen.fillStyle = colours.ink;
-		pen.fillText((row.pinned ? "\u2605 " : "") + (row.folded ? "\u25b8 " : "") + threadName(row), 8, y + 3 + POINTS / 2, LABEL - 14);
+		pen.fillText((row.pinned ? "\u2605 " : "") + (row.folded ? "\u25b8 " : "") + (rows.heads.length ? shortName : threadName)(row), 8, y + 3 + POINTS / 2, LABEL - 14);
 		pen.strokeStyle = colours.line;
 		pen.beginPath();
 		pen.moveTo(0, y + row.height - 0.5);
@@ -173,6 +201,7 @@ function drawView() {
 		pen.strokeRect(-1, AXIS + curve.y - state.top - 0.5, width + 2, CURVE);
 	}
 	paint.show(pen, LABEL, AXIS, colours.ink);
+	for (const head of rows.heads) drawHead(head);
 	drawLinks();
 	if (state.span && !state.span.row.hidden && !state.span.row.folded) {
 		const { row, i } = state.span, left = Math.max(LABEL, xOf(row.begin[i])), right = Math.min(width + 2, xOf(row.begin[i] + row.took[i]));

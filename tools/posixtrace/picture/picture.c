@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * picture.c - reads a log twice: the first time for counts, rows and the axis, the second time for
+ * picture.c - reads logs twice: the first time for counts, rows and the axis, the second time for
  * points and spans.
  */
 #include "picture/picture.h"
@@ -13,39 +13,58 @@
 #include "base/tool.h"
 #include "base/vec.h"
 #include "choose/function_names.h"
+#include "log/losses.h"
 
 /*
- * Returns the picture's data of a series of the pairing. The array has the indexes of the pairing's
- * series and grows when a span of a new series ends. Returns NULL without memory. The pointer is
- * valid until the next call.
+ * Returns the index of the picture's data of a series of the current log. Another log may have a
+ * series of this name and kind. Returns SIZE_MAX without memory.
+ */
+static size_t series_index(struct picture *picture, const struct series *series)
+{
+	for (size_t i = 0; picture->current != picture->log && i < picture->count; i++)
+		if (picture->series[i].series->kind == series->kind &&
+		    !strcmp(picture->series[i].series->name, series->name))
+			return i;
+	if (!vec_grow(&picture->series, picture->count, 1))
+		return SIZE_MAX;
+	picture->series[picture->count].series = series;
+	return picture->count++;
+}
+
+/*
+ * Returns the picture's data of a series of the current log's pairing, NULL without memory. The
+ * pointer is valid until the next call. PICTURE_LOGS logs have at most 65536 series.
  */
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
-	size_t i = picture->count;
+	struct picture_log *log = picture->current;
 
-	if (series->index < picture->count)
-		return &picture->series[series->index];
-	if (!vec_reach(&picture->series, &picture->count, series->index))
-		return NULL;
-	for (; i <= series->index; i++)
-		picture->series[i].series = picture->pairing.series[i];
-	return &picture->series[series->index];
+	while (log->count <= series->index) {
+		size_t index = series_index(picture, log->pairing.series[log->count]);
+
+		if (index == SIZE_MAX || !vec_grow(&log->series, log->count, 1))
+			return NULL;
+		log->series[log->count++] = (uint16_t)index;
+	}
+	return &picture->series[log->series[series->index]];
 }
 
 /* First reading: counts a span. */
 static void survey_span(struct picture *picture, const struct span *span, struct picture_row *row)
 {
 	struct picture_series *series = series_of(picture, span->series);
+	const int64_t begin_ns = picture_time(picture, span->begin_ns);
 
 	if (!series || !histogram_add(&series->time, span->time_ns)) {
 		picture->err = ENOMEM;
 		return;
 	}
 	row->spans++;
+	picture->current->spans++;
 	picture->spans++;
 	picture->lengths[span->time_ns ? 63 - __builtin_clzll(span->time_ns) : 0]++;
-	if (span->begin_ns < picture->begin_ns || picture->spans == 1)
-		picture->begin_ns = span->begin_ns;
+	if (begin_ns < picture->begin_ns || picture->spans == 1)
+		picture->begin_ns = begin_ns;
 }
 
 /*
@@ -56,14 +75,16 @@ static void survey_span(struct picture *picture, const struct span *span, struct
  */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
+	const struct picture_log *log = picture->current;
+	const int64_t end_ns = picture_time(picture, span->end_ns);
+	const uint64_t begin = picture_place(picture, picture_time(picture, span->begin_ns));
 	const struct picture_span it = {
-		.begin_ns = picture_place(picture, span->begin_ns),
-		.time_ns = picture_place(picture, span->end_ns) -
-			   picture_place(picture, span->begin_ns),
-		.row = (uint16_t)row, .series = (uint16_t)span->series->index,
+		.begin_ns = begin, .time_ns = picture_place(picture, end_ns) - begin,
+		.row = (uint16_t)row, .series = span->series->index < log->count ?
+						log->series[span->series->index] : 0,
 	};
 
-	if (span->end_ns < picture->begin_ns || span->end_ns < span->begin_ns)
+	if (end_ns < picture->begin_ns || span->end_ns < span->begin_ns)
 		return;
 	pyramid_span(picture, &it);
 	if (it.time_ns >= picture->least_ns && picture->spans_kept.items < picture->limit &&
@@ -88,11 +109,19 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		keep_span(picture, span, row->index);
 }
 
-/* Returns the index of the event's type among those of the picture. */
-static uint16_t type_index(const struct picture *picture, const struct reading *reading)
+/* Returns what the current log's event type is in the picture. */
+static const struct counted_type *counted_type(const struct picture *picture,
+					       const struct reading *reading)
 {
-	return (uint16_t)(reading->type->listed && reading->type->index < picture->types ?
-			  reading->type->index : picture->types);
+	const struct picture_log *log = picture->current;
+
+	return &log->type[reading->type->listed && reading->type->index < log->log.types ?
+			  reading->type->index : log->log.types];
+}
+
+static uint16_t current_index(const struct picture *picture)
+{
+	return (uint16_t)(picture->current - picture->log);
 }
 
 /*
@@ -103,15 +132,16 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 {
 	struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
 					    reading->event.tid);
-	const uint16_t type = type_index(picture, reading);
+	const struct counted_type *type = counted_type(picture, reading);
 
 	row->points++;
 	row->thread = (uint64_t)reading->event.info.posix_thread_id;
 	row->last_ns = reading->event.time_ns;
 	rows_program(row, reading->type, &reading->event);
-	picture->type[type].count++;
-	if (picture->type[type].has_counters)
-		curves_survey(&picture->curves, type, reading->type, &reading->event);
+	picture->type[type->type].count++;
+	if (type->has_counters)
+		curves_survey(&picture->curves, current_index(picture), type->type, reading->type,
+			      &reading->event);
 }
 
 /*
@@ -123,20 +153,22 @@ static void keep_flame(struct picture *picture, const struct reading *reading)
 	const struct posix_trace_event_np *event = &reading->event;
 	const struct log_type *type = reading->type;
 	struct posix_trace_value_np value;
-	struct flame flame = { .time_ns = event->time_ns };
+	struct stacks *stacks = &picture->current->stacks;
+	struct flame flame = { .time_ns = picture_time(picture, event->time_ns) };
 	struct stacks_found found;
 	int time;
 
-	if (stacks_take(&picture->flames.stacks, type, event) || !reading->is_wanted ||
-	    !stacks_find(&picture->flames.stacks, type, event, &found))
+	if (stacks_take(stacks, type, event) || !reading->is_wanted ||
+	    !stacks_find(stacks, type, event, &found))
 		return;
 	time = pairing_time_field(type->schema);
 	if (time >= 0 && posix_trace_field_get_np(type->schema, (unsigned)time, 0, event->data,
 						  event->data_len, 0, &value))
 		flame.took_ns = value.u64;
 	flame.row = (uint16_t)rows_find(picture, event->info.posix_pid, event->tid)->index;
-	flame.type = type_index(picture, reading);
-	picture->err = flames_event(&picture->flames, &picture->log, event, &found, &flame);
+	flame.type = counted_type(picture, reading)->type;
+	if (flames_event(&picture->flames, &picture->current->log, event, &found, &flame))
+		picture->err = ENOMEM;
 }
 
 /* Second reading: counts an event in the bins and keeps it if there are not too many. */
@@ -144,33 +176,39 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 {
 	const struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
 						  reading->event.tid);
-	uint16_t type = type_index(picture, reading);
-	uint64_t ns = picture_place(picture, reading->event.time_ns);
+	const struct counted_type *type = counted_type(picture, reading);
+	const uint64_t ns = picture_place(picture, picture_time(picture, reading->event.time_ns));
+	struct links *links = &picture->current->links;
 
-	if (links_has(&picture->links, type))
-		links_event(&picture->links, type, reading->type, &reading->event,
-			    picture->least_ns);
-	pyramid_point(picture, row->index, type, ns);
-	if (picture->type[type].has_counters)
-		curves_keep(&picture->curves, type, reading->type, &reading->event, ns);
+	if (links_has(links, reading->type))
+		links_event(links, reading->type, &reading->event, picture->least_ns);
+	pyramid_point(picture, row->index, type->type, ns);
+	if (type->has_counters)
+		curves_keep(&picture->curves, current_index(picture), type->type, reading->type,
+			    &reading->event, ns);
 	if (picture->events <= picture->limit && picture->points.items < picture->limit &&
 	    runs_add(&picture->points, &(const struct item){
-		.ns = ns, .row = (uint16_t)row->index, .kind = type }))
+		.ns = ns, .row = (uint16_t)row->index, .kind = type->type }))
 		picture->err = ENOMEM;
 }
 
 /*
- * Reads the log once. Returns 0 or an error number. The bands use all events, also those that are
- * not wanted, because events of the stream itself begin and end the bands. The pairing gets all
- * events, too, because a wanted span may begin with an event that is not wanted.
+ * Reads the current log once. Returns 0 or an error number. The bands use all events, also those
+ * that are not wanted, because events of the stream itself begin and end the bands. The pairing
+ * gets all events, too, because a wanted span may begin with an event that is not wanted.
  */
 static int read_once(struct picture *picture, struct reading *reading)
 {
-	int err = picture->second ? stacks_before(&picture->flames.stacks, &picture->log,
-						  picture->wanted.choose.begin_ns) : 0;
+	struct picture_log *log = picture->current;
+	struct pairing *pairing = &log->pairing;
+	int err;
 
+	/* The times of the options may be relative to those of the log. */
+	wanted_begin(&picture->wanted, log->log.info.first_ns, log->log.info.last_ns);
+	err = picture->second ? stacks_before(&log->stacks, &log->log,
+					      picture->wanted.choose.begin_ns) : 0;
 	if (!err)
-		err = reading_begin(reading, &picture->log, &picture->wanted);
+		err = reading_begin(reading, &log->log, &picture->wanted);
 	while (!err && !picture->err && reading_next(reading, &err)) {
 		if (!picture->second)
 			bands_event(picture, &reading->event);
@@ -180,13 +218,13 @@ static int read_once(struct picture *picture, struct reading *reading)
 			keep_event(picture, reading);
 		else if (reading->is_wanted)
 			survey_event(picture, reading);
-		pairing_event(&picture->pairing, reading->type, &reading->event, reading->ordinal,
+		pairing_event(pairing, reading->type, &reading->event, reading->ordinal,
 			      reading->is_wanted);
-		if (picture->pairing.err)
-			picture->err = picture->pairing.err;
+		if (pairing->err)
+			picture->err = pairing->err;
 	}
 	reading_end(reading);
-	pairing_end(&picture->pairing);
+	pairing_end(pairing);
 	return err ? err : picture->err;
 }
 
@@ -211,13 +249,23 @@ static uint64_t least_length(const struct picture *picture)
  * Sets the axis. A duration in a damaged log may have any length, so the axis begins before
  * the first event by at most the time from the first to the last event.
  */
-static void set_axis(struct picture *picture, const struct reading *reading)
+static void set_axis(struct picture *picture)
 {
+	bool any = false;
 	uint64_t length;
 
-	picture->events = reading->taken;
-	picture->first_ns = reading->first_ns;
-	picture->last_ns = reading->last_ns;
+	for (size_t i = 0; i < picture->logs; i++) {
+		const struct picture_log *log = &picture->log[i];
+
+		if (!log->events)
+			continue;
+		if (!any || log->first_ns < picture->first_ns)
+			picture->first_ns = log->first_ns;
+		if (!any || log->last_ns > picture->last_ns)
+			picture->last_ns = log->last_ns;
+		any = true;
+		picture->events += log->events;
+	}
 	length = (uint64_t)picture->last_ns - (uint64_t)picture->first_ns;
 	if (!picture->spans || picture->begin_ns > picture->first_ns)
 		picture->begin_ns = picture->first_ns;
@@ -231,68 +279,162 @@ static void set_axis(struct picture *picture, const struct reading *reading)
 	picture->least_ns = least_length(picture);
 }
 
-/*
- * Makes the picture. Returns 0 or an error number. The rows are final after the first reading, so
- * the second one can store places.
- */
-static int picture_make(struct picture *picture, struct reading *reading, size_t bins)
+/* First reading of the current log. Returns 0 or an error number. */
+static int survey_log(struct picture *picture)
 {
-	int err;
+	struct picture_log *log = picture->current;
+	struct reading reading;
+	int err = read_once(picture, &reading);
 
-	picture->types = picture->log.types;
-	picture->type = calloc(picture->types + 1, sizeof(*picture->type));
-	if (!picture->type || !rows_init(picture))
-		return ENOMEM;
-	for (size_t i = 0; i < picture->types; i++) {
-		picture->type[i].type = picture->log.list[i];
-		picture->type[i].has_counters = curves_has(picture->log.list[i]->schema);
-	}
-	err = read_once(picture, reading);
+	log->events = reading.taken;
+	log->first_ns = picture_time(picture, reading.first_ns);
+	log->last_ns = picture_time(picture, reading.last_ns);
+	bands_end(picture, reading.last_ns);
+	return err;
+}
+
+/* Second reading of the current log. Returns 0 or an error number, and stores the exit status. */
+static int keep_log(struct picture *picture, int *status)
+{
+	struct picture_log *log = picture->current;
+	struct reading reading;
+	int err = links_begin(&log->links, &log->log);
+
+	if (!err)
+		err = read_once(picture, &reading);
+	if (!err)
+		err = posix_trace_get_ledger_np(log->log.trid, &log->ledger);
 	if (err)
 		return err;
-	set_axis(picture, reading);
-	bands_end(picture);
+	picture->lost += losses_count(&log->ledger);
+	*status = tool_worse(*status, reading_status(&reading));
+	return 0;
+}
+
+/*
+ * Makes the picture. Returns 0 or an error number. The rows are final after the first reading, so
+ * the second one can store places. After an error, current is the log of the error.
+ */
+static int picture_make(struct picture *picture, size_t bins, int *status)
+{
+	struct picture_log *const end = picture->log + picture->logs;
+	int err;
+
+	if (!rows_init(picture))
+		return ENOMEM;
+	for (; picture->current < end; picture->current++)
+		if ((err = survey_log(picture)))
+			return err;
+	picture->current = picture->log;
+	set_axis(picture);
 	rows_sort(picture);
 	rows_name(picture);
-	if (!pyramid_init(picture, bins) || links_begin(&picture->links, &picture->log))
+	if (!pyramid_init(picture, bins))
 		return ENOMEM;
 	picture->spans_kept.by_value = true;
 	picture->second = true;
 	picture->flames.limit = picture->limit;
 	curves_begin(&picture->curves, picture->length_ns, picture->limit);
-	err = read_once(picture, reading);
-	if (!err)
-		err = posix_trace_get_ledger_np(picture->log.trid, &picture->ledger);
-	return err ? err : items_arrange(picture);
+	for (; picture->current < end; picture->current++)
+		if ((err = keep_log(picture, status)))
+			return err;
+	picture->current = picture->log;
+	return items_arrange(picture);
 }
 
 /*
- * The readings share the open log. After an error the log is closed here. Otherwise the caller
- * closes it after drawing, because the names and types belong to the log.
+ * Gives the types of the log their indexes in the picture. Those of another log with the same name
+ * have one index. Returns false without memory.
  */
-int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit)
+static bool learn_types(struct picture *picture, struct picture_log *log)
 {
-	struct reading reading;
-	int status = reading_open(&picture->log, path, &picture->wanted), err;
+	const size_t known = picture->types;
 
-	if (status)
-		return status;
-	picture->limit = limit;
-	picture->pairing.take = take_span;
-	picture->pairing.arg = picture;
-	picture->pairing.takes_back = wanted_asks_duration(&picture->wanted);
-	function_names(&picture->pairing, &picture->log);
-	if (!pairing_begin(&picture->pairing, &picture->log)) {
-		logfile_close(&picture->log);
+	log->type = calloc(log->log.types + 1, sizeof(*log->type));
+	for (size_t i = 0; log->type && i < log->log.types; i++) {
+		size_t index = 0;
+
+		while (index < known && strcmp(picture->type[index].type->name,
+					       log->log.list[i]->name))
+			index++;
+		if (index == known) {
+			index = picture->types;
+			if (!vec_grow(&picture->type, index, 1))
+				return false;
+			picture->type[picture->types++].type = log->log.list[i];
+		}
+		log->type[i].type = (uint16_t)index;
+		log->type[i].has_counters = curves_has(log->log.list[i]->schema);
+	}
+	return log->type != NULL;
+}
+
+int picture_open(struct picture *picture, const char *path)
+{
+	struct picture_log *log;
+	int status;
+
+	if (picture->logs == PICTURE_LOGS) {
+		say("%s: more than %d logs", path, PICTURE_LOGS);
 		return TOOL_USAGE;
 	}
-	err = picture_make(picture, &reading, bins);
-	if (err) {
-		say("%s: %s", picture->log.path, strerror(err));
-		logfile_close(&picture->log);
+	/* The array never moves, since pairings have pointers to the logs. */
+	if (!picture->log && !(picture->log = calloc(PICTURE_LOGS, sizeof(*picture->log)))) {
+		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}
-	return reading_status(&reading);
+	log = &picture->log[picture->logs];
+	status = reading_open_one(&log->log, path, &picture->wanted);
+	if (status)
+		return status;
+	picture->logs++;
+	log->name = log->log.path;
+	pairing_init(&log->pairing, take_span, picture);
+	for (size_t i = 0; i < picture->wanted.pairs; i++)
+		pairing_add(&log->pairing, picture->wanted.pair[i]);
+	log->pairing.takes_back = wanted_asks_duration(&picture->wanted);
+	function_names(&log->pairing, &log->log);
+	if (!pairing_begin(&log->pairing, &log->log))
+		return TOOL_USAGE;
+	if (learn_types(picture, log))
+		return TOOL_OK;
+	say("%s: %s", path, strerror(ENOMEM));
+	return TOOL_FAILURE;
+}
+
+int picture_take(struct picture *picture, size_t bins, size_t limit)
+{
+	struct logfile *log[PICTURE_LOGS];
+	int status = TOOL_OK, err = 0;
+
+	for (size_t i = 0; i < picture->logs; i++)
+		log[i] = &picture->log[i].log;
+	if (!reading_names_fit(log, picture->logs, &picture->wanted))
+		return TOOL_USAGE;
+	picture->limit = limit;
+	picture->current = picture->log;
+	/* Events of types that a log does not list are counted behind all types. */
+	if (!vec_grow(&picture->type, picture->types, 1))
+		err = ENOMEM;
+	for (size_t i = 0; i < picture->logs; i++)
+		picture->log[i].type[picture->log[i].log.types].type = (uint16_t)picture->types;
+	if (!err)
+		err = picture_make(picture, bins, &status);
+	if (!err)
+		return status;
+	say("%s: %s", picture->current->log.path, strerror(err));
+	return TOOL_FAILURE;
+}
+
+/* The names and types belong to the logs, so the logs are open until here. */
+static void close_log(struct picture_log *log)
+{
+	free(log->type);
+	free(log->series);
+	links_fini(&log->links);
+	stacks_fini(&log->stacks);
+	pairing_fini(&log->pairing);
+	logfile_close(&log->log);
 }
 
 /* Accepts a picture of which only a part was made, because all pointers begin as NULL. */
@@ -302,6 +444,9 @@ void picture_fini(struct picture *picture)
 		histogram_fini(&picture->series[i].time);
 	for (size_t i = 0; i < PICTURE_LEVELS; i++)
 		free(picture->level[i]);
+	for (size_t i = 0; i < picture->logs; i++)
+		close_log(&picture->log[i]);
+	free(picture->log);
 	free(picture->series);
 	free(picture->type);
 	free(picture->row);
@@ -309,10 +454,8 @@ void picture_fini(struct picture *picture)
 	free(picture->band);
 	flames_fini(&picture->flames);
 	curves_fini(&picture->curves);
-	links_fini(&picture->links);
 	runs_fini(&picture->points);
 	runs_fini(&picture->spans_kept);
 	free(picture->lane);
-	pairing_fini(&picture->pairing);
 	wanted_fini(&picture->wanted);
 }

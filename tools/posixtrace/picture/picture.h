@@ -9,6 +9,10 @@
  * longer than a bin. Spans of a lane do not overlap, so there are no more of these spans than
  * pixels.
  *
+ * A picture may have several logs. They are read one after the other; picture->current is the log
+ * that is read. Rows, bands, counters and links belong to a log. Types and series of different logs
+ * with one name are one.
+ *
  * Memory is bounded. PICTURE_ROWS threads have rows of their own. The other threads share one row.
  * At most PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept. If
  * there are more points than the limit, no point is kept. If there are more spans, the longest ones
@@ -38,7 +42,6 @@
 struct picture_type {
 	const struct log_type *type;
 	uint64_t count;
-	bool has_counters;
 };
 
 struct picture_series {
@@ -46,7 +49,34 @@ struct picture_series {
 	struct histogram time;
 };
 
+/* One of the logs. */
+struct picture_log {
+	struct logfile log;
+	const char *name;              /* path, or its last part if no other log has the same */
+	struct pairing pairing;
+	struct posix_trace_ledger_np ledger;
+	struct gaps gaps;
+	struct stacks stacks;
+	struct links links;            /* waits for locks, and their holders */
+	struct counted_type {
+		uint16_t type;         /* index in the picture */
+		bool has_counters;
+	} *type;                       /* by the log's type index; the last: not listed */
+	uint16_t *series;              /* by the index in the pairing: index in the picture */
+	size_t count;
+	int64_t shift_ns;              /* its times are moved by this */
+	int64_t first_ns, last_ns;     /* moved times of events */
+	int64_t error_ns;              /* of its clock, compared with the other logs; -1: none */
+	uint64_t events, spans;
+};
+
+struct picture_band {
+	struct gap gap;                /* times are moved */
+	uint16_t log;
+};
+
 struct picture_row {
+	uint16_t log;
 	pid_t pid, tid;
 	uint64_t points, spans;    /* of the log, kept or not */
 	unsigned lanes;
@@ -73,15 +103,15 @@ struct picture_span {
 };
 
 struct picture {
-	struct logfile log;
+	struct picture_log *log, *current;
+	size_t logs;
 	struct wanted wanted;
-	struct pairing pairing;
-	struct posix_trace_ledger_np ledger;
+	uint64_t lost;                 /* of all logs */
 	uint64_t events, spans;
 	int64_t first_ns, last_ns;     /* times of events */
 	int64_t begin_ns;              /* of the axis, which ends at last_ns */
 	uint64_t length_ns;            /* of the axis, at least 1 */
-	struct picture_type *type;     /* by the log's type index */
+	struct picture_type *type;     /* those of the logs; the last: not listed */
 	size_t types;
 	struct picture_series *series;
 	size_t count;
@@ -90,9 +120,8 @@ struct picture {
 	struct table of_row;           /* finds a row */
 	struct picture_row *recent;    /* the row that was found last; NULL: none */
 	bool has_others;
-	struct gap *band;              /* times without events */
+	struct picture_band *band;     /* times without events */
 	size_t bands;
-	struct gaps gaps;
 	uint64_t lengths[64];          /* spans by the power of two of their length */
 	/* For the second reading: */
 	bool second;
@@ -107,28 +136,49 @@ struct picture {
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
 	struct curves curves;          /* counters */
-	struct links links;            /* waits for locks, and their holders */
 	int err;
 };
 
+#define PICTURE_LOGS READING_LOGS
+
 /*
- * Reads the log twice. The options of the command are in picture->wanted and picture->pairing. bins
- * is the number of bins of the lowest level, a power of four; with many rows there are fewer.
- * Returns TOOL_OK or TOOL_DAMAGED with a picture, or another status after it printed the error. The
- * caller calls picture_fini() in any case.
+ * Opens a log, which is drawn with those that were opened before. The options of the command are in
+ * picture->wanted. Returns TOOL_OK, or another status after it printed the error.
  */
-int picture_take(struct picture *picture, const char *path, size_t bins, size_t limit);
+int picture_open(struct picture *picture, const char *path);
+
+/*
+ * Reads the open logs twice. bins is the number of bins of the lowest level, a power of four; with
+ * many rows there are fewer. Returns TOOL_OK or TOOL_DAMAGED with a picture, or another status
+ * after it printed the error.
+ */
+int picture_take(struct picture *picture, size_t bins, size_t limit);
+
+/* Closes the logs and frees the memory, also after an error. */
 void picture_fini(struct picture *picture);
 
-/* Returns the place of a time on the axis in nanoseconds; 0 for a time before the axis. */
+/*
+ * Moves a time of the current log. A log may have any times, so a sum that overflows becomes the
+ * least or the greatest time.
+ */
+static inline int64_t picture_time(const struct picture *picture, int64_t time_ns)
+{
+	const int64_t shift_ns = picture->current->shift_ns;
+	int64_t sum;
+
+	return !__builtin_add_overflow(time_ns, shift_ns, &sum) ? sum :
+	       shift_ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* Returns the place of a moved time on the axis in nanoseconds; 0 for a time before the axis. */
 static inline uint64_t picture_place(const struct picture *picture, int64_t time_ns)
 {
 	return time_ns < picture->begin_ns ? 0 : (uint64_t)time_ns - (uint64_t)picture->begin_ns;
 }
 
 /*
- * In rows.c: rows_find() returns the row of a thread and makes it if it is new; rows_sort()
- * computes the places.
+ * In rows.c: rows_find() returns the row of a thread of the current log and makes it if it is new;
+ * rows_sort() computes the places.
  */
 bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
@@ -144,11 +194,12 @@ void rows_name(struct picture *picture);
 void rows_label(const struct picture_row *row, char *text, size_t size);
 
 /*
- * In bands.c: bands_event() adds the bands that end with an event, and bands_end() the band that
- * ends with the log. bands_name() returns the kind of a band in words.
+ * In bands.c: bands_event() adds the bands that end with an event of the current log, and
+ * bands_end() the band that ends with its last event. bands_name() returns the kind of a band in
+ * words.
  */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event);
-void bands_end(struct picture *picture);
+void bands_end(struct picture *picture, int64_t last_ns);
 const char *bands_name(enum gap_kind kind);
 
 /*

@@ -24,11 +24,11 @@ static int draw_plot(struct picture *picture, char *const *log, const char *path
 
 	if (!standard && output_open_text(&file, path, force, log, 1))
 		return TOOL_FAILURE;
-	status = picture_take(picture, *log, PLOT_BINS, 0);
-	if (status != TOOL_FAILURE && status != TOOL_USAGE) {
+	status = picture_open(picture, *log);
+	if (status == TOOL_OK)
+		status = picture_take(picture, PLOT_BINS, 0);
+	if (status != TOOL_FAILURE && status != TOOL_USAGE)
 		plot_svg(standard ? &out_stdout : &file.out, picture);
-		logfile_close(&picture->log);
-	}
 	return standard ? status : output_close(&file, status);
 }
 
@@ -69,7 +69,7 @@ static int plot_plot(struct picture *picture, int argc, char **argv)
 			force = true;
 		} else if (option == OPT_UTC) {
 			utc = true;
-		} else if (option == OPT_PAIR ? !pairing_add(&picture->pairing, optarg) :
+		} else if (option == OPT_PAIR ? !wanted_pair(&picture->wanted, optarg) :
 						!symbols_option(option, optarg)) {
 			return tool_usage(&plot_command);
 		}
@@ -90,7 +90,6 @@ static int plot_run(int argc, char **argv)
 	int status;
 
 	wanted_init(&picture.wanted);
-	pairing_init(&picture.pairing, NULL, NULL);
 	status = plot_plot(&picture, argc, argv);
 	picture_fini(&picture);
 	return status;

@@ -114,7 +114,7 @@ static void plot_svg_bands(struct out *out, const struct picture *picture, doubl
 					     [GAP_FULL] = "full", [GAP_DAMAGED] = "damaged" };
 
 	for (size_t i = 0; i < picture->bands; i++) {
-		const struct gap *band = &picture->band[i];
+		const struct gap *band = &picture->band[i].gap;
 		double from = x_of(picture, band->begin_ns), to = x_of(picture, band->end_ns);
 		char text[BRIEF_BYTES];
 
@@ -350,9 +350,9 @@ static const char style[] =
 static double plot_svg_parts(struct out *out, const struct picture *picture)
 {
 	char text[160], length[BRIEF_BYTES];
-	uint64_t lost = losses_count(&picture->ledger);
+	uint64_t lost = picture->lost;
 
-	plot_svg_label(out, 40, 28, "title", picture->log.path);
+	plot_svg_label(out, 40, 28, "title", picture->log->log.path);
 	snprintf(text, sizeof(text), "%llu event%s, %llu span%s, %s; %llu lost",
 		 (unsigned long long)picture->events, text_plural(picture->events),
 		 (unsigned long long)picture->spans, text_plural(picture->spans),
@@ -377,7 +377,7 @@ void plot_svg(struct out *out, const struct picture *picture)
 		   "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 		   "width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n<title>",
 		   WIDTH, height, WIDTH, height);
-	plot_svg_xml(out, picture->log.path);
+	plot_svg_xml(out, picture->log->log.path);
 	out_str(out, "</title>\n");
 	out_str(out, style);
 	out_printf(out, "<rect width=\"%d\" height=\"%.0f\" fill=\"#ffffff\"/>\n", WIDTH, height);

@@ -20,7 +20,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct picture_row *row = (const struct picture_row *)array + index, *wanted = key;
 
-	return row->pid == wanted->pid && row->tid == wanted->tid;
+	return row->pid == wanted->pid && row->tid == wanted->tid && row->log == wanted->log;
 }
 
 /*
@@ -30,8 +30,11 @@ static bool is_at(const void *array, uint32_t index, const void *key)
  */
 static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {
-	struct picture_row wanted = { .pid = pid, .tid = tid }, *row;
-	uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
+	struct picture_row wanted = {
+		.log = (uint16_t)(picture->current - picture->log), .pid = pid, .tid = tid,
+	}, *row;
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, wanted.log),
+				    (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);
 	uint32_t index = table_find(&picture->of_row, hash, is_at, picture->row, &wanted);
 
 	if (index != TABLE_NONE)
@@ -55,16 +58,21 @@ struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
 	struct picture_row *row = picture->recent;
 
-	if (!row || row->pid != pid || row->tid != tid)
+	if (!row || row->pid != pid || row->tid != tid ||
+	    &picture->log[row->log] != picture->current)
 		row = picture->recent = find_or_make(picture, pid, tid);
 	return row;
 }
 
-/* Orders rows by process and thread. */
+/* Orders rows by log, process and thread. */
 static int by_thread(const struct picture_row *a, const struct picture_row *b)
 {
-	uint32_t x = (uint32_t)a->pid, y = (uint32_t)b->pid;
+	uint32_t x = a->log, y = b->log;
 
+	if (x == y) {
+		x = (uint32_t)a->pid;
+		y = (uint32_t)b->pid;
+	}
 	if (x == y) {
 		x = (uint32_t)a->tid;
 		y = (uint32_t)b->tid;

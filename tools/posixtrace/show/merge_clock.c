@@ -72,12 +72,8 @@ static bool has_own_error(const struct merge *merge, const struct logfile *log)
 	return false;
 }
 
-/*
- * Returns the bound for two logs. The order of two events of these logs is known only if their
- * times differ by more than this bound.
- */
-static int64_t bound_between(const struct merge *merge, const struct merge_source *a,
-			     const struct merge_source *b)
+int64_t merge_bound(const struct merge *merge, const struct merge_source *a,
+		    const struct merge_source *b)
 {
 	/*
 	 * If a log has no host name, for example an imported one, its clock counts as a separate
@@ -123,7 +119,7 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 		 */
 		if (other == source || (!other->any && !other->has))
 			continue;
-		bound_ns = bound_between(merge, source, other);
+		bound_ns = merge_bound(merge, source, other);
 		if ((other->any && is_close(time_ns, other->last_ns, bound_ns)) ||
 		    (other->has && is_close(time_ns, other->event.time_ns, bound_ns)))
 			return true;
@@ -164,7 +160,7 @@ void merge_say_bounds(const struct merge *merge)
 		char least[WHEN_BYTES], most[WHEN_BYTES];
 
 		for (size_t n = 0; n < merge->sources; n++) {
-			int64_t ns = n == i ? -1 : bound_between(merge, source, &merge->source[n]);
+			int64_t ns = n == i ? -1 : merge_bound(merge, source, &merge->source[n]);
 
 			if (n != i && ns < least_ns)
 				least_ns = ns;

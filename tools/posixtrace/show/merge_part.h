@@ -27,6 +27,13 @@ struct merge_source *merge_first(const struct merge *merge);
 int64_t merge_error_of(const struct merge *merge, const struct logfile *log);
 
 /*
+ * Returns the bound for two logs. The order of two events of these logs is known only if their
+ * times differ by more than this bound.
+ */
+int64_t merge_bound(const struct merge *merge, const struct merge_source *a,
+		    const struct merge_source *b);
+
+/*
  * Returns true if the source's event is so close to the last or next event of another log that
  * their order is unknown.
  */
