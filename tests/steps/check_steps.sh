@@ -5,6 +5,10 @@
 #
 # PTX_SEED selects them; STEPS is another distance.
 : "${top_builddir:=.}"
+test -x "$top_builddir/tests/steps/steps" || {
+	echo "SKIP: single steps are for x86-64"
+	exit 77
+}
 PTX_SEED=${PTX_SEED-$(date +%s)}
 echo "seed $PTX_SEED"
 STEPS=${STEPS:-47}

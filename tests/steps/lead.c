@@ -21,8 +21,6 @@
 
 #define WAY_MOST 2000000u
 
-#if defined __x86_64__
-
 static uint64_t instruction(pid_t pid)
 {
 	return (uint64_t)ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user_regs_struct, rip), NULL);
@@ -231,5 +229,3 @@ void lead_reap(pid_t pid)
 	while (waitpid(pid, NULL, __WALL) != pid && errno == EINTR)
 		;
 }
-
-#endif

@@ -287,12 +287,12 @@ int main(int argc, char **argv)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned failures = 0, tries = 0;
 
-#if !defined __x86_64__ || defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-	printf("steps: for x86-64, and not with sanitizers\n");
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+	printf("SKIP: no single steps with sanitizers\n");
 	return SKIPPED;
 #endif
 	if (!may_trace()) {
-		printf("steps: this machine does not permit ptrace\n");
+		printf("SKIP: this machine does not permit ptrace\n");
 		return SKIPPED;
 	}
 	/* The path of the dynamic linker to a function is not part of the call. */

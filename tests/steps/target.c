@@ -31,11 +31,7 @@ static bool have_spans; /* MAIN's events begin with a duration */
 
 static inline __attribute__((always_inline)) void stop_at(enum stop where)
 {
-#if defined __x86_64__
 	__asm__ volatile("int3" : : "a"((uint64_t)where) : "memory");
-#else
-	(void)where;
-#endif
 }
 
 static void open_types(void)
@@ -120,28 +116,18 @@ static void __attribute__((noinline)) call(size_t bytes)
  */
 static void step_on(void *context, bool on)
 {
-#if defined __x86_64__
 	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
 
 	*flags = on ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
-#else
-	(void)context;
-	(void)on;
-#endif
 }
 
 /* A trap whose signal is blocked would kill the process. */
 static bool is_about_to_block(void *context)
 {
-#if defined __x86_64__
 	const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	const unsigned char *code = (const unsigned char *)regs[REG_RIP];
 
 	return code[0] == 0x0f && code[1] == 0x05 && regs[REG_RAX] == SYS_rt_sigprocmask;
-#else
-	(void)context;
-	return true;
-#endif
 }
 
 /*

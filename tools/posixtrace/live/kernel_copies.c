@@ -33,7 +33,6 @@ static const unsigned char perf_register[SHIM_STACK_REGISTERS] = {
 
 #else /* not supported here: no sample has a copy */
 
-static const unsigned char perf_register[1];
 # define PERF_REGISTERS 0
 
 #endif
@@ -60,8 +59,10 @@ uint64_t kernel_copies_registers(void)
 {
 	uint64_t mask = 0;
 
+#if PERF_REGISTERS
 	for (unsigned i = 0; i < PERF_REGISTERS; i++)
 		mask |= UINT64_C(1) << perf_register[i];
+#endif
 	return mask;
 }
 
@@ -120,7 +121,7 @@ static size_t copies_form(struct kernel_copies *copies, const void *data, size_t
 
 	if (!PERF_REGISTERS || !next_word(&rest)) /* the kind of registers; 0: none */
 		return 0;
-#if SHIM_STACK_REGISTERS
+#if PERF_REGISTERS
 	for (unsigned number = 0; number < 64; number++)
 		for (unsigned i = 0; i < PERF_REGISTERS; i++)
 			if (perf_register[i] == number)

@@ -175,9 +175,10 @@ static bool choose_clock(struct kernel *kernel)
 {
 	struct tracefs_instance *instance = kernel->trace->instance;
 	const char *clock = "mono";
-	char source[32] = "";
 
 #if defined __x86_64__
+	char source[32] = "";
+
 	kernel->is_counter =
 		procfile_read("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 			      source, sizeof(source)) &&
