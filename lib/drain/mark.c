@@ -16,6 +16,7 @@
 
 /* A processor may read the clock this long before its writer sees that the stream runs. */
 #define EARLY_NS 1000u
+#define TICK_TRIES 1000
 
 /*
  * Precondition: the mark is not older than the last one; ptx_drain_moment() returns such times. The
@@ -95,11 +96,22 @@ static uint64_t last_moment(const struct ptx_drain *drain)
 	return last;
 }
 
+/*
+ * Waits until the clock has reached the time. A tick takes 20 to 60 ns on many processors of arm64,
+ * and a microsecond in an emulator. The number of attempts is a bound if the time is in the far
+ * future, which a hostile writer can cause.
+ */
+static void wait_for_tick(uint64_t time)
+{
+	for (int tries = 0; tries < TICK_TRIES && ptx_clock_ordered() < time; tries++)
+		;
+}
+
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
 	/* A snapshot is a copy, for which no time passes. */
 	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
-	uint64_t last = last_moment(drain);
+	uint64_t last = last_moment(drain), moment;
 
 	/*
 	 * A processor may read the clock before the load by which a writer sees that the stream
@@ -108,7 +120,13 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 	 */
 	if (early)
 		now -= ptx_clock_ticks(EARLY_NS);
-	return now > last ? now : last + 1;
+	else
+		now++; /* later than an event of the same tick, which was recorded before the call */
+	moment = now > last ? now : last + 1;
+	/* No event that is recorded after the call may be older than the mark. */
+	if (!drain->is_snapshot)
+		wait_for_tick(moment);
+	return moment;
 }
 
 /*
