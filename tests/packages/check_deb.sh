@@ -178,7 +178,7 @@ check "the older version is back" install_in_root --allow-downgrades \
 # The tests of the packages
 tests=$sources/tools/debian/tests
 if command -v autopkgtest >/dev/null && test -d "$packages/libposixtrace-$version/debian"; then
-	autopkgtest --no-built-binaries --summary-file="$scratch/summary" "$packages"/*.deb \
+	env -u TMPDIR autopkgtest --no-built-binaries --summary-file="$scratch/summary" "$packages"/*.deb \
 		"$packages/libposixtrace-$version/" -- chroot "$root" >"$scratch/autopkgtest" 2>&1
 	for test in $(sed -n 's/^Tests: //p' "$tests/control"); do
 		check "autopkgtest passes the test $test" grep -q "^$test  *PASS" "$scratch/summary"
