@@ -7,8 +7,6 @@
 #	O0 O1 O3	gcc without, with little and with much optimization
 #	lto		gcc, optimized across files
 #	clang		clang, whose warnings are errors
-#	arm64		gcc for aarch64; qemu-aarch64 runs the suites, except those that need
-#			features that the emulator lacks here; emulated.c finds these
 #	musl		the library and the tool with musl-gcc; the tool records and reads a log
 #	compilers	everything, with every installed gcc-N, clang and clang-N, with the flags
 #			of distributions and warnings as errors, without a run. COMPILERS="gcc-14"
@@ -16,10 +14,9 @@
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/count.sh"
 source=$(cd "$top_srcdir" && pwd)
-. "$source/tests/builds/needs.sh"
 . "$source/tests/builds/hardening.sh"
 
-: "${BUILDS:=O0 O1 O3 lto clang musl arm64 compilers}" "${SUITES:=unit/*/test_* posix/test_*}"
+: "${BUILDS:=O0 O1 O3 lto clang musl compilers}" "${SUITES:=unit/*/test_* posix/test_*}"
 
 # suites: the suites that match the patterns, as the sources name them
 suites() {
@@ -49,32 +46,11 @@ builds() {
 			support/secure posix/first.la posix/second.la $(suites)) >"$folder.log" 2>&1 </dev/null
 }
 
-# runs NAME SUITE [EMULATOR]
+# runs NAME SUITE
 runs() {
 	(cd "$1/tests" && CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT-300} top_srcdir=$source \
 		POSIXTRACE_GUARDIAN="$PWD/../lib/posixtrace-guardian" \
-		../libtool --mode=execute ${3+"$3"} "./$2" </dev/null)
-}
-
-arm64() {
-	set -- --host=aarch64-linux-gnu \
-		PKG_CONFIG_LIBDIR="/usr/lib/$(aarch64-linux-gnu-gcc -print-multiarch)/pkgconfig:/usr/share/pkgconfig"
-	check "arm64 is built: see arm64.log" builds arm64 aarch64-linux-gnu-gcc '-g -O2' '' "$@"
-	qemu=$(command -v qemu-aarch64 || command -v qemu-aarch64-static) || {
-		echo "arm64: nothing is run for want of qemu-aarch64"
-		return
-	}
-	not_done aarch64-linux-gnu-gcc "$qemu" || { check "qemu-aarch64 runs a program" false && return; }
-	left=0
-	for suite in $(suites); do
-		if want=$(lacks "$suite"); then
-			echo "arm64: $suite is left out, since qemu-aarch64 does not do $want"
-			left=$((left + 1))
-			continue
-		fi
-		check "arm64: $suite" runs arm64 "$suite" "$qemu"
-	done
-	echo "arm64: $left suites left out for what is not done here: ${undone:-nothing}"
+		"./$2" </dev/null)
 }
 
 # musl_builds: the library, the tool and the examples; musl-gcc has no headers of the kernel
@@ -143,7 +119,6 @@ for build in $BUILDS; do
 	lto) set -- gcc '-g -O2 -flto=auto' '-O2 -flto=auto' ;;
 	clang) set -- clang '-g -O2' '' ;;
 	musl) set -- musl-gcc '' '' ;;
-	arm64) set -- aarch64-linux-gnu-gcc '' '' ;;
 	compilers)
 		compilers
 		echo "$build: $checks checks so far, $failures failures"
@@ -154,8 +129,8 @@ for build in $BUILDS; do
 		echo "$build: not built for want of $1"
 		continue
 	fi
-	if [ "$build" = arm64 ] || [ "$build" = musl ]; then
-		$build
+	if [ "$build" = musl ]; then
+		musl
 		echo "$build: $checks checks so far, $failures failures"
 		continue
 	fi

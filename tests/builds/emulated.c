@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * emulated.c - checks the features of Linux that suites need and that an emulator or a program
- * checker may lack. Prints a word for each feature that is missing here.
- *
- *	exec		a program executes another of its kind
- *	populate	MADV_POPULATE_WRITE makes memory present
- *	stat		/proc/self/stat has the start time of a process that others see
- *	pidfd		pidfd_open() holds a process
- *	memory		/proc/self/statm has the memory of the program alone
- *	mask		a program's signals are blocked when it says so
+ * checker may lack. Prints a line for each feature that is missing here: the word by which suites
+ * name it, and its description.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -125,22 +122,99 @@ static int blocks_signals(void)
 	return (mask & all) == all;
 }
 
+/* The child begins with zeros. */
+static int wipes(void)
+{
+	char *memory =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	if (memory == MAP_FAILED || madvise(memory, 4096, MADV_WIPEONFORK))
+		return 0;
+	*memory = 1;
+	child = fork();
+	if (child == 0)
+		_exit(*memory);
+	return ends_well(child);
+}
+
+static int set_to_one(void *word)
+{
+	*(volatile int *)word = 1;
+	return 0;
+}
+
+/* As the library starts a guardian. */
+static int shares_memory(void)
+{
+	static char stack[BYTES] __attribute__((aligned(16)));
+	volatile int word = 0;
+	pid_t child = clone(set_to_one, stack + BYTES, CLONE_VM | CLONE_VFORK, (void *)&word);
+
+	return child > 0 && waitpid(child, NULL, __WCLONE) == child && word == 1;
+}
+
+static int traces_a_child(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+			raise(SIGSTOP);
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		return 0;
+	kill(child, SIGKILL);
+	return waitpid(child, &status, 0) == child;
+}
+
+static int has_other_ids(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(geteuid() == 0 && (setgid(65534) || setuid(65534)));
+	return ends_well(child);
+}
+
+/* The name spaces of Linux are made by unshare(2). */
+static int makes_name_spaces(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(unshare(CLONE_NEWUSER) != 0);
+	return ends_well(child);
+}
+
+static const struct {
+	int (*works)(void);
+	const char *line;
+} feature[] = {
+	{ executes, "exec: a program executes another of its kind" },
+	{ populates, "populate: MADV_POPULATE_WRITE makes memory present" },
+	{ tells_its_begin,
+	  "stat: /proc/self/stat has the start time of a process that others see" },
+	{ holds_a_process, "pidfd: pidfd_open() holds a process" },
+	{ tells_its_memory, "memory: /proc/self/statm has the memory of the program alone" },
+	{ blocks_signals, "mask: a program's signals are blocked when it says so" },
+	{ wipes, "wipe: MADV_WIPEONFORK clears memory in a child" },
+	{ shares_memory, "guardian: clone() makes a child that shares memory, as for a guardian" },
+	{ traces_a_child, "ptrace: a process traces its child" },
+	{ has_other_ids, "ids: root can have the ids of another user" },
+	{ makes_name_spaces, "spaces: a process makes a user name space" },
+};
+
 int main(int argc, char **argv)
 {
 	(void)argv;
 	if (argc > 1)
 		return 0;
-	if (!executes())
-		puts("exec");
-	if (!populates())
-		puts("populate");
-	if (!tells_its_begin())
-		puts("stat");
-	if (!holds_a_process())
-		puts("pidfd");
-	if (!tells_its_memory())
-		puts("memory");
-	if (!blocks_signals())
-		puts("mask");
+	setvbuf(stdout, NULL, _IONBF, 0); /* children have no copy of its content */
+	for (size_t i = 0; i < sizeof(feature) / sizeof(feature[0]); i++)
+		if (!feature[i].works())
+			puts(feature[i].line);
 	return 0;
 }

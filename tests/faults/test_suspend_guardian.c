@@ -136,6 +136,8 @@ START_TEST(a_guardian_that_was_suspended_completes_the_log_all_the_same)
 }
 END_TEST
 
+SUITE_NEEDS("guardian");
+
 static Suite *build(void)
 {
 	TCase *tc;

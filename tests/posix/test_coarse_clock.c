@@ -72,6 +72,8 @@ START_TEST(each_event_before_a_filter_is_recorded)
 }
 END_TEST
 
+SUITE_NEEDS("exec");
+
 static Suite *coarse_suite(void)
 {
 	TCase *tc;

@@ -118,6 +118,7 @@ END_TEST
 /* EXIT-01 */
 START_TEST(a_guardian_completes_a_compressed_log)
 {
+	NEEDS("guardian");
 	int fd, pipe_fd[2];
 	pid_t child;
 	char c;
@@ -187,6 +188,8 @@ START_TEST(a_snapshot_has_the_level_of_its_stream)
 	close(fd);
 }
 END_TEST
+
+SUITE_NEEDS("exec");
 
 static Suite *build(void)
 {

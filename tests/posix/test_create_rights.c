@@ -130,6 +130,7 @@ static void check_case(const struct ids *ids, bool hidden)
 
 START_TEST(a_process_with_other_ids_is_refused)
 {
+	NEEDS("ids");
 	if (geteuid() != 0) {
 		puts("only root can make processes with other ids");
 		return;

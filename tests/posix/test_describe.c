@@ -248,6 +248,8 @@ START_TEST(descriptions_of_another_process_reach_its_controller_and_the_log)
 }
 END_TEST
 
+SUITE_NEEDS("stat pidfd");
+
 static Suite *suite(void)
 {
 	TCase *tc;

@@ -212,6 +212,7 @@ END_TEST
 /* PRIV-04: the library neither restricts nor extends the rights to read it */
 START_TEST(a_log_is_as_private_as_its_file)
 {
+	NEEDS("ids");
 	static const mode_t modes[] = { 0600, 0640, 0644 };
 
 	for (int i = 0; i < 3; i++) {
@@ -241,6 +242,8 @@ START_TEST(a_log_is_as_private_as_its_file)
 	}
 }
 END_TEST
+
+SUITE_NEEDS("exec stat pidfd");
 
 SUITE_MAIN("ends", a_reader_leaves_nothing_behind, the_last_words_of_a_process_are_in_its_log,
 	   names_outlive_the_controller_that_mapped_them, children_of_a_controller_are_not_traced,

@@ -95,6 +95,8 @@ START_TEST(a_process_that_traced_itself_is_not_traced_as_another_program)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("exec",
 	   a_program_that_is_executed_goes_on_being_traced,
 	   a_process_can_be_traced_before_it_knows_the_library,

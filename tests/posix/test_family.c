@@ -329,6 +329,8 @@ START_TEST(a_thousand_children_find_room_one_after_the_other)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("inheritance", a_child_is_traced_into_the_streams_that_are_inherited,
 	   a_child_by_a_raw_system_call_is_traced_too,
 	   descendants_share_names_and_outlive_the_target, start_stop_and_filter_act_on_all,

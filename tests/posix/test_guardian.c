@@ -315,6 +315,8 @@ START_TEST(a_guardian_may_be_missing)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd guardian");
+
 SUITE_MAIN("the guardian of a log",
 	   a_log_is_completed_after_exit_and_exec_too,
 	   the_log_of_a_killed_controller_has_the_targets_events,

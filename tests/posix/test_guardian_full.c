@@ -78,5 +78,7 @@ START_TEST(where_there_is_room_by_then_the_log_is_completed)
 }
 END_TEST
 
+SUITE_NEEDS("exec guardian");
+
 SUITE_MAIN("guardian, full device", without_room_the_log_keeps_its_events,
 	   where_there_is_room_by_then_the_log_is_completed)

@@ -152,6 +152,8 @@ START_TEST(a_writer_may_be_killed_at_any_moment)
 }
 END_TEST
 
+SUITE_NEEDS("exec guardian");
+
 SUITE_MAIN("the guardian of a log: kills",
 	   the_log_of_a_killed_writer_is_complete,
 	   a_writer_may_be_killed_at_any_moment)

@@ -227,6 +227,8 @@ START_TEST(a_reader_is_rid_of_a_guardian_that_is_killed)
 }
 END_TEST
 
+SUITE_NEEDS("exec guardian");
+
 SUITE_MAIN("guardian: opening the log", a_log_opened_after_waitpid_is_complete,
 	   a_reader_waits_for_a_guardian_that_has_not_begun, a_salvaging_reader_waits_as_well,
 	   a_log_with_a_stopped_guardian_is_being_written,

@@ -173,6 +173,8 @@ START_TEST(a_killed_controller_leaves_the_log_of_one_that_shut_down)
 }
 END_TEST
 
+SUITE_NEEDS("exec guardian");
+
 static Suite *build(void)
 {
 	TCase *tc;

@@ -244,6 +244,8 @@ START_TEST(levels_and_descriptions_that_race_agree)
 }
 END_TEST
 
+SUITE_NEEDS("stat pidfd");
+
 SUITE_MAIN("level", types_with_a_greater_level_are_filtered_out,
 	   a_type_is_treated_likewise_when_it_is_described_later,
 	   set_filter_replaces_it_or_makes_exceptions, a_cleared_stream_has_no_level,

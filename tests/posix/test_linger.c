@@ -148,5 +148,7 @@ START_TEST(bad_arguments_are_refused)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd guardian");
+
 SUITE_MAIN("posix_trace_set_linger_np", a_stream_records_after_its_creators_death, the_time_passes,
 	   the_end_of_the_process_ends_the_time, bad_arguments_are_refused)

@@ -353,6 +353,8 @@ START_TEST(the_empty_name_is_a_name_in_a_log_too)
 }
 END_TEST
 
+SUITE_NEEDS("stat");
+
 SUITE_MAIN("trace logs",
 	   another_process_reads_events_types_attributes_and_status,
 	   a_log_that_is_still_being_written_is_not_opened,

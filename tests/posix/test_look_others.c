@@ -250,6 +250,8 @@ START_TEST(a_process_may_look_at_itself_alone)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("posix_trace_observe_np: other processes", another_process_and_its_controller_are_seen,
 	   looking_removes_no_event, processes_that_inherited_a_stream_are_seen,
 	   a_process_that_does_not_know_the_library_waits,

@@ -343,6 +343,8 @@ START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 static Suite *build(void)
 {
 	TCase *tc;

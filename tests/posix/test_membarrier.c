@@ -87,4 +87,6 @@ START_TEST(it_is_not_called_if_the_environment_forbids_it)
 }
 END_TEST
 
+SUITE_NEEDS("exec");
+
 SUITE_MAIN("membarrier", it_is_not_called_if_the_environment_forbids_it)

@@ -275,6 +275,8 @@ START_TEST(a_controller_in_another_name_space_traces_the_process_that_it_named)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 static Suite *build(void)
 {
 	TCase *tc;

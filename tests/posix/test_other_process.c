@@ -280,6 +280,8 @@ START_TEST(a_process_whose_first_thread_has_ended_is_traced)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("tracing another process",
 	   a_process_whose_first_thread_has_ended_is_traced,
 	   a_running_process_is_traced_without_its_help,

@@ -216,6 +216,8 @@ START_TEST(an_id_that_is_used_again_is_another_process)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("tracing another process: death",
 	   events_of_a_killed_target_can_be_read,
 	   killed_controllers_leave_nothing_behind,

@@ -281,6 +281,8 @@ START_TEST(where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no
 }
 END_TEST
 
+SUITE_NEEDS("exec");
+
 static Suite *build(void)
 {
 	TCase *tc;

@@ -266,6 +266,8 @@ START_TEST(streams_of_a_process_that_executes_a_plain_program_are_shut_down)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("programs that find who traces them",
 	   a_silent_target_hands_its_streams_on,
 	   a_silent_target_hands_on_inherited_streams_only,

@@ -242,6 +242,8 @@ START_TEST(a_privileged_program_ignores_the_environment)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 static Suite *suite(void)
 {
 	TCase *tc;

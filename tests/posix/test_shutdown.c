@@ -211,6 +211,8 @@ START_TEST(only_an_active_stream_is_shut_down)
 }
 END_TEST
 
+SUITE_NEEDS("memory");
+
 SUITE_MAIN("posix_trace_shutdown",
 	   a_stream_in_any_state_ends,
 	   a_stream_leaves_nothing_behind,

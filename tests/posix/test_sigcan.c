@@ -315,6 +315,8 @@ START_TEST(the_callers_mask_stays)
 }
 END_TEST
 
+SUITE_NEEDS("mask");
+
 SUITE_MAIN("cancellation and signals",
 	   calls_on_objects_are_no_cancellation_points,
 	   trace_points_and_quick_calls_are_no_cancellation_points,

@@ -302,6 +302,8 @@ START_TEST(a_process_keeps_nothing_open_without_streams)
 }
 END_TEST
 
+SUITE_NEEDS("exec");
+
 static Suite *build(void)
 {
 	TCase *tc;

@@ -112,6 +112,8 @@ START_TEST(an_entry_that_is_no_file_is_not_used)
 }
 END_TEST
 
+SUITE_NEEDS("exec");
+
 static Suite *build(void)
 {
 	TCase *tc;

@@ -107,6 +107,8 @@ START_TEST(only_active_streams_have_a_traced_process)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("posix_trace_get_target_np", a_process_that_traces_itself_is_alive,
 	   a_traced_process_is_alive_until_it_ends, a_process_that_was_not_waited_for_has_ended,
 	   a_family_is_alive_until_its_last_process_ends, only_active_streams_have_a_traced_process)

@@ -152,6 +152,8 @@ START_TEST(types_without_a_name_are_refused)
 }
 END_TEST
 
+SUITE_NEEDS("exec stat pidfd");
+
 SUITE_MAIN("trid_event", a_controller_adds_events_to_the_stream_of_another_process,
 	   a_suspended_stream_and_a_filter_refuse_it, a_full_stream_counts_it_as_lost,
 	   long_data_is_cut, the_log_has_its_schema, types_without_a_name_are_refused)

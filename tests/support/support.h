@@ -14,6 +14,7 @@
 #define PTX_TESTS_SUPPORT_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -37,6 +38,20 @@ int support_main(const char *name, const TTest *const *tests, size_t count);
 	{                                                                                         \
 		return support_run(build());                                                      \
 	}
+
+/*
+ * The features of Linux that all tests of a suite, or one test, need and that an emulator or a
+ * program checker may lack, by the words of builds/emulated.c. PTX_LACKS has the missing words
+ * (builds/lacks.sh). Then the suite or the test is skipped, with this reason.
+ */
+extern const char support_needs[];
+#define SUITE_NEEDS(words) const char support_needs[] = words
+#define NEEDS(words)                                                                              \
+	do {                                                                                      \
+		if (support_lacks(words, __func__))                                               \
+			return;                                                                   \
+	} while (0)
+bool support_lacks(const char *words, const char *who);
 
 /* Calls that must leave errno alone (GEN-02): the value of the expression. */
 #define KEEPS_ERRNO(expression)                                                                   \

@@ -239,6 +239,8 @@ START_TEST(pages_of_a_late_writer_are_freed_when_the_place_is_used_again)
 }
 END_TEST
 
+SUITE_NEEDS("populate");
+
 static Suite *build(void)
 {
 	TCase *tc;

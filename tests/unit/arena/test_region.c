@@ -261,6 +261,8 @@ START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
 }
 END_TEST
 
+SUITE_NEEDS("populate");
+
 static Suite *suite(void)
 {
 	TCase *tc;

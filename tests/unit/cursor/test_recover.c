@@ -375,6 +375,8 @@ START_TEST(a_log_opens_many_times_with_positions_of_their_own)
 }
 END_TEST
 
+SUITE_NEEDS("stat");
+
 static Suite *build(void)
 {
 	TCase *tc;

@@ -207,6 +207,8 @@ START_TEST(a_target_may_look_for_links_as_late_as_it_likes)
 }
 END_TEST
 
+SUITE_NEEDS("exec");
+
 static Suite *build(void)
 {
 	TCase *tc;
