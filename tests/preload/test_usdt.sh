@@ -139,6 +139,38 @@ if ! grep -q 'not permitted' "$tmp/refused.err"; then
 		test "$(grep -c 'an earlier trace has given a probe other types' "$tmp/refused.err")" -eq 2
 fi
 
+# A probe that no jump can replace: branches lead to it and behind it, and its own bytes lead into the
+# file. The kernel records it, where it may; the shim records the other one.
+cat >"$tmp/stuck.c" <<'EOT'
+#include "usdt.h"
+int main(void)
+{
+	__asm__ volatile("xorl %%eax, %%eax\n xorl %%ecx, %%ecx\n 3:\n"
+			 PROBE("stuck", "-4@%%ecx")
+			 "2: .byte 0x05, 5, 0, 0, 0\n incl %%ecx\n cmpl $1, %%ecx\n je 2b\n"
+			 "cmpl $3, %%ecx\n jb 3b\n" ::: "eax", "ecx");
+	__asm__ volatile(PROBE("easy", "-4@$7") "xorl %%eax, %%eax\n xorl %%ecx, %%ecx\n xorl %%edx, %%edx\n"
+			 ::: "eax", "ecx", "edx");
+	return 0;
+}
+EOT
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -w -I"$here" -o "$tmp/stuck" "$tmp/stuck.c" || exit 99
+rm -f "$log"
+run 0 record -o "$log" --probe 'shop:*' "$tmp/stuck"
+check "the shim records the easy one" data easy arg1=7
+if grep -q 'uprobes' "$tmp/err"; then
+	check "record says that the kernel records one" has err '^posixtrace: --probe: 2 probes are traced at 2 places, 1 by uprobes of the kernel$'
+	check "the kernel records each arrival" data stuck "arg1=0
+arg1=2"
+	run 0 verify "$log"
+	check "nothing is lost" has out 'unread 0 + lost 0$'
+	run 0 list --probes "$tmp/stuck"
+	check "list has the method" has out '^probe     uprobe   1 trap    shop:stuck'
+else
+	check "it is refused with the reason" has err '1 refused: 1 (its instructions cannot be moved, and a jump of one byte would lead into the file itself)'
+fi
+
 # What can be wrong with the option.
 for wrong in shop :sold shop: 'shop:(str)' 'shop:sold(str' shop:sold@ 'shop:sold(text)' 'shop:sold()'; do
 	run 2 record -o "$log" --probe "$wrong" "$tmp/shop"

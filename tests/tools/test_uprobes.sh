@@ -191,6 +191,31 @@ if command -v setpriv >/dev/null && test "$(id -u)" = 0; then
 	check "no rights: the reason" has err '^posixtrace: --function and --probe: those of ../static cannot be traced: it is statically linked; no uprobes: no permission '
 fi
 
+# Probes: the events of a static program are those that the library records in a dynamic one.
+sources=$(cd "$here" && cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
+# The kernel sets a semaphore that has data in the file, as the macros of <sys/sdt.h> make it.
+sed 's/^\(volatile uint16_t shop_asked_semaphore __attribute__((used\)))/\1, section(".probes")))/; s/^\(volatile uint16_t shop_asked_semaphore.*\);/\1 = 0;/' "$sources/probe_usdt.c" >shop.c
+if ${CC:-cc} -O1 -w -I"$sources" -o shop shop.c 2>/dev/null && ${CC:-cc} -O1 -w -static -I"$sources" -o shop-static shop.c; then
+	for program in shop shop-static; do
+		run 0 record --force -o $program.ptl --probe 'shop:text(str,str,str)' --probe 'shop:*' ./$program
+		cp out $program.out
+		"$posixtrace" dump --raw -e 'shop:*' -x shop:floats --fields event,data $program.ptl >$program.events
+	done
+	check "probes: record says how" has err '^posixtrace: --probe: 11 probes are traced at 11 places by uprobes of the kernel, 1 refused: 1 (there is no NOP at its place)$'
+	check "probes: the program does what it does" diff shop.out shop-static.out
+	check "probes: there are events" test "$(wc -l <shop.events)" -ge 11
+	check "probes: the values are the same" diff shop.events shop-static.events
+	check "probes: one with a semaphore" has shop-static.events '^shop:asked	arg1=1$'
+	run 0 verify shop-static.ptl
+	check "probes: nothing is lost" has out 'unread 0 + lost 0$'
+	run 0 list --probes ./shop-static
+	check "probes: list has the method and the cost" has out '^probe     uprobe   1 trap    shop:room  '
+	check "probes: a place without a NOP is refused" has out '^probe     refused  -         shop:wrong '
+	run 0 record --force -q -o both.ptl --probe 'shop:room' --function main ./shop-static
+	"$posixtrace" dump --raw -e 'shop:*' -e 'func.*' --fields event both.ptl | sort -u | tr '\n' ' ' >out
+	check "probes and functions together" test "$(cat out)" = "func.call shop:room "
+fi
+
 # C++: an exception leaves functions.
 cat >throws.cc <<'EOF2'
 #include <cstdio>

@@ -203,6 +203,45 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 	return true;
 }
 
+/*
+ * Returns whether the kernel shall record a probe that cannot be patched. Otherwise place->why has
+ * the reason why it cannot be traced.
+ */
+static bool can_trap_probe(struct patches *plan, const struct binary_file *file,
+			   struct probe_place *place)
+{
+	const char *lack = traps_probe_lack(file, &place->probe);
+
+	if (!lack && (plan->traps.is_forced || traps_are_permitted(&plan->traps)))
+		return true;
+	/* Without the library, a probe that could be patched is refused as well. */
+	if (plan->traps.is_forced) {
+		place->method = PATCH_REFUSED;
+		place->why = lack;
+	}
+	return false;
+}
+
+/* Plans a probe that the kernel shall record. Returns the reason of a refusal, or NULL. */
+static const char *trap_probe(struct patches *plan, const struct binary_file *file,
+			      const struct probes_pattern *pattern, const struct probe_place *place)
+{
+	struct shim_plan_site site = { .kind = SHIM_SITE_PROBE };
+	const char *why = probes_take(&plan->probes, file, pattern, &place->probe, &site);
+
+	/* The kernel does not pass vector registers: such an argument has no field. */
+	for (unsigned i = 0; i < site.arguments && !why; i++) {
+		const struct probes_value *value = &plan->probes.value[site.first + i];
+
+		if (value->plan.place == SHIM_PLAN_VECTOR)
+			plan->probes.type[site.type].field[value->field].is_missing = true;
+	}
+	if (!why)
+		why = traps_probe(&plan->traps, file, &place->probe, &site);
+	plan->probes.places += !why;
+	return why;
+}
+
 /* Plans the selected probes. Returns false without memory. */
 static bool patches_probes(struct patches *plan, struct binary_file *file)
 {
@@ -218,10 +257,16 @@ static bool patches_probes(struct patches *plan, struct binary_file *file)
 	for (size_t i = 0; i < kept && good; i++) {
 		const struct probes_pattern *pattern =
 			probes_match(&plan->probes, binary_path(file), &place[i].probe);
+		bool by_kernel;
 
-		if (place[i].method != PATCH_REFUSED)
+		by_kernel = place[i].method == PATCH_REFUSED || plan->traps.is_forced;
+		if (by_kernel && can_trap_probe(plan, file, &place[i]))
+			place[i].why = trap_probe(plan, file, pattern, &place[i]);
+		else if (place[i].method != PATCH_REFUSED)
 			place[i].why = probes_take(&plan->probes, file, pattern, &place[i].probe,
 						   &place[i].site);
+		if (!place[i].why && by_kernel)
+			continue;
 		if (place[i].why)
 			good = note_refusal(&plan->refused_probes, place[i].why);
 		else
@@ -378,6 +423,42 @@ void patches_later(struct patches *later, const struct patches *plan)
 	};
 }
 
+/* Completes the values of the probes that the kernel records, as append_arguments() does. */
+static bool finish_traps(struct patches *plan)
+{
+	struct traps *traps = &plan->traps;
+	bool good = !traps->probes || vec_grow(&traps->type, 0, plan->probes.types);
+
+	for (size_t i = 0; traps->probes && good && i < plan->probes.types; i++)
+		traps->type[traps->types++] = (struct traps_type){ plan->probes.type[i].name,
+								   plan->probes.type[i].schema };
+	for (size_t i = 0; i < traps->traps && good; i++) {
+		struct trap *trap = &traps->trap[i];
+		const size_t from = trap->first, count = trap->values;
+
+		if (trap->kind != TRAP_PROBE)
+			continue;
+		trap->first = (uint32_t)traps->values;
+		trap->values = 0;
+		for (size_t k = from; k < from + count && good; k++) {
+			const struct probes_value *value = &plan->probes.value[k];
+			int bytes = plan->probes.type[trap->type].bytes[value->field];
+
+			if (bytes < 0)
+				continue;
+			good = vec_grow(&traps->value, traps->values, 1);
+			if (!good)
+				break;
+			traps->value[traps->values] = value->plan;
+			traps->value[traps->values++].bytes = (uint8_t)bytes;
+			trap->values++;
+		}
+	}
+	if (!good)
+		say("%s", strerror(ENOMEM));
+	return good;
+}
+
 bool patches_finish(struct patches *plan)
 {
 	if (plan->probes.types + plan->described.types > SHIM_PLAN_TYPES) {
@@ -385,7 +466,7 @@ bool patches_finish(struct patches *plan)
 		    SHIM_PLAN_TYPES);
 		return false;
 	}
-	return probes_finish(&plan->probes);
+	return probes_finish(&plan->probes) && finish_traps(plan);
 }
 
 /* The parts of a plan behind its head, as they are written. */

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "functions/exits.h"
+#include "functions/insn.h"
 
 const char traps_no_memory[] = "there is no memory";
 
@@ -93,11 +94,50 @@ const char *traps_function(struct traps *traps, struct binary_file *file,
 	return why;
 }
 
+const char *traps_probe_lack(const struct binary_file *file, const struct binary_probe *probe)
+{
+	struct insn insn;
+	uint64_t offset;
+	size_t bytes;
+	const uint8_t *code = binary_at(file, probe->address, &bytes);
+
+	if (!insn_is_available())
+		return "posixtrace was built without Zydis";
+	if (!code || !insn_decode(&insn, code, bytes, probe->address) || insn.kind != INSN_NOP ||
+	    !insn.has_breakpoints)
+		return "there is no NOP at its place";
+	if (probe->semaphore && !binary_is_variable(file, probe->semaphore, 2))
+		return "its semaphore is not a variable";
+	if (probe->semaphore && !binary_offset(file, probe->semaphore, &offset))
+		return "its semaphore has no data in the file";
+	return NULL;
+}
+
+const char *traps_probe(struct traps *traps, const struct binary_file *file,
+			const struct binary_probe *probe, const struct shim_plan_site *site)
+{
+	const size_t number = find_file(traps, file);
+	struct trap trap = { .file = (uint32_t)number, .kind = TRAP_PROBE,
+			     .address = probe->address, .type = site->type, .first = site->first,
+			     .values = site->arguments };
+	const char *why;
+
+	if (number == SIZE_MAX)
+		return traps_no_memory;
+	if (probe->semaphore && !binary_offset(file, probe->semaphore, &trap.semaphore))
+		return traps_probe_lack(file, probe);
+	why = add_trap(traps, file, trap);
+	traps->probes += !why;
+	return why;
+}
+
 void traps_fini(struct traps *traps)
 {
 	for (size_t i = 0; i < traps->files; i++)
 		free(traps->file[i].path);
 	free(traps->file);
 	free(traps->trap);
+	free(traps->type);
+	free(traps->value);
 	memset(traps, 0, sizeof(*traps));
 }

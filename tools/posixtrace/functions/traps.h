@@ -15,7 +15,7 @@
 #define TRAPS_MOST     (1u << 20)
 #define TRAPS_MAPPINGS 8
 
-enum trap_kind { TRAP_BEGIN, TRAP_RETURN, TRAP_JUMP };
+enum trap_kind { TRAP_BEGIN, TRAP_RETURN, TRAP_JUMP, TRAP_PROBE };
 
 /* A place with a breakpoint. Addresses are those in the file. */
 struct trap {
@@ -24,6 +24,14 @@ struct trap {
 	bool is_go;
 	uint64_t address, offset; /* offset: in the file */
 	uint64_t function, target;
+	/* TRAP_PROBE: index of its event type, its values in traps.value, and its semaphore */
+	uint32_t type, first, values;
+	uint64_t semaphore;      /* offset in the file, 0: none */
+};
+
+/* An event type of a probe. The texts belong to the plan of probes. */
+struct traps_type {
+	const char *name, *schema;
 };
 
 /* A file with such places. */
@@ -48,7 +56,12 @@ struct traps {
 	size_t traps, room;
 	struct traps_file *file;
 	size_t files;
-	size_t functions;
+	size_t functions, probes;
+	/* Set by patches_finish(): the values have their number of bytes in an event. */
+	struct traps_type *type;
+	size_t types;
+	struct shim_plan_argument *value;
+	size_t values;
 };
 
 /* Returns whether functions and probes may be recorded by the kernel. */
@@ -67,6 +80,20 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 const char *traps_function(struct traps *traps, struct binary_file *file,
 			   const struct binary_function *function);
 extern const char traps_no_memory[];
+
+/*
+ * Returns NULL if the kernel can record a probe of the file, or the reason why not: a breakpoint
+ * needs a NOP, and the semaphore must be a variable with data in the file. The kernel increments
+ * others before the program begins, when they are set to 0.
+ */
+const char *traps_probe_lack(const struct binary_file *file, const struct binary_probe *probe);
+
+/*
+ * Adds the place of a probe for which that is so. site has the index of its type and of its values,
+ * as probes_take() has set them. Returns as traps_function() does.
+ */
+const char *traps_probe(struct traps *traps, const struct binary_file *file,
+			const struct binary_probe *probe, const struct shim_plan_site *site);
 
 /* Frees all memory. The plan is then empty. */
 void traps_fini(struct traps *traps);

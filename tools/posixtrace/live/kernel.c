@@ -152,7 +152,7 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	 * Page faults come by perf_event_open(), system calls and functions by BPF, which stamp by
 	 * CLOCK_MONOTONIC. All other events come by the kernel's tracing.
 	 */
-	if (event.type >= KERNEL_TYPE_TRAP)
+	if (event.type >= KERNEL_TYPE_PROBE)
 		kernel_add_monotonic(kernel, record, ticks);
 	else
 		kernel_add(kernel, record, ticks);

@@ -98,6 +98,8 @@ struct kernel_call {
 #define KERNEL_TYPE_FAULT UINT32_MAX       /* a sample of page faults */
 #define KERNEL_TYPE_CALL  (UINT32_MAX - 1) /* a record of a system call: syscalls/syscalls.h */
 #define KERNEL_TYPE_TRAP  (UINT32_MAX - 2) /* a call of a function: the data of func.call */
+/* a probe of plan.traps: the index of its type, 4 bytes, precedes its data */
+#define KERNEL_TYPE_PROBE (UINT32_MAX - 3)
 
 /* The processes of which the kernel records system calls. */
 enum kernel_calls {

@@ -93,7 +93,7 @@ static void take_call(void *arg, const struct syscalls_record *record, const uns
 	struct kernel_record of = { .pid = (pid_t)record->pid, .tid = (pid_t)record->tid };
 
 	if (kernel->traps)
-		kernel_traps_take(kernel, record);
+		kernel_traps_take(kernel, record, piece, bytes);
 	if (record->kind >= SYSCALLS_DEAD || !kernel_has_calls(&kernel->plan))
 		return;
 	if (bytes > sizeof(data) - sizeof(copy))

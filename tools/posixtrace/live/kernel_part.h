@@ -57,7 +57,8 @@ void kernel_calls_fini(struct kernel *kernel);
  */
 struct syscalls_record;
 int kernel_traps_begin(struct kernel *kernel);
-void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record);
+void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record,
+		       const unsigned char *piece, size_t bytes);
 void kernel_traps_stop(struct kernel *kernel);
 /* Reports the calls that have not ended, after the last look. */
 void kernel_traps_complete(struct kernel *kernel);

@@ -95,23 +95,152 @@ static bool is_chosen(const struct kernel_plan *plan, const char *type)
 	return !plan->choose || choose_type(plan->choose, type);
 }
 
+/* ------------------------------------------------------------------ probes */
+
+/* Describes a value of a probe for the kernel. texts: how many texts the probe has so far. */
+static struct uprobes_value value_of(const struct shim_plan_argument *from, unsigned texts,
+				     unsigned room)
+{
+	const bool is_text = from->bytes == 0;
+	struct uprobes_value value = {
+		.how = is_text ? UPROBES_TEXT_AT : UPROBES_KNOWN,
+		.base = UPROBES_NONE, .index = UPROBES_NONE, .value = from->value,
+		.size = is_text ? (uint16_t)room : from->size,
+		.at = is_text ? (uint16_t)(texts * room) : 0,
+	};
+
+	switch ((enum shim_plan_place)from->place) {
+	case SHIM_PLAN_REGISTER:
+		value.base = from->base;
+		value.value = 0;
+		break;
+	case SHIM_PLAN_MEMORY:
+	case SHIM_PLAN_OBJECT:
+		value.how = is_text ? UPROBES_TEXT_BEHIND : UPROBES_NUMBER;
+		value.in_file = from->place == SHIM_PLAN_OBJECT;
+		if (value.in_file)
+			break;
+		value.base = from->base;
+		value.index = from->index;
+		value.shift = from->shift;
+		break;
+	case SHIM_PLAN_VECTOR: /* the kernel does not pass these registers */
+		value.how = UPROBES_KNOWN;
+		break;
+	case SHIM_PLAN_CONSTANT:
+	case SHIM_PLAN_PLACES:
+		break;
+	}
+	return value;
+}
+
+/* Describes all values of a probe. The texts have equal parts of 511 bytes. */
+static void make_values(const struct traps *from, const struct trap *trap,
+			struct uprobes_values *values)
+{
+	const struct shim_plan_argument *value = from->value + trap->first;
+	unsigned texts = 0, count = 0;
+
+	values->address = trap->address;
+	for (uint32_t i = 0; i < trap->values; i++)
+		texts += value[i].bytes == 0;
+	for (uint32_t i = 0; i < trap->values && i < UPROBES_VALUES; i++) {
+		values->value[i] = value_of(&value[i], count, texts ? 511 / texts : 0);
+		count += value[i].bytes == 0;
+	}
+}
+
+/* Returns a number that the kernel has found, with its size and its sign in the program. */
+static uint64_t number_of(const struct shim_plan_argument *value, const struct uprobes_found *found,
+			  uint32_t i)
+{
+	const unsigned unused = value->size < 8 ? 64 - 8u * value->size : 0;
+	uint64_t number = 0;
+
+	switch ((enum shim_plan_place)value->place) {
+	case SHIM_PLAN_CONSTANT:
+		number = (uint64_t)value->value;
+		break;
+	case SHIM_PLAN_REGISTER:
+		number = found->reg[value->base & 15] >> value->shift;
+		break;
+	case SHIM_PLAN_MEMORY:
+	case SHIM_PLAN_OBJECT:
+		number = found->number[i];
+		break;
+	case SHIM_PLAN_VECTOR:
+	case SHIM_PLAN_PLACES:
+		break;
+	}
+	number <<= unused;
+	return value->is_signed ? (uint64_t)((int64_t)number >> unused) : number >> unused;
+}
+
+/* Keeps the event of a probe. */
+static void take_probe(struct kernel *kernel, const struct syscalls_record *record,
+		       const struct uprobes_found *found)
+{
+	const struct traps *from = kernel->plan.traps;
+	const struct trap *trap = &from->trap[record->number];
+	const struct uprobes_values *values = &kernel->traps->values[record->number];
+	struct kernel_event event = { .type = KERNEL_TYPE_PROBE,
+				      .address = UPROBES_ADDRESS(record) };
+	const struct kernel_record of = { .pid = (pid_t)record->pid, .tid = (pid_t)record->tid };
+	unsigned char data[4 + UPROBES_VALUES * 8 + UPROBES_TEXT_BYTES];
+	size_t used = 4;
+
+	if (kernel->plan.choose && !choose_type(kernel->plan.choose, from->type[trap->type].name))
+		return;
+	memcpy(data, &trap->type, 4);
+	for (uint32_t i = 0; i < trap->values && i < UPROBES_VALUES; i++) {
+		const struct shim_plan_argument *value = &from->value[trap->first + i];
+		const uint64_t number = number_of(value, found, i);
+		size_t len = 0;
+
+		if (value->bytes) {
+			memcpy(data + used, &number, value->bytes);
+			used += value->bytes;
+			continue;
+		}
+		if (found->length[i])
+			len = strnlen(found->text + values->value[i].at, found->length[i] - 1);
+		if (len > values->value[i].size)
+			len = values->value[i].size;
+		memcpy(data + used, found->text + values->value[i].at, len);
+		data[used + len] = '\0';
+		used += len + 1;
+	}
+	event.bytes = (uint32_t)used;
+	kernel_add_event(kernel, of, record->time_ns, event, data);
+}
+
+/* ------------------------------------------------------------------ the recording */
+
 /* Makes the lists of places for the two users. Returns false without memory. */
 static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 {
 	static const uint8_t kinds[] = {
 		[TRAP_BEGIN] = MATCH_BEGIN, [TRAP_RETURN] = MATCH_RETURN, [TRAP_JUMP] = MATCH_JUMP,
+		[TRAP_PROBE] = MATCH_OTHER,
 	};
 	const struct traps *from = kernel->plan.traps;
 
 	*where = calloc(from->traps, sizeof(**where));
 	kernel->traps->place = calloc(from->traps, sizeof(*kernel->traps->place));
-	if (!*where || !kernel->traps->place)
+	if (from->probes)
+		kernel->traps->values = calloc(from->traps, sizeof(*kernel->traps->values));
+	if (!*where || !kernel->traps->place || (from->probes && !kernel->traps->values))
 		return false;
 	for (size_t i = 0; i < from->traps; i++) {
 		const struct trap *trap = &from->trap[i];
 
 		(*where)[i] = (struct uprobes_place){ .file = trap->file, .offset = trap->offset,
+						      .semaphore = trap->semaphore,
 						      .is_go = trap->is_go };
+		if (trap->kind == TRAP_PROBE) {
+			make_values(from, trap, &kernel->traps->values[i]);
+			(*where)[i].values = &kernel->traps->values[i];
+		}
 		kernel->traps->place[i] = (struct match_place){
 			.kind = kinds[trap->kind], .condition = trap->condition,
 			.is_go = trap->is_go, .address = trap->address,
@@ -157,10 +286,19 @@ int kernel_traps_begin(struct kernel *kernel)
 	return TOOL_FAILURE;
 }
 
-void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record)
+void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record,
+		       const unsigned char *piece, size_t bytes)
 {
-	if (record->kind == SYSCALLS_TRAP && record->number < kernel->plan.traps->traps)
+	struct uprobes_found found;
+
+	if (record->kind == SYSCALLS_TRAP && record->number < kernel->plan.traps->traps) {
 		note_module(kernel, record);
+		if (kernel->plan.traps->trap[record->number].kind == TRAP_PROBE &&
+		    bytes >= sizeof(found)) {
+			memcpy(&found, piece, sizeof(found));
+			take_probe(kernel, record, &found);
+		}
+	}
 	match_record(&kernel->traps->match, record);
 }
 
@@ -184,6 +322,7 @@ void kernel_traps_fini(struct kernel *kernel)
 	if (kernel->traps->match.take)
 		match_end(&kernel->traps->match, (uint64_t)kernel->now.monotonic_ns);
 	free(kernel->traps->place);
+	free(kernel->traps->values);
 	free(kernel->traps->module);
 	table_fini(&kernel->traps->of_module);
 	free(kernel->traps);

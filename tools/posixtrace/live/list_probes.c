@@ -21,6 +21,7 @@
 #include "functions/libraries.h"
 #include "functions/prototype.h"
 #include "functions/probes.h"
+#include "functions/traps.h"
 #include "live/image.h"
 #include "live/process.h"
 #include "symbols/demangle.h"
@@ -43,26 +44,33 @@ static void put_name(const char *name)
 	free(source);
 }
 
-/* Writes the line of a probe. */
-static void put_probe(const struct probe_place *place)
+/*
+ * Writes the line of a probe. by_kernel: the library cannot be in the process. The kernel records
+ * other probes only if they cannot be patched.
+ */
+static void put_probe(const struct binary_file *file, const struct probe_place *place,
+		      bool by_kernel)
 {
 	const struct binary_probe *probe = &place->probe;
+	const char *lack = traps_probe_lack(file, probe);
+	const bool is_trap = (by_kernel || place->method == PATCH_REFUSED) && !lack;
 
-	out_printf(&out_stdout, "probe     %-7s  %-8s  ", methods[place->method],
-		   place->method == PATCH_REFUSED ? "-" : "1 event");
+	out_printf(&out_stdout, "probe     %-7s  %-8s  ",
+		   is_trap ? "uprobe" : methods[place->method],
+		   is_trap ? "1 trap" : place->method == PATCH_REFUSED ? "-" : "1 event");
 	text_safe(&out_stdout, probe->provider, strlen(probe->provider));
 	out_char(&out_stdout, ':');
 	text_safe(&out_stdout, probe->name, strlen(probe->name));
 	out_str(&out_stdout, "  (");
 	text_safe(&out_stdout, probe->arguments, strlen(probe->arguments));
 	out_str(&out_stdout, probe->semaphore ? ", semaphore)" : ")");
-	if (place->method == PATCH_REFUSED)
+	if (!is_trap && place->method == PATCH_REFUSED)
 		out_printf(&out_stdout, ": %s", place->why);
 	out_char(&out_stdout, '\n');
 }
 
 /* Writes the probes of a file in the order of their addresses. Returns false without memory. */
-static bool put_probes(struct binary_file *file)
+static bool put_probes(struct binary_file *file, bool by_kernel)
 {
 	struct probe_place *place;
 	size_t count;
@@ -71,7 +79,7 @@ static bool put_probes(struct binary_file *file)
 	if (good && count)
 		probe_places(file, place, count);
 	for (size_t i = 0; i < count && good; i++)
-		put_probe(&place[i]);
+		put_probe(file, &place[i], by_kernel);
 	free(place);
 	return good;
 }
@@ -166,12 +174,13 @@ static int list_file(const char *path, bool is_foreign)
 	}
 	text_safe(&out_stdout, path, strlen(path));
 	out_str(&out_stdout, ":\n");
-	if (!put_probes(file)) {
+	by_kernel = !binary_unknown(file) && (is_foreign || is_foreign_file(file));
+	if (!put_probes(file, is_foreign || binary_is_static(file) ||
+			      is_foreign_program(path))) {
 		say("%s", strerror(ENOMEM));
 		binary_close(file);
 		return TOOL_FAILURE;
 	}
-	by_kernel = !binary_unknown(file) && (is_foreign || is_foreign_file(file));
 	lack = by_kernel ? NULL : patchable_lack(file);
 	if (lack)
 		out_printf(&out_stdout, "function  refused  -         *: %s\n", lack);

@@ -69,6 +69,10 @@ void patch_say(struct patches *plan, const char *where)
 		out_printf(&err, "posixtrace: --probe: %zu probe%s%s %s traced at %zu place%s",
 			   types, types == 1 ? "" : "s", where, types == 1 ? "is" : "are", places,
 			   places == 1 ? "" : "s");
+		if (plan->traps.probes == places && places)
+			out_str(&err, " by uprobes of the kernel");
+		else if (plan->traps.probes)
+			out_printf(&err, ", %zu by uprobes of the kernel", plan->traps.probes);
 		say_refused(&err, &plan->refused_probes);
 	}
 	out_flush(&err);

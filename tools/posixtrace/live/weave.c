@@ -298,6 +298,7 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	posix_trace_close(weave.from);
 	free(weave.stacked);
 	free(weave.kernel_id);
+	free(weave.probe_id);
 	free(weave.thread);
 	if (err)
 		say("%s: it has no events of the kernel and no stacks: %s", file->path,

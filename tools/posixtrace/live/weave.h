@@ -26,6 +26,7 @@ struct weave {
 	trace_id_t from;
 	struct posix_trace_composer_np *to;
 	trace_event_id_t id[WEAVE_TYPES], *kernel_id; /* kernel_id: of kernel.type */
+	trace_event_id_t *probe_id; /* of kernel.plan.traps->type */
 	struct posix_trace_thread_np *thread; /* those of the old log, in order */
 	size_t threads;
 	unsigned char *stacked; /* by id of a type: enum weave_stacked */
@@ -66,6 +67,10 @@ int weave_call(struct weave *weave, const struct kernel_record *record);
  * the old log does not have them.
  */
 int weave_traps_mappings(struct weave *weave);
+/* Adds the event types of the probes. */
+int weave_traps_types(struct weave *weave);
+/* Appends the event of a probe. */
+int weave_traps_put(struct weave *weave, const struct kernel_record *record);
 
 /*
  * Appends the event cpu.stack of a stack, unless the log has it. event has the time, the process

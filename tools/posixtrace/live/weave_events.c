@@ -68,6 +68,8 @@ int weave_types(struct weave *weave)
 			posix_trace_compose_schema_np(weave->to, weave->kernel_id[i],
 						      kernel->type[i].schema);
 	}
+	if (!err)
+		err = weave_traps_types(weave);
 	return err ? err : weave_calls_types(weave);
 }
 
@@ -334,6 +336,8 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 
 	if (event->type == KERNEL_TYPE_CALL)
 		return weave_call(weave, record);
+	if (event->type == KERNEL_TYPE_PROBE)
+		return weave_traps_put(weave, record);
 	if (event->type == KERNEL_TYPE_FAULT || event->type == KERNEL_TYPE_TRAP)
 		return weave_events_put(weave, event->type == KERNEL_TYPE_TRAP ? WEAVE_CALL :
 					WEAVE_FAULT, record, event->address,
@@ -389,9 +393,10 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 /* Whether a record comes by BPF: the kernel then recorded traced processes only. */
 static bool is_call(const struct weave *weave, const struct kernel_record *record)
 {
-	return record->kind == KERNEL_EVENT &&
-	       (weave->kernel->event[record->other].type == KERNEL_TYPE_CALL ||
-		weave->kernel->event[record->other].type == KERNEL_TYPE_TRAP);
+	const uint32_t type = record->kind == KERNEL_EVENT ?
+			      weave->kernel->event[record->other].type : 0;
+
+	return type >= KERNEL_TYPE_PROBE && type != KERNEL_TYPE_FAULT;
 }
 
 int weave_record(struct weave *weave, const struct kernel_record *record)

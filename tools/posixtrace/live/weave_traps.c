@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* weave_traps.c - adds to a log where the files of functions were mapped that uprobes recorded. */
+/*
+ * weave_traps.c - adds to a log what uprobes recorded: the probes, and where the files of functions
+ * and probes were mapped.
+ */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "live/kernel_traps.h"
@@ -40,4 +45,36 @@ int weave_traps_mappings(struct weave *weave)
 		err = put_module(weave, module, &kernel->plan.traps->file[module->file]);
 	}
 	return err;
+}
+
+int weave_traps_types(struct weave *weave)
+{
+	const struct kernel *kernel = weave->kernel;
+	const size_t types = kernel->traps ? kernel->plan.traps->types : 0;
+	int err = 0;
+
+	weave->probe_id = calloc(types + 1, sizeof(*weave->probe_id));
+	if (!weave->probe_id)
+		return ENOMEM;
+	for (size_t i = 0; i < types && !err; i++) {
+		const struct traps_type *type = &kernel->plan.traps->type[i];
+
+		err = posix_trace_compose_name_np(weave->to, type->name, &weave->probe_id[i]);
+		/* The shim may have described the type already, by the same plan. */
+		if (!err)
+			posix_trace_compose_schema_np(weave->to, weave->probe_id[i], type->schema);
+	}
+	return err;
+}
+
+int weave_traps_put(struct weave *weave, const struct kernel_record *record)
+{
+	const struct kernel *kernel = weave->kernel;
+	const struct kernel_event *event = &kernel->event[record->other];
+	const unsigned char *data = kernel->data + event->first;
+	uint32_t type;
+
+	memcpy(&type, data, sizeof(type));
+	return weave_put(weave, weave->probe_id[type], record, event->address,
+			 data + sizeof(type), event->bytes - sizeof(type));
 }

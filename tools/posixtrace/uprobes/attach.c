@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * attach.c - the BPF program of the places, and the links between the two.
+ * attach.c - loads the BPF programs, and links them with the places.
  *
  * There are two ways to attach. A link of the kind uprobe_multi has all places of a file; it is
  * made and removed in one step, however many they are. Kernels before 6.6 need an event and a link
@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,7 +18,7 @@
 
 #include "base/procfile.h"
 #include "base/vec.h"
-#include "syscalls/assemble.h"
+#include "uprobes/arrive.h"
 
 #if defined __x86_64__
 
@@ -28,126 +27,64 @@
 struct multi_attr {
 	uint32_t program, target, attach, flags;
 	uint64_t path, offsets, semaphores, cookies;
-	uint32_t count, multi_flags, pid, unused;
+	uint32_t count, multi_flags, pid, unused; /* pid 0: all processes */
 };
-
-/* Offsets in struct pt_regs. */
-enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
-
-/* The upper half of a cookie. The lower half is the index of the place. */
-#define COOKIE_GO 1
-
-/* Places on the stack of the program. The record needs a multiple of 8. */
-enum {
-	AT_TID = -4, AT_PID = -8, AT_ZERO = -12,
-	AT_RECORD = -16 - (int)sizeof(struct syscalls_record)
-};
-
-/* The place on the stack of a member of the record, by its offset there. */
-static int member_at(size_t offset)
-{
-	return AT_RECORD + (int)offset;
-}
-
-/* Stores a register of the thread in a member of the record. */
-static void copy_register(struct program *p, int reg, size_t member)
-{
-	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, reg);
-	store_register(p, BPF_DW, BPF_REG_10, member_at(member), BPF_REG_1);
-}
-
-/* Copies memory at the address in register 3. If it cannot be read, the kernel stores zeros. */
-static void copy_memory(struct program *p, size_t member, int bytes)
-{
-	move_register(p, BPF_REG_1, BPF_REG_10);
-	add_number(p, BPF_REG_1, member_at(member));
-	move_number(p, BPF_REG_2, bytes);
-	call_function(p, BPF_FUNC_probe_read_user);
-}
 
 /*
- * Makes the program. The record is composed on the stack: these programs can be preempted, so the
- * memory of a CPU that the programs of system calls use could be overwritten.
+ * Loads a program for either way. The first one that is loaded chooses the way. Kernels that lack
+ * the newer one refuse the program with its attach type. Returns the descriptor, or -1.
  */
-static void make_program(struct program *p, const int *map)
+static int load_either(struct uprobes *uprobes, const struct program *program, bool is_first)
 {
-	const size_t args = offsetof(struct syscalls_record, arg);
-	size_t is_traced, is_c, is_kept;
+	int fd = -1;
 
-	p->count = 0;
-	move_register(p, BPF_REG_6, BPF_REG_1);
-	call_function(p, BPF_FUNC_get_current_pid_tgid);
-	store_register(p, BPF_W, BPF_REG_10, AT_TID, BPF_REG_0);
-	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
-	store_register(p, BPF_W, BPF_REG_10, AT_PID, BPF_REG_0);
-	look_up(p, map[SYSCALLS_MAP_TRACED], AT_PID);
-	is_traced = jump_if(p, BPF_JNE, BPF_REG_0, 0);
-	leave_program(p);
-	jump_lands(p, is_traced);
-
-	call_function(p, BPF_FUNC_ktime_get_ns);
-	store_register(p, BPF_DW, BPF_REG_10,
-		       member_at(offsetof(struct syscalls_record, time_ns)), BPF_REG_0);
-	for (size_t at = offsetof(struct syscalls_record, begin_ns);
-	     at < sizeof(struct syscalls_record); at += 8)
-		store_number(p, BPF_DW, BPF_REG_10, member_at(at), 0);
-	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_PID);
-	store_register(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, pid)),
-		       BPF_REG_1);
-	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
-	store_register(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, tid)),
-		       BPF_REG_1);
-	store_number(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, kind)),
-		     SYSCALLS_TRAP);
-	copy_register(p, REG_RIP, offsetof(struct syscalls_record, begin_ns));
-	copy_register(p, REG_RSP, offsetof(struct syscalls_record, result));
-	copy_register(p, REG_FLAGS, args + 3 * 8);
-	copy_register(p, REG_RAX, args + 1 * 8);
-	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_RSP);
-	copy_memory(p, args + 2 * 8, 8);
-
-	move_register(p, BPF_REG_1, BPF_REG_6);
-	call_function(p, BPF_FUNC_get_attach_cookie);
-	store_register(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, number)),
-		       BPF_REG_0);
-	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
-	is_c = jump_if(p, BPF_JNE, BPF_REG_0, COOKIE_GO);
-	/* A goroutine begins with the bounds of its stack: the low one, then the high one. */
-	copy_register(p, REG_R14, args);
-	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_R14);
-	copy_memory(p, args + 4 * 8, 16);
-	jump_lands(p, is_c);
-
-	load_map(p, BPF_REG_1, map[SYSCALLS_MAP_RING]);
-	move_register(p, BPF_REG_2, BPF_REG_10);
-	add_number(p, BPF_REG_2, AT_RECORD);
-	move_number(p, BPF_REG_3, (int)sizeof(struct syscalls_record));
-	move_number(p, BPF_REG_4, 0);
-	call_function(p, BPF_FUNC_ringbuf_output);
-	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
-	count_lost(p, map, AT_ZERO, SYSCALLS_LOST_TRAPS);
-	jump_lands(p, is_kept);
-	leave_program(p);
+	if (is_first || uprobes->is_multi)
+		fd = syscalls_load(program, BPF_PROG_TYPE_KPROBE, TRACE_UPROBE_MULTI);
+	if (is_first)
+		uprobes->is_multi = fd >= 0;
+	return fd >= 0 || uprobes->is_multi ? fd : syscalls_load(program, BPF_PROG_TYPE_KPROBE, 0);
 }
 
 /*
- * Loads the program for either way. POSIXTRACE_KERNEL=perf chooses the older one, as it does for
- * the records of the scheduler. Kernels that lack the newer way refuse the program with its attach
- * type. Returns the kernel's reason, or NULL.
+ * Loads the program of places without values. POSIXTRACE_KERNEL=perf chooses the older way, as it
+ * does for the records of the scheduler. Returns the kernel's reason, or NULL.
  */
 static const char *load_uprobe(struct uprobes *uprobes)
 {
 	const char *way = getenv("POSIXTRACE_KERNEL");
 	static struct program program;
-	bool has_multi = !way || strcmp(way, "perf") != 0;
 
-	make_program(&program, uprobes->syscalls->map);
-	uprobes->program = has_multi ? syscalls_load(&program, BPF_PROG_TYPE_KPROBE,
-						     TRACE_UPROBE_MULTI) : -1;
-	uprobes->is_multi = uprobes->program >= 0;
-	if (!uprobes->is_multi)
-		uprobes->program = syscalls_load(&program, BPF_PROG_TYPE_KPROBE, 0);
+	arrive_plain(&program, uprobes->syscalls->map);
+	uprobes->program = load_either(uprobes, &program, !way || strcmp(way, "perf") != 0);
 	return uprobes->program < 0 ? syscalls_reason(errno) : NULL;
+}
+
+/* Stores the values of all places, and loads the program for them. Returns as load_uprobe(). */
+static const char *load_valued(struct uprobes *uprobes, const struct uprobes_place *place,
+			       size_t count)
+{
+	union bpf_attr make = { .map_type = BPF_MAP_TYPE_HASH, .key_size = 4,
+				.value_size = sizeof(struct uprobes_values) };
+	static struct program program;
+
+	for (size_t i = 0; i < count; i++)
+		make.max_entries += place[i].values != NULL;
+	if (!make.max_entries)
+		return NULL;
+	uprobes->values = syscalls_bpf(BPF_MAP_CREATE, &make);
+	for (uint32_t i = 0; i < count && uprobes->values >= 0; i++) {
+		union bpf_attr store = { .map_fd = (uint32_t)uprobes->values,
+					 .key = (uintptr_t)&i,
+					 .value = (uintptr_t)place[i].values };
+
+		if (place[i].values && syscalls_bpf(BPF_MAP_UPDATE_ELEM, &store))
+			return syscalls_reason(errno);
+	}
+	if (uprobes->values >= 0) {
+		arrive_valued(&program, uprobes->syscalls->map, uprobes->values);
+		uprobes->valued = load_either(uprobes, &program, false);
+	}
+	return uprobes->valued < 0 ? syscalls_reason(errno) : NULL;
 }
 
 /* Keeps a descriptor until the end. Without memory it is closed. */
@@ -165,7 +102,7 @@ static bool keep_descriptor(struct uprobes *uprobes, int fd)
 /* The kernel passes this number to the program at each arrival of a thread. */
 static uint64_t cookie_of(const struct uprobes_place *place, size_t index)
 {
-	return index | (uint64_t)(place->is_go ? COOKIE_GO : 0) << 32;
+	return index | (uint64_t)(place->is_go ? ARRIVE_GO : 0) << 32;
 }
 
 /* The places of one file, as the kernel wants them. */
@@ -173,6 +110,7 @@ struct batch {
 	const char *path;
 	uint64_t *offset, *semaphore, *cookie;
 	size_t count;
+	int program;
 	bool has_semaphores;
 };
 
@@ -181,7 +119,7 @@ static int link_places(struct uprobes *uprobes, const struct batch *batch, size_
 		       size_t count)
 {
 	struct multi_attr attr = {
-		.program = (uint32_t)uprobes->program, .attach = TRACE_UPROBE_MULTI,
+		.program = (uint32_t)batch->program, .attach = TRACE_UPROBE_MULTI,
 		.path = (uintptr_t)batch->path, .offsets = (uintptr_t)(batch->offset + first),
 		.cookies = (uintptr_t)(batch->cookie + first), .count = (uint32_t)count,
 	};
@@ -231,7 +169,7 @@ static int attach_place(struct uprobes *uprobes, const struct batch *batch, size
 		.config = batch->semaphore[index] << 32,
 		.config1 = (uintptr_t)batch->path, .config2 = batch->offset[index],
 	};
-	union bpf_attr link = { .link_create = { .prog_fd = (uint32_t)uprobes->program,
+	union bpf_attr link = { .link_create = { .prog_fd = (uint32_t)batch->program,
 						 .attach_type = BPF_PERF_EVENT } };
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -271,11 +209,12 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 	return err == EMFILE || err == ENOMEM || !good ? last : 0;
 }
 
-/* Attaches the places of one file. Returns 0 or an error number. */
+/* Attaches the places of one file, those with or without values. Returns 0 or an error number. */
 static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
-		       const struct uprobes_place *place, size_t count)
+		       const struct uprobes_place *place, size_t count, bool has_values)
 {
-	struct batch batch = { .path = path };
+	struct batch batch = { .path = path,
+			       .program = has_values ? uprobes->valued : uprobes->program };
 	uint64_t *memory = calloc(count, 3 * sizeof(*memory));
 	int err;
 
@@ -285,7 +224,7 @@ static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
 	batch.semaphore = memory + count;
 	batch.cookie = memory + 2 * count;
 	for (size_t i = 0; i < count; i++) {
-		if (place[i].file != file)
+		if (place[i].file != file || (place[i].values != NULL) != has_values)
 			continue;
 		batch.offset[batch.count] = place[i].offset;
 		batch.semaphore[batch.count] = place[i].semaphore;
@@ -305,12 +244,18 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 	uint32_t files = 0;
 	int err = 0;
 
-	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1 };
+	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1, .valued = -1,
+				     .values = -1 };
 	why = load_uprobe(uprobes);
+	if (!why)
+		why = load_valued(uprobes, place, count);
+	/* Files without places among them are possible: they are skipped. */
 	for (size_t i = 0; i < count; i++)
 		files = place[i].file >= files ? place[i].file + 1 : files;
 	for (uint32_t i = 0; i < files && !why && !err; i++)
-		err = attach_file(uprobes, path[i], i, place, count);
+		err = attach_file(uprobes, path[i], i, place, count, false);
+	for (uint32_t i = 0; i < files && !why && !err; i++)
+		err = attach_file(uprobes, path[i], i, place, count, true);
 	return err ? syscalls_reason(err) : why;
 }
 
@@ -320,7 +265,8 @@ const char *uprobes_refusal(void)
 	struct syscalls syscalls;
 	const char *why = syscalls_begin(&syscalls, NULL, getpid(), SYSCALLS_OF_PROCESS);
 
-	uprobes = (struct uprobes){ .syscalls = &syscalls, .program = -1 };
+	uprobes = (struct uprobes){ .syscalls = &syscalls, .program = -1, .valued = -1,
+				    .values = -1 };
 	if (!why)
 		why = load_uprobe(&uprobes);
 	if (!why && !uprobes.is_multi && event_type() < 0)
@@ -341,7 +287,8 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count)
 {
 	(void)path, (void)place, (void)count;
-	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1 };
+	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1, .valued = -1,
+				     .values = -1 };
 	return uprobes_refusal();
 }
 
@@ -354,7 +301,13 @@ void uprobes_end(struct uprobes *uprobes)
 		close(uprobes->fd[--uprobes->fds]);
 	free(uprobes->fd);
 	uprobes->fd = NULL;
-	if (uprobes->syscalls && uprobes->program >= 0)
+	if (!uprobes->syscalls)
+		return;
+	if (uprobes->program >= 0)
 		close(uprobes->program);
-	uprobes->program = -1;
+	if (uprobes->valued >= 0)
+		close(uprobes->valued);
+	if (uprobes->values >= 0)
+		close(uprobes->values);
+	uprobes->program = uprobes->valued = uprobes->values = -1;
 }

@@ -31,16 +31,52 @@
 #define UPROBES_LOW(record)       ((record)->arg[4])
 #define UPROBES_HIGH(record)      ((record)->arg[5])
 
+#define UPROBES_VALUES     12   /* of a place */
+#define UPROBES_TEXT_BYTES 1024 /* memory for the texts of a place */
+
+/* How the program finds a value. Other values are in registers, or constants. */
+enum uprobes_how { UPROBES_KNOWN, UPROBES_NUMBER, UPROBES_TEXT_AT, UPROBES_TEXT_BEHIND };
+
+/*
+ * A value of a place. Its address is the sum of value, of the register base, and of the register
+ * index shifted by shift; UPROBES_NONE: no such register. UPROBES_NUMBER: a number of size bytes is
+ * there. UPROBES_TEXT_AT: a text is there; UPROBES_TEXT_BEHIND: a pointer to a text. A text has at
+ * most size bytes with its NUL, less than 512, and is stored from the byte at on, less than 512.
+ */
+struct uprobes_value {
+	uint8_t how, base, index, shift;
+	uint16_t size, at;
+	int64_t value;
+	uint64_t in_file;   /* 1: value is an address in the file */
+};
+
+#define UPROBES_NONE 0xff
+
+struct uprobes_values {
+	uint64_t address;   /* of the place in the file */
+	struct uprobes_value value[UPROBES_VALUES];
+};
+
+/* The memory behind the record of a place with values. reg[i] is the register with number i. */
+struct uprobes_found {
+	uint64_t reg[16];
+	uint64_t number[UPROBES_VALUES];
+	uint32_t length[UPROBES_VALUES]; /* of texts, with the NUL; 0: not readable */
+	char text[UPROBES_TEXT_BYTES];
+};
+
 struct uprobes_place {
 	uint32_t file;      /* index of its path */
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* offset of a number of 2 bytes to be incremented; 0: none */
 	bool is_go;
+	const struct uprobes_values *values; /* NULL: none */
 };
 
 struct uprobes {
 	struct syscalls *syscalls;
-	int program;
+	int program, valued;  /* valued: the program of places with values; -1: there are none */
+	int values;           /* the map of the values, by the index of the place */
 	bool is_multi;        /* one link has many places (Linux 6.6) */
 	int *fd;              /* links, or events and their links */
 	size_t fds;

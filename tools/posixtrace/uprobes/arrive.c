@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arrive.c - the two BPF programs, instruction by instruction, as those of syscalls/program.c.
+ *
+ * Both run in the thread that has arrived at a place, and may be preempted there. Register 6 has
+ * the context, which is the thread's registers (struct pt_regs). In the program of values, register
+ * 7 has the difference of addresses in the process and in the file, 8 the values of the place, and
+ * 9 the record.
+ */
+#include "uprobes/arrive.h"
+
+#include <stddef.h>
+
+#include "syscalls/assemble.h"
+
+#if defined __x86_64__
+
+/* Offsets in struct pt_regs. */
+enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
+
+/* Places on the stack of the program. The record needs a multiple of 8. */
+enum {
+	AT_TID = -4, AT_PID = -8, AT_ZERO = -12,
+	AT_RECORD = -16 - (int)sizeof(struct syscalls_record)
+};
+
+/* The place on the stack of a member of the record, by its offset there. */
+static int member_at(size_t offset)
+{
+	return AT_RECORD + (int)offset;
+}
+
+/* Stores a register of the thread in a member of the record. */
+static void copy_register(struct program *p, int reg, size_t member)
+{
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, reg);
+	store_register(p, BPF_DW, BPF_REG_10, member_at(member), BPF_REG_1);
+}
+
+/* Copies memory at the address in register 3. If it cannot be read, the kernel stores zeros. */
+static void copy_memory(struct program *p, size_t member, int bytes)
+{
+	move_register(p, BPF_REG_1, BPF_REG_10);
+	add_number(p, BPF_REG_1, member_at(member));
+	move_number(p, BPF_REG_2, bytes);
+	call_function(p, BPF_FUNC_probe_read_user);
+}
+
+/*
+ * Stores the thread and the process on the stack. Ends the program unless the process is traced:
+ * other processes may execute the same file.
+ */
+static void check_process(struct program *p, const int *map)
+{
+	size_t is_traced;
+
+	move_register(p, BPF_REG_6, BPF_REG_1);
+	call_function(p, BPF_FUNC_get_current_pid_tgid);
+	store_register(p, BPF_W, BPF_REG_10, AT_TID, BPF_REG_0);
+	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
+	store_register(p, BPF_W, BPF_REG_10, AT_PID, BPF_REG_0);
+	look_up(p, map[SYSCALLS_MAP_TRACED], AT_PID);
+	is_traced = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	leave_program(p);
+	jump_lands(p, is_traced);
+}
+
+/*
+ * Makes the program. The record is composed on the stack: these programs can be preempted, so the
+ * memory of a CPU that the programs of system calls use could be overwritten.
+ */
+void arrive_plain(struct program *p, const int *map)
+{
+	const size_t args = offsetof(struct syscalls_record, arg);
+	size_t is_c, is_kept;
+
+	p->count = 0;
+	check_process(p, map);
+
+	call_function(p, BPF_FUNC_ktime_get_ns);
+	store_register(p, BPF_DW, BPF_REG_10,
+		       member_at(offsetof(struct syscalls_record, time_ns)), BPF_REG_0);
+	for (size_t at = offsetof(struct syscalls_record, begin_ns);
+	     at < sizeof(struct syscalls_record); at += 8)
+		store_number(p, BPF_DW, BPF_REG_10, member_at(at), 0);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_PID);
+	store_register(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, pid)),
+		       BPF_REG_1);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
+	store_register(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, tid)),
+		       BPF_REG_1);
+	store_number(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, kind)),
+		     SYSCALLS_TRAP);
+	copy_register(p, REG_RIP, offsetof(struct syscalls_record, begin_ns));
+	copy_register(p, REG_RSP, offsetof(struct syscalls_record, result));
+	copy_register(p, REG_FLAGS, args + 3 * 8);
+	copy_register(p, REG_RAX, args + 1 * 8);
+	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_RSP);
+	copy_memory(p, args + 2 * 8, 8);
+
+	move_register(p, BPF_REG_1, BPF_REG_6);
+	call_function(p, BPF_FUNC_get_attach_cookie);
+	store_register(p, BPF_W, BPF_REG_10, member_at(offsetof(struct syscalls_record, number)),
+		       BPF_REG_0);
+	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
+	is_c = jump_if(p, BPF_JNE, BPF_REG_0, ARRIVE_GO);
+	/* A goroutine begins with the bounds of its stack: the low one, then the high one. */
+	copy_register(p, REG_R14, args);
+	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_R14);
+	copy_memory(p, args + 4 * 8, 16);
+	jump_lands(p, is_c);
+
+	load_map(p, BPF_REG_1, map[SYSCALLS_MAP_RING]);
+	move_register(p, BPF_REG_2, BPF_REG_10);
+	add_number(p, BPF_REG_2, AT_RECORD);
+	move_number(p, BPF_REG_3, (int)sizeof(struct syscalls_record));
+	move_number(p, BPF_REG_4, 0);
+	call_function(p, BPF_FUNC_ringbuf_output);
+	is_kept = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+	count_lost(p, map, AT_ZERO, SYSCALLS_LOST_TRAPS);
+	jump_lands(p, is_kept);
+	leave_program(p);
+}
+
+/* ------------------------------------------------------------------ values */
+
+/* The processor's numbers of registers, as offsets in struct pt_regs. */
+static const int registers[16] = {
+	80, 88, 96, 40, 152, 32, 104, 112, 72, 64, 56, 48, 24, 16, 8, 0,
+};
+
+#define VALUED_BYTES ((int)(sizeof(struct syscalls_record) + sizeof(struct uprobes_found)))
+
+/* The offset in the record of a member of what was found. */
+static int found_at(size_t offset)
+{
+	return (int)(sizeof(struct syscalls_record) + offset);
+}
+
+/* Adds to register 3 a register of the thread whose number the value has, shifted if wanted. */
+static void add_part(struct program *p, int number, int shift)
+{
+	size_t none;
+
+	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, number);
+	none = jump_if(p, BPF_JEQ, BPF_REG_1, UPROBES_NONE);
+	and_number(p, BPF_REG_1, 15);
+	program_put(p, BPF_ALU64 | BPF_LSH | BPF_K, BPF_REG_1, 0, 0, 3);
+	move_register(p, BPF_REG_2, BPF_REG_9);
+	add_register(p, BPF_REG_2, BPF_REG_1);
+	load_memory(p, BPF_DW, BPF_REG_4, BPF_REG_2, found_at(offsetof(struct uprobes_found, reg)));
+	if (shift) {
+		load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, shift);
+		and_number(p, BPF_REG_1, 3);
+		program_put(p, BPF_ALU64 | BPF_LSH | BPF_X, BPF_REG_4, BPF_REG_1, 0, 0);
+	}
+	add_register(p, BPF_REG_3, BPF_REG_4);
+	jump_lands(p, none);
+}
+
+/* Register 1 gets the address of a member of what was found, by an offset there. */
+static void found_address(struct program *p, size_t offset)
+{
+	move_register(p, BPF_REG_1, BPF_REG_9);
+	add_number(p, BPF_REG_1, found_at(offset));
+}
+
+/* Finds a value. Register 8 has its plan at an offset, register 7 the bias of the file. */
+static void find_value(struct program *p, int i)
+{
+	const int plan = (int)(offsetof(struct uprobes_values, value) +
+			       (size_t)i * sizeof(struct uprobes_value));
+	const size_t number = offsetof(struct uprobes_found, number) + (size_t)i * 8;
+	const size_t length = offsetof(struct uprobes_found, length) + (size_t)i * 4;
+	const int how = plan + (int)offsetof(struct uprobes_value, how);
+	size_t none, is_absolute, is_text, is_direct, done, failed;
+
+	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, how);
+	none = jump_if(p, BPF_JEQ, BPF_REG_1, UPROBES_KNOWN);
+	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_8,
+		    plan + (int)offsetof(struct uprobes_value, value));
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_8,
+		    plan + (int)offsetof(struct uprobes_value, in_file));
+	is_absolute = jump_if(p, BPF_JEQ, BPF_REG_1, 0);
+	add_register(p, BPF_REG_3, BPF_REG_7);
+	jump_lands(p, is_absolute);
+	add_part(p, plan + (int)offsetof(struct uprobes_value, base), 0);
+	add_part(p, plan + (int)offsetof(struct uprobes_value, index),
+		 plan + (int)offsetof(struct uprobes_value, shift));
+
+	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, how);
+	is_direct = jump_if(p, BPF_JEQ, BPF_REG_1, UPROBES_TEXT_AT);
+	is_text = jump_if(p, BPF_JEQ, BPF_REG_1, UPROBES_TEXT_BEHIND);
+	/* The mask keeps the end of the number within the record. */
+	load_memory(p, BPF_H, BPF_REG_2, BPF_REG_8,
+		    plan + (int)offsetof(struct uprobes_value, size));
+	and_number(p, BPF_REG_2, 15);
+	found_address(p, number);
+	call_function(p, BPF_FUNC_probe_read_user);
+	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
+	done = p->count - 1;
+
+	/* The pointer to a text is stored as the number of the value. */
+	jump_lands(p, is_text);
+	move_number(p, BPF_REG_2, 8);
+	found_address(p, number);
+	call_function(p, BPF_FUNC_probe_read_user);
+	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_9, found_at(number));
+	jump_lands(p, is_direct);
+	load_memory(p, BPF_H, BPF_REG_1, BPF_REG_8,
+		    plan + (int)offsetof(struct uprobes_value, at));
+	and_number(p, BPF_REG_1, UPROBES_TEXT_BYTES / 2 - 1);
+	add_register(p, BPF_REG_1, BPF_REG_9);
+	add_number(p, BPF_REG_1, found_at(offsetof(struct uprobes_found, text)));
+	load_memory(p, BPF_H, BPF_REG_2, BPF_REG_8,
+		    plan + (int)offsetof(struct uprobes_value, size));
+	and_number(p, BPF_REG_2, UPROBES_TEXT_BYTES / 2 - 1);
+	call_function(p, BPF_FUNC_probe_read_user_str);
+	failed = jump_if(p, BPF_JSLT, BPF_REG_0, 0);
+	store_register(p, BPF_W, BPF_REG_9, found_at(length), BPF_REG_0);
+	jump_lands(p, failed);
+	jump_lands(p, done);
+	jump_lands(p, none);
+}
+
+/*
+ * Makes the program of places with values. The record is too long for the stack, so it is composed
+ * in the ring. Its bytes before the texts are set to 0 there, because the ring has old records.
+ */
+void arrive_valued(struct program *p, const int *map, int values)
+{
+	size_t is_there, none;
+
+	p->count = 0;
+	check_process(p, map);
+	move_register(p, BPF_REG_1, BPF_REG_6);
+	call_function(p, BPF_FUNC_get_attach_cookie);
+	store_register(p, BPF_W, BPF_REG_10, AT_ZERO, BPF_REG_0);
+	look_up(p, values, AT_ZERO);
+	is_there = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	leave_program(p);
+	jump_lands(p, is_there);
+	move_register(p, BPF_REG_8, BPF_REG_0);
+
+	load_map(p, BPF_REG_1, map[SYSCALLS_MAP_RING]);
+	move_number(p, BPF_REG_2, VALUED_BYTES);
+	move_number(p, BPF_REG_3, 0);
+	call_function(p, BPF_FUNC_ringbuf_reserve);
+	none = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	count_lost(p, map, AT_ZERO, SYSCALLS_LOST_TRAPS);
+	leave_program(p);
+	jump_lands(p, none);
+	move_register(p, BPF_REG_9, BPF_REG_0);
+	/* The verifier lets no program end before the record is submitted. */
+	for (int at = 0; at < found_at(offsetof(struct uprobes_found, text)); at += 8)
+		store_number(p, BPF_DW, BPF_REG_9, at, 0);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_PID);
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, pid), BPF_REG_1);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, tid), BPF_REG_1);
+	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, kind), SYSCALLS_TRAP);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_ZERO);
+	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), BPF_REG_1);
+	for (int i = 0; i < 16; i++) {
+		load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, registers[i]);
+		store_register(p, BPF_DW, BPF_REG_9,
+			       found_at(offsetof(struct uprobes_found, reg)) + 8 * i, BPF_REG_1);
+	}
+	load_memory(p, BPF_DW, BPF_REG_7, BPF_REG_6, REG_RIP);
+	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, begin_ns), BPF_REG_7);
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_8, offsetof(struct uprobes_values, address));
+	program_put(p, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_7, BPF_REG_1, 0, 0);
+	call_function(p, BPF_FUNC_ktime_get_ns);
+	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, time_ns), BPF_REG_0);
+	for (int i = 0; i < UPROBES_VALUES; i++)
+		find_value(p, i);
+	move_register(p, BPF_REG_1, BPF_REG_9);
+	move_number(p, BPF_REG_2, 0);
+	call_function(p, BPF_FUNC_ringbuf_submit);
+	leave_program(p);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* arrive.h - the BPF programs that record a thread at a place: for attach.c only. */
+#ifndef POSIXTRACE_UPROBES_ARRIVE_H
+#define POSIXTRACE_UPROBES_ARRIVE_H
+
+#include "syscalls/program.h"
+#include "uprobes/uprobes.h"
+
+/* The upper half of a cookie. The lower half is the index of the place. */
+#define ARRIVE_GO 1
+
+/*
+ * Each function makes one program: for places without values, and for those with values. map has
+ * the maps of struct syscalls, values is the map of struct uprobes_values.
+ */
+void arrive_plain(struct program *program, const int *map);
+void arrive_valued(struct program *program, const int *map, int values);
+
+#endif
