@@ -392,6 +392,16 @@ if command -v go >/dev/null && CGO_ENABLED=0 GOCACHE=$tmp/cache go build -o gola
 	cp out wanted
 	counts go.ptl main.deep main.leaf main.yields main.panics main.recovers >ours
 	check "Go, with all functions of the runtime: each call is there, once" diff wanted ours
+	# With C functions the program is linked dynamically: the library records its calls.
+	printf 'package main\n\nimport "C"\n' >go/c.go
+	if CGO_ENABLED=1 GOCACHE=$tmp/cache go build -o dynamic go/main.go go/c.go 2>/dev/null && readelf -lW dynamic | grep -q INTERP; then
+		run 4 record --force -o dynamic.ptl --function 'main.*' ./dynamic 10 100
+		cp out wanted
+		counts dynamic.ptl main.deep main.leaf main.yields main.panics main.recovers >ours
+		check "Go, linked dynamically: each call is there, once, with its name" diff wanted ours
+		"$posixtrace" dump --raw --fields event dynamic.ptl | sort -u >out
+		check "Go, linked dynamically: calls are those of the library" lacks out '^sys\.'
+	fi
 	run 0 list --probes ./golang
 	check "Go: list has the method" has out '^function  uprobe   2 traps   main.deep$'
 	check "Go: a function that changes stacks is refused" has out '^function  refused  -  .*runtime.morestack.*: it changes stacks$'

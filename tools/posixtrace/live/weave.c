@@ -87,6 +87,7 @@ static int copy_lists(struct weave *weave)
 		err = posix_trace_mapping_getnext_np(weave->from, &mapping, &end);
 		if (err || end)
 			break;
+		weave_traps_identify(weave, &mapping);
 		err = posix_trace_compose_mapping_np(weave->to, &mapping);
 	}
 	if (!err)

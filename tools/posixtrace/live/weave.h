@@ -67,6 +67,11 @@ int weave_call(struct weave *weave, const struct kernel_record *record);
  * the old log does not have them.
  */
 int weave_traps_mappings(struct weave *weave);
+/*
+ * The shim knows no identity of a file without a build-id. Gives the mapping that of the file, if
+ * uprobes have recorded functions of it, so that readers find their names.
+ */
+void weave_traps_identify(const struct weave *weave, struct posix_trace_mapping_np *mapping);
 /* Adds the event types of the probes. */
 int weave_traps_types(struct weave *weave);
 /* Appends the event of a probe. */

@@ -47,6 +47,21 @@ int weave_traps_mappings(struct weave *weave)
 	return err;
 }
 
+void weave_traps_identify(const struct weave *weave, struct posix_trace_mapping_np *mapping)
+{
+	const struct kernel *kernel = weave->kernel;
+	const size_t files = kernel->traps ? kernel->plan.traps->files : 0;
+
+	for (size_t i = 0; i < files && !mapping->build_id_len && mapping->path; i++) {
+		const struct traps_file *file = &kernel->plan.traps->file[i];
+
+		if (strcmp(file->path, mapping->path) != 0)
+			continue;
+		mapping->build_id_len = file->id_len;
+		memcpy(mapping->build_id, file->id, file->id_len);
+	}
+}
+
 int weave_traps_types(struct weave *weave)
 {
 	const struct kernel *kernel = weave->kernel;
