@@ -212,7 +212,7 @@ static int read_once(struct picture *picture, struct reading *reading)
 	while (!err && !picture->err && reading_next(reading, &err)) {
 		if (!picture->second)
 			bands_event(picture, &reading->event);
-		if (picture->second)
+		if (picture->second && counted_type(picture, reading)->has_stack)
 			keep_flame(picture, reading);
 		if (reading->is_wanted && picture->second)
 			keep_event(picture, reading);
@@ -365,6 +365,10 @@ static bool learn_types(struct picture *picture, struct picture_log *log)
 		}
 		log->type[i].type = (uint16_t)index;
 		log->type[i].has_counters = curves_has(log->log.list[i]->schema);
+		log->type[i].has_stack = stacks_is_type(log->log.list[i]->name,
+							log->log.list[i]->schema) ||
+					 stacks_field(log->log.list[i]->name,
+						      log->log.list[i]->schema) >= 0;
 	}
 	return log->type != NULL;
 }

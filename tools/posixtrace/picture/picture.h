@@ -61,6 +61,7 @@ struct picture_log {
 	struct counted_type {
 		uint16_t type;         /* index in the picture */
 		bool has_counters;
+		bool has_stack;        /* events are stacks, or refer to one */
 	} *type;                       /* by the log's type index; the last: not listed */
 	uint16_t *series;              /* by the index in the pairing: index in the picture */
 	size_t count;

@@ -15,7 +15,7 @@
 
 #include "base/bytes.h"
 
-#define RUNS_HELD 65536
+#define RUNS_HELD 16384
 
 struct item {
 	uint64_t ns;           /* since the begin of the axis */
