@@ -22,6 +22,8 @@
 
 extern const struct tool_command ship_command;
 
+#define FOLDER_SCHEME "parquet:"
+
 #define BATCH      100000
 #define BATCH_MOST 1000000 /* the server may divide an INSERT of more rows into several parts */
 #define GIVE_UP_NS INT64_C(60000000000)
@@ -31,8 +33,10 @@ volatile sig_atomic_t ship_stopped;
 static struct {
 	struct ship_options options;
 	const char *to;
+	const char *root;        /* of --to parquet:DIR; NULL: --to names a database */
 	int64_t give_up_ns, timeout_ns;
 	bool is_replicated, follows, prints_schema;
+	bool is_for_database;    /* an option was given that has no effect on a folder */
 } given = { .options = { .batch = BATCH, .has_symbols = true }, .give_up_ns = -1,
 	    .timeout_ns = GIVE_UP_NS };
 
@@ -175,6 +179,12 @@ static bool has_changed(struct candidate *candidate)
 
 /* ------------------------------------------------------------------ runs */
 
+static int ship_one(struct link *link, const char *path, bool is_last, enum shipment_state *state)
+{
+	return given.root ? folder_run(&given.options, given.root, path, is_last, state)
+			  : shipment_run(&given.options, link, path, is_last, state);
+}
+
 /*
  * With --follow, ships what one log has now. A log in a folder may be unreadable, because it is
  * just being made or removed. It is tried again when it has changed. A log that another process
@@ -188,7 +198,7 @@ static int follow_one(struct candidate *candidate, struct link *link)
 
 	if (!has_changed(candidate))
 		return TOOL_OK;
-	status = shipment_run(&given.options, link, candidate->path, false, &state);
+	status = ship_one(link, candidate->path, false, &state);
 	candidate->is_ended = state == SHIPMENT_ENDED;
 	candidate->is_seen = state != SHIPMENT_BUSY;
 	if (state == SHIPMENT_BUSY)
@@ -213,8 +223,7 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 
 		if (candidate->is_ended)
 			continue;
-		status = tool_worse(status, is_last ? shipment_run(&given.options, link,
-								   candidate->path, true, &state)
+		status = tool_worse(status, is_last ? ship_one(link, candidate->path, true, &state)
 						    : follow_one(candidate, link));
 	}
 	return status;
@@ -334,7 +343,7 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "to", OPT_TO, "URL", "the database: clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE; "
-		"several hosts with commas between them are replicas" },
+		"several hosts with commas between them are replicas; or parquet:DIR, a folder" },
 	{ "follow", OPT_FOLLOW, NULL, "continue while logs grow, and with new logs of a folder" },
 	{ "state", OPT_STATE, "DIR",
 		"where the positions are kept; ~/.local/state/posixtrace/ship without it",
@@ -355,10 +364,17 @@ static const struct option_row option_rows[] = {
 
 static bool ship_option(int option)
 {
+	given.is_for_database |= option != OPT_TO && option != OPT_FOLLOW && option != OPT_HOST;
 	switch (option) {
 	case OPT_TO:
 		given.to = optarg;
-		return true;
+		given.root = strncmp(optarg, FOLDER_SCHEME, strlen(FOLDER_SCHEME)) != 0
+				     ? NULL
+				     : optarg + strlen(FOLDER_SCHEME);
+		if (!given.root || *given.root)
+			return true;
+		say("--to %s: the name of a folder is missing", optarg);
+		return false;
 	case OPT_FOLLOW:
 		return given.follows = true;
 	case OPT_STATE:
@@ -409,6 +425,8 @@ static bool is_possible(int operands)
 		say("ship: --schema reads no log");
 	else if (!given.prints_schema && !operands)
 		say("ship: the name of a log or folder is missing");
+	else if (given.root && given.is_for_database)
+		say("ship: --to parquet: has no other options than --follow and --host");
 	else if (given.options.is_dry && given.follows)
 		say("ship: --dry-run does not --follow");
 	else
@@ -429,8 +447,10 @@ static int ship_run(int argc, char **argv)
 			return tool_usage(&ship_command);
 	}
 	if (!is_possible(argc - optind) ||
-	    (given.to && !address_parse(&address, "--to", given.to)))
+	    (given.to && !given.root && !address_parse(&address, "--to", given.to)))
 		return tool_usage(&ship_command);
+	if (given.root)
+		return run_ship(NULL, argv + optind, argc - optind);
 	if (given.prints_schema || given.options.is_dry) {
 		status = given.prints_schema ? print_schema(&address)
 					     : run_ship(NULL, argv + optind, argc - optind);
@@ -458,12 +478,14 @@ const struct tool_command ship_command = {
 		"Sends each LOG, or the logs of a folder, to a database of ClickHouse, in the "
 		"tables of posixtrace query. Each event arrives exactly once, whatever is killed, "
 		"disconnected or full: the position of each log is on the disk, and the next run "
-		"goes on from there. Only files are read, so the traced programs do not wait.",
+		"goes on from there. Only files are read, so the traced programs do not wait. With "
+		"--to parquet:DIR the tables are files of Apache Parquet.",
 	.options = option_rows,
 	.notes =
 		"  posixtrace ship --to clickhouse://db1/fleet server.ptl\n"
 		"  posixtrace ship --to clickhouse://db1,db2/fleet --replicated --follow "
 		"/var/log/traces\n"
+		"  posixtrace ship --to parquet:/srv/traces server.ptl\n"
 		"\n"
 		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or never closed.",
 	.operands = OPTION_LOG,

@@ -164,6 +164,17 @@ struct shipment {
 int shipment_run(const struct ship_options *options, struct link *link, const char *path,
 		 bool is_last, enum shipment_state *state);
 
+/* ------------------------------------------------------------------ folder.c: files of Parquet */
+
+/*
+ * Ships a complete log into the folder root, as shipment_run() does into a database. A log that is
+ * not complete has the state SHIPMENT_MORE.
+ */
+int folder_run(const struct ship_options *options, const char *root, const char *path, bool is_last,
+	       enum shipment_state *state);
+
+/* ------------------------------------------------------------------ shipment.c: a part of it */
+
 /*
  * Sends the rows of the block to a table by an INSERT with this attempt. position_save() must have
  * stored the attempt. The table already has rows_before rows of the attempt. Returns true if the

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * folder.c - ships a log into a folder of Apache Parquet files, which object stores, DuckDB, Spark
+ * and Trino read: FOLDER/TABLE/day=YYYY-MM-DD/host=NAME/LOG.parquet for each table of query.
+ *
+ * LOG is the identity of the log, so a second shipment of the log makes the same names. The files
+ * are made in a temporary folder, written to the disk, and then renamed. The file of the ledger is
+ * renamed last: the log is shipped when it exists. A shipment that was killed is made again from
+ * its beginning, and replaces the files that the first one has renamed.
+ */
+#include "ship/ship.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "convert/through.h"
+#include "query/query_schema.h"
+
+#define NAME_BYTES  64                 /* of the log's identity, and of a table's file */
+#define PLACE_BYTES (64 + 3 * 64)      /* of day=... and host=... */
+#define EVENTS      "events"
+
+struct folder {
+	const char *root, *path;
+	int fd;                        /* of root */
+	char name[NAME_BYTES];         /* LOG */
+	char place[PLACE_BYTES];       /* day=YYYY-MM-DD/host=NAME */
+	char made[NAME_BYTES];         /* the temporary folder */
+};
+
+/* ------------------------------------------------------------------ names */
+
+/*
+ * Writes a name for a folder. Other characters than these become %XX, as Hive and its readers have
+ * it, so that a host's name cannot be another folder.
+ */
+static char *put_escaped(char *to, const char *name)
+{
+	for (; *name; name++) {
+		unsigned char c = (unsigned char)*name;
+
+		if (isalnum(c) || c == '-' || c == '_' || (c == '.' && name[1]))
+			*to++ = (char)c;
+		else
+			to += sprintf(to, "%%%02X", c);
+	}
+	return to;
+}
+
+static void name_place(struct folder *folder, const struct posix_trace_loginfo_np *info,
+		       const char *host)
+{
+	char uuid[2 * sizeof(info->uuid) + 1], known[sizeof(info->host) + 1] = "";
+	time_t seconds = (time_t)(info->begin_ns / 1000000000);
+	struct tm day;
+	char *p = folder->place;
+
+	*put_hex_bytes(uuid, info->uuid, sizeof(info->uuid)) = '\0';
+	snprintf(folder->name, sizeof(folder->name), "%s-%" PRIx64, uuid, info->log_id);
+	snprintf(folder->made, sizeof(folder->made), ".%.60s", folder->name);
+	memcpy(known, info->host, sizeof(info->host));
+	if (!host)
+		host = *known ? known : "unknown";
+	if (seconds < 0 || !gmtime_r(&seconds, &day))
+		memset(&day, 0, sizeof(day));
+	p += strftime(p, 32, "day=%Y-%m-%d/host=", &day);
+	*put_escaped(p, host) = '\0';
+}
+
+static bool say_failure(const struct folder *folder, const char *what)
+{
+	say("%s/%s: %s", folder->root, what, strerror(errno));
+	return false;
+}
+
+/* ------------------------------------------------------------------ files */
+
+/* Writes a file or folder to the disk. */
+static bool sync_at(const struct folder *folder, const char *path, int flags)
+{
+	int fd = openat(folder->fd, path, O_RDONLY | O_CLOEXEC | flags);
+	bool good = fd >= 0 && !fsync(fd);
+
+	if (!good)
+		say_failure(folder, path);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Makes the folders of a path whose last part is a file. Each new name is written to the disk. */
+static bool make_folders(const struct folder *folder, const char *path)
+{
+	char part[512];
+
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		if (!mkdirat(folder->fd, part, 0755)) {
+			char *before = strrchr(part, '/');
+
+			if (before)
+				*before = '\0';
+			if (!sync_at(folder, before ? part : ".", O_DIRECTORY))
+				return false;
+		} else if (errno != EEXIST) {
+			return say_failure(folder, part);
+		}
+	}
+	return true;
+}
+
+static void table_path(const struct folder *folder, const char *table, char path[512])
+{
+	snprintf(path, 512, "%s/%s/%s.parquet", table, folder->place, folder->name);
+}
+
+/* Gives the file of a table its name, after all of its bytes are on the disk. */
+static bool keep_table(const struct folder *folder, const char *table)
+{
+	char from[2 * NAME_BYTES], to[512], *slash;
+
+	snprintf(from, sizeof(from), "%s/%s.parquet", folder->made, table);
+	table_path(folder, table, to);
+	if (!make_folders(folder, to) || !sync_at(folder, from, 0))
+		return false;
+	if (renameat(folder->fd, from, folder->fd, to))
+		return say_failure(folder, to);
+	slash = strrchr(to, '/');
+	*slash = '\0';
+	return sync_at(folder, to, O_DIRECTORY);
+}
+
+/* The ledger comes last, because its file says that the log is shipped. */
+static bool keep_tables(const struct folder *folder)
+{
+	bool good = keep_table(folder, EVENTS);
+
+	for (int i = 0; good && i < QUERY_TABLES; i++)
+		if (i != QUERY_LEDGER)
+			good = keep_table(folder, query_schema[i].name);
+	return good && keep_table(folder, query_schema[QUERY_LEDGER].name);
+}
+
+/* Removes the temporary folder of this or of an earlier shipment. */
+static void remove_made(const struct folder *folder)
+{
+	char path[2 * NAME_BYTES];
+
+	for (int i = -1; i < QUERY_TABLES; i++) {
+		snprintf(path, sizeof(path), "%s/%s.parquet", folder->made,
+			 i < 0 ? EVENTS : query_schema[i].name);
+		unlinkat(folder->fd, path, 0);
+	}
+	unlinkat(folder->fd, folder->made, AT_REMOVEDIR);
+}
+
+/* ------------------------------------------------------------------ a log */
+
+/* Converts the log into the temporary folder. Returns an exit status. */
+static int make_tables(const struct folder *folder)
+{
+	struct through plan = { .from = fmt_by_name("log"), .to = fmt_by_name("parquet") };
+	struct fmt_input *input = calloc(1, sizeof(*input));
+	char *output = NULL;
+	int status = TOOL_FAILURE;
+
+	if (!plan.to)
+		say("parquet: this posixtrace was built without this format");
+	else if (!input || asprintf(&output, "%s/%s", folder->root, folder->made) < 0)
+		say("%s", strerror(ENOMEM));
+	else
+		status = input_open(input, folder->path);
+	if (!status) {
+		plan.output = output;
+		status = through(&plan, input);
+		input_close(input);
+	}
+	free(output);
+	free(input);
+	return status;
+}
+
+static bool is_shipped(const struct folder *folder)
+{
+	char path[512];
+
+	table_path(folder, query_schema[QUERY_LEDGER].name, path);
+	return !faccessat(folder->fd, path, F_OK, 0);
+}
+
+/* Ships the log. The caller has locked its identity, so no other process does. */
+static int ship_tables(const struct folder *folder, uint64_t events)
+{
+	bool was = is_shipped(folder);
+	int status = TOOL_OK;
+
+	remove_made(folder);
+	if (!was) {
+		status = make_tables(folder);
+		if ((status == TOOL_OK || status == TOOL_DAMAGED) && !keep_tables(folder))
+			status = TOOL_FAILURE;
+		remove_made(folder);
+	}
+	if (status == TOOL_OK || status == TOOL_DAMAGED)
+		out_printf(&out_stdout, "%s: %" PRIu64 " event%s shipped, %" PRIu64 " in all\n",
+			   folder->path, was ? 0 : events, text_plural(was ? 0 : events), events);
+	return status;
+}
+
+/*
+ * Locks the identity of the log, so that only one process ships it. The file is removed when the
+ * log is shipped. A process that has locked the removed file finds the file of the ledger and ships
+ * nothing.
+ */
+static int ship_locked(const struct folder *folder, uint64_t events, bool is_last,
+		       enum shipment_state *state)
+{
+	char lock[NAME_BYTES + 8];
+	int fd, status;
+
+	snprintf(lock, sizeof(lock), "%s.lock", folder->made);
+	fd = openat(folder->fd, lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		say_failure(folder, lock);
+		return TOOL_FAILURE;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		*state = SHIPMENT_BUSY;
+		if (is_last)
+			say("%s: another process ships this log", folder->path);
+		return is_last ? TOOL_FAILURE : TOOL_OK;
+	}
+	status = ship_tables(folder, events);
+	*state = status == TOOL_FAILURE ? SHIPMENT_MORE : SHIPMENT_ENDED;
+	if (*state == SHIPMENT_ENDED)
+		unlinkat(folder->fd, lock, 0);
+	close(fd);
+	return status;
+}
+
+int folder_run(const struct ship_options *options, const char *root, const char *path, bool is_last,
+	       enum shipment_state *state)
+{
+	struct folder folder = { .root = root, .path = path };
+	struct logfile log;
+	uint64_t events;
+	int status;
+
+	*state = SHIPMENT_FAULTY;
+	say_nothing(!is_last);
+	status = logfile_open(&log, path, NULL);
+	say_nothing(false);
+	if (status)
+		return status;
+	name_place(&folder, &log.info, options->host);
+	events = logfile_events(&log);
+	if (!log.info.complete) {
+		*state = SHIPMENT_MORE;
+		logfile_close(&log);
+		if (is_last)
+			say("%s: a folder gets a log when it is complete; posixtrace recover "
+			    "completes one whose writer was killed", path);
+		return is_last ? TOOL_DAMAGED : TOOL_OK;
+	}
+	logfile_close(&log);
+	folder.fd = mkdir(root, 0755) && errno != EEXIST
+			    ? -1
+			    : open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder.fd < 0) {
+		say("%s: %s", root, strerror(errno));
+		*state = SHIPMENT_MORE;
+		return TOOL_FAILURE;
+	}
+	status = ship_locked(&folder, events, is_last, state);
+	close(folder.fd);
+	return status;
+}
