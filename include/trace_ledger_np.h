@@ -38,8 +38,9 @@ extern "C" {
 #define POSIX_TRACE_LOST_NESTING_NP         7 /* signal handlers nested too deep in trace points */
 #define POSIX_TRACE_LOST_CLEARED_NP         8 /* removed by posix_trace_clear() */
 #define POSIX_TRACE_LOST_DAMAGED_NP         9 /* unreadable in memory or in a damaged log */
+#define POSIX_TRACE_LOST_BUDGET_NP          10 /* skipped: posix_trace_set_skipped_np() */
 #define POSIX_TRACE_UNATTRIBUTED_NP         (-1) /* no cause: for posix_trace_compose_lost_np() */
-#define POSIX_TRACE_LOST_CAUSES_NP          10 /* causes that this header knows */
+#define POSIX_TRACE_LOST_CAUSES_NP          11 /* causes that this header knows */
 #define POSIX_TRACE_LOST_MAX_NP             16 /* entries of lost[]; the rest are 0 today */
 
 /* One line of the ledger. All members are numbers of events. */
@@ -114,6 +115,32 @@ static __inline int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t ind
 	return posix_trace_get_ledger_thread_sized_np(trid, index, thread, sizeof(*thread), ledger,
 						      sizeof(*ledger), unavailable);
 }
+
+/*
+ * Event types that a stream skips, so that its controller keeps a budget. Events of these types are
+ * counted by type, exactly, and are not recorded: they are called, and lost with the cause
+ * POSIX_TRACE_LOST_BUDGET_NP. Lines of threads do not have them; that of pid 0 does. The set
+ * replaces the former one. Types of the system in it have no effect. posix_trace_clear() empties
+ * it.
+ *
+ * EINVAL: trid is not an active stream of this process, or set is not an initialized set. ENOMEM.
+ */
+int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set);
+
+/*
+ * Stores what an active stream records now, for a controller with a budget. It reads no event from
+ * the stream, waits for no writer, and may be called many times a second.
+ *
+ * recorded  the number of events that were recorded so far, also those that were overwritten
+ * recent    for each type, the number of events since the last call, as far as the writers' newest
+ *           memory still has them: a sample, of which the shares are useful
+ * skipped   for each type, the number of events that were skipped so far
+ * types     the elements of both arrays, for the types 0 to types - 1
+ *
+ * EINVAL: trid is not an active stream of this process, or a pointer is null.
+ */
+int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recent,
+			    uint64_t *skipped, size_t types);
 
 /*
  * Returns the English name of a cause of loss, such as "stream full"; null if cause is not one.

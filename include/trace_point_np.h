@@ -46,6 +46,33 @@ extern const volatile unsigned char *const posix_trace_active_np;
 	((void)(*posix_trace_active_np ? (posix_trace_event((event_id), (data), (len)), 0) : 0))
 
 /*
+ * Points to a byte for each event type: 1, the stream filters the type out; 2, it skips the type
+ * (posix_trace_set_skipped_np()); 0, neither, or not known. The bytes are those of one stream, so
+ * they are valid only while *posix_trace_active_np is 1. The pointer never changes.
+ */
+extern const volatile unsigned char *const posix_trace_silent_np;
+
+/* Counts an event as skipped, in the streams that would record it or that skip its type. */
+void posix_trace_skip_np(trace_event_id_t event_id);
+
+/*
+ * Returns whether an event of this type may be recorded now, for wrappers that prepare their events
+ * at some cost. If not, the wrapper records no event: the function has counted it if its type is
+ * skipped. So call it once for each event. event_id is one that posix_trace_eventid_open() gave.
+ */
+static __inline int posix_trace_is_wanted_np(trace_event_id_t event_id)
+{
+	unsigned char streams = *posix_trace_active_np;
+	unsigned char silent = posix_trace_silent_np[event_id];
+
+	if (streams != 1 || !silent)
+		return streams != 0;
+	if (silent == 2)
+		posix_trace_skip_np(event_id);
+	return 0;
+}
+
+/*
  * posix_trace_event() on behalf of other code, for wrappers and interpreters.
  *
  * event_id  the event type

@@ -25,7 +25,7 @@
 #include "ring/ring.h"
 
 #define PTX_ARENA_MAGIC   UINT64_C(0x316e6572417870) /* "pxAren1" */
-#define PTX_ARENA_VERSION 20u
+#define PTX_ARENA_VERSION 21u
 #define PTX_PAGE          4096u
 #define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file, which needs no memory */
 
@@ -122,6 +122,7 @@ struct ptx_control {
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
 	struct ptx_member member[PTX_MEMBERS];
+	_Atomic uint8_t silent[PTX_TYPE_MAX]; /* enum ptx_silence, for wrappers: silence.h */
 };
 
 union ptx_control_page {

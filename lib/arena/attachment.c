@@ -8,6 +8,7 @@
  * bounded.
  */
 #include "arena/attachment.h"
+#include "arena/silence.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,6 +145,8 @@ static void count_anew(struct ptx_control *control)
 {
 	uint64_t word = atomic_load_explicit(&control->word, memory_order_acquire), next;
 
+	/* Before the count changes: the bytes are valid for one stream only. */
+	ptx_silence_clear(control);
 	/* The loop is bounded, because a hostile process may change the word all the time. */
 	for (int i = 0; i < COUNT_TRIES; i++) {
 		uint64_t attached = atomic_load_explicit(&control->attached, memory_order_acquire);

@@ -14,6 +14,7 @@
 
 #include "base/zstd.h"
 #include "cursor/check_private.h"
+#include "log/format_skips.h"
 
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...)
@@ -38,11 +39,12 @@ void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 static const char *const column[] = {
 	"called", "reported", "unread", "overwritten", "stream full", "log full",
 	"log overwritten", "flush error", "no memory", "no slot", "nesting", "cleared", "damaged",
+	"over budget",
 };
 
 _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a name for each column");
 
-/* Returns a line as an array of its thirteen numbers. A line has no other members (FORMAT 4.2). */
+/* Returns a line as an array of numbers, of which it has no other members. */
 /* The members of a line have equal types, so they can be visited by an index. */
 static uint64_t *check_cells(struct ptx_ledger_line *line)
 {
@@ -277,7 +279,10 @@ static void check_walk_end(struct ptx_check *check)
 	} else if (ptx_log_closing_is_valid(closing) &&
 		   !memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state))) {
 		/* The closing area repeats the total of the damaged LEDGER block. */
-		ptx_ledger_export(&closing->total, &result->ledger);
+		struct ptx_ledger_line total;
+
+		ptx_log_line_load(&total, &closing->total);
+		ptx_ledger_export(&total, &result->ledger);
 	} else {
 		/*
 		 * Without a ledger only the events that are there can be counted. With these two

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cursor/check_private.h"
+#include "log/format_skips.h"
 #include "record/schema.h"
 
 /*
@@ -251,6 +252,10 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		check->err = ptx_log_decode_ledger(block, payload, &check->ledger);
 		/* The form was checked with the payload; check.c compares the numbers. */
 		check->has_ledger = !check->err;
+		break;
+	case PTX_LOG_SKIPS:
+		if (check->has_ledger)
+			ptx_log_decode_skips(block, payload, &check->ledger);
 		break;
 	case PTX_LOG_END:
 		ptx_check_sum(check, found->offset, &((const struct ptx_log_end *)payload)->sum);

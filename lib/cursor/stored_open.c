@@ -16,6 +16,7 @@
 #include "base/zstd.h"
 #include "cursor/stored_private.h"
 #include "log/format_origin.h"
+#include "log/format_skips.h"
 
 /* How long a reader waits for a guardian: enough to complete a log of terabytes. */
 #define GUARDIAN_WAIT_NS INT64_C(10000000000)
@@ -175,6 +176,16 @@ static int take_said(struct ptx_stored *stored, uint64_t offset)
 	return payload ? ptx_log_decode_mappings(&found.block, payload, &stored->said) : 0;
 }
 
+/* Adds the events that the budget skipped to the ledger. A damaged block adds none. */
+static void take_skips(struct ptx_stored *stored, uint64_t offset)
+{
+	struct ptx_log_found found;
+	const void *payload = stored_open_fetch(stored, offset, PTX_LOG_SKIPS, &found);
+
+	if (payload)
+		ptx_log_decode_skips(&found.block, payload, &stored->ledger);
+}
+
 /*
  * R2: reads the tail, from the last 16 bytes on. *complete: END and all blocks that it names are
  * valid. Otherwise stored_open_forget() removes the members that were set, before the log is
@@ -218,6 +229,9 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	if (!payload)
 		return 0;
 	err = ptx_log_decode_ledger(&found.block, payload, &stored->ledger);
+	/* Only a budget makes a block between LEDGER and END. */
+	if (!err && found.end < copy.end_offset)
+		take_skips(stored, found.end);
 	if (!err)
 		/* The index makes seeks fast; slots cannot be found without it. */
 		err = take_top(stored, copy.top_offset, &good);
@@ -323,7 +337,7 @@ static int stored_open_recover(struct ptx_stored *stored)
 				stored->sum.status.flush_error = EIO;
 		}
 		/* The total also counts losses, which the blocks do not show. */
-		stored->ledger.total = closing->total;
+		ptx_log_line_load(&stored->ledger.total, &closing->total);
 		stored->has_total = true;
 	}
 	if (!stored->complete && !stored->live && !stored->sum.status.flush_error)

@@ -12,6 +12,7 @@
 #include <trace.h>
 
 #include "cursor/stored_private.h"
+#include "log/format_skips.h"
 
 /* memcpy() reads and stores the pointer, because the type of the elements is not known here. */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
@@ -103,6 +104,16 @@ static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *fo
 	return err;
 }
 
+/* Adds a SKIPS block to the ledger before it. */
+static void note_skips(struct ptx_stored *stored, const struct ptx_log_found *found)
+{
+	const char *why;
+	const void *payload = ptx_log_payload(&stored->window, found, &why);
+
+	if (payload && stored->has_ledger)
+		ptx_log_decode_skips(&found->block, payload, &stored->ledger);
+}
+
 /* R5: a valid END block on the way makes the log complete. */
 static void note_end(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -182,6 +193,9 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 			break;
 		case PTX_LOG_LEDGER:
 			err = note_ledger(stored, &found);
+			break;
+		case PTX_LOG_SKIPS:
+			note_skips(stored, &found);
 			break;
 		case PTX_LOG_END:
 			note_end(stored, &found);

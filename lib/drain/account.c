@@ -21,6 +21,7 @@
 #include "base/proc.h"
 #include "drain/census.h"
 #include "ring/ring_write.h"
+#include "ring/skip.h"
 
 /*
  * The column of the ledger for each kind of loss that writers count. Writers never count the other
@@ -32,6 +33,7 @@ static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_NO_MEMORY] = PTX_LOST_NO_MEMORY,
 	[PTX_WRITER_NO_SLOT] = PTX_LOST_NO_SLOT,
 	[PTX_WRITER_NESTING] = PTX_LOST_NESTING,
+	[PTX_WRITER_SKIPPED] = PTX_LOST_BUDGET,
 };
 
 /* A census in progress, on the stack of ptx_drain_ledger(). */
@@ -124,7 +126,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 		 * The load acquires what ptx_ring_count_loss() released. So the identity that is
 		 * loaded below is not older than the count.
 		 */
-		for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
+		for (int loss = 0; loss < PTX_WRITER_ROWS; loss++) {
 			uint64_t count = atomic_load_explicit(&slot->lost[loss],
 							      memory_order_acquire);
 
@@ -157,14 +159,14 @@ static bool is_dead(uint32_t pid)
 /*
  * Adds the losses that writers counted by type, to the types and to the total. *unwritten grows by
  * the number of lost events that were never published. An overwritten record was published before,
- * so the number that the census has of published records includes it already.
+ * so the number that the census has of published records includes it already. Skipped events are
+ * counted by type only: ptx_ledger_close() gives them to the line of pid 0.
  */
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++) {
-			uint64_t count = atomic_load_explicit(&rings->region->lost_type[loss][type],
-							      memory_order_relaxed);
+			uint64_t count = ptx_ring_lost(rings, loss, type);
 
 			ledger->type[type].lost[column[loss]] += count;
 			ledger->total.lost[column[loss]] += count;

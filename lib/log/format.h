@@ -45,6 +45,7 @@ enum ptx_log_type { /* 3.3 */
 	PTX_LOG_SCHEMAS,
 	PTX_LOG_OBJECTS,
 	PTX_LOG_MAPPINGS,
+	PTX_LOG_SKIPS,
 	PTX_LOG_TYPES
 };
 
@@ -64,12 +65,21 @@ struct ptx_log_sum { /* 3.8 */
 	uint64_t overwritten;
 };
 
+#define PTX_LOG_CAUSES 10 /* causes of losses in a line; SKIPS has those of the budget */
+
+struct ptx_log_line { /* 4.2 */
+	uint64_t called;
+	uint64_t reported;
+	uint64_t unread;
+	uint64_t lost[PTX_LOG_CAUSES];
+};
+
 struct ptx_log_closing { /* 2.2 */
 	char state[8];
 	uint32_t closing_crc;
 	uint32_t spare0;
 	struct ptx_log_sum sum;
-	struct ptx_ledger_line total;
+	struct ptx_log_line total;
 	uint32_t guardian_pid;
 	uint32_t spare1;
 	uint64_t guardian_start;
@@ -180,14 +190,20 @@ struct ptx_log_place { /* 3.6 */
 struct ptx_log_type_line { /* 3.7 */
 	uint32_t type;
 	uint32_t spare;
-	struct ptx_ledger_line line;
+	struct ptx_log_line line;
 };
 
 struct ptx_log_thread_line { /* 3.7 */
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t thread;
-	struct ptx_ledger_line line;
+	struct ptx_log_line line;
+};
+
+struct ptx_log_skip { /* 3.13 */
+	uint32_t type;
+	uint32_t spare;
+	uint64_t events;
 };
 
 struct ptx_log_schema { /* 3.10; then the text, to a multiple of 8 */

@@ -195,6 +195,12 @@ ROW("3.12", ptx_log_mapping, build_id_bytes, 48, 4)
 ROW("3.12", ptx_log_mapping, path_bytes, 52, 4)
 ROW("3.12", ptx_log_mapping, build_id, 56, 32)
 
+/* FORMAT 3.13 */
+/* Behind the ledger, so that a reader that does not know the type finds an even ledger. */
+ROW("3.13", ptx_log_skip, type, 0, 4)
+ROW("3.13", ptx_log_skip, spare, 4, 4)
+ROW("3.13", ptx_log_skip, events, 8, 8)
+
 /* FORMAT 4.1 */
 /* The same structure as in a ring, but source and time have other meanings in a log. */
 ROW("4.1", ptx_record, len_flags, 0, 4)
@@ -205,11 +211,11 @@ ROW("4.1", ptx_record, address, 8, 8)
 ROW("4.1", ptx_record, time, 16, 8)
 
 /* FORMAT 4.2 */
-/* Ten causes: one more would need a new major version, because the size changes. */
-ROW("4.2", ptx_ledger_line, called, 0, 8)
-ROW("4.2", ptx_ledger_line, reported, 8, 8)
-ROW("4.2", ptx_ledger_line, unread, 16, 8)
-ROW("4.2", ptx_ledger_line, lost, 24, 80)
+/* Ten causes: events that a budget skipped are in blocks of their own (3.13). */
+ROW("4.2", ptx_log_line, called, 0, 8)
+ROW("4.2", ptx_log_line, reported, 8, 8)
+ROW("4.2", ptx_log_line, unread, 16, 8)
+ROW("4.2", ptx_log_line, lost, 24, 80)
 
 /* FORMAT 4.3 */
 /* The members of struct posix_trace_status_info of <trace.h>, as numbers of fixed size. */
@@ -241,5 +247,6 @@ SIZE(ptx_log_sum, 80)
 SIZE(ptx_log_end, 128)
 SIZE(ptx_log_mapping, 88)
 SIZE(ptx_record, 24)
-SIZE(ptx_ledger_line, 104)
+SIZE(ptx_log_line, 104)
+SIZE(ptx_log_skip, 16)
 SIZE(ptx_log_status, 28)

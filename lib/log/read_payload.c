@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 #include "base/crc32c.h"
 #include "log/format_pack.h"
+#include "log/format_skips.h"
 #include "log/read_decode.h"
 
 /* D2: the only flags that a record of a log has. IDENT exists in rings only. */
@@ -139,11 +140,11 @@ static const char *check_places(const struct ptx_log_block *block, const struct 
 static const char *check_ledger(const struct ptx_log_block *block, const uint8_t *payload)
 {
 	const struct ptx_log_type_line *type =
-		(const void *)(payload + sizeof(struct ptx_ledger_line));
+		(const void *)(payload + sizeof(struct ptx_log_line));
 	uint32_t before = 0;
 
 	if (block->payload_bytes !=
-	    sizeof(struct ptx_ledger_line) + (uint64_t)block->records * sizeof(*type) +
+	    sizeof(struct ptx_log_line) + (uint64_t)block->records * sizeof(*type) +
 		    (uint64_t)block->sources * sizeof(struct ptx_log_thread_line))
 		return "the ledger has another length than its counts say";
 	for (uint32_t i = 0; i < block->records; i++) {
@@ -211,6 +212,8 @@ const char *ptx_log_check_content(const struct ptx_log_block *block, const void 
 		return ptx_log_check_objects(block, payload);
 	case PTX_LOG_MAPPINGS:
 		return ptx_log_check_mappings(block, payload);
+	case PTX_LOG_SKIPS:
+		return ptx_log_check_skips(block, payload);
 	/* This version does not know the type: a reader skips the block (3.3). */
 	default:
 		return NULL;
@@ -285,7 +288,7 @@ static void read_payload_subtract(struct ptx_ledger_line *from, const struct ptx
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger)
 {
-	const struct ptx_ledger_line *total = payload;
+	const struct ptx_log_line *total = payload;
 	const struct ptx_log_type_line *type = (const void *)(total + 1);
 	const struct ptx_log_thread_line *from = (const void *)(type + block->records);
 	struct ptx_ledger_thread *thread = NULL;
@@ -305,18 +308,18 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	 * The lines are copied as they are: ptx_check_log() reports whether they add up. The rest
 	 * begins as the whole total.
 	 */
-	ledger->total = *total;
-	ledger->type[0] = *total;
+	ptx_log_line_load(&ledger->total, total);
+	ledger->type[0] = ledger->total;
 	for (uint32_t i = 0; i < block->records; i++) {
-		ledger->type[type[i].type] = type[i].line;
-		read_payload_subtract(&ledger->type[0], &type[i].line);
+		ptx_log_line_load(&ledger->type[type[i].type], &type[i].line);
+		read_payload_subtract(&ledger->type[0], &ledger->type[type[i].type]);
 	}
 	for (uint32_t i = 0; i < block->sources; i++) {
 		/* Threads keep the order of the file; pid 0 is the unattributed part (L1). */
 		thread[i].pid = from[i].pid;
 		thread[i].tid = from[i].tid;
 		thread[i].thread = from[i].thread;
-		thread[i].line = from[i].line;
+		ptx_log_line_load(&thread[i].line, &from[i].line);
 	}
 	/* A ledger without threads has no array. */
 	if (thread) {

@@ -14,6 +14,7 @@
 #include <trace.h>
 
 #include "base/io.h"
+#include "log/format_skips.h"
 #include "log/writer.h"
 
 /*
@@ -165,6 +166,22 @@ static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 	return ptx_log_side_send(log);
 }
 
+/* Sends the events that the budget skipped, if there are any. ENOMEM as above. */
+static int send_skips(struct ptx_log *log, const struct ptx_ledger *ledger)
+{
+	size_t bytes = ptx_log_skips_bytes(ledger);
+	void *payload;
+
+	if (!bytes)
+		return 0;
+	payload = ptx_log_side_payload(log, bytes);
+	if (!payload)
+		return ENOMEM;
+	ptx_log_encode_skips(ledger, (struct ptx_log_block *)(void *)log->side.bytes, payload);
+	ptx_log_side_ready(log, PTX_LOG_SKIPS, bytes, log->at);
+	return ptx_log_side_send(log);
+}
+
 /* Sends the END block, which readers find by the last 16 bytes of the file (R2). */
 static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 {
@@ -232,6 +249,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 	end.ledger_offset = log->at;
 	if (!err)
 		err = send_ledger(log, ledger);
+	if (!err)
+		err = send_skips(log, ledger);
 	return err ? err : send_end(log, &end);
 }
 
@@ -251,7 +270,7 @@ static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 	memcpy(closing->state, PTX_LOG_CLOSED, sizeof(closing->state));
 	/* The same sum as in the END block, which may be missing. */
 	closing->sum = log->sum;
-	closing->total = ledger->total;
+	ptx_log_line_store(&closing->total, &ledger->total);
 	ptx_log_seal_closing(closing);
 	return ptx_io_write_at(log->fd, closing, sizeof(*closing), PTX_LOG_CLOSING_AT, &done);
 }

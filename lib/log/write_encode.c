@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/crc32c.h"
+#include "log/format_skips.h"
 #include "log/write_encode.h"
 
 /*
@@ -144,7 +145,7 @@ size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger)
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
 		/* Type 0 is no type and has no line. */
 		types += is_used(&ledger->type[type]);
-	return sizeof(ledger->total) + types * sizeof(struct ptx_log_type_line) +
+	return sizeof(struct ptx_log_line) + types * sizeof(struct ptx_log_type_line) +
 	       ledger->threads * sizeof(struct ptx_log_thread_line);
 }
 
@@ -152,20 +153,20 @@ size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger)
 void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block *block,
 			   void *payload)
 {
-	struct ptx_ledger_line *total = payload;
+	struct ptx_log_line *total = payload;
 	struct ptx_log_type_line *type = (struct ptx_log_type_line *)(total + 1);
 	struct ptx_log_thread_line *thread;
 	uint32_t types = 0;
 
 	/* The total is the first line of the payload. */
-	*total = ledger->total;
+	ptx_log_line_store(total, &ledger->total);
 	for (unsigned i = 1; i < PTX_TYPE_MAX; i++) {
 		if (!is_used(&ledger->type[i]))
 			continue;
 		/* One line per type that occurs, in rising order. */
 		type->type = i;
 		type->spare = 0;
-		type->line = ledger->type[i];
+		ptx_log_line_store(&type->line, &ledger->type[i]);
 		type++;
 		types++;
 	}
@@ -177,7 +178,7 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 		thread->pid = ledger->thread[i].pid;
 		thread->tid = ledger->thread[i].tid;
 		thread->thread = ledger->thread[i].thread;
-		thread->line = ledger->thread[i].line;
+		ptx_log_line_store(&thread->line, &ledger->thread[i].line);
 	}
 	/*
 	 * Both counts are in the header of the block; check_ledger() compares the length with them.

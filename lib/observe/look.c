@@ -171,10 +171,30 @@ static void note_region(const struct ptx_region *region, struct ptx_look_stream 
 	stream->looped = atomic_load_explicit(&region->looped, memory_order_relaxed) != 0;
 	note_chunks(region, stream);
 	/* Sums over types; hostile counts may wrap around, which only shows a wrong number. */
-	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
+	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			stream->lost[loss] += atomic_load_explicit(&region->lost_type[loss][type],
 								   memory_order_relaxed);
+}
+
+/*
+ * Adds up the counts of skipped events, row by row, if the region has any. Rows that cannot be read
+ * count nothing.
+ */
+static void count_skips(const struct ptx_image *image, const struct ptx_region *region,
+			struct ptx_look_stream *stream)
+{
+	uint64_t offset = stream->attachment.offset + stream->geometry.skips_at;
+	uint64_t row[PTX_TYPE_MAX];
+
+	if (!atomic_load_explicit(&region->has_skips, memory_order_relaxed))
+		return;
+	for (unsigned i = 0; i < PTX_SKIP_ROWS; i++) {
+		if (!look_copy(image, row, sizeof row, offset + i * sizeof row))
+			return;
+		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+			stream->lost[PTX_WRITER_SKIPPED] += row[type];
+	}
 }
 
 /*
@@ -204,6 +224,7 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 	/* The next two calls use the copy, so no field changes between a check and its use. */
 	note_region(&look->region, stream);
 	count_records(image, look, rings, stream);
+	count_skips(image, &look->region, stream);
 	return true;
 }
 

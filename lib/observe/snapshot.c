@@ -290,6 +290,22 @@ static bool copy_chunks(struct ptx_taking *taking)
 	return true;
 }
 
+/*
+ * Copies the counts of skipped events, if the region says that it has some. A flag in a damaged
+ * image may be wrong: without the rows, the copy has no skipped events and is not exact.
+ */
+static bool copy_skips(struct ptx_taking *taking)
+{
+	struct ptx_region *region = taking->snapshot->rings.region;
+
+	if (!atomic_load_explicit(&region->has_skips, memory_order_relaxed) ||
+	    copy_part(taking, taking->snapshot->rings.geometry.skips_at, PTX_SKIP_BYTES))
+		return true;
+	atomic_store_explicit(&region->has_skips, 0, memory_order_relaxed);
+	taking->snapshot->is_even = false;
+	return !taking->image->is_live;
+}
+
 /* Copies the head of the region, all rings, and the slots in use; slot 0 always is. */
 static bool copy_counts(struct ptx_taking *taking)
 {
@@ -302,7 +318,8 @@ static bool copy_counts(struct ptx_taking *taking)
 	/* The number is bounded. It is one more than the count, because slot 0 is always in use. */
 	slots = slots < g->rings ? slots + 1 : g->rings;
 	return copy_part(taking, g->rings_at, rings_of(taking) * sizeof(struct ptx_ring)) &&
-	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot));
+	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot)) &&
+	       copy_skips(taking);
 }
 
 /* Whether the reader has delivered nothing since the counts were copied. */

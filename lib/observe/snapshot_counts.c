@@ -38,7 +38,7 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 	slots = slots < rings->geometry.rings ? slots + 1 : rings->geometry.rings;
 
 	/* No event has type 0, but losses may be of no known type (drain/missed.c). */
-	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++) {
+	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++) {
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			sound &= snapshot_counts_check(
 				taking, &rings->region->lost_type[loss][type],
@@ -47,5 +47,10 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 			sound &= snapshot_counts_check(taking, &rings->slot[slot].lost[loss],
 						       COUNT_MAX);
 	}
+	/* Without the flag the rows are not copied and not used. */
+	if (atomic_load_explicit(&rings->region->has_skips, memory_order_relaxed))
+		for (unsigned i = 0; i < PTX_SKIP_ROWS * PTX_TYPE_MAX; i++)
+			sound &= snapshot_counts_check(taking, &rings->skips[i],
+						       i % PTX_TYPE_MAX ? COUNT_MAX : 0);
 	taking->snapshot->is_even = taking->snapshot->is_even && sound;
 }

@@ -57,6 +57,10 @@
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
 	(const volatile unsigned char *)&ptx_own_control.streams;
 
+/* A pointer for the same reason. */
+PTX_EXPORT const volatile unsigned char *const posix_trace_silent_np =
+	(const volatile unsigned char *)ptx_own_control.silent;
+
 /*
  * The address of the trace point's frame identifies the claim of a level. ptx_thread_nest()
  * compares such addresses to find frames that a jump has abandoned.
@@ -248,9 +252,12 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		const struct ptx_lane *lane = &thread->lane[i];
 		struct ptx_chunk *chunk = chunk_of(lane);
 
-		/* For a full stream no type is enabled, but each refused event is counted. */
+		/*
+		 * For a full stream no type is enabled, but each refused event is counted. So are
+		 * the events of types that a stream skips.
+		 */
 		if (!lane->enabled[type]) {
-			if (ptx_unlikely(lane->is_full))
+			if (ptx_unlikely(lane->refuses))
 				goto unusual;
 			continue;
 		}
@@ -292,6 +299,27 @@ unusual:
 }
 
 /*
+ * Handles an event of a type that is not enabled, in a lane that counts such events. If the type is
+ * skipped, counts the event in the thread's row, which costs one atomic addition. Returns false if
+ * record.c must count the event as lost. Not inlined: the path of filtered events has one test,
+ * as it had before types could be skipped.
+ */
+static bool __attribute__((noinline))
+refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
+{
+	const struct ptx_lane *lane = &thread->lane[0];
+	_Atomic uint64_t *row = lane->skip_row;
+
+	if (!(lane->skip[type / 64] >> type % 64 & 1))
+		return !(lane->refuses & PTX_LANE_FULL);
+	atomic_signal_fence(memory_order_seq_cst);
+	/* In a child the lane is wiped, and the event belongs to the parent, which counts it. */
+	if (is_ours(thread, frame))
+		atomic_fetch_add_explicit(&row[type], 1, memory_order_relaxed);
+	return true;
+}
+
+/*
  * A copy of record_lanes() with a constant length, so that the compiler copies eight bytes by one
  * store.
  */
@@ -312,10 +340,10 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	uint64_t time;
 
 	if (ptx_unlikely(!lane->enabled[type])) {
-		if (ptx_unlikely(lane->is_full))
-			give_up(thread, frame, type, since, data, len, address);
-		else
+		if (ptx_likely(!lane->refuses) || refuse_event(thread, frame, type))
 			leave_level(thread);
+		else
+			give_up(thread, frame, type, since, data, len, address);
 		return;
 	/* An event of a disabled type is not recorded: the path of filtered events ends here. */
 	}
@@ -433,6 +461,42 @@ PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, c
 						    size_t len, const void *address)
 {
 	record_one(event_id, NULL, data, len, (uint64_t)(uintptr_t)address);
+}
+
+/*
+ * Counts an event that a wrapper has not prepared. The lane may have enabled the type again since
+ * the wrapper looked: then the event is counted as skipped all the same, for it has no data.
+ */
+PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
+{
+	struct ptx_thread *thread;
+	_Atomic uint64_t *row;
+	const void *frame;
+
+	if (atomic_load_explicit(&ptx_own_control.streams, memory_order_relaxed) == 0 ||
+	    event_id >= PTX_TYPE_MAX)
+		return;
+	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	frame = stack_pointer();
+	if (atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL) {
+		ptx_record_skip(frame, event_id);
+		return;
+	}
+	/* The same claim as in record_one(): the rows stay mapped until the level is released. */
+	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	row = thread->lane[0].skip_row;
+	if (ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
+		       thread->word_one) &&
+	    ptx_likely(thread->lane[0].skip[event_id / 64] >> event_id % 64 & 1)) {
+		atomic_signal_fence(memory_order_seq_cst);
+		if (is_ours(thread, frame))
+			atomic_fetch_add_explicit(&row[event_id], 1, memory_order_relaxed);
+		leave_level(thread);
+		return;
+	}
+	leave_level(thread);
+	ptx_record_skip(frame, event_id);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ring/skip.h"
 
 /*
  * Expands the filter to one byte for each type, so that a trace point tests it by one
@@ -27,6 +28,30 @@ static void spread_types(uint8_t *enabled, const struct ptx_region *region)
 
 		for (; bits; bits &= bits - 1)
 			enabled[64 * i + (unsigned)__builtin_ctzll(bits)] = 1;
+	}
+}
+
+/*
+ * Copies which types the stream skips. They are enabled for no lane. Without rows, record.c counts
+ * the skipped events, which makes the rows memory.
+ */
+static void copy_skips(struct ptx_lane *lane, const struct ptx_thread *thread,
+		       const struct ptx_view *view)
+{
+	const struct ptx_region *region = view->rings.region;
+
+	lane->skip_row = ptx_skip_row(&view->rings, thread->tid);
+	if (!lane->skip_row)
+		return;
+	lane->refuses |= PTX_LANE_SKIPS;
+	for (unsigned i = 0; i < PTX_WORDS; i++) {
+		uint64_t skip = atomic_load_explicit(&region->skip[i], memory_order_relaxed) &
+				atomic_load_explicit(&region->admit[i], memory_order_relaxed) &
+				atomic_load_explicit(&ptx_mapped[i], memory_order_relaxed);
+
+		lane->skip[i] = skip;
+		for (; skip; skip &= skip - 1)
+			lane->enabled[64 * i + (unsigned)__builtin_ctzll(skip)] = 0;
 	}
 }
 
@@ -63,11 +88,15 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	lane->max_data = (uint32_t)view->rings.max_data_size;
 	lane->bit = (uint16_t)view->bit;
 	/* Events of a full stream go through record.c, which counts each of them as lost. */
-	lane->is_full = kind == PTX_FULL;
-	if (kind == PTX_RUNNING)
+	lane->refuses = kind == PTX_FULL ? PTX_LANE_FULL : 0;
+	lane->skip_row = NULL;
+	memset(lane->skip, 0, sizeof lane->skip);
+	if (kind == PTX_RUNNING) {
 		spread_types(lane->enabled, region);
-	else
+		copy_skips(lane, thread, view);
+	} else {
 		memset(lane->enabled, 0, sizeof lane->enabled);
+	}
 }
 
 /*

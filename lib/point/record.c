@@ -23,6 +23,7 @@
 #include "record/items.h"
 #include "ring/pool.h"
 #include "ring/ring_write.h"
+#include "ring/skip.h"
 
 #define BATCH 8 /* streams served by one reading of the clock */
 /*
@@ -41,6 +42,7 @@ struct payload {
 	/* the data are items: if they are too long, they are truncated between two items */
 	bool is_items;
 	bool is_short;  /* items are missing already */
+	bool is_skipped; /* there are no data: the event is only counted */
 };
 
 /* A record that is written in one stream and not yet published. */
@@ -68,6 +70,18 @@ static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigne
 	ptx_ring_count_loss(&view->rings, loss, type, ident.slot, 1);
 	/* posix_trace_get_status() reports POSIX_TRACE_OVERRUN because of this flag. */
 	atomic_store_explicit(&view->rings.region->overrun, 1, memory_order_relaxed);
+}
+
+/*
+ * Counts an event as skipped. It is no overrun: the controller wants it so. Without memory for the
+ * counts, the event is lost for that reason.
+ */
+static void skip_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
+{
+	if (ptx_thread_is_left(thread))
+		return; /* as in lose_event() */
+	if (!ptx_skip_count(&view->rings, type, thread->tid))
+		lose_event(thread, view, type, PTX_WRITER_NO_MEMORY);
 }
 
 /*
@@ -273,6 +287,10 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 		if (++thread->turns % LOOK_AFTER_LOSSES == 0)
 			ptx_view_check_creator(view);
 		lose_event(thread, view, type, PTX_WRITER_STREAM_FULL);
+		return false;
+	}
+	if (payload->is_skipped || ptx_region_skips(view->rings.region, type)) {
+		skip_event(thread, view, type);
 		return false;
 	}
 	if (cell->serial != view->serial && !join_stream(thread, level, view, type))
@@ -533,6 +551,13 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	const struct payload payload = {
 		.type = type, .data = data, .len = len, .address = address,
 	};
+
+	record_payload(frame, &payload);
+}
+
+void ptx_record_skip(const void *frame, unsigned type)
+{
+	const struct payload payload = { .type = type, .is_skipped = true };
 
 	record_payload(frame, &payload);
 }

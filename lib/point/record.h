@@ -26,6 +26,11 @@ void ptx_record_items(const void *frame, unsigned type, const void *items, size_
 		      bool is_short, uint64_t address) __attribute__((noinline, cold));
 
 /*
+ * Counts an event as skipped in each stream that would record it, or skips its type.
+ */
+void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, cold));
+
+/*
  * Makes the thread's object, views and rings now. Otherwise its next event would need system calls
  * for them.
  */

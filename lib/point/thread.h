@@ -38,9 +38,14 @@ struct ptx_lane {
 	uint64_t room;     /* of the cell */
 	uint32_t max_data;
 	uint16_t bit;
-	uint16_t is_full;  /* the stream counts the events that it refuses */
+	uint16_t refuses;  /* PTX_LANE_*: why an event of a type that is not enabled is counted */
+	_Atomic uint64_t *skip_row; /* the thread's row of counts; NULL unless the stream skips */
+	uint64_t skip[PTX_WORDS];   /* types that the stream counts as skipped */
 	uint8_t enabled[PTX_TYPE_MAX]; /* running, admitted, and opened by this process */
 };
+
+#define PTX_LANE_FULL  1 /* the stream is full: all events are lost */
+#define PTX_LANE_SKIPS 2 /* the stream counts the events of some types as skipped */
 
 #define PTX_LANES 8
 /* longest data that the path of word_one records; the lane's max_data is not less */

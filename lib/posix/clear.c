@@ -5,6 +5,7 @@
  * Writers continue to record meanwhile (CLEAR-11), and the reader's lock does not stop them. The
  * drain notes the moment of the clear; events before it count as lost, cause CLEARED.
  */
+#include "arena/silence.h"
 #include "base/shield.h"
 #include "flush/flush.h"
 #include "point/view.h"
@@ -64,6 +65,9 @@ static int clear_stream(struct ptx_stream *stream)
 	atomic_store_explicit(&region->max_level, 0, memory_order_seq_cst);
 	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
+	for (int i = 0; i < PTX_WORDS; i++)
+		atomic_store_explicit(&region->skip[i], 0, memory_order_release);
+	ptx_silence_set(stream->drain->arena->control, region);
 	/*
 	 * Threads must see the empty filter at their next event. Therefore the epoch changes, so
 	 * that their lanes become invalid.

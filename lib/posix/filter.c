@@ -6,6 +6,7 @@
  * without a lock. If the stream has a level, a process that describes a type changes bits, too
  * (level.c).
  */
+#include "arena/silence.h"
 #include "drain/drain.h"
 #include "point/view.h"
 #include "posix/call.h"
@@ -73,6 +74,7 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		ptx_control_record(stream, POSIX_TRACE_FILTER, sets, sizeof sets,
 				   ptx_drain_moment(stream->drain, false), address);
 	put_change(region, old, new, whole);
+	ptx_silence_set(stream->drain->arena->control, region);
 	/* Trace points that begin after this call obey the new filter (FILTER-09). */
 	ptx_arena_changed(stream->drain->arena);
 	if (is_running && !before)

@@ -15,6 +15,7 @@
 #include <trace_np.h>
 
 #include "arena/attachment.h"
+#include "arena/silence.h"
 #include "base/io.h"
 #include "drain/drain.h"
 #include "point/view.h"
@@ -154,12 +155,14 @@ static void obey_level(struct ptx_region *region, unsigned type, int level)
 	 */
 	for (int tries = TRIES; max_level && max_level != seen && tries > 0; tries--) {
 		seen = max_level;
-		if ((uint32_t)level > max_level)
+		if ((uint32_t)level > max_level) {
 			atomic_fetch_and_explicit(&region->admit[type / 64], ~bit,
 						  memory_order_seq_cst);
-		else
+		} else {
 			atomic_fetch_or_explicit(&region->admit[type / 64], bit,
 						 memory_order_seq_cst);
+			ptx_silence_end(&ptx_own_control, type);
+		}
 		max_level = atomic_load_explicit(&region->max_level, memory_order_seq_cst);
 	}
 	ptx_arena_changed(&ptx_arena_self);

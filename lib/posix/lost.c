@@ -24,12 +24,13 @@ static const char *const names[] = {
 	[POSIX_TRACE_LOST_NESTING_NP] = "nested too deep",
 	[POSIX_TRACE_LOST_CLEARED_NP] = "cleared",
 	[POSIX_TRACE_LOST_DAMAGED_NP] = "damaged",
+	[POSIX_TRACE_LOST_BUDGET_NP] = "over budget",
 };
 
 /* The table, the enum of the ledger and the public constants have the same length and order. */
 _Static_assert(sizeof(names) / sizeof(names[0]) == POSIX_TRACE_LOST_CAUSES_NP, "every cause");
 _Static_assert((int)PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the enum is the public list");
-_Static_assert((int)PTX_LOST_DAMAGED == POSIX_TRACE_LOST_DAMAGED_NP, "the enum is the public list");
+_Static_assert((int)PTX_LOST_BUDGET == POSIX_TRACE_LOST_BUDGET_NP, "the enum is the public list");
 
 /*
  * Returns a constant; NULL behind the last cause, which ends a program's loop. Async-signal-safe.

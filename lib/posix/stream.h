@@ -65,6 +65,7 @@ struct ptx_stream {
 		uint64_t thread;
 	} control_writer;               /* the thread of the last records in control */
 	struct ptx_flush *flush;        /* NULL without log */
+	uint64_t sampled;               /* ticks: when posix_trace_get_load_np() was last called */
 	uint32_t tickets;               /* the value that readers slept on last; even */
 
 	/* Opened logs. */

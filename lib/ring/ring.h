@@ -98,15 +98,27 @@ struct ptx_hints {
  */
 enum ptx_hint { PTX_HINT_FREE, PTX_HINT_SMALL, PTX_HINT_CLOSED, PTX_HINT_IDLE, PTX_HINTS };
 
-/* The losses that a writer counts, as rows of lost_type and of a slot. */
+/*
+ * The losses that a writer counts: rows of lost_type and of a slot, and then PTX_WRITER_SKIPPED,
+ * which is counted by type only, in the rows of skips.
+ */
 enum ptx_writer_loss {
 	PTX_WRITER_OVERWRITTEN,
 	PTX_WRITER_STREAM_FULL,
 	PTX_WRITER_NO_MEMORY,
 	PTX_WRITER_NO_SLOT,
 	PTX_WRITER_NESTING,
+	PTX_WRITER_ROWS,
+	PTX_WRITER_SKIPPED = PTX_WRITER_ROWS,
 	PTX_WRITER_LOSSES
 };
+
+/*
+ * Events of skipped types are counted by type in one of these rows, which the thread's id selects.
+ * So threads seldom share a cache line. The rows become memory when the stream first skips a type.
+ */
+#define PTX_SKIP_ROWS  16u
+#define PTX_SKIP_BYTES (PTX_SKIP_ROWS * PTX_TYPE_MAX * sizeof(uint64_t))
 
 /*
  * The clock of the stream, for an observer that reads the region after all processes have ended.
@@ -172,7 +184,14 @@ struct ptx_region {
 	 */
 	_Atomic uint64_t looked_at;
 
-	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_LOSSES][PTX_TYPE_MAX];
+	/*
+	 * Written by the controller, read by threads that fill their lanes: the types whose events
+	 * are not recorded but counted as skipped. has_skips: the rows of skips are memory.
+	 */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t skip[PTX_WORDS];
+	_Atomic uint32_t has_skips;
+
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t lost_type[PTX_WRITER_ROWS][PTX_TYPE_MAX];
 
 	struct ptx_calibration calibration;
 };
@@ -214,7 +233,7 @@ struct ptx_slot {
 	_Atomic uint32_t pid;
 	_Atomic uint32_t tid;
 	_Atomic uint64_t thread;
-	_Atomic uint64_t lost[PTX_WRITER_LOSSES];
+	_Atomic uint64_t lost[PTX_WRITER_ROWS];
 };
 
 /* Sizes of a region; each process keeps its own copy and never takes them from shared memory. */
@@ -241,7 +260,7 @@ struct ptx_geometry {
 	size_t hints_at[PTX_HINTS][PTX_TIERS];
 	size_t hints_first; /* the end of the queues that are present from the start */
 	size_t words_at, claimed_at, present_at, rings_at, slots_at;
-	size_t checkpoint_at, info_at, chunks_at, small_at;
+	size_t checkpoint_at, info_at, chunks_at, small_at, skips_at;
 	size_t bytes;       /* of the region without its far part */
 	size_t bytes_first; /* to the end of the first chunks, which the stream's size requires */
 	size_t far_bytes;   /* a multiple of the page size, as bytes is */
@@ -273,6 +292,7 @@ struct ptx_rings {
 	struct ptx_ring *ring;
 	struct ptx_slot *slot;
 	_Atomic uint64_t *queue[PTX_HINTS][PTX_TIERS];
+	_Atomic uint64_t *skips; /* PTX_SKIP_ROWS rows of PTX_TYPE_MAX counts; see has_skips */
 	unsigned char *chunk;
 	_Atomic(unsigned char *) far; /* small chunks from near_chunks on; NULL: not mapped yet */
 	struct ptx_geometry geometry;
@@ -407,6 +427,13 @@ static inline bool ptx_ring_are_many(const struct ptx_rings *rings)
 static inline bool ptx_region_admits(const struct ptx_region *region, unsigned type)
 {
 	return atomic_load_explicit(&region->admit[type / 64], memory_order_relaxed) >>
+		       (type % 64) & 1;
+}
+
+/* Returns true if events of this type are not recorded but counted as skipped. */
+static inline bool ptx_region_skips(const struct ptx_region *region, unsigned type)
+{
+	return atomic_load_explicit(&region->skip[type / 64], memory_order_relaxed) >>
 		       (type % 64) & 1;
 }
 

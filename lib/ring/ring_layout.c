@@ -299,6 +299,8 @@ static void lay_out(struct ptx_geometry *g)
 	g->small_at = ring_layout_place(&end, (size_t)(g->near_chunks - g->large) * g->small_bytes,
 					PTX_CACHE_LINE);
 	end = end < g->bytes_first ? g->bytes_first : end;
+	/* Behind all that becomes memory: most streams never skip a type. */
+	g->skips_at = ring_layout_place(&end, PTX_SKIP_BYTES, PAGE);
 	g->bytes = multiple_of(end, PAGE);
 	g->far_bytes =
 		multiple_of((size_t)(g->chunks_max - g->near_chunks) * g->small_bytes, PAGE);
@@ -410,6 +412,7 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 				(_Atomic uint64_t *)(void *)(base + geometry->hints_at[kind][tier]);
 	for (int table = 0; table < PTX_TABLES; table++)
 		atomic_store_explicit(&rings->backed[table], 0, memory_order_relaxed);
+	rings->skips = (_Atomic uint64_t *)(void *)(base + geometry->skips_at);
 	rings->chunk = base + geometry->chunks_at;
 	rings->geometry = *geometry;
 	rings->max_data_size = max_data_size;

@@ -38,7 +38,7 @@ static uint32_t slot_take(struct ptx_slot *slot, uint32_t index, uint32_t pid, u
  */
 static void slot_inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 {
-	for (int i = 0; i < PTX_WRITER_LOSSES; i++) {
+	for (int i = 0; i < PTX_WRITER_ROWS; i++) {
 		uint64_t count = atomic_exchange_explicit(&slot->lost[i], 0, memory_order_relaxed);
 
 		atomic_fetch_add_explicit(&heir->lost[i], count, memory_order_relaxed);

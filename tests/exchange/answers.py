@@ -230,7 +230,8 @@ def answers_of(log):
 
 
 CAUSES = ["overwritten", "stream full", "log full", "overwritten in the log", "flush error",
-          "no memory", "too many threads", "nested too deep", "cleared", "damaged"]
+          "no memory", "too many threads", "nested too deep", "cleared", "damaged",
+          "over budget"]
 
 
 def answer_of(known):

@@ -43,7 +43,7 @@ def text(data):
     return bytes(data[:end])
 
 
-DATA, NAMES, INDEX, TOP, LEDGER, END, SCHEMAS, OBJECTS, MAPPINGS = range(1, 10)
+DATA, NAMES, INDEX, TOP, LEDGER, END, SCHEMAS, OBJECTS, MAPPINGS, SKIPS = range(1, 11)
 LOST_CAUSES = 10
 
 
@@ -75,7 +75,7 @@ class Event:
 def line(data, at):
     values = struct.unpack_from("=%dQ" % (3 + LOST_CAUSES), data, at)
     result = {"called": values[0], "reported": values[1], "unread": values[2],
-              "lost": list(values[3:])}
+              "lost": list(values[3:]) + [0]}
     if values[0] != sum(values[1:]):
         raise Damaged("a line of the ledger does not add up")
     return result
@@ -169,6 +169,7 @@ class Log:
             self.ledger_threads[struct.unpack_from("=IIQ", block.payload, at)] = \
                 line(block.payload, at + 16)
             at += 120
+        self._skips(Block(self, block.end))
         # Rule L2: the type of some events is not known.
         for column in "called", "reported", "unread":
             of_types, of_threads = (sum(entry[column] for entry in lines.values())
@@ -177,6 +178,21 @@ class Log:
             if of_types > total or of_threads != total:
                 raise Damaged("the ledger: %s is %d, of types %d, of threads %d" % (
                     column, total, of_types, of_threads))
+
+    def _skips(self, block):
+        """Adds the events of a SKIPS block, if that is what follows the LEDGER block."""
+        if block.type != SKIPS:
+            return
+        none = dict(called=0, reported=0, unread=0, lost=[0] * (LOST_CAUSES + 1))
+        for i in range(block.records):
+            number, _, events = struct.unpack_from("=IIQ", block.payload, 16 * i)
+            lines = [self.ledger,
+                     self.ledger_threads.setdefault((0, 0, 0), dict(none, lost=none["lost"][:]))]
+            if number:
+                lines.append(self.ledger_types.setdefault(number, dict(none, lost=none["lost"][:])))
+            for entry in lines:
+                entry["called"] += events
+                entry["lost"][LOST_CAUSES] += events
 
     def data_blocks(self):
         top = Block(self, self.top_offset)

@@ -6,7 +6,7 @@ import struct
 import sys
 
 TYPES = {1: "DATA", 2: "NAMES", 3: "INDEX", 4: "TOP", 5: "LEDGER", 6: "END", 7: "SCHEMAS", 8: "OBJECTS",
-         9: "MAPPINGS"}
+         9: "MAPPINGS", 10: "SKIPS"}
 INSIDE = {"sum": "ptx_log_sum", "status": "ptx_log_status", "total": "ptx_ledger_line",
           "line": "ptx_ledger_line"}
 COLUMNS = ["overwritten", "stream full", "log full", "log overwritten", "flush error",

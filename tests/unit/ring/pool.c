@@ -327,7 +327,7 @@ void assert_account(const struct reader *reader)
 	ck_assert_uint_eq(pool_published(pool),
 			  reader->n + pool_lost(pool, PTX_WRITER_OVERWRITTEN));
 	ck_assert_uint_eq(reader->missed, pool_lost(pool, PTX_WRITER_OVERWRITTEN));
-	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
+	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++)
 		ck_assert_uint_eq(pool_lost(pool, (enum ptx_writer_loss)loss),
 				  pool_lost_by_slots(pool, (enum ptx_writer_loss)loss));
 }

@@ -452,7 +452,7 @@ static bool has_lost_anywhere(trace_id_t trid)
 	static const int causes[] = {
 		POSIX_TRACE_LOST_OVERWRITTEN_NP, POSIX_TRACE_LOST_FLUSH_ERROR_NP,
 		POSIX_TRACE_LOST_NO_MEMORY_NP, POSIX_TRACE_LOST_NO_SLOT_NP,
-		POSIX_TRACE_LOST_NESTING_NP,
+		POSIX_TRACE_LOST_NESTING_NP, POSIX_TRACE_LOST_BUDGET_NP,
 	};
 	struct posix_trace_ledger_np ledger;
 	bool has = false;

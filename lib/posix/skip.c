@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * posix/skip.c - types whose events are only counted, and what the events of a stream cost now.
+ *
+ * A controller with a budget needs the rate of each type, many times a second. The ledger has exact
+ * counts, but it copies all unread events, and it claims them from a LOOP stream. So the load is
+ * read from the memory of the writers: the number of recorded events is exact, and their types are
+ * a sample, the newest events of each writer. The counts of skipped events are exact.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <trace_np.h>
+
+#include "arena/silence.h"
+#include "drain/drain.h"
+#include "point/view.h"
+#include "posix/call.h"
+#include "record/eventset.h"
+#include "ring/skip.h"
+
+/* System events report losses and state; they are never skipped. */
+static uint64_t word_of(const trace_event_set_t *set, int word)
+{
+	const uint64_t types = set->__bits[word];
+
+	return word ? types : types & ~(UINT64_MAX >> (64 - POSIX_TRACE_UNNAMED_USEREVENT));
+}
+
+/* Stores the set. The rows of counts are made memory first, so that writers find them. */
+static int skip_types(struct ptx_stream *stream, const trace_event_set_t *set)
+{
+	struct ptx_region *region = stream->view->rings.region;
+	uint64_t any = 0;
+
+	for (int i = 0; i < PTX_WORDS; i++)
+		any |= word_of(set, i);
+	if (any && !ptx_skip_prepare(stream->drain->rings))
+		return ENOMEM;
+	for (int i = 0; i < PTX_WORDS; i++)
+		atomic_store_explicit(&region->skip[i], word_of(set, i), memory_order_release);
+	ptx_silence_set(stream->drain->arena->control, region);
+	/* Trace points that begin after this call obey the new set. */
+	ptx_arena_changed(stream->drain->arena);
+	return 0;
+}
+
+PTX_EXPORT int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+	int err;
+
+	if (!ptx_eventset_is_valid(set))
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	err = skip_types(stream, set);
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, err);
+}
+
+/*
+ * Counts the types of a chunk's records that are newer than a time. A writer may overwrite the
+ * chunk meanwhile, and the memory is hostile: no step leaves the chunk, and a wrong sample does no
+ * harm.
+ */
+static void sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t since,
+			 unsigned *recent, size_t types)
+{
+	for (uint32_t at = 0; at + sizeof(struct ptx_record) <= end;) {
+		struct ptx_record record;
+		size_t size;
+
+		memcpy(&record, chunk->records + at, sizeof(record));
+		size = ptx_record_size(ptx_record_len(record.len_flags));
+		if (size > end - at)
+			return;
+		if (record.time > since && record.type < types)
+			recent[record.type]++;
+		at += (uint32_t)size;
+	}
+}
+
+/*
+ * Returns the number of records of a ring, and samples the chunk that its writer fills. The ring's
+ * own count may lack the records of the chunk before, as in observe/look.c.
+ */
+static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t since,
+			    unsigned *recent, size_t types)
+{
+	const struct ptx_ring *ring = &rings->ring[number];
+	uint64_t link = atomic_load_explicit(&ring->current, memory_order_acquire);
+	uint64_t published = atomic_load_explicit(&ring->published, memory_order_acquire), head;
+	uint32_t at = ptx_link_number(link), end;
+	const struct ptx_chunk *chunk;
+
+	if (!link || at >= rings->geometry.chunks_max || !ptx_ring_reaches(rings, at) ||
+	    ptx_word_generation(atomic_load_explicit(&rings->word[at], memory_order_acquire)) !=
+		    ptx_link_generation(link))
+		return published;
+	chunk = ptx_ring_chunk(rings, at);
+	head = atomic_load_explicit(&chunk->head, memory_order_acquire);
+	end = ptx_head_offset(head);
+	if (end <= ptx_ring_room_of(&rings->geometry, at))
+		sample_chunk(chunk, end, since, recent, types);
+	return published + (ptx_chunk_records(&chunk->ident, head) - (uint32_t)published);
+}
+
+PTX_EXPORT int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recent,
+				       uint64_t *skipped, size_t types)
+{
+	struct ptx_call call = ptx_call_begin();
+	struct ptx_stream *stream;
+	const struct ptx_rings *rings;
+	uint64_t now;
+
+	if (!recorded || !recent || !skipped)
+		return ptx_call_end(call, EINVAL);
+	stream = ptx_stream_lock(trid, PTX_ACTIVE);
+	if (!stream)
+		return ptx_call_end(call, EINVAL);
+	rings = stream->drain->rings;
+	now = ptx_clock_now();
+	*recorded = 0;
+	memset(recent, 0, types * sizeof(*recent));
+	for (uint32_t i = 0; i < ptx_ring_count(rings); i++)
+		*recorded += sample_ring(rings, i, stream->sampled, recent, types);
+	for (size_t type = 0; type < types; type++)
+		skipped[type] = type < PTX_TYPE_MAX ?
+					ptx_ring_lost(rings, PTX_WRITER_SKIPPED, (unsigned)type) :
+					0;
+	stream->sampled = now;
+	ptx_stream_unlock(stream);
+	return ptx_call_end(call, 0);
+}
