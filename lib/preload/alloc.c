@@ -90,7 +90,7 @@ SHIM_WRAPPER void *malloc(size_t size)
 {
 	malloc_function *function = real(malloc);
 	/* This is decided before the real call, so that a call that is not traced can be a jump. */
-	bool wanted = shim_on(ALLOC_MALLOC);
+	bool wanted = shim_on_alone(ALLOC_MALLOC);
 	void *result;
 
 	if (shim_likely(function && !wanted))
@@ -111,7 +111,7 @@ SHIM_WRAPPER void *malloc(size_t size)
 SHIM_WRAPPER void *calloc(size_t count, size_t size)
 {
 	calloc_function *function = real(calloc);
-	bool wanted = shim_on(ALLOC_CALLOC);
+	bool wanted = shim_on_alone(ALLOC_CALLOC);
 	size_t bytes;
 	void *result;
 
@@ -151,12 +151,11 @@ static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 SHIM_WRAPPER void *realloc(void *old, size_t size)
 {
 	realloc_function *function = real(realloc);
-	bool wanted = shim_on(ALLOC_REALLOC);
 	void *result;
 
 	if (shim_unlikely(!function) || shim_unlikely(shim_is_first(old)))
 		return move_first(old, size);
-	if (!wanted)
+	if (!shim_on_alone(ALLOC_REALLOC))
 		return function(old, size);
 	result = function(old, size);
 	const uint64_t data[] = { number_of(old), size, number_of(result) };
@@ -175,7 +174,7 @@ SHIM_WRAPPER void free(void *old)
 	/* Memory of alloc_first.c is never freed. Without a real free() nothing can be freed. */
 	if (shim_unlikely(shim_is_first(old)) || shim_unlikely(!function))
 		return;
-	if (old && shim_on(ALLOC_FREE)) {
+	if (old && shim_on_alone(ALLOC_FREE)) {
 		const uint64_t data = number_of(old);
 
 		shim_put(ALLOC_FREE, &data, sizeof data, shim_caller());
@@ -201,7 +200,7 @@ shim_inline void put_aligned(size_t alignment, size_t size, const void *result, 
 	SHIM_WRAPPER void *name(size_t alignment, size_t size) \
 	{ \
 		name##_function *function = real(name); \
-		bool wanted = shim_on(ALLOC_ALIGNED); \
+		bool wanted = shim_on_alone(ALLOC_ALIGNED); \
 		void *result; \
 		if (shim_likely(function && !wanted)) \
 			return function(alignment, size); \
@@ -219,7 +218,7 @@ ALIGNED(memalign)
 SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	posix_memalign_function *function = real(posix_memalign);
-	bool wanted = shim_on(ALLOC_ALIGNED);
+	bool wanted = shim_on_alone(ALLOC_ALIGNED);
 	int error = 0;
 
 	if (shim_likely(function && !wanted))
@@ -244,7 +243,7 @@ SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 	{ \
 		name##_function *function = real(name); \
 		void *result = shim_likely(function) ? function(size) : NULL; \
-		if (shim_on(ALLOC_ALIGNED)) \
+		if (shim_on_alone(ALLOC_ALIGNED)) \
 			put_aligned(4096, size, result, shim_caller()); \
 		return result; \
 	}

@@ -30,7 +30,7 @@ static void *no_map(void)
 				off_t offset) \
 	{ \
 		/* This check comes first, so that an untraced call costs little. */ \
-		if (!shim_on(ALLOC_MMAP)) \
+		if (!shim_on_alone(ALLOC_MMAP)) \
 			return next(name)(address, size, protection, flags, fd, offset); \
 		struct { \
 			uint64_t time; \
@@ -89,7 +89,7 @@ SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ..
 	 * The address is passed on even if the flags do not use it: the real function ignores it
 	 * then.
 	 */
-	if (!shim_on(ALLOC_MREMAP))
+	if (!shim_on_alone(ALLOC_MREMAP))
 		return next(mremap)(old, old_size, size, flags, address);
 	SHIM_CALL(ALLOC_MREMAP, data);
 	result = next(mremap)(old, old_size, size, flags, address);
@@ -111,7 +111,7 @@ SHIM_WRAPPER int munmap(void *old, size_t size)
 	} data = { .old = (uint64_t)(uintptr_t)old, .size = size };
 	int result;
 
-	if (!shim_on(ALLOC_MUNMAP))
+	if (!shim_on_alone(ALLOC_MUNMAP))
 		return next(munmap)(old, size);
 	SHIM_CALL(ALLOC_MUNMAP, data);
 	call.len = offsetof(struct munmap_data, error) + 4;

@@ -111,7 +111,7 @@ struct shim_wrapped {
 	SHIM_WRAPPED(name, type); \
 	SHIM_WRAPPER result_type name params \
 	{ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name) args; \
 		result_type result = (result_type)-1; \
 		/* \

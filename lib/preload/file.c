@@ -296,7 +296,7 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 	SHIM_WRAPPED(name, FILE_READDIR); \
 	SHIM_WRAPPER struct entry *name(DIR *stream) \
 	{ \
-		if (!shim_on(FILE_READDIR)) \
+		if (!shim_on_alone(FILE_READDIR)) \
 			return next(name)(stream); \
 		SHIM_RECORD(sizeof(int32_t) + SHIM_TEXT) record; \
 		const int32_t fd = dirfd(stream); \

@@ -15,7 +15,7 @@
 	void name(void *function, void *caller); \
 	void name(void *function, void *caller) \
 	{ \
-		if (shim_on(type)) { \
+		if (shim_on_alone(type)) { \
 			const uint64_t data = (uint64_t)(uintptr_t)function; \
 			shim_put(type, &data, sizeof data, caller); \
 		} \

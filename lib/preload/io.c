@@ -235,7 +235,7 @@ SHIM_WRAPPER int getpt(void)
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int fd) \
 	{ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name)(fd); \
 		/* The fields of io.close, io.fsync and io.fdatasync. */ \
 		struct { \

@@ -85,7 +85,7 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 	SHIM_WRAPPED(name, type); \
 	SHIM_WRAPPER void name params \
 	{ \
-		if (!shim_on(type)) { \
+		if (!shim_on_alone(type)) { \
 			next(name) args; \
 			return; \
 		} \

@@ -182,7 +182,7 @@ struct items {
 	SHIM_NEXT(name, shim_no_pointer); \
 	SHIM_WRAPPER size_t name params \
 	{ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name) args; \
 		/* The buffer's content is not recorded. */ \
 		struct items data = { \

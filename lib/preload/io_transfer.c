@@ -37,7 +37,7 @@ struct transfer {
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER ssize_t name params \
 	{ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name) args; \
 		struct transfer data = { \
 			.fd = (fd_), .error = ECANCELED, .size = (uint64_t)(size_), .result = -1, \
@@ -129,7 +129,7 @@ TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t siz
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int fd, value_type value) \
 	{ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name)(fd, value); \
 		struct transfer data = { \
 			.fd = fd, .error = ECANCELED, .size = sizeof(eventfd_t), .result = -1 \

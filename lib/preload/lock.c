@@ -20,13 +20,31 @@ static _Thread_local struct hold {
 	unsigned depth;
 } holds[HOLDS] __attribute__((tls_model("initial-exec")));
 
+#define UNTIMED UINT64_MAX /* a hold that began while its type was not recorded */
+
+/* Whether the only stream does not record the type now. */
+static bool is_silent(enum shim_type type)
+{
+	return posix_trace_silent_np[shim_id[type]] && *posix_trace_active_np == 1;
+}
+
+/* Counts an untimed hold, unless the stream filters out the type: then it is no called event. */
+static void skip_hold(enum shim_type type)
+{
+	const trace_event_id_t id = shim_id[type];
+
+	if (*posix_trace_active_np != 1 || posix_trace_silent_np[id] != 1)
+		posix_trace_skip_np(id);
+}
+
 /*
  * A signal handler may acquire another lock while this function runs. It may take the same free
  * entry, because the member lock, which marks an entry as taken, is stored last. Usually the
  * handler releases its locks before it returns, so the entry is free again when this function
- * stores the member lock.
+ * stores the member lock. A hold of a type that is not recorded now reads no clock, and is counted
+ * at its end as any other.
  */
-void shim_hold_begin(const void *lock)
+void shim_hold_begin(const void *lock, enum shim_type type)
 {
 	struct hold *free = NULL;
 
@@ -44,7 +62,7 @@ void shim_hold_begin(const void *lock)
 		shim_lose_hold();
 		return;
 	}
-	free->since = shim_now();
+	free->since = is_silent(type) ? UNTIMED : shim_now();
 	free->depth = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	free->lock = lock;
@@ -60,6 +78,11 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 			continue;
 		if (--holds[i].depth)
 			return;
+		if (holds[i].since == UNTIMED) {
+			holds[i].lock = NULL;
+			skip_hold(type);
+			return;
+		}
 		data[0] = shim_now() - holds[i].since;
 		data[1] = (uint64_t)(uintptr_t)lock;
 		/*
@@ -149,6 +172,8 @@ SHIM_WRAPPER int pthread_spin_lock(pthread_spinlock_t *lock)
 	/* Without contention there is no event. */
 	if (next(pthread_spin_trylock)(lock) == 0)
 		return 0;
+	if (!shim_records(LOCK_SPIN))
+		return next(pthread_spin_lock)(lock);
 	SHIM_CALL(LOCK_SPIN, data);
 	call.len = LOCK_DATA_BYTES;
 	data.error = next(pthread_spin_lock)(lock);

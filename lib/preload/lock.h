@@ -28,7 +28,7 @@ struct lock_data {
  * before the thread releases the lock, and records how long the lock was held. A thread can have 16
  * such notes at a time; further holds are counted as lost.
  */
-void shim_hold_begin(const void *lock);
+void shim_hold_begin(const void *lock, enum shim_type type);
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 
 /*
@@ -38,7 +38,7 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 shim_inline int shim_got(int error, const void *lock, enum shim_type held)
 {
 	if (shim_unlikely(*shim_switch[held]) && (error == 0 || error == EOWNERDEAD))
-		shim_hold_begin(lock);
+		shim_hold_begin(lock, held);
 	return error;
 }
 
@@ -61,6 +61,9 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 		int error = (try_); \
 		if (error != EBUSY) \
 			return shim_got(error, lock_, held); \
+		/* Only a call that waits has an event, so it is counted only here. */ \
+		if (!shim_records(type)) \
+			return shim_got(next(name) args, lock_, held); \
 		struct lock_data data = { \
 			.lock = (uint64_t)(uintptr_t)(lock_), .error = ECANCELED \
 		}; \

@@ -32,7 +32,7 @@ struct meanwhile {
 static void hold_again(struct meanwhile *meanwhile)
 {
 	if (*shim_switch[HOLD_MUTEX])
-		shim_hold_begin(meanwhile->mutex);
+		shim_hold_begin(meanwhile->mutex, HOLD_MUTEX);
 }
 
 /*
@@ -85,7 +85,7 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	} data = { .lock = (uint64_t)(uintptr_t)barrier };
 	int result;
 
-	if (!shim_on(LOCK_BARRIER))
+	if (!shim_on_alone(LOCK_BARRIER))
 		return next(pthread_barrier_wait)(barrier);
 	SHIM_CALL(LOCK_BARRIER, data);
 	result = next(pthread_barrier_wait)(barrier);
@@ -127,6 +127,8 @@ static bool sem_is_ours(sem_t *semaphore)
 			return next(name) args; \
 		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
+		if (!shim_records(LOCK_SEM)) \
+			return next(name) args; \
 		/* \
 		 * error is ECANCELED before the call, so that the event of a cancelled wait has \
 		 * this error. \

@@ -75,7 +75,7 @@ SHIM_WRAPPER int setsockopt(int fd, int level, int option, const void *value, so
 	};
 	int result;
 
-	if (!shim_on(NET_SETSOCKOPT))
+	if (!shim_on_alone(NET_SETSOCKOPT))
 		return next(setsockopt)(fd, level, option, value, bytes);
 	SHIM_CALL(NET_SETSOCKOPT, data);
 	result = next(setsockopt)(fd, level, option, value, bytes);
@@ -99,7 +99,7 @@ SHIM_WRAPPER int getsockopt(int fd, int level, int option, void *__restrict valu
 	};
 	int result;
 
-	if (!shim_on(NET_GETSOCKOPT))
+	if (!shim_on_alone(NET_GETSOCKOPT))
 		return next(getsockopt)(fd, level, option, value, bytes);
 	SHIM_CALL(NET_GETSOCKOPT, data);
 	result = next(getsockopt)(fd, level, option, value, bytes);

@@ -35,7 +35,7 @@ struct message {
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER result_type name params \
 	{ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name) args; \
 		/* Only the part up to call.len is recorded. */ \
 		struct message data; \

@@ -66,7 +66,7 @@ static int64_t of_timeval(const struct timeval *time, int error)
 	SHIM_WRAPPER int name params \
 	{ \
 		/* An untraced call is passed on with its arguments as they are. */ \
-		if (!shim_on(type)) \
+		if (!shim_on_alone(type)) \
 			return next(name) args; \
 		struct wait data = { .fds = (int32_t)(fds_), .result = -1, .error = ECANCELED }; \
 		SHIM_CALL(type, data); \

@@ -286,6 +286,18 @@ static const struct shim_probe *keep_values(uint32_t slot, const struct shim_pro
 }
 
 /*
+ * Returns whether the calls of a function are recorded now. A function with arguments has an event
+ * type of its own, which may be recorded while FUNC_CALL is not, and the other way round. If not,
+ * the call is counted if it must be.
+ */
+static bool is_recorded(const struct shim_probe *probe)
+{
+	const trace_event_id_t id = probe ? probe->id : shim_id[FUNC_CALL];
+
+	return shim_likely(!posix_trace_silent_np[id]) || posix_trace_is_wanted_np(id);
+}
+
+/*
  * Called when a function begins, and the usual way in patch_hook.c does not apply. place is where
  * the function's return address is. A function that gets no slot returns as if it were not patched
  * and has no event.
@@ -302,6 +314,8 @@ static void enter_function(uint64_t function, const void **place, const struct s
 	 */
 	if (slot && shim_slot[slot].place == place) {
 		close_slot(slot, NULL);
+		if (!is_recorded(probe))
+			return;
 		shim_slot[slot].probe = keep_values(slot, probe, registers);
 		shim_slot[slot].begin = stamp_now();
 		shim_slot[slot].depth = shim_depth++;
@@ -311,6 +325,9 @@ static void enter_function(uint64_t function, const void **place, const struct s
 	}
 	/* Calls that the shim or libposixtrace makes are not traced; they get no slot. */
 	if (!shim_is_wanted(FUNC_CALL, caller))
+		return;
+	/* A call whose event is filtered out or skipped needs none: it is counted here. */
+	if (!is_recorded(probe))
 		return;
 	slot = take_slot();
 	if (!slot) {

@@ -32,6 +32,9 @@ bool shim_function_enters_fast(const unsigned char *code, const void **place)
 		return false;
 	if (!*shim_switch[FUNC_CALL])
 		return true;
+	/* A type that is not recorded now: shim_function_enters() counts the call. */
+	if (shim_unlikely(posix_trace_silent_np[shim_id[FUNC_CALL]]))
+		return false;
 	/* A blind thread must not execute rdtsc, which would raise a signal there. */
 	if (shim_unlikely(shim_is_blind || !slot || !shim_has_counter || !shim_tid ||
 			  atomic_load_explicit(&shim_is_ready, memory_order_acquire) !=

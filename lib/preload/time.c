@@ -27,7 +27,7 @@ struct sleep_data {
 	/* The result type differs: sleep() returns unsigned. */ \
 	SHIM_WRAPPER result_type name params \
 	{ \
-		if (!shim_on(TIME_SLEEP)) \
+		if (!shim_on_alone(TIME_SLEEP)) \
 			return next(name) args; \
 		/* by is initialized with the name; the rest of the array is 0. */ \
 		struct sleep_data data = { .error = ECANCELED, .by = #name }; \
