@@ -58,6 +58,7 @@ event = u
 exclude = io.read
 size = 64K
 compress = -1
+budget = 0.5%
 durations = yes
 [trigger crash]
 when = crash
@@ -72,7 +73,7 @@ when = rule order: every "a b" where "n > 1" is followed by end of the same n wi
 END
 run 0 agent -c "$conf" --check
 check "every key is known" is_empty err
-check "the section has its values" has out '^record two: 65536 bytes for each process, inject yes$'
+check "the section has its values" has out '^record two: 65536 bytes for each process, inject yes, budget 0.5%$'
 check "the trigger belongs to it" has out '^  trigger crash: crash$'
 # The same without the end of the last line, and with line ends of other systems.
 printf '%s\r\n' "[agent]" "folder = $tmp/store" "[record one]" >"$conf"
@@ -126,6 +127,8 @@ conf '[trigger t]' 'when = rule never x where "n >"'; run 1 agent -c "$conf" --c
 check "a wrong expression has its place" has err "^posixtrace: $conf:6:[0-9]*: error: "
 conf '[trigger t]' 'when = rule never x y'; rule 6 '9: error: expected the end of the line, found "y"'
 conf '[trigger t]' 'when = rule count x <= 3'; fault 6 'when rule count x <= 3: the result of a rule "count" is known only'
+conf 'budget = 0'; fault 5 'budget 0: not a share of the processor time'
+conf 'budget = much'; fault 5 'budget much: not a share of the processor time'
 conf 'compress = 99'; fault 5 'compress=99: levels are 1 to 19, and -1 to -20$'
 conf 'compress = fast'; fault 5 'compress=fast: levels are 1 to 19, and -1 to -20$'
 conf 'durations = some'; fault 5 'durations some: either yes or no'

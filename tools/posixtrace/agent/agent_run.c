@@ -315,6 +315,24 @@ static bool has_watch(const struct agent *agent)
 	return false;
 }
 
+/* Returns whether at least one recorder has a budget, which it must keep meanwhile. */
+static bool has_budget(const struct agent *agent)
+{
+	for (size_t i = 0; i < agent->recorders; i++)
+		if (agent->recorder[i]->capture.budget)
+			return true;
+	return false;
+}
+
+/* A stream whose budget cannot be kept is ended, as one that cannot be used. */
+static void keep_budgets(struct agent *agent)
+{
+	for (size_t i = agent->recorders; i-- > 0;)
+		if (agent->recorder[i]->capture.budget && !recorder_look_budget(agent->recorder[i]))
+			agent_end_recorder(agent, i, "error", "the budget cannot be kept");
+	agent->budget_ns = until_now_ns() + INT64_C(1000000) * RECORDER_BUDGET_MS;
+}
+
 /* Returns how long poll() may sleep, in milliseconds, rounded up. */
 static int sleep_ms(const struct agent *agent)
 {
@@ -322,6 +340,8 @@ static int sleep_ms(const struct agent *agent)
 
 	if (has_watch(agent) && agent->read_ns < until_ns)
 		until_ns = agent->read_ns;
+	if (has_budget(agent) && agent->budget_ns < until_ns)
+		until_ns = agent->budget_ns;
 	left_ns = until_ns - until_now_ns();
 	if (left_ns <= 0)
 		return 0;
@@ -373,6 +393,8 @@ static void wait_for_work(struct agent *agent)
 		agent_read_watches(agent);
 		agent->read_ns = until_now_ns() + INT64_C(1000000) * WATCH_READ_MS;
 	}
+	if (has_budget(agent) && until_now_ns() >= agent->budget_ns)
+		keep_budgets(agent);
 	obey_signals(agent);
 }
 

@@ -75,6 +75,13 @@ static void trigger_free(struct config_trigger *trigger)
 	free(trigger);
 }
 
+double config_budget(const struct config *config, const struct config_record *record)
+{
+	double budget = record->budget ? record->budget : config->budget;
+
+	return budget > 0 ? budget : 0;
+}
+
 /*
  * A recorder keeps the configuration with which it began until it ends, because its plan has
  * pointers to the strings of this configuration.

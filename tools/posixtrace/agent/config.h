@@ -50,6 +50,8 @@ struct config_record {
 	/* the metrics have counts of its event types, and durations of its spans */
 	bool has_durations;
 	size_t size;	    /* size of the stream in bytes */
+	/* share of the processor time for events; 0: that of [agent]; below 0: no limit */
+	double budget;
 	int compression;    /* level of zstd for the logs; 0: none */
 	/* all keys and values in one string, by which two versions of the section are compared */
 	char *text;
@@ -92,6 +94,7 @@ struct config {
 	/* if the quota has no room, the new log is refused, and no old log is removed */
 	bool refuses;
 	int64_t expire_ns;   /* 0: never */
+	double budget;	     /* of sections without their own; 0 or below: no limit */
 	char *textfile;	     /* for metrics; NULL: none */
 	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */
 	struct config_record **record;
@@ -118,6 +121,9 @@ bool config_matches(const struct config_words *patterns, const char *text);
 
 /* Returns the [record] of this name, or NULL. */
 const struct config_record *config_record_of(const struct config *config, const char *name);
+
+/* Returns the share of the processor time that events of a section may cost; 0: no limit. */
+double config_budget(const struct config *config, const struct config_record *record);
 
 /* The place in the file that is being parsed. Only config.c and config_keys.c use it. */
 struct config_place {

@@ -17,6 +17,7 @@
 #include "base/tool.h"
 #include "base/vec.h"
 #include "live/capture.h"
+#include "live/budget.h"
 #include "live/preload.h"
 #include "rules/rules.h"
 
@@ -290,6 +291,17 @@ static void key_size(struct config_place *place, const struct given *given)
 	refuse_value(place, quantity_bytes(given->where, given->value, &place->record->size));
 }
 
+/* The budget of [agent] is that of all sections without one. "none" in a section ends it there. */
+static void key_budget(struct config_place *place, const struct given *given)
+{
+	double *budget = place->record ? &place->record->budget : &place->config->budget;
+
+	if (!strcmp(given->value, "none"))
+		*budget = -1;
+	else
+		refuse_value(place, budget_take(budget, given->where, given->value));
+}
+
 /* The levels are those of record --compress; "yes" is the level without a number there. */
 static void key_compress(struct config_place *place, const struct given *given)
 {
@@ -413,6 +425,7 @@ static const struct key keys[] = {
 	{ "quota", IN_AGENT, false, key_quota },
 	{ "quota-full", IN_AGENT, false, key_quota_full },
 	{ "expire", IN_AGENT, false, key_expire },
+	{ "budget", IN_AGENT | IN_RECORD, false, key_budget },
 	{ "textfile", IN_AGENT, false, key_textfile },
 	{ "listen", IN_AGENT, false, key_listen },
 	{ "executable", IN_RECORD, true, key_executable },

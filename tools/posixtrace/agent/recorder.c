@@ -44,6 +44,7 @@ static bool choose_events(struct capture_plan *plan, const struct config_record 
 		good = good && capture_take_event(plan, record->event.word[i]);
 	if (record->event.count)
 		good = good && capture_take_event(plan, RECORDER_EVENT) &&
+		       capture_take_event(plan, BUDGET_EVENT) &&
 		       capture_take_event(plan, ENDED_EVENT);
 	for (size_t i = 0; i < record->exclude.count; i++)
 		good = good && capture_take_exclude(plan, record->exclude.word[i]);
@@ -85,6 +86,7 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 	recorder->plan.stream_policy = POSIX_TRACE_LOOP;
 	recorder->plan.stream_size = found->record->size;
 	recorder->plan.compression = found->record->compression;
+	recorder->plan.budget = config_budget(config, found->record);
 	if (recorder->executable && recorder->path && choose_events(&recorder->plan, found->record))
 		return recorder;
 	recorder_free(recorder);
@@ -169,6 +171,11 @@ bool recorder_has_ended(const struct recorder *recorder, struct ended *ended)
 bool recorder_look(struct recorder *recorder)
 {
 	return capture_look(&recorder->capture) == TOOL_OK;
+}
+
+bool recorder_look_budget(struct recorder *recorder)
+{
+	return capture_look_budget(&recorder->capture) == TOOL_OK;
 }
 
 /* The argument of count_stream(). */

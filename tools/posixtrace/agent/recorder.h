@@ -75,6 +75,13 @@ bool recorder_has_ended(const struct recorder *recorder, struct ended *ended);
 bool recorder_look(struct recorder *recorder);
 
 /*
+ * Must be called more often, each RECORDER_BUDGET_MS, if capture.budget is not NULL. Returns false
+ * after it printed an error.
+ */
+#define RECORDER_BUDGET_MS 50
+bool recorder_look_budget(struct recorder *recorder);
+
+/*
  * Stores the account of the stream, as an observer sees it. If the process has ended, all counts
  * are 0. The functions that the creator of a stream may call are not used, because they would read
  * events from the stream, and these events would be lost if the agent were killed

@@ -45,6 +45,7 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 {
 	char path[40], text[1024];
 	const char *at, *last;
+	unsigned long long part[4];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (!procfile_read(path, text, sizeof(text)))
@@ -58,10 +59,12 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 	last = strrchr(text, ' ');
 	if (at && last && sscanf(last, "%d", &stat->status) == 1 &&
 	    sscanf(at + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-		   "%llu",
-		   &stat->state, &stat->start) == 2)
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d "
+		   "%*d %llu",
+		   &stat->state, &part[0], &part[1], &part[2], &part[3], &stat->start) == 6) {
+		stat->ticks = part[0] + part[1] + part[2] + part[3];
 		return true;
+	}
 	errno = EIO;
 	return false;
 }

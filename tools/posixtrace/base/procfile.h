@@ -36,6 +36,8 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */
 	unsigned long long start; /* clock ticks after boot */
+	/* processor time, with that of children for which the process has waited, in clock ticks */
+	unsigned long long ticks;
 	/* exit status of a zombie, in the form of wait(2); 0 also if the kernel hides it */
 	int status;
 };

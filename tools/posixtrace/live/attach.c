@@ -58,6 +58,7 @@ enum {
 	OPT_TRACE,
 	OPT_DATA,
 	OPT_FAIL_ON_LOSS,
+	OPT_BUDGET,
 };
 
 static const struct option_row option_rows[] = {
@@ -83,6 +84,7 @@ static const struct option_row option_rows[] = {
 	{ "event", 'e', "GLOB",
 		"only event types whose name matches; may be repeated",
 		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ "budget", OPT_BUDGET, "PERCENT", BUDGET_HELP },
 	{ "policy", OPT_POLICY, "POLICY",
 		"when the stream is full: flush (the default), until-full, loop",
 		OPTION_CHOICE, "flush until-full loop" },
@@ -133,6 +135,8 @@ static bool take_option(int option)
 		return true;
 	case OPT_PROBE:
 		return probes_add(&functions.probes, optarg);
+	case OPT_BUDGET:
+		return budget_take(&plan.budget, "--budget", optarg);
 	case OPT_FORCE:
 		force = true;
 		return true;
@@ -228,6 +232,8 @@ static int attach_run(int argc, char **argv)
 	if (plan.content && !preload_add_data(&plan.families, plan.content))
 		return TOOL_FAILURE;
 	if (kernel.stack.globs && !stack_add(&kernel.stack, &plan.families, &plan))
+		return TOOL_FAILURE;
+	if (plan.budget && plan.choose.include.count && !capture_take_event(&plan, BUDGET_EVENT))
 		return TOOL_FAILURE;
 	enter_allow_traps(&plan, &functions.traps);
 	kernel.traps = &functions.traps;

@@ -47,6 +47,8 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 
 	if (kernel->is_active)
 		until->look_ms = KERNEL_LOOK_MS;
+	if (capture->plan->budget && until->look_ms > BUDGET_LOOK_MS)
+		until->look_ms = BUDGET_LOOK_MS;
 	until_limit(until, capture->plan->duration_ns);
 	if (!kernel->syscalls)
 		capture_say_waiting(capture->plan->pid);
@@ -103,6 +105,7 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 		status = outfile_keep(file);
 	if (status) {
 		posix_trace_shutdown(capture.trid);
+		budget_end(capture.budget);
 		outfile_drop(file);
 		return status;
 	}
@@ -117,6 +120,8 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	if (capture_grows(plan))
 		open_calls_read(&open, functions->open_file - 1);
 	processes_complete(&result->processes, &capture, file->fd);
+	if (capture.budget)
+		budget_say(capture.budget);
 	status = tool_worse(status, capture_finish(&capture));
 	open_calls_pass(&open, kernel, file->fd);
 	open_calls_fini(&open);

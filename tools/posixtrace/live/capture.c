@@ -90,26 +90,19 @@ static int capture_say_why(const struct capture_plan *plan, int err)
 	return TOOL_FAILURE;
 }
 
-int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd)
+/* Creates the stream with these attributes, sets its filter and starts it. */
+static int capture_create(struct capture *capture, trace_attr_t *attr, int fd)
 {
-	trace_attr_t attr;
-	int err = posix_trace_attr_init(&attr);
+	const struct capture_plan *plan = capture->plan;
+	int err = set_attributes(plan, attr);
 
-	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
-				     .admit.known = plan->known };
-	if (err)
-		return capture_say_why(plan, err);
-	err = set_attributes(plan, &attr);
 	if (err == ENOTSUP) {
-		posix_trace_attr_destroy(&attr);
 		say("--compress: libzstd.so.1 cannot be loaded, or posixtrace was built without "
 		    "it");
 		return TOOL_FAILURE;
 	}
 	if (!err)
-		err = posix_trace_create_withlog(plan->pid, &attr, fd, &capture->trid);
-	/* The stream has its own copy of the attributes. */
-	posix_trace_attr_destroy(&attr);
+		err = posix_trace_create_withlog(plan->pid, attr, fd, &capture->trid);
 	if (err)
 		return capture_say_why(plan, err);
 	/* The filter must be complete before the first event. */
@@ -121,6 +114,32 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 		return capture_say_why(plan, err);
 	}
 	return TOOL_OK;
+}
+
+int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd)
+{
+	trace_attr_t attr;
+	int err = posix_trace_attr_init(&attr);
+
+	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
+				     .admit.known = plan->known };
+	if (err)
+		return capture_say_why(plan, err);
+	/* It measures before the stream exists: the child would inherit its descriptors. */
+	if (plan->budget)
+		capture->budget = budget_begin(plan->pid, plan->budget);
+	if (plan->budget && !capture->budget) {
+		posix_trace_attr_destroy(&attr);
+		return TOOL_FAILURE;
+	}
+	err = capture_create(capture, &attr, fd);
+	/* The stream has its own copy of the attributes. */
+	posix_trace_attr_destroy(&attr);
+	if (err) {
+		budget_end(capture->budget);
+		capture->budget = NULL;
+	}
+	return err;
 }
 
 void capture_note(struct capture *capture, const char *name, const char *schema, const void *data,
@@ -141,10 +160,32 @@ void capture_note_end(struct capture *capture, pid_t pid, const struct ended *en
 		ended_record(capture->trid, pid, ended);
 }
 
+/* Marks a change of --budget in the stream. */
+static void note_budget(void *arg, const void *data, size_t len)
+{
+	struct capture *capture = arg;
+
+	capture_note(capture, BUDGET_EVENT, BUDGET_SCHEMA, data, len);
+}
+
+int capture_look_budget(struct capture *capture)
+{
+	int err = budget_look(capture->budget, capture->trid, note_budget, capture);
+
+	if (!err)
+		return TOOL_OK;
+	say("process %d: --budget: %s", (int)capture->plan->pid, strerror(err));
+	return TOOL_FAILURE;
+}
+
 int capture_look(struct capture *capture)
 {
 	struct posix_trace_status_info status;
-	int err = admit_refresh(&capture->admit, capture->trid);
+	int err;
+
+	if (capture->budget && capture_look_budget(capture))
+		return TOOL_FAILURE;
+	err = admit_refresh(&capture->admit, capture->trid);
 
 	if (err) {
 		say("process %d: its event types: %s", (int)capture->plan->pid, strerror(err));
@@ -173,6 +214,8 @@ int capture_finish(struct capture *capture)
 	int shut = posix_trace_shutdown(capture->trid);
 	int err = stopped ? stopped : flushed ? flushed : shut;
 
+	budget_end(capture->budget);
+	capture->budget = NULL;
 	if (err && !capture->log_failed) /* capture_look() has printed the error of the log */
 		say("%s: %s", capture->plan->path, strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;

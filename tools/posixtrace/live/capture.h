@@ -12,6 +12,7 @@
 
 #include "choose/choose.h"
 #include "live/admit.h"
+#include "live/budget.h"
 #include "live/ended.h"
 #include "log/shimloss.h"
 
@@ -27,6 +28,7 @@ struct capture_plan {
 	int stream_policy, log_policy;
 	size_t stream_size;  /* in bytes */
 	size_t log_size;     /* in bytes; 0: the library's default */
+	double budget;       /* of --budget: a share of the processor time; 0: no limit */
 	uint64_t content;    /* of --data and --stack: bytes of an event behind its fields */
 	int compression;     /* level of zstd for the log; 0: none */
 };
@@ -78,6 +80,7 @@ struct capture {
 	const struct capture_plan *plan;
 	struct admit admit;
 	trace_id_t trid;
+	struct budget *budget; /* NULL: no limit */
 	bool log_failed; /* the log cannot be written; the error was printed */
 };
 
@@ -98,6 +101,9 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 
 /* To be called from time to time: updates the filter and checks that the log can be written. */
 int capture_look(struct capture *capture);
+
+/* To be called more often if capture->budget is not NULL. capture_look() calls it, too. */
+int capture_look_budget(struct capture *capture);
 
 /*
  * Records a fact that the recorder knows, unless the patterns of the plan exclude such events. The

@@ -39,6 +39,7 @@ enum {
 	OPT_FAIL_ON_LOSS,
 	OPT_FORCE,
 	OPT_CRASH,
+	OPT_BUDGET,
 };
 
 static const struct option_row option_rows[] = {
@@ -74,6 +75,7 @@ static const struct option_row option_rows[] = {
 	{ "wait", OPT_WAIT, NULL, "continue until its children have ended, too" },
 	{ "duration", 'd', "TIME",
 		"end after this time: 10, 2.5s, 300ms, 5m, 1h; the program continues" },
+	{ "budget", OPT_BUDGET, "PERCENT", BUDGET_HELP },
 	{ "policy", OPT_POLICY, "POLICY",
 		"when the stream is full: flush (the default), until-full, loop",
 		OPTION_CHOICE, "flush until-full loop" },
@@ -190,6 +192,8 @@ static bool take_option(int option)
 	case OPT_FAIL_ON_LOSS:
 		record.fail_on_loss = true;
 		return true;
+	case OPT_BUDGET:
+		return budget_take(&record.plan.budget, "--budget", optarg);
 	case OPT_FORCE:
 		record.force = true;
 		return true;
@@ -376,6 +380,9 @@ static int record_run_command(int argc, char **argv)
 		    !prepare_functions(argv + optind))
 			return RECORD_FAILURE;
 	}
+	if (record.plan.budget && record.plan.choose.include.count &&
+	    !capture_take_event(&record.plan, BUDGET_EVENT))
+		return RECORD_FAILURE;
 	record.plan.families = record.launch.families;
 	record.kernel.has_library = record.launch.preload && !record.untraced;
 	record.kernel.choose = &record.plan.choose;

@@ -255,6 +255,8 @@ static int follow_trace(struct run *run)
 		run->until.look_ms = LOOK_MS_FILTER;
 	if (run->kernel.is_active)
 		run->until.look_ms = KERNEL_LOOK_MS;
+	if (run->plan->budget && run->until.look_ms > BUDGET_LOOK_MS)
+		run->until.look_ms = BUDGET_LOOK_MS;
 	if (patch_is_wanted(run->functions) && !run->functions->traps.is_forced) {
 		patch_late_begin(&run->late, run->functions, run->plan->pid, has_program(run),
 				 run->record->quiet);
@@ -350,6 +352,8 @@ static int complete_log(struct run *run)
 	processes_complete(&run->processes, &run->capture, run->file.fd);
 	run->has_stream = false;
 	run->crash.capture = NULL;
+	if (run->capture.budget && !run->record->quiet)
+		budget_say(run->capture.budget);
 	status = capture_finish(&run->capture);
 	open_calls_pass(&open, &run->kernel, run->file.fd);
 	open_calls_fini(&open);

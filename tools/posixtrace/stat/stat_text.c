@@ -188,6 +188,28 @@ static bool is_silent(const struct tally_count *count, const struct posix_trace_
 }
 
 /*
+ * Says which types were recorded for a part of the time only. The number of calls is exact, and all
+ * other figures of the type are estimates.
+ */
+static void print_sampled(struct out *out, const struct tally *tally)
+{
+	for (size_t i = 0; i < tally->types; i++) {
+		const struct tally_type *type = &tally->type[i];
+		const struct posix_trace_ledger_np *ledger = &type->ledger;
+
+		if (!ledger->lost[POSIX_TRACE_LOST_BUDGET_NP])
+			continue;
+		put_label(out, "sample");
+		out_bytes(out, type->type->shown, type->type->shown_len);
+		out_printf(out,
+			   ": %llu of %llu calls are recorded (budget); rates, sizes and times "
+			   "are estimates\n",
+			   (unsigned long long)ledger->reported,
+			   (unsigned long long)ledger->called);
+	}
+}
+
+/*
  * Prints the types in the order of their number of events. Types without events are only counted.
  * There may be many, because a log lists all types that its program declared.
  */
@@ -364,6 +386,7 @@ void stat_text(struct out *out, const struct stat_report *report, enum when_form
 	print_attributes(out, report);
 	print_status(out, &report->status);
 	print_total(out, &report->tally, &report->shim, form);
+	print_sampled(out, &report->tally);
 	print_types(out, &report->tally);
 	print_counters(out, &report->tally);
 	print_threads(out, report);

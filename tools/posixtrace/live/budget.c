@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * budget.c - decides which types a recording can afford.
+ *
+ * The budget has a credit in nanoseconds. The share of the processor time that the program has used
+ * is added to it, and the cost of the calls is subtracted. A negative credit makes the stream skip
+ * types; a credit that is enough for a look at a type lets it record that type again. The most
+ * credit is that of a second, so that a program which was idle does not spend minutes of it at
+ * once.
+ *
+ * The number of recorded events is exact, and their types are a sample of the newest ones, so the
+ * cost of calls and of trace points can be divided wrongly for a moment. The numbers of skipped
+ * calls are exact, so the rate of a type is known while it is skipped. A skipped call costs a few
+ * nanoseconds, too, which no decision can save.
+ *
+ * Processor time is that of the process and its descendants, from /proc. If the kernel does not
+ * list children, their time counts when they have ended. Then the budget is smaller than allowed.
+ */
+#include "live/budget.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+#include "base/say.h"
+#include "base/until.h"
+#include "live/budget_cost.h"
+#include "log/preload_types.h"
+
+#define TYPES	    1024 /* numbers of event types */
+#define FIRST_USER  64
+#define CPU_LOOK_NS INT64_C(100000000)
+#define DEPTH	    64
+#define OWN_TYPES   "posixtrace_"
+/* A type with a smaller part of the budget than this stays on, whatever the others cost. */
+#define MANY	    64
+/* the processor time for which the first credit is, so that the first events turn nothing off */
+#define FIRST_NS    2e8
+
+struct budget_type {
+	uint64_t skipped;   /* as of the last look */
+	double rate;	    /* calls a second */
+	double cost_ns;	    /* of one that is recorded; 0: not known yet */
+	int64_t changed_ns; /* CLOCK_MONOTONIC: when it was turned on or off */
+	bool is_off;
+	bool is_own;	    /* of the recorder itself: it costs the program nothing */
+};
+
+struct budget {
+	pid_t pid;
+	double share;
+	struct budget_cost cost;
+	int64_t look_ns, cpu_look_ns; /* CLOCK_MONOTONIC */
+	uint64_t cpu_ticks, recorded;
+	double cpu_rate; /* processors that the program uses */
+	double credit_ns, spent_ns, skipping_ns, used_ns;
+	double look_s; /* between the last two looks */
+	struct budget_type type[TYPES];
+	unsigned recent[TYPES];
+	uint64_t skipped[TYPES];
+};
+
+bool budget_take(double *share, const char *where, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end != text && (!*end || !strcmp(end, "%")) && percent > 0 && percent <= 100) {
+		*share = percent / 100;
+		return true;
+	}
+	say("%s %s: not a share of the processor time such as 1%% or 0.5%%", where, text);
+	return false;
+}
+
+/* The processor time of a process and of its descendants, in clock ticks. */
+static uint64_t ticks_of(pid_t pid, int depth)
+{
+	struct procfile_stat stat;
+	char path[64], text[PROCFILE_BYTES];
+	uint64_t ticks;
+	char *at, *end;
+	long child;
+
+	if (!procfile_stat(pid, &stat))
+		return 0;
+	ticks = stat.ticks;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	if (depth == 0 || !procfile_read(path, text, sizeof(text)))
+		return ticks;
+	for (at = text; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
+		ticks += ticks_of((pid_t)child, depth - 1);
+	return ticks;
+}
+
+struct budget *budget_begin(pid_t pid, double share)
+{
+	struct budget *budget = calloc(1, sizeof(*budget));
+
+	if (!budget) {
+		say("--budget: %s", strerror(ENOMEM));
+		return NULL;
+	}
+	budget->pid = pid;
+	budget->share = share;
+	budget->credit_ns = share * FIRST_NS;
+	budget->cpu_rate = 1; /* until it is measured */
+	budget_cost_measure(&budget->cost);
+	budget->look_ns = budget->cpu_look_ns = until_now_ns();
+	/* A running process has used processor time before, which is no time of the recording. */
+	budget->cpu_ticks = ticks_of(pid, DEPTH);
+	return budget;
+}
+
+void budget_end(struct budget *budget)
+{
+	free(budget);
+}
+
+/* Adds the share of the processor time since the last call to the credit. */
+static void earn_credit(struct budget *budget, int64_t now_ns)
+{
+	uint64_t ticks;
+	double cpu_ns = 0, passed_ns = (double)(now_ns - budget->cpu_look_ns), most_ns;
+
+	if (passed_ns < (double)CPU_LOOK_NS)
+		return;
+	ticks = ticks_of(budget->pid, DEPTH);
+	/* The time of a process that its parent did not wait for is gone with it. */
+	if (ticks > budget->cpu_ticks)
+		cpu_ns = (double)(ticks - budget->cpu_ticks) * 1e9 / (double)sysconf(_SC_CLK_TCK);
+	budget->cpu_ticks = ticks;
+	budget->cpu_look_ns = now_ns;
+	/* Ticks are coarse, so the rate is smoothed. */
+	budget->cpu_rate += (cpu_ns / passed_ns - budget->cpu_rate) / 4;
+	budget->used_ns += cpu_ns;
+	budget->credit_ns += cpu_ns * budget->share;
+	most_ns = budget->cpu_rate * budget->share * 1e9;
+	if (budget->credit_ns > most_ns)
+		budget->credit_ns = most_ns;
+}
+
+/* The nanoseconds a second that skipping the type saves, or would save. */
+static double load_of(const struct budget *budget, const struct budget_type *type)
+{
+	double more_ns = type->cost_ns - budget->cost.skip_ns;
+
+	return type->rate * (more_ns > 0 ? more_ns : 0);
+}
+
+/* Learns what a type is when its first event appears. Returns false if it has no name yet. */
+static bool learn_type(const struct budget *budget, struct budget_type *type, trace_id_t trid,
+		       trace_event_id_t id)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+
+	if (type->cost_ns > 0)
+		return true;
+	if (posix_trace_eventid_get_name(trid, id, name))
+		return false;
+	type->cost_ns = preload_types_has(name) ? budget->cost.call_ns : budget->cost.point_ns;
+	type->is_own = !strncmp(name, OWN_TYPES, strlen(OWN_TYPES));
+	return true;
+}
+
+/* Subtracts the cost of the calls since the last look, and computes the rates. */
+static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
+{
+	double passed_s = (double)(now_ns - budget->look_ns) / 1e9, each, sampled = 0;
+	uint64_t recorded;
+	int err = posix_trace_get_load_np(trid, &recorded, budget->recent, budget->skipped, TYPES);
+
+	if (err || passed_s <= 0)
+		return err;
+	for (trace_event_id_t id = 0; id < TYPES; id++)
+		sampled += budget->recent[id];
+	/* The number of recorded events for each event of the sample. */
+	each = recorded > budget->recorded && sampled > 0 ?
+		       (double)(recorded - budget->recorded) / sampled : 0;
+	for (trace_event_id_t id = FIRST_USER; id < TYPES; id++) {
+		struct budget_type *type = &budget->type[id];
+		double calls = each * budget->recent[id], skipped = 0, cost_ns;
+
+		if (budget->skipped[id] > type->skipped)
+			skipped = (double)(budget->skipped[id] - type->skipped);
+		type->skipped = budget->skipped[id];
+		type->rate += ((calls + skipped) / passed_s - type->rate) / 2;
+		if (calls + skipped <= 0 || !learn_type(budget, type, trid, id) || type->is_own)
+			continue;
+		cost_ns = calls * type->cost_ns + skipped * budget->cost.skip_ns;
+		budget->credit_ns -= cost_ns;
+		budget->spent_ns += cost_ns;
+		budget->skipping_ns += skipped * budget->cost.skip_ns;
+	}
+	budget->recorded = recorded;
+	budget->look_s = passed_s;
+	budget->look_ns = now_ns;
+	return 0;
+}
+
+/* Returns the type that is on and costs most, 0 if none costs anything. *all is the cost of all. */
+static unsigned find_dearest(const struct budget *budget, double *all)
+{
+	unsigned dearest = 0;
+
+	*all = 0;
+	for (unsigned id = FIRST_USER; id < TYPES; id++) {
+		const struct budget_type *type = &budget->type[id];
+		double load = type->is_own ? 0 : load_of(budget, type);
+
+		*all += type->is_own ? 0 : type->rate * budget->cost.skip_ns;
+		if (type->is_off || load <= 0)
+			continue;
+		*all += load;
+		if (!dearest || load > load_of(budget, &budget->type[dearest]))
+			dearest = id;
+	}
+	return dearest;
+}
+
+/* Returns the type that has been off for the longest time, 0 if none is off. */
+static unsigned find_longest_off(const struct budget *budget)
+{
+	unsigned longest = 0;
+
+	for (unsigned id = FIRST_USER; id < TYPES; id++)
+		if (budget->type[id].is_off &&
+		    (!longest || budget->type[id].changed_ns < budget->type[longest].changed_ns))
+			longest = id;
+	return longest;
+}
+
+/* The arguments of a change. */
+struct change {
+	struct budget *budget;
+	trace_id_t trid;
+	void (*note)(void *arg, const void *data, size_t len);
+	void *arg;
+	int64_t now_ns;
+	bool any; /* the stream does not have the types yet */
+};
+
+/* Turns a type on or off, and marks it. set_skipped() then makes the stream obey. */
+static void turn_type(struct change *change, unsigned id, bool is_off)
+{
+	struct budget_type *type = &change->budget->type[id];
+	char name[TRACE_EVENT_NAME_MAX + 1] = "";
+	unsigned char data[20 + sizeof(name)];
+	const uint32_t recorded = !is_off;
+	const uint64_t rate = (uint64_t)type->rate, cost = (uint64_t)type->cost_ns;
+	size_t len;
+
+	type->is_off = is_off;
+	type->changed_ns = change->now_ns;
+	change->any = true;
+	posix_trace_eventid_get_name(change->trid, id, name);
+	len = strlen(name) + 1;
+	memcpy(data, &recorded, 4);
+	memcpy(data + 4, &rate, 8);
+	memcpy(data + 12, &cost, 8);
+	memcpy(data + 20, name, len);
+	change->note(change->arg, data, 20 + len);
+}
+
+/* Lets the stream skip the types that are off, and no others. */
+static int set_skipped(const struct change *change)
+{
+	trace_event_set_t set;
+	int err = change->any ? posix_trace_eventset_empty(&set) : 0;
+
+	if (!change->any)
+		return 0;
+	for (unsigned id = FIRST_USER; !err && id < TYPES; id++)
+		if (change->budget->type[id].is_off)
+			err = posix_trace_eventset_add(id, &set);
+	return err ? err : posix_trace_set_skipped_np(change->trid, &set);
+}
+
+int budget_look(struct budget *budget, trace_id_t trid,
+		void (*note)(void *arg, const void *data, size_t len), void *arg)
+{
+	struct change change = { budget, trid, note, arg, until_now_ns(), false };
+	double room, all, look_ns;
+	unsigned id;
+	int err;
+
+	earn_credit(budget, change.now_ns);
+	err = spend_credit(budget, trid, change.now_ns);
+	if (err)
+		return err;
+	/* The cost of all types in a second that is allowed in debt: half of it repays the debt. */
+	room = budget->share * budget->cpu_rate * 1e9 / 2;
+	while (budget->credit_ns < 0 && (id = find_dearest(budget, &all)) != 0 && all > room &&
+	       load_of(budget, &budget->type[id]) > room / MANY)
+		turn_type(&change, id, true);
+	id = find_longest_off(budget);
+	/*
+	 * A look at the type must be affordable. The most credit is that of a second, so a type
+	 * that costs more in a look is on for one look when all credit is there.
+	 */
+	look_ns = id ? load_of(budget, &budget->type[id]) * budget->look_s : 0;
+	if (id && budget->credit_ns > 0 &&
+	    budget->credit_ns >= fmin(look_ns, budget->share * budget->cpu_rate * 0.8e9))
+		turn_type(&change, id, false);
+	return set_skipped(&change);
+}
+
+void budget_say(const struct budget *budget)
+{
+	double spent, skipping;
+
+	if (budget->used_ns <= 0)
+		return;
+	spent = 100 * budget->spent_ns / budget->used_ns;
+	skipping = 100 * budget->skipping_ns / budget->used_ns;
+	say("budget %.3g%%: events cost an estimate of %.2f%% of %.1f s of processor time, %.2f%% "
+	    "by skipped calls (a call %.0f ns, a trace point %.0f ns, a skipped one %.0f ns)",
+	    100 * budget->share, spent, budget->used_ns / 1e9, skipping, budget->cost.call_ns,
+	    budget->cost.point_ns, budget->cost.skip_ns);
+	if (skipping > 100 * budget->share)
+		say("skipped calls alone cost more than the budget: leave out families by "
+		    "--trace");
+}
