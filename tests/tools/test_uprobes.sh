@@ -392,6 +392,12 @@ if command -v go >/dev/null && CGO_ENABLED=0 GOCACHE=$tmp/cache go build -o gola
 	cp out wanted
 	counts go.ptl main.deep main.leaf main.yields main.panics main.recovers >ours
 	check "Go, with all functions of the runtime: each call is there, once" diff wanted ours
+	# A stripped program has the table of its runtime.
+	strip -o go-stripped golang
+	run 4 record --force -q -o stripped.ptl --function 'main.*' ./go-stripped 10 100
+	cp out wanted
+	counts stripped.ptl main.deep main.leaf main.yields main.panics main.recovers >ours
+	check "Go, stripped: each call is there, once, with its name" diff wanted ours
 	# With C functions the program is linked dynamically: the library records its calls.
 	printf 'package main\n\nimport "C"\n' >go/c.go
 	if CGO_ENABLED=1 GOCACHE=$tmp/cache go build -o dynamic go/main.go go/c.go 2>/dev/null && readelf -lW dynamic | grep -q INTERP; then

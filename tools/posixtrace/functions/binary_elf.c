@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "functions/binary_part.h"
+#include "symbols/go_table.h"
 
 #ifdef HAVE_LIBELF
 
@@ -285,24 +286,48 @@ static bool take_imports(struct binary_file *file)
 	return true;
 }
 
-/* Returns whether the file was made by the Go compiler. */
-static bool is_go(Elf *elf)
+/* Returns the section in which the Go compiler puts its functions, NULL if there is none. */
+static Elf_Scn *go_section(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names))
-		return false;
+		return NULL;
 	while ((section = elf_nextscn(elf, section)) != NULL) {
 		const char *name = gelf_getshdr(section, &header) ?
 					   elf_strptr(elf, names, header.sh_name) :
 					   NULL;
 
 		if (name && !strcmp(name, ".gopclntab"))
-			return true;
+			return section;
 	}
-	return false;
+	return NULL;
+}
+
+/* Adds the functions of a Go program that was stripped. Returns false without memory. */
+static bool take_go(struct binary_file *file, Elf_Scn *section)
+{
+	Elf_Data *data = elf_rawdata(section, NULL);
+	struct go_function function;
+	struct go_table table;
+	size_t bytes;
+
+	if (!data || !go_table_begin(&table, data->d_buf, data->d_size))
+		return true;
+	for (uint64_t i = 0; i < table.count && file->functions < FUNCTIONS_MAX; i++) {
+		if (!go_table_get(&table, i, &function) || !*function.name ||
+		    !binary_at(file, function.address, &bytes) || function.size > bytes)
+			continue;
+		if (!vec_grow(&file->function, file->functions, 1))
+			return false;
+		file->function[file->functions++] = (struct binary_function){
+			.name = function.name, .address = function.address,
+			.size = function.size,
+		};
+	}
+	return true;
 }
 
 /*
@@ -314,6 +339,7 @@ const char *binary_read(struct binary_file *file)
 {
 	const char *lack;
 	bool has_table = false;
+	Elf_Scn *go;
 
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
@@ -322,10 +348,13 @@ const char *binary_read(struct binary_file *file)
 	lack = file->probe_lack = take_headers(file);
 	if (lack)
 		return lack;
-	file->is_go = is_go(file->elf);
+	go = go_section(file->elf);
+	file->is_go = go != NULL;
 	if (!take_tables(file, file->elf, SHT_SYMTAB, &has_table))
 		return "there is no memory";
-	if (!has_table)
+	if (!has_table && go && !take_go(file, go))
+		return "there is no memory";
+	if (!has_table && !go)
 		open_debug(file);
 	if ((file->debug && !take_tables(file, file->debug, SHT_SYMTAB, &has_table)) ||
 	    !take_tables(file, file->elf, SHT_DYNSYM, &has_table) || !take_imports(file))

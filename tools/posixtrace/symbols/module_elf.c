@@ -141,6 +141,29 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
 }
 
+/* Returns the name of the address in the table of a Go program, which stripping leaves. */
+static const char *in_go_table(struct module *module, Dwarf_Addr address)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module->elf, &bias);
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (!module->has_go && elf && !elf_getshdrstrndx(elf, &names))
+		while ((section = elf_nextscn(elf, section)) != NULL) {
+			const char *name = gelf_getshdr(section, &header) ?
+					   elf_strptr(elf, names, header.sh_name) : NULL;
+			Elf_Data *data = name && !strcmp(name, ".gopclntab") ?
+					 elf_rawdata(section, NULL) : NULL;
+
+			if (data && !go_table_begin(&module->go, data->d_buf, data->d_size))
+				module->go.count = 0;
+		}
+	module->has_go = true;
+	return module->go.count ? go_table_find(&module->go, address) : NULL;
+}
+
 /*
  * Returns the better one of two names: name is from DWARF, symbol from the symbol table. If name is
  * not mangled but symbol is, symbol is better, because only it contains the namespace of the C++
@@ -191,6 +214,8 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 	place->function = innermost_function(module->elf, address);
 	if (!place->function)
 		place->function = in_table(module->elf, address);
+	if (!place->function)
+		place->function = in_go_table(module, address);
 	line = dwfl_module_getsrc(module->elf, address);
 	if (line)
 		place->file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
@@ -202,7 +227,12 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 
 const char *module_function(struct module *module, uint64_t address)
 {
-	return module->lack || !module->elf ? NULL : in_table(module->elf, address);
+	const char *name;
+
+	if (module->lack || !module->elf)
+		return NULL;
+	name = in_table(module->elf, address);
+	return name ? name : in_go_table(module, address);
 }
 
 #else

@@ -3,6 +3,7 @@
 #ifndef POSIXTRACE_SYMBOLS_MODULE_PART_H
 #define POSIXTRACE_SYMBOLS_MODULE_PART_H
 
+#include "symbols/go_table.h"
 #include "symbols/module.h"
 
 #ifdef HAVE_LIBDW
@@ -23,6 +24,8 @@ struct module {
 	bool said;        /* module_say_lack() has been called */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
+	bool has_go;      /* the table of Go was searched for; count 0: there is none */
+	struct go_table go;
 	/* In module_frame.c: the table of functions of the file; frame NULL: there is none. */
 	bool has_frames;  /* the table was searched for */
 	const uint8_t *frame;
