@@ -126,9 +126,11 @@ conf '[trigger t]' 'when = rule always x'; rule 6 '1: error: expected every, nev
 conf '[trigger t]' 'when = rule never x where "n >"'; run 1 agent -c "$conf" --check
 check "a wrong expression has its place" has err "^posixtrace: $conf:6:[0-9]*: error: "
 conf '[trigger t]' 'when = rule never x y'; rule 6 '9: error: expected the end of the line, found "y"'
-conf '[trigger t]' 'when = rule count x <= 3'; fault 6 'when rule count x <= 3: the result of a rule "count" is known only'
 conf 'budget = 0'; fault 5 'budget 0: not a share of the processor time'
 conf 'budget = much'; fault 5 'budget much: not a share of the processor time'
+conf '[trigger t]' 'when = rule count x <= 3'; fault 6 'when rule count x <= 3: the result of "count" is known only'
+conf '[trigger t]' 'when = rule every x is followed by y'; fault 6 'when rule every .*: without "within" the result'
+conf '[trigger t]' 'when = rule never x where "event.tid == 3"'; fault 6 'when rule never .*: event.tid is not known'
 conf 'compress = 99'; fault 5 'compress=99: levels are 1 to 19, and -1 to -20$'
 conf 'compress = fast'; fault 5 'compress=fast: levels are 1 to 19, and -1 to -20$'
 conf 'durations = some'; fault 5 'durations some: either yes or no'

@@ -45,9 +45,38 @@ check "nor one whose expression does not hold" has_logs pid 0
 run 0 agent -c "$conf" --status
 check "the status has them" has out '^trigger named: record doll: 2 written, 0 held off$'
 
+# Excluded events prove nothing, and an end of the process comes before the slack for late events.
+write_conf '[record doll]' "executable = $puppet" 'exclude = v' \
+	'[trigger answer]' 'when = rule every u is followed by v within 1ms' 'hold-off = none' \
+	'[trigger few]' 'when = rule rate u <= 1 per 1h' 'hold-off = 1h'
+kill -HUP "$agent"
+until_true said ': loaded$'
+before=$(logs answer)
+tell e e
+until_true has_logs few 1
+for n in 1 2 3; do sleep 0.5; done
+check "a rule about an excluded event does not fire" has_logs answer "$before"
+write_conf '[record doll]' "executable = $puppet" \
+	'[trigger end]' 'when = rule every u is followed by v within 1ms' 'hold-off = none'
+: >"$agent_err"
+kill -HUP "$agent"
+until_true said ': loaded$'
+until_true records "$target"
+tell e
+end_puppet
+until_true has_logs end 1
+check "an obligation that was open at the end of the process fires" has_logs end 1
+start_puppet
+write_conf '[record doll]' "executable = $puppet"
+: >"$agent_err"
+kill -HUP "$agent"
+until_true said ': loaded$'
+until_true records "$target"
+
 # The same process with another configuration: its rules begin anew.
 write_conf '[record doll]' "executable = $puppet" \
 	'[trigger rate]' 'when = rule rate u <= 1 per 1h' 'hold-off = none'
+: >"$agent_err"
 kill -HUP "$agent"
 until_true said ': loaded$'
 until_true records "$target"

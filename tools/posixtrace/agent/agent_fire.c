@@ -163,7 +163,7 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 	snprintf(reason, sizeof(reason), "process %d (%.200s) %s", (int)recorder->pid,
 		 recorder->program, text);
 	if (recorder->watch)
-		watch_read(recorder->watch);
+		watch_read_last(recorder->watch);
 	/* Triggers are tried in the order of the file. */
 	for (size_t i = 0; i < agent->config->triggers && !chosen; i++) {
 		const struct config_trigger *trigger = agent->config->trigger[i];

@@ -355,9 +355,23 @@ static bool parse_condition(struct config_place *place, const struct given *give
 }
 
 /*
+ * Returns why a valid rule cannot be judged while a process runs, or NULL. A rule whose result is
+ * known only at the end of a log would never fire.
+ */
+static const char *rule_fault(const struct rule *rule)
+{
+	if (rule->kind == RULE_COUNT)
+		return "the result of \"count\" is known only at the end of a log; use \"rate\"";
+	if (rule->kind == RULE_EVERY && !rule->within_ns)
+		return "without \"within\" the result is known only at the end of a log";
+	if (strstr(rule->text, "event.tid"))
+		return "event.tid is not known while the process runs";
+	return NULL;
+}
+
+/*
  * Parses "rule RULE". The rule is parsed here only for its errors. Each watch parses it again,
- * because a rule holds its own results. A rule "count" is known only at the end of a log, so it
- * cannot fire.
+ * because a rule holds its own results.
  */
 static void parse_rule(struct config_place *place, const struct given *given)
 {
@@ -368,9 +382,8 @@ static void parse_rule(struct config_place *place, const struct given *given)
 	place->trigger->when = CONFIG_RULE;
 	if (!rules_add(&rules, place->config->path, place->line, text))
 		place->failed = true;
-	else if (rules.rule[0].kind == RULE_COUNT)
-		config_fault(place, "when %s: the result of a rule \"count\" is known only at the "
-			     "end of a log; use \"rate\"", given->value);
+	else if (rule_fault(&rules.rule[0]))
+		config_fault(place, "when %s: %s", given->value, rule_fault(&rules.rule[0]));
 	else
 		store_text(place, &place->trigger->rule, text);
 	rules_fini(&rules);

@@ -20,8 +20,6 @@
  * reads
  */
 #define EVENTS_AT_ONCE 200000
-/* longer data loses its end; durations and errors usually are at its beginning */
-#define DATA_BYTES     1024
 
 /* Returns whether a trigger needs the events of a process. */
 static bool reads_events(const struct config_trigger *trigger)
@@ -220,6 +218,11 @@ static int open_watch(struct watch *watch, pid_t pid)
 	err = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
 	if (!err)
 		err = posix_trace_attr_setstreamsize(&attr, STREAM_BYTES);
+	/* The buffer has room for the data of every event, since keys may be at its end. */
+	if (!err)
+		err = posix_trace_attr_getmaxdatasize(&attr, &watch->data_bytes);
+	if (!err && !(watch->data = malloc(watch->data_bytes)))
+		err = ENOMEM;
 	if (!err)
 		err = posix_trace_create(pid, &attr, &watch->trid);
 	/* The stream has its own copy of the attributes. */
@@ -241,6 +244,7 @@ static void watch_free(struct watch *watch)
 		free(watch->rule[i].window);
 	free(watch->rule);
 	watch_judge_free(watch->judge);
+	free(watch->data);
 	free(watch->type);
 	free(watch->span_of);
 	pairing_fini(&watch->pairing);
@@ -269,7 +273,7 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 			err = ENOMEM;
 		if (!err)
 			err = open_watch(watch, pid);
-		if (!err && watch->judge && !watch_judge_begin(watch->judge, watch->trid)) {
+		if (!err && watch->judge && !watch_judge_begin(watch->judge, watch->trid, choose)) {
 			posix_trace_shutdown(watch->trid);
 			err = ENOMEM;
 		}
@@ -313,18 +317,16 @@ static void take_violation(void *arg, size_t index, const char *text)
 static bool read_events(struct watch *watch)
 {
 	struct posix_trace_event_np event = { .flags = 0 };
-	unsigned char data[DATA_BYTES];
 	int unavailable;
 
-	/*
-	 * Only the members of event that the pairing and the rules use are set. Data that is longer
-	 * than the buffer loses its end.
-	 */
-	event.data = data;
+	/* Only the members of event that the pairing and the rules use are set. */
+	event.data = watch->data;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
-		if (posix_trace_trygetnext_event(watch->trid, &event.info, data, sizeof(data),
-						 &event.data_len, &unavailable) ||
-		    unavailable)
+		int err = posix_trace_trygetnext_event(watch->trid, &event.info, watch->data,
+						       watch->data_bytes, &event.data_len,
+						       &unavailable);
+
+		if (err || unavailable)
 			return true;
 		event.time_ns = when_timespec(&event.info.posix_timestamp);
 		take_event(watch, &event);
@@ -336,16 +338,26 @@ static bool read_events(struct watch *watch)
  * The time is read before the events. So if the stream is then empty, all events before this time
  * have been read, and an obligation whose time has passed is violated, even if no event follows.
  */
-void watch_read(struct watch *watch)
+static void read_and_judge(struct watch *watch, bool is_last)
 {
 	struct timespec now;
-	bool is_empty;
+	enum watch_judge_end end = WATCH_JUDGE_MORE;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	is_empty = read_events(watch);
+	if (read_events(watch))
+		end = is_last ? WATCH_JUDGE_LAST : WATCH_JUDGE_EMPTY;
 	if (watch->judge)
-		watch_judge_settle(watch->judge, is_empty ? when_timespec(&now) : INT64_MIN,
-				   take_violation, watch);
+		watch_judge_settle(watch->judge, when_timespec(&now), end, take_violation, watch);
+}
+
+void watch_read(struct watch *watch)
+{
+	read_and_judge(watch, false);
+}
+
+void watch_read_last(struct watch *watch)
+{
+	read_and_judge(watch, true);
 }
 
 /*

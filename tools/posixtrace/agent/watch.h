@@ -60,6 +60,9 @@ struct watch {
 	struct watch_rule *rule;
 	size_t rules;
 	struct watch_judge *judge; /* for triggers on rules; NULL: there is none */
+	/* buffer for the data of an event, of the greatest size that the stream permits */
+	unsigned char *data;
+	size_t data_bytes;
 };
 
 /*
@@ -82,6 +85,11 @@ void watch_end(struct watch *watch);
  * reason. The caller resets has_fired.
  */
 void watch_read(struct watch *watch);
+/*
+ * Does the same for a process that has ended. No event can follow, so a rule that awaits an event
+ * need not wait for late ones.
+ */
+void watch_read_last(struct watch *watch);
 
 /*
  * Adds for each type the events since the last call to the metrics. The numbers are from the

@@ -2,6 +2,7 @@
 /* watch_judge.c - judges the events of a running process by the rules of triggers. */
 #include "agent/watch_judge.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,11 @@ struct watch_judge {
 	struct wanted wanted;   /* without options: all events are judged */
 	struct reading reading; /* only the members that rules use are set */
 	struct logfile plain;   /* the types without a schema; only trid and the types are used */
-	bool has_begun, has_failed;
+	const struct choose *choose;
+	/* the number of events that are lost at unknown times, and when it was seen to grow */
+	uint64_t lost;
+	int64_t lost_ns;
+	bool has_begun, has_failed, said_lost, said_full;
 };
 
 /*
@@ -45,10 +50,12 @@ bool watch_judge_add(struct watch_judge **result, const char *path,
 }
 
 /* Durations cost time for every event, so they are computed only if an expression contains one. */
-bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid)
+bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid, const struct choose *choose)
 {
 	struct reading *reading = &judge->reading;
 
+	judge->choose = choose;
+	judge->lost_ns = INT64_MIN;
 	judge->plain.trid = trid;
 	for (size_t i = 0; i < judge->rules.count; i++) {
 		const struct rule *rule = &judge->rules.rule[i];
@@ -114,19 +121,66 @@ void watch_judge_described(struct watch_judge *judge, trace_event_id_t id)
 }
 
 /*
- * Returns true if the process has lost events at times that the stream does not mark. The event
- * that a rule "every" awaits may be one of them. Overwritten events are between OVERFLOW and
- * RESUME, where judge_event() has closed the obligations.
+ * Looks whether the process has lost events at times that the stream does not mark. Overwritten
+ * events are between OVERFLOW and RESUME, where judge_event() has closed the obligations.
  */
-static bool has_hidden_losses(const struct watch_judge *judge)
+static void watch_judge_look(struct watch_judge *judge, int64_t now_ns)
 {
 	struct posix_trace_ledger_np total;
+	uint64_t lost = 0;
 
 	if (posix_trace_get_ledger_np(judge->plain.trid, &total))
+		lost = UINT64_MAX;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP && lost != UINT64_MAX; i++)
+		if (i != POSIX_TRACE_LOST_OVERWRITTEN_NP)
+			lost += total.lost[i];
+	if (lost != judge->lost)
+		judge->lost_ns = now_ns;
+	judge->lost = lost;
+}
+
+/*
+ * Returns true if the section excludes an event type of the process that could be the second event
+ * of the rule. Such events are not in the stream.
+ */
+static bool is_excluded(const struct watch_judge *judge, const struct rule *rule)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	trace_id_t trid = judge->plain.trid;
+	trace_event_id_t id;
+	int unavailable;
+
+	if (posix_trace_eventtypelist_rewind(trid))
 		return true;
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		if (total.lost[i] && i != POSIX_TRACE_LOST_OVERWRITTEN_NP)
+	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable)
+		if (!posix_trace_eventid_get_name(trid, id, name) &&
+		    !fnmatch(rule->second.pattern, name, 0) && !choose_type(judge->choose, name))
 			return true;
+	return false;
+}
+
+/*
+ * Returns whether a violation is certain. For a rule "every" it is not if the second event may be
+ * among lost events. An obligation that is violated now began at most within_ns and the slack for
+ * late events before now_ns, so losses that were seen earlier than that do not count.
+ */
+static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64_t now_ns)
+{
+	int64_t since_ns;
+
+	if (rule->kind != RULE_EVERY)
+		return true;
+	if (is_excluded(judge, rule))
+		return false;
+	watch_judge_look(judge, now_ns);
+	if (judge->lost_ns == INT64_MIN ||
+	    (!__builtin_sub_overflow(now_ns, 2 * WANTED_LATE_NS, &since_ns) &&
+	     !__builtin_sub_overflow(since_ns, (int64_t)rule->within_ns, &since_ns) &&
+	     judge->lost_ns < since_ns))
+		return true;
+	if (!judge->said_lost)
+		say("rule %s: not certain, because events were lost", rule->text);
+	judge->said_lost = true;
 	return false;
 }
 
@@ -134,7 +188,7 @@ static bool has_hidden_losses(const struct watch_judge *judge)
  * The results of the rule are reset, so that the next violation is kept as a text, too. A rule
  * keeps only its first texts.
  */
-static void watch_judge_report(const struct watch_judge *judge, struct rule *rule,
+static void watch_judge_report(struct watch_judge *judge, struct rule *rule, int64_t now_ns,
 			       void (*report)(void *arg, size_t index, const char *text), void *arg)
 {
 	size_t last = (rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD) - 1;
@@ -142,7 +196,7 @@ static void watch_judge_report(const struct watch_judge *judge, struct rule *rul
 
 	snprintf(text, sizeof(text), "rule %.120s: %s", rule->name ? rule->name : rule->text,
 		 rule->told[last] ? rule->told[last] : "violated");
-	if (rule->kind != RULE_EVERY || !has_hidden_losses(judge))
+	if (is_certain(judge, rule, now_ns))
 		report(arg, judge->index[rule - judge->rules.rule], text);
 	for (size_t i = 0; i < RULES_TOLD; i++) {
 		free(rule->told[i]);
@@ -151,14 +205,25 @@ static void watch_judge_report(const struct watch_judge *judge, struct rule *rul
 	rule->violations = 0;
 }
 
-void watch_judge_settle(struct watch_judge *judge, int64_t now_ns,
+/*
+ * While a process runs, every_expire() waits for events of suspended writers. After its end there
+ * are none.
+ */
+void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
 			void (*report)(void *arg, size_t index, const char *text), void *arg)
 {
 	if (judge->has_failed)
 		return;
-	if (now_ns != INT64_MIN)
-		every_expire(&judge->judge, now_ns);
+	if (end != WATCH_JUDGE_MORE)
+		every_expire(&judge->judge,
+			     end == WATCH_JUDGE_LAST ? now_ns + WANTED_LATE_NS : now_ns);
+	if (judge->judge.fresh == RULES_PENDING && judge->judge.free == UINT32_MAX &&
+	    !judge->said_full) {
+		say("more than %d events wait for another event by rules of triggers; further ones "
+		    "are not judged", RULES_PENDING);
+		judge->said_full = true;
+	}
 	for (size_t i = 0; i < judge->rules.count; i++)
 		if (judge->rules.rule[i].violations)
-			watch_judge_report(judge, &judge->rules.rule[i], report, arg);
+			watch_judge_report(judge, &judge->rules.rule[i], now_ns, report, arg);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <trace_np.h>
 
+struct choose;
 struct config_trigger;
 struct log_type;
 struct watch_judge;
@@ -27,9 +28,10 @@ bool watch_judge_add(struct watch_judge **judge, const char *path,
 		     const struct config_trigger *trigger, size_t index);
 /*
  * Must be called once, when all rules have been added, before the first event of the stream trid.
+ * choose has the names of the stream's event types, and must exist until watch_judge_free().
  * Returns false if memory is lacking.
  */
-bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid);
+bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid, const struct choose *choose);
 /* judge may be NULL. */
 void watch_judge_free(struct watch_judge *judge);
 
@@ -42,12 +44,19 @@ void watch_judge_event(struct watch_judge *judge, const struct log_type *describ
  */
 void watch_judge_described(struct watch_judge *judge, trace_event_id_t id);
 
+/* How a reading of the stream ended. */
+enum watch_judge_end {
+	WATCH_JUDGE_MORE,  /* further events may be there already */
+	WATCH_JUDGE_EMPTY, /* all events before the reading have been judged */
+	WATCH_JUDGE_LAST   /* in addition, the process has ended */
+};
+
 /*
- * Calls report for each rule that was violated since the last call, with the index of the rule and
- * a text that has the last violation. If now_ns is not INT64_MIN, the caller has passed all events
- * before now_ns, and obligations whose time passed before are violated.
+ * Must be called after each reading of the stream, which began at now_ns. Calls report for each
+ * rule that was violated since the last call, with the index of the rule and a text that has one of
+ * the violations.
  */
-void watch_judge_settle(struct watch_judge *judge, int64_t now_ns,
+void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
 			void (*report)(void *arg, size_t index, const char *text), void *arg);
 
 #endif

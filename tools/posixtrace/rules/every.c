@@ -56,6 +56,13 @@ void every_fini(struct judge *judge)
 	free(judge->hidden);
 }
 
+/* Returns an element to the pool. */
+static void every_free(struct judge *judge, uint32_t at)
+{
+	judge->pending[at].younger = judge->free;
+	judge->free = at;
+}
+
 /* Removes an obligation from the list of its rule. */
 static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 {
@@ -69,8 +76,7 @@ static void remove_pending(struct judge *judge, size_t rule, uint32_t index)
 		judge->last[rule] = pending->older;
 	else
 		judge->pending[pending->younger].older = pending->older;
-	pending->younger = judge->free;
-	judge->free = index;
+	every_free(judge, index);
 }
 
 /* Reports an obligation that no event has met. */
@@ -171,6 +177,22 @@ static void free_overdue(struct judge *judge)
 }
 
 /*
+ * Returns false if the data of the event ends before one of the key fields, because it was
+ * truncated.
+ */
+static bool has_key(const struct judge_use *use, const struct reading *reading)
+{
+	const struct posix_trace_event_np *event = &reading->event;
+	struct posix_trace_value_np value;
+
+	for (unsigned i = 0; i < use->rule->fields; i++)
+		if (!posix_trace_field_get_np(reading->type->schema, use->field[i], 0, event->data,
+					      event->data_len, 0, &value))
+			return false;
+	return true;
+}
+
+/*
  * Returns a hash of the key of an event. The key is the process with the fields of the rule, or
  * with the thread if the rule has no fields. If text is not NULL, the function also writes the key
  * there, in words.
@@ -239,8 +261,11 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		free_overdue(judge);
 		at = every_take(judge);
 	}
-	if (at == NONE) { /* the pool has no room, so the obligation counts as undecided */
+	/* Without room in the pool, or without its key, the obligation counts as undecided. */
+	if (at == NONE || !has_key(use, reading)) {
 		use->rule->undecided++;
+		if (at != NONE)
+			every_free(judge, at);
 		return;
 	}
 	pending = &judge->pending[at];
@@ -266,6 +291,11 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 
 	if (at == NONE)
 		return;
+	/* The event may belong to any of the obligations, so none of them is certain any more. */
+	if (!has_key(use, reading)) {
+		every_cut_rule(judge, index, reading->event.time_ns);
+		return;
+	}
 	key = key_of(judge, use, reading, NULL);
 	/* The event meets the youngest obligation with this key whose time has not passed. */
 	while (at != NONE && (judge->pending[at].key != key ||

@@ -117,6 +117,8 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 struct holder {
 	const struct rule *rule;   /* NULL: free */
 	pid_t pid, tid;
+	/* posix_thread_id: the only number of a thread while its stream is being recorded */
+	uint64_t thread;
 	struct held {
 		int64_t from_ns, to_ns;
 	} held[2][ORDER_KEPT];

@@ -23,7 +23,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	const struct holder *holder = (const struct holder *)array + index, *wanted = key;
 
 	return holder->rule == wanted->rule && holder->tid == wanted->tid &&
-	       holder->pid == wanted->pid;
+	       holder->thread == wanted->thread && holder->pid == wanted->pid;
 }
 
 /*
@@ -33,12 +33,14 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 static struct holder *find_holder(struct judge *judge, const struct rule *rule,
 			   const struct posix_trace_event_np *event)
 {
-	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid };
+	struct holder wanted = { .rule = rule, .pid = event->info.posix_pid, .tid = event->tid,
+				 .thread = (uint64_t)event->info.posix_thread_id };
 	/*
 	 * A thread has one entry for each rule. The hash uses the line of the rule to distinguish
 	 * them.
 	 */
-	uint64_t hash = hash_number((uint64_t)event->info.posix_pid << 32 ^ (uint32_t)event->tid,
+	uint64_t hash = hash_number(hash_number((uint64_t)event->info.posix_pid << 32 ^
+							(uint32_t)event->tid, wanted.thread),
 				    rule->line);
 	uint32_t index = table_find(&judge->of_holder, hash, is_at, judge->holder, &wanted);
 
