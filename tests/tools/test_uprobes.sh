@@ -191,6 +191,18 @@ if command -v setpriv >/dev/null && test "$(id -u)" = 0; then
 	check "no rights: the reason" has err '^posixtrace: --function and --probe: those of ../static cannot be traced: it is statically linked; no uprobes: no permission '
 fi
 
+# In a PID namespace the kernel's numbers of processes are others.
+if unshare -pf --mount-proc true 2>/dev/null; then
+	status=0
+	unshare -pf --mount-proc "$posixtrace" record -o none.ptl --function leaf ./static >out 2>err || status=$?
+	check "a PID namespace: the status" test $status = 125
+	check "a PID namespace: the reason" has err ': it is statically linked; no uprobes: in a PID namespace, such as that of a container, '
+	check "a PID namespace: without a log" test ! -e none.ptl
+	unshare -pf --mount-proc "$posixtrace" doctor >out 2>err
+	check "a PID namespace: doctor says so" has out '^limited  *uprobes  *in a PID namespace'
+	check "a PID namespace: doctor says so of system calls" has out '^limited  *[a-z ]*  *in a PID namespace'
+fi
+
 # Probes: the events of a static program are those that the library records in a dynamic one.
 sources=$(cd "$here" && cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
 # The kernel sets a semaphore that has data in the file, as the macros of <sys/sdt.h> make it.
@@ -215,6 +227,174 @@ if ${CC:-cc} -O1 -w -I"$sources" -o shop shop.c 2>/dev/null && ${CC:-cc} -O1 -w 
 	"$posixtrace" dump --raw -e 'shop:*' -e 'func.*' --fields event both.ptl | sort -u | tr '\n' ' ' >out
 	check "probes and functions together" test "$(cat out)" = "func.call shop:room "
 fi
+
+# Code of assemblers: data among the instructions, instructions that overlap, exits with a prefix that
+# the kernel refuses. Such functions are refused, and the program does what it does alone.
+cat >odd.S <<'EOF2'
+ .macro begin name
+ .globl \name
+ .type \name,@function
+\name:
+ .endm
+ .text
+begin inline_data
+ lea 1f(%rip),%rax
+ jmp *%rax
+2: .byte 0xc3,0xc3,0xc3,0xc3,0xc3,0xc3,0xc3,0xc3
+1: mov 2b(%rip),%rax
+ ret
+ .size inline_data,.-inline_data
+begin behind_jump
+ mov target(%rip),%rax
+ jmp *%rax
+data: .byte 0xc3,0xc3,0xc3,0xc3,0xc3,0xc3,0xc3,0xc3
+ .size behind_jump,.-behind_jump
+begin inner
+ mov data_at(%rip),%rax
+ lea -1(%rax),%rax
+ mov (%rax),%rax
+ ret
+ .size inner,.-inner
+begin behind_call
+ call 1f
+ .byte 0xc3,0xc3,0xc3,0xc3,0xc3,0xc3,0xc3,0xc3
+1: pop %rax
+ mov (%rax),%rax
+ ret
+ .size behind_call,.-behind_call
+begin skips_data
+ xor %eax,%eax
+ jmp 2f
+ .byte 0x48,0xb8
+2: mov $0x90909090,%ecx
+ mov $0x90c39090,%eax
+ ret
+ .size skips_data,.-skips_data
+begin overlaps
+ xor %eax,%eax
+ test %eax,%eax
+ jz 2f+1
+2: mov $0x9090c031,%eax
+ mov $0x90c39090,%eax
+ ret
+ .size overlaps,.-overlaps
+begin prefixed
+ mov %edi,%eax
+ .byte 0x2e
+ ret
+ .size prefixed,.-prefixed
+begin hinted
+ test %edi,%edi
+ .byte 0x3e
+ jne other
+ xor %eax,%eax
+ ret
+ .size hinted,.-hinted
+begin other
+ mov %edi,%eax
+ ret
+ .size other,.-other
+begin locked
+ mov $1,%eax
+ test %edi,%edi
+ jne 1f
+ lock
+1: xadd %eax,number(%rip)
+ ret
+ .size locked,.-locked
+ .data
+number: .long 0
+target: .quad inner
+data_at: .quad data + 1
+ .section .note.GNU-stack,"",@progbits
+EOF2
+cat >odd.c <<'EOF2'
+#include <stdio.h>
+long inline_data(void), behind_jump(void), behind_call(void);
+unsigned skips_data(void), overlaps(void);
+int prefixed(int), hinted(int), other(int), locked(int);
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 10; i++)
+		sum += prefixed(i) + hinted(i) + other(i) + locked(i & 1);
+	printf("%lx %lx %lx %x %x %d\n", inline_data(), behind_jump(), behind_call(), skips_data(),
+	       overlaps(), sum);
+	return 0;
+}
+EOF2
+if ${CC:-cc} -O1 -static -o odd odd.c odd.S 2>err; then
+	./odd >alone
+	odd=
+	for function in inline_data behind_jump behind_call skips_data overlaps prefixed hinted other locked; do
+		odd="$odd --function $function"
+	done
+	# shellcheck disable=SC2086
+	run 0 record --force -o odd.ptl $odd ./odd
+	check "odd code: the program does what it does" diff alone out
+	check "odd code: the functions that can be are traced" has err '^posixtrace: --function: 3 functions are traced by uprobes of the kernel, 6 refused'
+	check "odd code: each call is there, once" test "$(counts odd.ptl skips_data other locked | tr '\n' ' ')" = "skips_data 1 other 19 locked 10 "
+	run 0 list --probes ./odd
+	for why in 'inline_data: data may be behind its indirect jump' 'behind_jump: data may be behind its indirect jump' \
+		'behind_call: it calls a part of itself' 'overlaps: its instructions overlap' \
+		'prefixed: an instruction that leaves it cannot have a breakpoint' 'hinted: an instruction that leaves it cannot have a breakpoint'; do
+		check "odd code: $why" has out "^function  refused  -  *$why\$"
+	done
+else
+	echo "odd code: not tested: $(head -n 1 err)"
+fi
+
+# Compilers put no data into functions: those with tables of jumps are traced, each call once.
+cat >tables.c <<'EOF2'
+#include <stdio.h>
+#define PLAIN __attribute__((noinline, noclone))
+static volatile int sink;
+PLAIN int by_switch(int n)
+{
+	switch (n) {
+	case 0: sink = 7; return 4;
+	case 1: printf("one\n"); return 9;
+	case 2: sink += 3; break;
+	case 3: return sink * 5;
+	case 4: sink ^= 1; return puts("four");
+	case 5: return putchar('5');
+	case 6: sink = 2; sink = 3; return sink;
+	case 7: return n * sink + 11;
+	}
+	return -n;
+}
+PLAIN int by_labels(const char *code)
+{
+	static const void *const to[] = { &&end, &&add, &&twice, &&minus };
+	int n = 1;
+	goto *to[(int)*code];
+add: n += 3; goto *to[(int)*++code];
+twice: n *= 2; goto *to[(int)*++code];
+minus: n -= 1; if (n > 100) return n; goto *to[(int)*++code];
+end: return n;
+}
+int main(void)
+{
+	for (int i = 0; i < 100; i++) {
+		by_switch(i % 10);
+		by_labels("\1\2\3\1\2");
+	}
+	return 0;
+}
+EOF2
+for how in '-O0 -static' '-O2 -static' '-O0 -static-pie' '-O2 -static-pie'; do
+	for cc in "${CC:-cc}" clang; do
+		# shellcheck disable=SC2086
+		$cc -w $how -o tables tables.c 2>/dev/null || continue
+		./tables >alone
+		run 0 record --force --syscalls=none -o tables.ptl --function 'by_*' ./tables
+		check "$cc $how: tables of jumps: the program does what it does" diff alone out
+		counts tables.ptl by_switch by_labels >out
+		check "$cc $how: tables of jumps: each call is there, once" test "$(tr '\n' ' ' <out)" = "by_switch 100 by_labels 100 "
+		"$posixtrace" dump --raw --fields event tables.ptl >out
+		check "$cc $how: tables of jumps: no call is left open" lacks out '^func.open'
+	done
+done
 
 # C++: an exception leaves functions.
 cat >throws.cc <<'EOF2'

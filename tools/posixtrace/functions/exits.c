@@ -5,6 +5,9 @@
  * The compiler may put a rare part of a function elsewhere, as NAME.cold. A branch leads there and
  * is no end; the part is decoded as well.
  *
+ * Only instructions to which others lead are decoded: the next one, targets of branches, and those
+ * of tables of jumps. So no data is taken for code. When in doubt, the function is refused.
+ *
  * A function of Go begins with a check whether the stack is large enough. If it is not, the runtime
  * moves the stack, and the function begins again. So the place of the begin is behind the check.
  */
@@ -19,30 +22,33 @@
 
 #define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 #define PARTS_MOST     8
+#define TABLE_MOST     65536 /* entries of a table of jumps */
 #define CHECK_INSNS    8  /* of the check of the stack, up to its branch */
 #define GROW_INSNS     40 /* from the target of that branch to the call of the runtime */
 
-/* Code without a jump or return inside it. It is reached from above, or by a branch. */
-struct run {
-	uint64_t from, until;
-	bool is_reached;
-};
+/* The states of a byte of a function. */
+enum { UNKNOWN, START, INSIDE }; /* START, INSIDE: of an instruction that is reached */
 
 struct sweep {
 	struct binary_file *file;
 	const struct binary_function *function;
 	struct exits *exits;
-	struct { uint64_t from, until; } part[PARTS_MOST];
+	struct part {
+		uint64_t from, until;
+		uint8_t *byte;       /* one of the enum for each byte */
+		uint8_t *line;       /* NULL, or made by is_in_line() */
+	} part[PARTS_MOST];
 	unsigned parts;
-	struct run *run;
-	size_t runs;
-	uint64_t *target;    /* of branches into the function */
-	size_t targets;
+	uint64_t *target;    /* of branches into the function: to be decoded */
+	size_t targets, room;
+	uint64_t *named;     /* addresses that instructions contain */
+	size_t names;
 	bool has_indirect;   /* a table may lead to any place */
 	const char *why;
 };
 
 static const char no_memory[] = "there is no memory";
+static const char overlap[] = "its instructions overlap";
 
 /* Returns the function that contains an address, NULL if none is known. */
 static const struct binary_function *function_at(const struct binary_file *file, uint64_t address)
@@ -158,13 +164,30 @@ static const char *choose_begin(const struct binary_file *file,
 
 /* ------------------------------------------------------------------ ends */
 
-/* Returns whether an address is in a part of the function that is decoded. */
-static bool is_own(const struct sweep *sweep, uint64_t address)
+/* Returns the part of the function that contains an address, NULL if none does. */
+static struct part *part_of(struct sweep *sweep, uint64_t address)
 {
 	for (unsigned i = 0; i < sweep->parts; i++)
 		if (address >= sweep->part[i].from && address < sweep->part[i].until)
-			return true;
-	return false;
+			return &sweep->part[i];
+	return NULL;
+}
+
+static void add_part(struct sweep *sweep, const struct binary_function *function)
+{
+	struct part *part = &sweep->part[sweep->parts];
+
+	if (function->size > FUNCTION_BYTES) {
+		sweep->why = "it is too long";
+		return;
+	}
+	part->from = function->address;
+	part->until = function->address + function->size;
+	part->byte = calloc(function->size, 1);
+	if (part->byte)
+		sweep->parts++;
+	else
+		sweep->why = no_memory;
 }
 
 /* Adds the rare part of the function that has this address, if it has one. */
@@ -176,19 +199,31 @@ static bool take_part(struct sweep *sweep, uint64_t address)
 	if (!at || strncmp(at->name, sweep->function->name, len) ||
 	    strncmp(at->name + len, ".cold", 5) || sweep->parts == PARTS_MOST)
 		return false;
-	sweep->part[sweep->parts].from = at->address;
-	sweep->part[sweep->parts++].until = at->address + at->size;
+	add_part(sweep, at);
 	return true;
 }
 
-static void add_exit(struct sweep *sweep, uint64_t address, uint64_t target, uint8_t condition)
+static void add_exit(struct sweep *sweep, uint64_t at, const struct insn *insn)
 {
 	struct exits *exits = sweep->exits;
 
-	if (!vec_grow(&exits->place, exits->places, 1))
+	if (!insn->has_breakpoints)
+		sweep->why = "an instruction that leaves it cannot have a breakpoint";
+	else if (!vec_grow(&exits->place, exits->places, 1))
 		sweep->why = no_memory;
 	else
-		exits->place[exits->places++] = (struct exits_place){ address, target, condition };
+		exits->place[exits->places++] = (struct exits_place){
+			at, insn->target,
+			insn->kind == INSN_BRANCH ? insn->condition : EXITS_ALWAYS };
+}
+
+/* Adds a place of the function that is to be decoded. */
+static void add_target(struct sweep *sweep, uint64_t address)
+{
+	if (vec_reserve(&sweep->target, &sweep->room, sweep->targets, 1))
+		sweep->target[sweep->targets++] = address;
+	else
+		sweep->why = no_memory;
 }
 
 /* Notes the target of a branch or a jump. */
@@ -198,79 +233,189 @@ static void take_target(struct sweep *sweep, uint64_t at, const struct insn *ins
 	/* Go begins a function again after it has moved the stack. */
 	const uint64_t least = binary_is_go(sweep->file) && begin > first ? first + 1 : first;
 
-	if (insn->target >= least && insn->target <= begin) {
+	if (insn->target >= least && insn->target <= begin)
 		sweep->why = "a loop begins at its first instruction";
-		return;
-	}
-	if (is_own(sweep, insn->target) || take_part(sweep, insn->target)) {
-		if (vec_grow(&sweep->target, sweep->targets, 1))
-			sweep->target[sweep->targets++] = insn->target;
-		else
-			sweep->why = no_memory;
-		return;
-	}
-	if (insn->kind != INSN_SHORT_ONLY)
-		add_exit(sweep, at, insn->target,
-			 insn->kind == INSN_BRANCH ? insn->condition : EXITS_ALWAYS);
+	else if (part_of(sweep, insn->target) || take_part(sweep, insn->target))
+		add_target(sweep, insn->target);
+	else if (insn->kind != INSN_SHORT_ONLY)
+		add_exit(sweep, at, insn);
 }
 
-/* Decodes a part from its begin to its end. */
-static void sweep_part(struct sweep *sweep, uint64_t at, uint64_t end)
+/*
+ * Whether the byte before an address is the prefix lock. A program that has one thread may branch
+ * to the instruction behind the prefix.
+ */
+static bool is_behind_lock(const struct sweep *sweep, uint64_t address)
 {
-	struct run run = { .from = at, .is_reached = at == sweep->function->address };
+	size_t bytes;
+	const uint8_t *code = binary_at(sweep->file, address - 1, &bytes);
+
+	return code && *code == 0xf0;
+}
+
+/* Marks the bytes of an instruction. Two instructions that share bytes are refused. */
+static void mark_bytes(struct sweep *sweep, struct part *part, uint64_t at, unsigned len)
+{
+	uint8_t *byte = part->byte + (at - part->from);
+
+	byte[0] = START;
+	for (unsigned i = 1; i < len; i++)
+		if (byte[i] != START)
+			byte[i] = INSIDE;
+		else if (i > 1 || !is_behind_lock(sweep, at + 1))
+			sweep->why = overlap;
+}
+
+/*
+ * Decodes from an address up to the first instruction that does not lead to the next one, or that
+ * is known. Notes exits, targets, and the addresses that the instructions contain.
+ */
+static void follow_code(struct sweep *sweep, uint64_t at)
+{
+	struct part *part = part_of(sweep, at);
 	struct insn insn;
 
-	for (; at < end && !sweep->why; at += insn.len) {
-		bool ends;
+	for (; part && at < part->until && !sweep->why; at += insn.len) {
+		uint8_t *byte = part->byte + (at - part->from);
 
-		if (!decode_at(sweep->file, at, &insn)) {
+		if (*byte == START)
+			return;
+		if (*byte == INSIDE) {
+			if (at == part->from || byte[-1] != START || !is_behind_lock(sweep, at))
+				sweep->why = overlap;
+			*byte = START;
+			return;
+		}
+		if (!decode_at(sweep->file, at, &insn) || insn.len > part->until - at) {
 			sweep->why = "its instructions cannot be decoded";
 			return;
 		}
-		ends = insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
-		       insn.kind == INSN_INDIRECT;
-		sweep->has_indirect |= insn.kind == INSN_INDIRECT;
-		if (insn.kind == INSN_RETURN)
-			add_exit(sweep, at, 0, EXITS_ALWAYS);
-		else if (insn.target && insn.kind != INSN_CALL)
-			take_target(sweep, at, &insn);
-		if (!ends && at + insn.len < end)
-			continue;
-		run.until = at + insn.len;
-		if (!vec_grow(&sweep->run, sweep->runs, 1)) {
+		mark_bytes(sweep, part, at, insn.len);
+		if (insn.has_address && !vec_grow(&sweep->named, sweep->names, 1)) {
 			sweep->why = no_memory;
 			return;
 		}
-		sweep->run[sweep->runs++] = run;
-		run = (struct run){ .from = run.until };
+		if (insn.has_address)
+			sweep->named[sweep->names++] = insn.address;
+		if (insn.kind == INSN_RETURN)
+			add_exit(sweep, at, &insn);
+		else if (insn.kind == INSN_CALL && insn.target != sweep->function->address &&
+			 part_of(sweep, insn.target))
+			sweep->why = "it calls a part of itself";
+		else if (insn.target && insn.kind != INSN_CALL)
+			take_target(sweep, at, &insn);
+		sweep->has_indirect |= insn.kind == INSN_INDIRECT;
+		if (insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
+		    insn.kind == INSN_INDIRECT)
+			return;
 	}
 }
 
-/* Removes the places to which nothing leads. */
-static void drop_unreached(struct sweep *sweep)
+/* Decodes all that the known targets lead to. Branches add further targets and parts meanwhile. */
+static void follow_targets(struct sweep *sweep)
+{
+	while (sweep->targets && !sweep->why)
+		follow_code(sweep, sweep->target[--sweep->targets]);
+}
+
+/*
+ * Returns whether an instruction begins at an address if all bytes of the part are decoded one
+ * instruction after the other.
+ */
+static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
+{
+	struct insn insn;
+
+	if (!part->line) {
+		part->line = calloc(part->until - part->from, 1);
+		if (!part->line) {
+			sweep->why = no_memory;
+			return false;
+		}
+		for (uint64_t at = part->from; at < part->until; at += insn.len) {
+			if (!decode_at(sweep->file, at, &insn))
+				break;
+			part->line[at - part->from] = 1;
+		}
+	}
+	return part->line[address - part->from];
+}
+
+/*
+ * Follows the entries of a table of jumps, if there is one: distances of 4 bytes from its begin, or
+ * addresses of 8 bytes. Its length is unknown; it ends at an entry that leads to no instruction of
+ * the function. An entry behind its end may lead to one, too: it is harmless in code without data,
+ * and code with data is not decoded in line.
+ */
+static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
+{
+	for (unsigned i = 0; i < TABLE_MOST && !sweep->why; i++) {
+		size_t bytes;
+		const uint8_t *entry = binary_data_at(sweep->file, table + (uint64_t)i * width,
+						      &bytes);
+		struct part *part;
+		uint64_t target = 0;
+
+		if (!entry || bytes < width)
+			return;
+		memcpy(&target, entry, width);
+		if (width == 4)
+			target = table + (uint64_t)(int64_t)(int32_t)target;
+		part = part_of(sweep, target);
+		if (!part || part->byte[target - part->from] == INSIDE ||
+		    !is_in_line(sweep, part, target))
+			return;
+		add_target(sweep, target);
+		follow_targets(sweep);
+	}
+}
+
+/*
+ * Examines the bytes to which nothing that is known leads. Those of Go, and those with landing pads
+ * of exceptions, are code. Behind an indirect jump they may be a table in the function, or
+ * instructions to which an unknown table leads. They are refused if an exit may be among them.
+ */
+static void examine_gaps(struct sweep *sweep, struct part *part, bool is_code)
+{
+	struct insn insn;
+
+	for (uint64_t at = part->from; at < part->until && !sweep->why;) {
+		if (part->byte[at - part->from] != UNKNOWN) {
+			at++;
+		} else if (is_code || binary_is_pointed_into(sweep->file, at - 1, at + 1)) {
+			add_target(sweep, at);
+			follow_targets(sweep);
+		} else if (!decode_at(sweep->file, at, &insn) || insn.kind == INSN_RETURN ||
+			   (insn.target && insn.kind != INSN_CALL &&
+			    !part_of(sweep, insn.target))) {
+			sweep->why = "data may be behind its indirect jump";
+		} else {
+			at++;
+			for (unsigned i = 1; i < insn.len && at < part->until &&
+			     part->byte[at - part->from] == UNKNOWN; i++)
+				at++;
+		}
+	}
+}
+
+/* Decodes the function from its begin on. */
+static void follow_function(struct sweep *sweep)
 {
 	const struct binary_frame *frame = binary_frame_at(sweep->file, sweep->function->address);
-	struct exits *exits = sweep->exits;
-	size_t kept = 0;
+	const bool is_code = binary_is_go(sweep->file) || (frame && frame->has_pads);
 
-	if (binary_is_go(sweep->file) || sweep->has_indirect || (frame && frame->has_pads))
-		return;
-	for (size_t i = 0; i < sweep->runs; i++) {
-		struct run *run = &sweep->run[i];
-
-		for (size_t k = 0; k < sweep->targets && !run->is_reached; k++)
-			run->is_reached = sweep->target[k] >= run->from &&
-					  sweep->target[k] < run->until;
+	add_target(sweep, sweep->function->address);
+	follow_targets(sweep);
+	for (size_t i = 0; i < sweep->names && sweep->has_indirect && !sweep->why; i++) {
+		follow_table(sweep, sweep->named[i], 4);
+		follow_table(sweep, sweep->named[i], 8);
 	}
-	for (size_t i = 0; i < exits->places; i++)
-		for (size_t k = 0; k < sweep->runs; k++)
-			if (sweep->run[k].is_reached &&
-			    exits->place[i].address >= sweep->run[k].from &&
-			    exits->place[i].address < sweep->run[k].until) {
-				exits->place[kept++] = exits->place[i];
-				break;
-			}
-	exits->places = kept;
+	for (unsigned i = 0; i < sweep->parts && (is_code || sweep->has_indirect); i++)
+		examine_gaps(sweep, &sweep->part[i], is_code);
+	for (size_t i = 0; i < sweep->names && !sweep->why; i++)
+		if (sweep->named[i] != sweep->function->address &&
+		    part_of(sweep, sweep->named[i]))
+			sweep->why = "it refers to memory among its instructions";
 }
 
 const char *exits_of(struct binary_file *file, const struct binary_function *function,
@@ -295,15 +440,15 @@ const char *exits_of(struct binary_file *file, const struct binary_function *fun
 	sweep.why = choose_begin(file, function, &exits->begin);
 	if (sweep.why)
 		return sweep.why;
-	sweep.part[sweep.parts].from = function->address;
-	sweep.part[sweep.parts++].until = function->address + function->size;
-	/* Branches add further parts meanwhile. */
-	for (unsigned i = 0; i < sweep.parts && !sweep.why; i++)
-		sweep_part(&sweep, sweep.part[i].from, sweep.part[i].until);
+	add_part(&sweep, function);
 	if (!sweep.why)
-		drop_unreached(&sweep);
-	free(sweep.run);
+		follow_function(&sweep);
+	for (unsigned i = 0; i < sweep.parts; i++) {
+		free(sweep.part[i].byte);
+		free(sweep.part[i].line);
+	}
 	free(sweep.target);
+	free(sweep.named);
 	return sweep.why;
 }
 

@@ -3,8 +3,8 @@
  * exits.h - the places at which a function begins and ends, for breakpoints of the kernel.
  *
  * A breakpoint replaces one byte of an instruction. In data among the code it would change the
- * data, so a place is used only if the instructions before it lead there, or a branch, or if the
- * code is of a compiler that puts no data into functions.
+ * data, so a place is used only if the instructions before it lead there, a branch or a table of
+ * jumps, or if the code is of a compiler that puts no data into functions.
  */
 #ifndef POSIXTRACE_FUNCTIONS_EXITS_H
 #define POSIXTRACE_FUNCTIONS_EXITS_H

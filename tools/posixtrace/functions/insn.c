@@ -110,6 +110,32 @@ static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 }
 
 /*
+ * Whether the kernel accepts a breakpoint at an instruction. It refuses the prefixes lock, es, cs,
+ * ss and ds everywhere, and the prefix of 16-bit operands at calls and jumps. Some of these
+ * prefixes are padding or hints (cs ret, ds jne).
+ */
+static bool accepts_breakpoints(const ZydisDecodedInstruction *is, const struct insn *insn)
+{
+	if (is->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || insn->kind == INSN_TRAP ||
+	    is->meta.category == ZYDIS_CATEGORY_SYSCALL)
+		return false;
+	for (unsigned i = 0; i < is->raw.prefix_count; i++)
+		switch (is->raw.prefixes[i].value) {
+		case 0xf0:
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+			return false;
+		case 0x66:
+			if (insn->target)
+				return false;
+			break;
+		}
+	return true;
+}
+
+/*
  * Zydis reads no more than the given bytes and never more than 15, so it refuses an instruction of
  * which a part is behind the end of the segment. The decoder is made once and not locked: one
  * thread of the tool decodes.
@@ -129,10 +155,6 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 		return false;
 	insn->len = is.length;
 	insn->kind = kind_of(&is);
-	insn->has_breakpoints = is.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
-				!(is.attributes & ZYDIS_ATTRIB_HAS_LOCK) &&
-				insn->kind != INSN_TRAP &&
-				is.meta.category != ZYDIS_CATEGORY_SYSCALL;
 	take_stack(insn, &is, operand);
 	for (unsigned i = 0; i < is.operand_count_visible; i++) {
 		const ZydisDecodedOperand *op = &operand[i];
@@ -162,6 +184,7 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 		if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
 		    operand[i].mem.base == ZYDIS_REGISTER_EIP)
 			insn->kind = INSN_SHORT_ONLY;
+	insn->has_breakpoints = accepts_breakpoints(&is, insn);
 	return true;
 }
 

@@ -34,7 +34,7 @@ struct insn {
 	/*
 	 * The kernel may put a breakpoint there. It takes some instructions with a prefix of AVX or
 	 * AVX-512 for jumps, because it compares the byte behind the prefix with those of jumps,
-	 * and does not execute them. It refuses the prefix lock and breakpoints.
+	 * and does not execute them. It refuses breakpoints, and the prefixes lock, es, cs, ss, ds.
 	 */
 	bool has_breakpoints;
 	enum insn_base base;  /* of its operand in memory: rsp or rbp */

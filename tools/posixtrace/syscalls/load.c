@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@
 #define RING_BYTES  (UINT32_C(16) << 20)
 #define TRACED_MOST 65536 /* processes at one time */
 #define OPEN_MOST   65536 /* threads in a call at one time */
+
+#define FIRST_PID_SPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 
 /* In the order in which they are attached: the exits first, the entries last. */
 enum { NEW, EXEC, DEAD, EXIT, ENTER };
@@ -290,6 +293,20 @@ static const char *fields_reason(void)
 	       "the kernel's events are not there (tracefs is not mounted?)";
 }
 
+/*
+ * Returns the reason why processes cannot be recognized here, or NULL. The programs compare the
+ * numbers that processes have in the first PID namespace, whose inode is constant. In another one,
+ * as in a container, this process knows other numbers. If /proc is not there, that cannot be known.
+ */
+static const char *space_reason(void)
+{
+	struct stat space;
+
+	return !stat("/proc/self/ns/pid", &space) && space.st_ino != FIRST_PID_SPACE ?
+	       "in a PID namespace, such as that of a container, processes have other numbers "
+	       "than in the kernel's records" : NULL;
+}
+
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope)
 {
@@ -297,6 +314,8 @@ const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan
 	struct program_fields fields;
 
 	forget_all(syscalls);
+	if (space_reason())
+		return space_reason();
 	if (!find_fields(&fields))
 		return fields_reason();
 	if (!make_maps(syscalls))
@@ -319,6 +338,8 @@ const char *syscalls_refusal(void)
 	const char *why = NULL;
 
 	forget_all(&syscalls);
+	if (space_reason())
+		return space_reason();
 	if (!find_fields(&fields))
 		return fields_reason();
 	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields,
