@@ -138,6 +138,49 @@ check "an event has the context of its field" grep -q \
 	'"flags":1,"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331","eventName":"note"' \
 	"$tmp/sound/logs.jsonl"
 
+# ---- the current context in every event: the same identifiers in spans that nest
+"$compose" "$tmp/current.ptl" <<'END' || exit 99
+type req_begin x64 trace_id; x64 span_id; x64 parent_span_id
+type req_end
+type mid_begin u32 n
+type mid_end
+type call ns time; x64 trace_id; x64 span_id; x64 parent_span_id
+type loop ns time; x64 span_id; x64 parent_span_id
+req_begin 1 7 +10us 0xa 0xb 0xc
+call 1 7 +10us 1000 0xa 0xb 0xc
+mid_begin 1 7 +10us 1
+call 1 7 +10us 2000 0xa 0xb 0xc
+mid_end 1 7 +10us
+call 1 8 +10us 3000 0xa 0xb 0xc
+req_end 1 7 +10us
+loop 1 9 +10us 100 0x5 0x5
+END
+sound "the current context in every event" "$tmp/current.ptl"
+otlp show "$tmp/sound" >"$tmp/shown"
+check "the outermost span has the identifier" has shown "^T1 S1 R1 'req' .*parent=000000000000000c"
+check "a call inside it is its child" has shown "^  T1 S[0-9]* R1 'call' .*+1000"
+check "a call deeper inside is a child of the span around it" has shown "^    T1 S[0-9]* R1 'call' .*+2000"
+check "a call of another thread at that time is its child" has shown "^  T1 S[0-9]* R1 'call' .*+3000"
+check "only the outermost has the identifier" test "$(otlp ids "$tmp/sound" | grep -c ' 000000000000000b ')" -eq 1
+check "no span is its own parent" lacks shown "'loop' .*parent=0"
+
+# ---- truncated and late events at both ends of a span
+"$compose" "$tmp/flags.ptl" <<'END' || exit 99
+type both_begin u32 x; u32 y; str truncated
+type both_end u32 r; str truncated
+both_begin 1 7 +1us @cut 1
+both_end 1 7 +1us @cut @late 2
+both_begin 1 7 +1us @late 1 2 a
+both_end 1 7 +1us 3 b
+END
+sound "truncated ends of spans" "$tmp/flags.ptl"
+otlp show "$tmp/sound" >"$tmp/shown"
+check "the fields that both lack are counted" has shown "droppedAttributesCount=3: "
+check "the begin is truncated" has shown ' posixtrace.truncated=true .*posixtrace.truncated.end=true'
+check "the end is late" has shown 'dropped.* posixtrace.late.end=true'
+check "a late begin is no late end" test "$(grep -c 'posixtrace.late=true' "$tmp/shown")" -eq 1
+check "a field of that name is another attribute" has shown 'truncated="a" .*posixtrace.end.truncated="b"'
+
 # ---- losses and the account
 "$make_log" stopped "$tmp/full.log" 20000 >/dev/null || exit 99
 convert_to full "$tmp/full.log"
@@ -149,6 +192,23 @@ check "each loss is a warning with its cause and number" has shown \
 check "the account adds up" test "$(sed -n \
 	's/.*account.called=\([0-9]*\) .*reported=\([0-9]*\) .*unread=\([0-9]*\) .*account.lost=\([0-9]*\).*/$((\1 - \2 - \3 - \4))/p' \
 	"$tmp/shown" | head -n 1 | sed 's/^/echo /' | sh)" = 0
+
+echo 'trace pid=5 host=first created=1000
+type mark u32 n
+mark 5 7 +1us 1' | "$compose" "$tmp/first.ptl" || exit 99
+echo 'trace pid=6 host=second created=1000
+type mark u32 n
+mark 6 8 +1us 1
+lost mark 4' | "$compose" "$tmp/second.ptl" || exit 99
+sound "losses of the second of two logs" "$tmp/first.ptl" "$tmp/second.ptl"
+otlp show "$tmp/sound" >"$tmp/shown"
+check "the losses of all logs are those of no host" lacks shown "^R3: .*\(host\|log\)[.]"
+check "so is the account" has shown '^R3 posixtrace.account .*called=6 .*account.lost=4 '
+check "and each loss" has shown '^R3 posixtrace.lost .*posixtrace.lost.count=4'
+sound "the second log alone" "$tmp/second.ptl"
+otlp show "$tmp/sound" >"$tmp/shown"
+check "of one log they are those of its host" has shown '^R1: .*host.name="second"'
+check "with the account" has shown '^R1 posixtrace.account .*account.lost=4 '
 
 # ---- options and failures
 convert_to json "$tmp/nested.ptl" --encoding=json

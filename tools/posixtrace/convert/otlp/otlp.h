@@ -115,6 +115,7 @@ struct otlp_entry {
 	struct otlp_context context;
 	uint8_t link_trace[TRACE_ID_BYTES]; /* the enclosing span, if that is of another trace */
 	uint8_t link_span[SPAN_ID_BYTES];
+	uint8_t own[SPAN_ID_BYTES]; /* of a Span: an identifier that no other span has */
 	int64_t begin_ns, end_ns;  /* of a LogRecord both are its time */
 	uint64_t begin, end;       /* numbers of its two events, which order equal times */
 	uint64_t thread;           /* a hash; 0: it is no part of a thread's nesting */
@@ -132,6 +133,7 @@ struct otlp_begin {
 	uint32_t len;
 	uint32_t type;           /* index of the event's type */
 	uint32_t tid;
+	uint32_t missing;        /* fields that its data lacks */
 	uint64_t number;
 	struct otlp_context context;
 };
@@ -260,7 +262,10 @@ int otlp_context_begin(struct otlp *otlp);
 
 /* ------------------------------------------------------------------ otlp_resource.c */
 
-/* Finds or makes the resource of a process. */
+/*
+ * Finds or makes the resource of a process. The source flow->sources means all logs together: this
+ * resource has no facts of a single log.
+ */
 int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *index);
 /* Writes the Resource message. */
 void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index);

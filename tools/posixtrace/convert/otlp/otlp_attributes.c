@@ -288,20 +288,22 @@ static void put_thread(struct otlp *otlp, unsigned field, const struct fmt_event
 		otlp_number(p, field, "cpu.logical_number", event->cpu);
 }
 
-/* Attributes that few events have. */
-static void put_rare(struct proto *p, unsigned field, const struct fmt_event *event)
+/* Attributes that few events have. ends: the event ends a span that another event began. */
+static void put_rare(struct proto *p, unsigned field, const struct fmt_event *event, bool ends)
 {
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
-		otlp_bool(p, field, "posixtrace.truncated", true);
+		otlp_bool(p, field, ends ? "posixtrace.truncated.end" : "posixtrace.truncated",
+			  true);
 	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		otlp_bool(p, field, "posixtrace.late", true);
+		otlp_bool(p, field, ends ? "posixtrace.late.end" : "posixtrace.late", true);
 	if (event->flags & POSIX_TRACE_EVENT_GAP_NP)
-		otlp_bool(p, field, "posixtrace.after_damage", true);
+		otlp_bool(p, field,
+			  ends ? "posixtrace.after_damage.end" : "posixtrace.after_damage", true);
 }
 
 /*
- * The end of a span adds only its fields, its data, and the thread if that is another one: the
- * begin has the rest.
+ * The end of a span adds only its fields, its data, its flags, and the thread if that is another
+ * one: the begin has the rest.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid)
@@ -309,12 +311,11 @@ void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *
 	struct proto *p = &otlp->body;
 	bool add_nul;
 
-	if (!besides) {
+	if (!besides)
 		put_thread(otlp, field, event);
-		put_rare(p, field, event);
-	} else if (event->tid && event->tid != begin_tid) {
+	else if (event->tid && event->tid != begin_tid)
 		otlp_number(p, field, END_NAME "thread.id", event->tid);
-	}
+	put_rare(p, field, event, besides);
 	if (event->type->fields)
 		put_fields(otlp, field, event, besides);
 	if (event->data_len && !(event->type->fields && explained(event->type->fields, event->data,

@@ -5,7 +5,9 @@
  * A program may record identifiers in fields of its events (www.w3.org/TR/trace-context): trace_id,
  * span_id and parent_span_id, or traceparent. Other identifiers are computed from the identity of
  * the log, the process, and the thread, name and times of the span, so that two conversions of one
- * log give the same ones, also if other events are selected.
+ * log give the same ones, also if other events are selected. Spans in which all of this is equal
+ * are numbered in their order, so a selection of some of them may give one the identifier of
+ * another.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -131,6 +133,10 @@ void otlp_context_read(const struct otlp_type *type, const struct fmt_event *eve
 	read_id(context->span, SPAN_ID_BYTES, type->span, event);
 	read_id(context->parent, SPAN_ID_BYTES, type->parent, event);
 	read_traceparent(context, type->traceparent, event);
+	/* No span is its own parent. */
+	if (otlp_has(context->span, SPAN_ID_BYTES) &&
+	    !memcmp(context->parent, context->span, SPAN_ID_BYTES))
+		memset(context->parent, 0, SPAN_ID_BYTES);
 }
 
 /* ------------------------------------------------------------------ computed identifiers */

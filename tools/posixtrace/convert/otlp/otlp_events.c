@@ -164,7 +164,8 @@ static void put_span_name(struct proto *p, const char *name)
 static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 {
 	struct otlp_begin begin = { .type = (uint32_t)event->type->index, .tid = event->tid,
-				    .number = otlp->number };
+				    .number = otlp->number,
+				    .missing = otlp_missing(event) };
 
 	otlp_attributes(otlp, SPAN_ATTRIBUTES, event, NULL, 0);
 	otlp_context_read(&otlp->type[event->type->index], event, &begin.context);
@@ -173,11 +174,11 @@ static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 
 /* The members that the event which ends the span has. */
 static void put_span(struct otlp *otlp, const struct fmt_event *event, const struct fmt_type *begun,
-		     uint32_t begin_tid)
+		     const struct otlp_begin *begin)
 {
 	const struct fmt_span *span = event->span;
 	struct proto *p = &otlp->body;
-	unsigned missing = otlp_missing(event);
+	unsigned missing = begin->missing + otlp_missing(event);
 
 	put_span_name(p, span->name);
 	proto_number(p, SPAN_KIND, otlp->type[event->type->index].is_client ? KIND_CLIENT
@@ -192,7 +193,7 @@ static void put_span(struct otlp *otlp, const struct fmt_event *event, const str
 	 */
 	if (span->series >= PLAN_SERIES && !strstr(span->name, "+0x"))
 		otlp_string(p, SPAN_ATTRIBUTES, "code.function.name", span->name);
-	otlp_attributes(otlp, SPAN_ATTRIBUTES, event, begun, begin_tid);
+	otlp_attributes(otlp, SPAN_ATTRIBUTES, event, begun, begin->tid);
 	put_status(p, event);
 	if (missing)
 		proto_number(p, SPAN_DROPPED_ATTRIBUTES, missing);
@@ -221,11 +222,13 @@ static int end_span(struct otlp *otlp, const struct fmt_event *event)
 	entry.first_at = begin.at;
 	entry.first_len = begin.len;
 	otlp_context_read(&otlp->type[event->type->index], event, &entry.context);
-	if (!err && !otlp_has(entry.context.span, SPAN_ID_BYTES))
-		err = otlp_context_span(otlp, event, entry.context.span);
+	if (!err)
+		err = otlp_context_span(otlp, event, entry.own);
+	if (!otlp_has(entry.context.span, SPAN_ID_BYTES))
+		memcpy(entry.context.span, entry.own, SPAN_ID_BYTES);
 	if (err)
 		return err;
-	put_span(otlp, event, begun, begin.tid);
+	put_span(otlp, event, begun, &begin);
 	return otlp_add(otlp, &entry);
 }
 

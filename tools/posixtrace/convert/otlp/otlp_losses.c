@@ -10,6 +10,15 @@
 #include "convert/otlp/otlp.h"
 #include "log/equation.h"
 
+/*
+ * The source of what the ledger has: it is the sum of the ledgers of all logs, so with several logs
+ * it belongs to none of them.
+ */
+static unsigned source_of_ledger(const struct otlp *otlp)
+{
+	return otlp->flow->sources > 1 ? otlp->flow->sources : 0;
+}
+
 /* Adds the record that otlp->body has. It belongs to the scope of the recorder and to no span. */
 static int add_record(struct otlp *otlp, int64_t time_ns, uint32_t pid, unsigned source)
 {
@@ -17,10 +26,12 @@ static int add_record(struct otlp *otlp, int64_t time_ns, uint32_t pid, unsigned
 		.begin_ns = time_ns, .end_ns = time_ns, .begin = otlp->number,
 		.end = otlp->number, .signal = OTLP_LOGS, .scope = otlp_scope(otlp, "posix_trace_"),
 	};
-	int err = entry.scope == TABLE_NONE ? ENOMEM
-					    : otlp_resource(otlp, pid ? pid : otlp->facts.pid,
-							    source, &entry.resource);
+	int err = entry.scope == TABLE_NONE ? ENOMEM : 0;
 
+	if (!pid && source < otlp->flow->sources)
+		pid = otlp->facts.pid;
+	if (!err)
+		err = otlp_resource(otlp, pid, source, &entry.resource);
 	return err ? err : otlp_add(otlp, &entry);
 }
 
@@ -43,7 +54,8 @@ static int put_loss(struct otlp *otlp, int64_t time_ns, int cause, const uint64_
 			  lost->type->name_len);
 	if (lost && lost->tid)
 		otlp_number(p, LOG_ATTRIBUTES, "thread.id", lost->tid);
-	return add_record(otlp, time_ns, lost ? lost->pid : 0, lost ? lost->source : 0);
+	return add_record(otlp, time_ns, lost ? lost->pid : 0,
+			  lost ? lost->source : source_of_ledger(otlp));
 }
 
 int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost)
@@ -78,7 +90,7 @@ static int put_account(struct otlp *otlp, const struct posix_trace_ledger_np *le
 			*blank = '_';
 		otlp_unsigned(p, LOG_ATTRIBUTES, key, ledger->lost[i]);
 	}
-	return add_record(otlp, otlp->last_ns, 0, 0);
+	return add_record(otlp, otlp->last_ns, 0, source_of_ledger(otlp));
 }
 
 int otlp_account(struct otlp *otlp, const struct fmt_end *end)

@@ -118,13 +118,17 @@ void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index)
 	const struct otlp_resource *resource = &otlp->resource[index];
 	const struct fmt_facts *facts = &otlp->facts;
 	const char *name = otlp_name(otlp, resource->pid, 0, 0);
-	const char *source = fmt_source_name(otlp->flow, resource->source);
+	const char *source = NULL;
 
 	otlp_string(p, RESOURCE_ATTRIBUTES, "service.name", name ? name : UNKNOWN_SERVICE);
 	if (resource->pid)
 		otlp_number(p, RESOURCE_ATTRIBUTES, "process.pid", resource->pid);
 	otlp_string(p, RESOURCE_ATTRIBUTES, "process.executable.name", name);
-	if (otlp->flow->logs) {
+	if (resource->source < otlp->flow->sources)
+		source = fmt_source_name(otlp->flow, resource->source);
+	if (resource->source == otlp->flow->sources) {
+		/* All logs together have no host and no clock. */
+	} else if (otlp->flow->logs) {
 		put_log(otlp, p, otlp->flow->logs[resource->source]);
 	} else {
 		put_plain(p, "host.name", facts->host, sizeof(facts->host));

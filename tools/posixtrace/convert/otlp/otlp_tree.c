@@ -18,6 +18,7 @@
 #define LANES_MOST (1u << 20) /* lanes with a stack; spans of further ones have no parents */
 #define DEPTH_MOST 4096       /* spans of one stack; deeper ones are no parents */
 #define LOOKS_MOST 64         /* spans of another lane that are examined */
+#define GIVEN_MOST (1u << 20) /* identifiers of fields; a further span has one of its own */
 
 /* A span that contains the entries which the walk will meet next. */
 struct tree_span {
@@ -35,6 +36,11 @@ struct tree {
 	struct threads places; /* of lanes: the handle is a hash, the mark is index + 1 */
 	struct tree_lane *lane;
 	size_t lanes;
+	/*
+	 * The identifiers that spans have from fields: the handle is a hash of trace and span, the
+	 * mark is the begin of the span, not 0.
+	 */
+	struct threads given;
 };
 
 /* Returns the lane, made if it is new; NULL without memory or if there are too many. */
@@ -110,6 +116,37 @@ static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 	}
 }
 
+/*
+ * A program may record its current context with every event, so several spans may have one
+ * identifier in their fields. The span that ends last has it. Any other is a span of its own inside
+ * the span around it, or inside the one that has the identifier, if the times allow that.
+ */
+static void own_identifier(struct tree *tree, struct otlp_entry *entry,
+			   const struct tree_span *around)
+{
+	struct otlp_context *context = &entry->context;
+	uint64_t begin_ns = entry->begin_ns > 0 ? (uint64_t)entry->begin_ns : 1;
+	struct thread *given;
+	uint64_t hash;
+
+	if (!memcmp(context->span, entry->own, SPAN_ID_BYTES))
+		return;
+	hash = hash_bytes(HASH_BEGIN, context->trace, TRACE_ID_BYTES);
+	hash = hash_bytes(hash, context->span, SPAN_ID_BYTES);
+	given = threads_of(&tree->given, 0, 0, hash);
+	if (given && !given->mark) {
+		given->mark = begin_ns;
+		return;
+	}
+	if (around && !memcmp(context->trace, around->trace, TRACE_ID_BYTES)) {
+		memcpy(context->parent, around->span, SPAN_ID_BYTES);
+	} else if (given && given->mark <= begin_ns) {
+		memcpy(context->parent, context->span, SPAN_ID_BYTES);
+		context->flags &= ~FLAG_REMOTE;
+	}
+	memcpy(context->span, entry->own, SPAN_ID_BYTES);
+}
+
 static int push_span(struct tree_lane *lane, const struct otlp_entry *entry)
 {
 	struct tree_span *span;
@@ -142,6 +179,8 @@ static int place_entry(void *arg, struct otlp_entry *entry)
 			around = span_around(lane, entry);
 	}
 	join_trace(entry, around);
+	if (entry->signal == OTLP_TRACES)
+		own_identifier(tree, entry, around);
 	return lane && entry->signal == OTLP_TRACES ? push_span(lane, entry) : 0;
 }
 
@@ -151,10 +190,12 @@ int otlp_tree(struct otlp *otlp)
 	int err;
 
 	threads_init(&tree.places, true, LANES_MOST);
+	threads_init(&tree.given, true, GIVEN_MOST);
 	err = otlp_visit(otlp, true, place_entry, &tree);
 	for (size_t i = 0; i < tree.lanes; i++)
 		free(tree.lane[i].span);
 	free(tree.lane);
 	threads_fini(&tree.places);
+	threads_fini(&tree.given);
 	return err;
 }
