@@ -396,6 +396,118 @@ for how in '-O0 -static' '-O2 -static' '-O0 -static-pie' '-O2 -static-pie'; do
 	done
 done
 
+# Many stacks in one thread, a higher stack of signals, and a child that returns from a function of its
+# parent. Each call is there once, and ends when it returns: bodies end behind the last turn.
+cat >stacks.c <<'EOF2'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define MANY 300
+#define PLAIN __attribute__((noinline, noclone))
+static ucontext_t own, other[MANY];
+static void *alternate;
+
+PLAIN void body(int i) { for (int k = 0; k < 3; k++) swapcontext(&other[i], &own); __asm__ volatile(""); }
+static void start(int i) { body(i); }
+PLAIN int turn(int i) { swapcontext(&own, &other[i]); __asm__ volatile(""); return i; }
+PLAIN void handle(int sig) { __asm__ volatile(""); }
+PLAIN int last(int n) { __asm__ volatile(""); return n; }
+PLAIN int recurse(int n) { int r = n ? recurse(n - 1) : raise(SIGUSR1) + last(n); __asm__ volatile(""); return r + 1; }
+PLAIN int forker(void) { int p = fork(); __asm__ volatile(""); return p; }
+
+static void *work(void *arg)
+{
+	stack_t on = { .ss_sp = alternate, .ss_size = 65536 };
+	sigaltstack(&on, NULL);
+	recurse(200);
+	return arg;
+}
+
+int main(void)
+{
+	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+	pthread_t thread;
+
+	for (int i = 0; i < MANY; i++) {
+		getcontext(&other[i]);
+		other[i].uc_stack.ss_sp = malloc(16384);
+		other[i].uc_stack.ss_size = 16384;
+		other[i].uc_link = &own;
+		makecontext(&other[i], (void (*)(void))start, 1, i);
+	}
+	for (int k = 0; k < 4; k++)
+		for (int i = 0; i < MANY; i++)
+			turn(i);
+	sigaction(SIGUSR1, &action, NULL);
+	alternate = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_create(&thread, NULL, work, NULL);
+	pthread_join(thread, NULL);
+	if (forker() == 0)
+		return 0;
+	wait(NULL);
+	return 0;
+}
+EOF2
+if ${CC:-cc} -O1 -w -static -pthread -o stacks stacks.c; then
+	names='body turn handle last recurse forker'
+	# shellcheck disable=SC2046
+	run 0 record --force --syscalls=none -o stacks.ptl $(printf -- '--function %s ' $names) ./stacks
+	# shellcheck disable=SC2086
+	counts stacks.ptl $names >ours
+	printf '%s\n' 'body 300' 'turn 1200' 'handle 1' 'last 1' 'recurse 201' 'forker 1' >wanted
+	check "stacks: each call is there, once" diff wanted ours
+	# In the order of their ends: no body before the last turns, no recursion before the function in it.
+	"$posixtrace" dump --raw -e 'func.*' --fields event,field.function stacks.ptl >out
+	check "stacks: no call is left open" lacks out '^func.open'
+	nm stacks | awk '{ sub(/^0*/, "", $1); print "0x" $1, $3 }' >names
+	awk 'NR == FNR { name[$1] = $2; next } { print name[$2] }' names out >order
+	check "stacks: names are in the order" has order '^last$'
+	check "stacks: no call of a coroutine ends too early" test "$(awk '$1 == "turn" { n++ } $1 == "body" && n < 900 { early++ } END { print early + 0 }' order)" = 0
+	check "stacks: no call ends too early below a signal" test "$(awk '$1 == "last" { seen = 1 } $1 == "recurse" && !seen { early++ } END { print early + 0 }' order)" = 0
+fi
+
+# Linux 5.15 to 6.5: programs with the attach type of newer links are accepted, the links are not.
+cat >older.c <<'EOF2'
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+	va_list list;
+	long v[5], result;
+	va_start(list, number);
+	for (int i = 0; i < 5; i++)
+		v[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_bpf && v[0] == 28 && ((uint32_t *)v[1])[2] == 48) {
+		errno = EINVAL;
+		return -1;
+	}
+	register long r10 __asm__("r10") = v[3], r8 __asm__("r8") = v[4];
+	__asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(v[0]), "S"(v[1]), "d"(v[2]), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
+	if (result < 0 && result > -4096) {
+		errno = -result;
+		return -1;
+	}
+	return result;
+}
+EOF2
+if ${CC:-cc} -O1 -w -shared -fPIC -o older.so older.c; then
+	status=0
+	LD_PRELOAD=$tmp/older.so "$posixtrace" record --force -q -o older.ptl --function recurse ./static >out 2>err || status=$?
+	check "an older kernel: the status" test $status = 7
+	awk '$1 == "recurse" { print $1, $2 + 5 }' out >wanted
+	counts older.ptl recurse >ours
+	check "an older kernel: each call is there, once" diff wanted ours
+fi
+
 # C++: an exception leaves functions.
 cat >throws.cc <<'EOF2'
 #include <cstdio>

@@ -79,6 +79,12 @@ const char *traps_function(struct traps *traps, struct binary_file *file,
 	if (!why)
 		why = add_trap(traps, file, trap);
 	for (size_t i = 0; i < exits.places && !why; i++) {
+		/* The order of two breakpoints at one instruction is not known. */
+		if (exits.place[i].address == exits.begin) {
+			traps->trap[before].condition = exits.place[i].condition;
+			traps->trap[before].target = exits.place[i].target;
+			continue;
+		}
 		trap.kind = exits.place[i].target ? TRAP_JUMP : TRAP_RETURN;
 		trap.address = exits.place[i].address;
 		trap.target = exits.place[i].target;

@@ -20,7 +20,11 @@ enum trap_kind { TRAP_BEGIN, TRAP_RETURN, TRAP_JUMP, TRAP_PROBE };
 /* A place with a breakpoint. Addresses are those in the file. */
 struct trap {
 	uint32_t file;           /* index */
-	uint8_t kind, condition; /* condition: of exits.h */
+	/*
+	 * condition and target are those of exits.h. A begin has them, too, if its instruction is
+	 * an exit; otherwise both are 0.
+	 */
+	uint8_t kind, condition;
 	bool is_go;
 	uint64_t address, offset; /* offset: in the file */
 	uint64_t function, target;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -31,8 +32,26 @@ struct multi_attr {
 };
 
 /*
- * Loads a program for either way. The first one that is loaded chooses the way. Kernels that lack
- * the newer one refuse the program with its attach type. Returns the descriptor, or -1.
+ * Returns whether the kernel has links of many places. Some kernels without them accept a program
+ * with their attach type. Those with them refuse a path that is no file, before all else.
+ */
+static bool has_multi_links(int program)
+{
+	const uint64_t offset = 0;
+	struct multi_attr attr = {
+		.program = (uint32_t)program, .attach = TRACE_UPROBE_MULTI,
+		.path = (uintptr_t)"/", .offsets = (uintptr_t)&offset, .count = 1,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && errno == EBADF;
+}
+
+/*
+ * Loads a program for either way. The first one that is loaded chooses the way. Returns the
+ * descriptor, or -1.
  */
 static int load_either(struct uprobes *uprobes, const struct program *program, bool is_first)
 {
@@ -40,8 +59,13 @@ static int load_either(struct uprobes *uprobes, const struct program *program, b
 
 	if (is_first || uprobes->is_multi)
 		fd = syscalls_load(program, BPF_PROG_TYPE_KPROBE, TRACE_UPROBE_MULTI);
-	if (is_first)
-		uprobes->is_multi = fd >= 0;
+	if (is_first) {
+		uprobes->is_multi = fd >= 0 && has_multi_links(fd);
+		if (fd >= 0 && !uprobes->is_multi)
+			close(fd);
+	}
+	if (!uprobes->is_multi)
+		fd = -1;
 	return fd >= 0 || uprobes->is_multi ? fd : syscalls_load(program, BPF_PROG_TYPE_KPROBE, 0);
 }
 
@@ -105,6 +129,20 @@ static uint64_t cookie_of(const struct uprobes_place *place, size_t index)
 	return index | (uint64_t)(place->is_go ? ARRIVE_GO : 0) << 32;
 }
 
+/* The kernel's reason to refuse a place, in words. */
+static const char *place_reason(int err)
+{
+	switch (err) {
+	case EPERM:
+	case EACCES:
+	case ENOSYS:
+	case EMFILE:
+	case ENOMEM:
+		return syscalls_reason(err);
+	}
+	return "this kernel accepts no breakpoint there";
+}
+
 /* The places of one file, as the kernel wants them. */
 struct batch {
 	const char *path;
@@ -144,11 +182,15 @@ static int attach_multi(struct uprobes *uprobes, const struct batch *batch, size
 		return err;
 	if (count == 1) {
 		uprobes->refusals++;
-		uprobes->refused = syscalls_reason(err);
+		uprobes->refused = place_reason(err);
 		return err;
 	}
 	err = attach_multi(uprobes, batch, first, count / 2);
+	if (err == ENOMEM || err == EMFILE)
+		return err;
 	other = attach_multi(uprobes, batch, first + count / 2, count - count / 2);
+	if (other == ENOMEM || other == EMFILE)
+		return other;
 	return err && other ? err : 0;
 }
 
@@ -171,7 +213,8 @@ static int attach_place(struct uprobes *uprobes, const struct batch *batch, size
 	};
 	union bpf_attr link = { .link_create = { .prog_fd = (uint32_t)batch->program,
 						 .attach_type = BPF_PERF_EVENT } };
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(), -1,
+			      PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 || !keep_descriptor(uprobes, fd))
 		return errno;
@@ -204,7 +247,7 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 			continue;
 		last = err;
 		uprobes->refusals++;
-		uprobes->refused = syscalls_reason(err);
+		uprobes->refused = place_reason(err);
 	}
 	return err == EMFILE || err == ENOMEM || !good ? last : 0;
 }
@@ -256,7 +299,7 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 		err = attach_file(uprobes, path[i], i, place, count, false);
 	for (uint32_t i = 0; i < files && !why && !err; i++)
 		err = attach_file(uprobes, path[i], i, place, count, true);
-	return err ? syscalls_reason(err) : why;
+	return err ? place_reason(err) : why;
 }
 
 const char *uprobes_refusal(void)

@@ -15,8 +15,7 @@
 
 #include "base/vec.h"
 
-#define DOUBTFUL_MOST 64   /* of one stack; further ones are reported */
-#define SEARCH_MOST   4096 /* calls that are compared with a return that fits none on top */
+#define DOUBTFUL_MOST 65536 /* of one stack; further ones are reported */
 
 struct frame {
 	uint64_t begin_ns, function, caller;
@@ -35,8 +34,10 @@ struct match_stack {
 	bool is_go;
 	uint64_t key;
 	struct frame *frame;
-	size_t frames, room;
-	size_t active;        /* frames whose over_ns is 0 */
+	size_t frames, room;  /* no frame has a lower place than a later one */
+	size_t active;        /* frames whose over_ns is 0; the others have jumped */
+	struct frame *doubtful; /* in the order of their places, the latest of a place last */
+	size_t doubts, doubts_room;
 	uint64_t goroutine, low, high; /* of a thread: those that it executed last */
 };
 
@@ -78,54 +79,95 @@ static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go
 
 /* ------------------------------------------------------------------ frames */
 
-/* Reports the call of a frame and removes the frame. */
-static void end_frame(struct match *match, struct match_stack *stack, size_t index, pid_t tid,
-		      uint64_t now_ns, bool is_open)
+/* Reports a call that was removed from its stack. The parent reports an inherited one. */
+static void report_call(struct match *match, const struct match_stack *stack, struct frame frame,
+			pid_t tid, uint64_t now_ns, bool is_open)
 {
-	const struct frame *frame = &stack->frame[index];
 	const struct match_call call = {
-		.pid = stack->pid, .tid = is_open ? frame->tid : tid, .begin_ns = frame->begin_ns,
-		.end_ns = frame->over_ns ? frame->over_ns : now_ns,
-		.function = frame->function, .caller = frame->caller, .place = frame->place,
-		.depth = frame->depth, .is_open = is_open,
+		.pid = stack->pid, .tid = is_open ? frame.tid : tid, .begin_ns = frame.begin_ns,
+		.end_ns = frame.over_ns ? frame.over_ns : now_ns,
+		.function = frame.function, .caller = frame.caller, .place = frame.place,
+		.depth = frame.depth, .is_open = is_open,
 	};
 
-	stack->active -= !frame->over_ns;
-	stack->frames--;
-	memmove(stack->frame + index, stack->frame + index + 1,
-		(stack->frames - index) * sizeof(*stack->frame));
-	match->take(match->arg, &call);
+	if (!frame.is_inherited)
+		match->take(match->arg, &call);
 }
 
-/* Notes that a call is probably over since now_ns. It does not count for depths any more. */
-static void doubt_frame(struct match_stack *stack, struct frame *frame, uint64_t now_ns)
+/* Removes the latest frame and returns it. */
+static struct frame pop_frame(struct match_stack *stack)
 {
-	if (frame->over_ns)
-		return;
-	frame->over_ns = now_ns;
-	stack->active--;
+	const struct frame frame = stack->frame[--stack->frames];
+
+	stack->active -= !frame.over_ns;
+	return frame;
+}
+
+/* Returns the index of the first doubtful call whose place is not below a place. */
+static size_t first_doubt(const struct match_stack *stack, int64_t place_at)
+{
+	size_t from = 0, until = stack->doubts;
+
+	while (from < until) {
+		size_t middle = from + (until - from) / 2;
+
+		if (stack->doubtful[middle].place_at < place_at)
+			from = middle + 1;
+		else
+			until = middle;
+	}
+	return from;
+}
+
+/*
+ * Removes the latest doubtful call with a place in the stack. Returns false if there is none. Such
+ * calls of one place are few: a call and those that have jumped to it.
+ */
+static bool pop_doubt(struct match_stack *stack, int64_t place_at, struct frame *frame)
+{
+	size_t index = first_doubt(stack, place_at);
+
+	if (index == stack->doubts || stack->doubtful[index].place_at != place_at)
+		return false;
+	while (index + 1 < stack->doubts && stack->doubtful[index + 1].place_at == place_at)
+		index++;
+	*frame = stack->doubtful[index];
+	stack->doubts--;
+	memmove(stack->doubtful + index, stack->doubtful + index + 1,
+		(stack->doubts - index) * sizeof(*frame));
+	return true;
+}
+
+/* Keeps a call as doubtful. Returns false if there is no room. */
+static bool keep_doubt(struct match_stack *stack, struct frame frame)
+{
+	size_t index = first_doubt(stack, frame.place_at);
+
+	if (stack->doubts >= DOUBTFUL_MOST ||
+	    !vec_reserve(&stack->doubtful, &stack->doubts_room, stack->doubts, 1))
+		return false;
+	memmove(stack->doubtful + index + 1, stack->doubtful + index,
+		(stack->doubts - index) * sizeof(frame));
+	stack->doubtful[index] = frame;
+	stack->doubts++;
+	return true;
 }
 
 /*
  * The thread is at a place of the stack: calls that began behind it are over, or belong to another
- * stack. The search ends at the first active call before the place. A call that has jumped is over
- * for certain.
+ * stack. A call that has jumped is over for certain.
  */
 static void pass_frames(struct match *match, struct match_stack *stack, int64_t place_at,
 			pid_t tid, uint64_t now_ns)
 {
-	size_t doubtful = stack->frames - stack->active;
+	while (stack->frames && stack->frame[stack->frames - 1].place_at < place_at) {
+		struct frame frame = pop_frame(stack);
+		const bool has_jumped = frame.has_jumped;
 
-	for (size_t i = stack->frames; i-- > 0;) {
-		struct frame *frame = &stack->frame[i];
-
-		if (frame->place_at < place_at) {
-			doubt_frame(stack, frame, now_ns);
-			if (frame->has_jumped || doubtful >= DOUBTFUL_MOST)
-				end_frame(match, stack, i, tid, now_ns, false);
-		} else if (!frame->over_ns) {
-			break;
-		}
+		if (!has_jumped)
+			frame.over_ns = now_ns;
+		if (has_jumped || !keep_doubt(stack, frame))
+			report_call(match, stack, frame, tid, now_ns, false);
 	}
 }
 
@@ -144,26 +186,32 @@ static bool is_continued(const struct frame *frame, uint64_t function, uint64_t 
 static void reuse_place(struct match *match, struct match_stack *stack, const struct frame *made,
 			uint64_t now_ns)
 {
-	bool continues = false;
+	struct frame frame;
 
-	for (size_t i = stack->frames; i-- > 0;) {
-		struct frame *frame = &stack->frame[i];
-
-		if (frame->place_at != made->place_at) {
-			if (!frame->over_ns && frame->place_at > made->place_at)
-				break;
-			continue;
-		}
-		/* If a call continues one that itself was continued, all of them go on. */
-		if (continues || is_continued(frame, made->function, made->caller)) {
-			stack->active += frame->over_ns != 0;
-			frame->over_ns = 0;
-			frame->has_jumped = false;
-			continues = true;
-		} else {
-			end_frame(match, stack, i, made->tid, now_ns, false);
-		}
+	while (pop_doubt(stack, made->place_at, &frame))
+		report_call(match, stack, frame, made->tid, now_ns, false);
+	while (stack->frames && stack->frame[stack->frames - 1].place_at == made->place_at) {
+		if (is_continued(&stack->frame[stack->frames - 1], made->function, made->caller))
+			break;
+		frame = pop_frame(stack);
+		report_call(match, stack, frame, made->tid, now_ns, false);
 	}
+	/* If a call continues one that itself was continued, all of them go on. */
+	for (size_t i = stack->frames; i-- > 0 && stack->frame[i].place_at == made->place_at;) {
+		stack->active += stack->frame[i].over_ns != 0;
+		stack->frame[i].over_ns = 0;
+		stack->frame[i].has_jumped = false;
+	}
+}
+
+/* Adds the latest frame. Returns false without memory. */
+static bool push_frame(struct match_stack *stack, struct frame frame)
+{
+	if (!vec_reserve(&stack->frame, &stack->room, stack->frames, 1))
+		return false;
+	stack->frame[stack->frames++] = frame;
+	stack->active += !frame.over_ns;
+	return true;
 }
 
 /* A function begins. Its depth is the number of calls that are active below it. */
@@ -171,42 +219,32 @@ static void begin_call(struct match *match, struct match_stack *stack, struct fr
 {
 	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
 	reuse_place(match, stack, &made, made.begin_ns);
-	if (!vec_reserve(&stack->frame, &stack->room, stack->frames, 1)) {
-		match->lost++;
-		return;
-	}
 	made.depth = (uint32_t)stack->active;
-	stack->frame[stack->frames++] = made;
-	stack->active++;
+	match->lost += !push_frame(stack, made);
 }
 
-/* Finds the latest call with a place in the stack. Returns stack->frames if there is none. */
-static size_t find_frame(const struct match_stack *stack, int64_t place_at)
+/* Removes the latest call with a place in the stack, after pass_frames(). False: there is none. */
+static bool pop_call(struct match_stack *stack, int64_t place_at, struct frame *frame)
 {
-	size_t least = stack->frames > SEARCH_MOST ? stack->frames - SEARCH_MOST : 0;
-
-	for (size_t i = stack->frames; i-- > least;)
-		if (stack->frame[i].place_at == place_at)
-			return i;
-	return stack->frames;
+	if (stack->frames && stack->frame[stack->frames - 1].place_at == place_at) {
+		*frame = pop_frame(stack);
+		return true;
+	}
+	return pop_doubt(stack, place_at, frame);
 }
 
 /* A function returns: all calls with its place in the stack end. */
 static void return_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
 			uint64_t now_ns)
 {
-	size_t index;
+	struct frame frame;
 
 	pass_frames(match, stack, place_at, tid, now_ns);
-	while ((index = find_frame(stack, place_at)) < stack->frames) {
-		struct frame *frame = &stack->frame[index];
-
-		/* It was not over. */
-		if (frame->over_ns && !frame->has_jumped) {
-			frame->over_ns = 0;
-			stack->active++;
-		}
-		end_frame(match, stack, index, tid, now_ns, false);
+	while (pop_call(stack, place_at, &frame)) {
+		/* A doubtful call was not over. */
+		if (!frame.has_jumped)
+			frame.over_ns = 0;
+		report_call(match, stack, frame, tid, now_ns, false);
 	}
 }
 
@@ -214,19 +252,16 @@ static void return_call(struct match *match, struct match_stack *stack, int64_t 
 static void jump_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
 		      uint64_t now_ns, uint64_t target)
 {
-	struct frame *frame;
-	size_t index;
+	struct frame frame;
 
 	pass_frames(match, stack, place_at, tid, now_ns);
-	index = find_frame(stack, place_at);
-	if (index == stack->frames)
+	if (!pop_call(stack, place_at, &frame))
 		return;
-	frame = &stack->frame[index];
-	if (!frame->over_ns)
-		stack->active--;
-	frame->over_ns = now_ns;
-	frame->has_jumped = true;
-	frame->target = target;
+	frame.over_ns = now_ns;
+	frame.has_jumped = true;
+	frame.target = target;
+	if (!push_frame(stack, frame))
+		report_call(match, stack, frame, tid, now_ns, false);
 }
 
 /* ------------------------------------------------------------------ records */
@@ -326,9 +361,11 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 			.begin_ns = record->time_ns, .function = place->function + bias,
 			.caller = UPROBES_CALLER(record), .place_at = place_at,
 			.tid = (pid_t)record->tid, .place = record->number });
-	else if (place->kind == MATCH_RETURN)
+	/* The first instruction may be an exit. */
+	if (place->kind == MATCH_RETURN ||
+	    (place->kind == MATCH_BEGIN && !place->target && place->condition == MATCH_ALWAYS))
 		return_call(match, stack, place_at, (pid_t)record->tid, record->time_ns);
-	else if (is_taken(place->condition, UPROBES_FLAGS(record)))
+	else if (place->target && is_taken(place->condition, UPROBES_FLAGS(record)))
 		jump_call(match, stack, place_at, (pid_t)record->tid, record->time_ns,
 			  place->target + bias);
 }
@@ -336,15 +373,15 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 /* Reports the calls of a stack that will not end any more, the deepest first. */
 static void close_stack(struct match *match, struct match_stack *stack, uint64_t now_ns)
 {
+	for (size_t i = 0; i < stack->doubts; i++)
+		report_call(match, stack, stack->doubtful[i], stack->doubtful[i].tid, now_ns,
+			    false);
 	while (stack->frames) {
-		const struct frame *frame = &stack->frame[stack->frames - 1];
+		const struct frame frame = pop_frame(stack);
 
-		if (frame->is_inherited)
-			stack->frames--;
-		else
-			end_frame(match, stack, stack->frames - 1, frame->tid, now_ns,
-				  !frame->over_ns);
+		report_call(match, stack, frame, frame.tid, now_ns, !frame.over_ns);
 	}
+	free(stack->doubtful);
 	free(stack->frame);
 	*stack = (struct match_stack){ .pid = stack->pid, .is_go = stack->is_go,
 				       .key = stack->key };
@@ -367,8 +404,8 @@ static void close_stacks(struct match *match, pid_t pid, pid_t tid, uint64_t now
 }
 
 /*
- * A child of fork(2) returns from the functions that its parent has called. Those that seem to be
- * over are left to the parent, as are those from which the child does not return.
+ * A child of fork(2) is in the functions that its parent has called. They count for depths. The
+ * parent reports them, also if the child returns from them.
  */
 static void fork_stack(struct match *match, const struct syscalls_record *record)
 {

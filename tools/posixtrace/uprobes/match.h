@@ -41,7 +41,7 @@ struct match_place {
 	bool is_go;
 	uint64_t address;        /* of the place in the file */
 	uint64_t function;       /* of the function in the file */
-	uint64_t target;
+	uint64_t target;         /* MATCH_BEGIN: 0 without a jump; condition is 0 without an exit */
 };
 
 struct match_call {
