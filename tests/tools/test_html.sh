@@ -98,6 +98,8 @@ if test -n "$browser"; then
 	check "a peak is in the range at each zoom, and holds until the next value" answers '[1,900,900,900,900,900]'
 	in_browser "$tmp/counters.html" '[0, 1, 2, 3].map(i => [posixtrace.curves[i].y > posixtrace.rows.find(row => row.pid === posixtrace.curves[i].pid).y, posixtrace.curves[i].y < posixtrace.rows.total]).concat([[posixtrace.curves[0].y < posixtrace.rows.find(row => row.pid === 8).y]])'
 	check "it is below the threads of its process" answers '[[true,true],[true,true],[true,true],[true,true],[true]]'
+	in_browser "$tmp/counters.html" '[0, -5, 2 ** 53, 1.8446744073709552e19, 1e308, -1e308].map(value => posixtrace.curvePlace(posixtrace.curveScale([value, value]), value)).concat(posixtrace.curvePlace([-1e308, 1e308], 0), posixtrace.curvePlace([0, 50], 10)).map(at => Math.round(at * 100))'
+	check "a line has a place in the scale for every number" answers '[50,50,50,50,50,50,50,80]'
 	in_browser "$tmp/counters.html" '[[0, 7], [7, 65], [1, 1999], [64, 128], [500, 501]].every(([from, end]) => { const part = posixtrace.curves[1].value.slice(from, end), [low, high] = posixtrace.curveRange(posixtrace.curves[1], from, end); return low === Math.min(...part) ? high === Math.max(...part) : false; })'
 	check "a range has the least and the greatest value" answers 'true'
 	in_browser "$tmp/counters.html" '(document.querySelector("#counters .card:nth-of-type(4) button.figure:nth-of-type(2)").click(), [posixtrace.state.mark, document.getElementById("found").textContent])'
@@ -232,6 +234,8 @@ for command in html plot; do
 	run 1 $command "$tmp/log" -o "$tmp/no/x"
 done
 run 2 html --force --items x "$tmp/log" -o "$tmp/x"
+run 2 html --align=start --clock-error=1s "$tmp/log" -o "$tmp/none.html"
+check "no clock error without clocks" has err '--clock-error is not possible'
 # The input is not overwritten, under any name.
 cp "$tmp/log" "$tmp/kept"
 ln "$tmp/log" "$tmp/alias"

@@ -164,6 +164,27 @@ check "a call of another thread at that time is its child" has shown "^  T1 S[0-
 check "only the outermost has the identifier" test "$(otlp ids "$tmp/sound" | grep -c ' 000000000000000b ')" -eq 1
 check "no span is its own parent" lacks shown "'loop' .*parent=0"
 
+# ---- calls that begin in the same nanosecond: the one that ends earlier is inside
+"$compose" "$tmp/ties.ptl" <<'END' || exit 99
+type inner ns time
+type middle ns time
+type outer ns time
+type earlier ns time
+earlier 1 7 1000 500
+inner 1 7 2000 1000
+middle 1 7 3000 2000
+outer 1 7 4000 3000
+inner 1 8 9000 1000
+outer 1 8 9000 1000
+END
+sound "equal begins" "$tmp/ties.ptl"
+otlp show "$tmp/sound" >"$tmp/shown"
+check "the innermost of three is inside both" has shown "^    T[0-9]* S[0-9]* R1 'inner' .* 1000+1000"
+check "the next is inside one" has shown "^  T[0-9]* S[0-9]* R1 'middle' .* 1000+2000"
+check "the outermost is the root" has shown "^T[0-9]* S[0-9]* R1 'outer' .* 1000+3000"
+check "a call that ended then is not inside" has shown "^T[0-9]* S[0-9]* R1 'earlier' "
+check "no order is made up for equal ends" test "$(grep -c '^T.* 8000+1000' "$tmp/shown")" -eq 2
+
 # ---- truncated and late events at both ends of a span
 "$compose" "$tmp/flags.ptl" <<'END' || exit 99
 type both_begin u32 x; u32 y; str truncated

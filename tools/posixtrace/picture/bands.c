@@ -19,7 +19,8 @@ const char *bands_name(enum gap_kind kind)
 
 /*
  * Adds a band of the current log. Adjoining bands of one kind become one; beyond the limit the last
- * band grows.
+ * band of the log grows, so a log always has at least one band for its gaps. Logs are read one
+ * after another.
  */
 static void add_band(struct picture *picture, const struct gap *gap)
 {
@@ -30,9 +31,9 @@ static void add_band(struct picture *picture, const struct gap *gap)
 	};
 	struct picture_band *last = picture->bands ? &picture->band[picture->bands - 1] : NULL;
 
-	if (last && (picture->bands == PICTURE_BANDS ||
-		     (last->log == band.log && last->gap.kind == band.gap.kind &&
-		      last->gap.end_ns >= band.gap.begin_ns))) {
+	if (last && last->log == band.log &&
+	    (picture->bands >= PICTURE_BANDS ||
+	     (last->gap.kind == band.gap.kind && last->gap.end_ns >= band.gap.begin_ns))) {
 		if (band.gap.end_ns > last->gap.end_ns)
 			last->gap.end_ns = band.gap.end_ns;
 		return;

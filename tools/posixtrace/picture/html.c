@@ -606,6 +606,10 @@ static int html_html(struct picture *picture, int argc, char **argv)
 		if (!parse_option(picture, &options, option))
 			return tool_usage(&html_command);
 	}
+	if (options.by_start && options.clocks.errors) {
+		say("html: --align start compares no clocks, so --clock-error is not possible");
+		return tool_usage(&html_command);
+	}
 	if (!wanted_ready(&picture->wanted, options.utc))
 		return tool_usage(&html_command);
 	if (optind >= argc || !options.output) {

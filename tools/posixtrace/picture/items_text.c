@@ -202,6 +202,7 @@ static void items_text_links(struct text *text, struct picture *picture)
 		int64_t begin_ns, end_ns;
 		unsigned count = 0;
 
+		walk.steps_most = LINKS_STEPS;
 		while (count < LINKS_EACH &&
 		       (hold[count] = holds_next(&links->holds, &walk, &begin_ns, &end_ns)))
 			count++;

@@ -19,6 +19,7 @@
 #define LINKS_WAITS ((size_t)1 << 17)
 #define LINKS_HOLDS ((size_t)1 << 19)
 #define LINKS_EACH  4  /* of a wait, so many holders are shown; the first ones */
+#define LINKS_STEPS 1000 /* of a wait, so many holds are examined; else the time were quadratic */
 
 struct links {
 	struct plan *plan;     /* by the log's index of the type */

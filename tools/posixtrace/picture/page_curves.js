@@ -62,7 +62,17 @@ function curveScale(range) {
 	let [low, high] = range;
 	if (low > 0 && low < high / 2) low = 0;
 	if (high < 0 && high > low / 2) high = 0;
-	return low === high ? [low - 1, high + 1] : [low, high];
+	if (low < high) return [low, high];
+	/* 1 is not enough for large numbers, of which the neighbours are further away. */
+	const pad = Math.max(1, Math.abs(low) * 1e-3), most = Number.MAX_VALUE;
+	return [Math.max(-most, low - pad), Math.min(most, high + pad)];
+}
+
+/* Returns the place of a value in the scale: 0 is its top, 1 its bottom. */
+function curvePlace([low, high], value) {
+	/* The difference of two doubles may be too large for a double; that of their halves is not. */
+	const part = Number.isFinite(high - low) ? 1 : 0.5;
+	return (high * part - value * part) / (high * part - low * part);
 }
 
 function curveNumber(curve, value) {
@@ -84,8 +94,8 @@ function drawCurve(curve, y, perPixel) {
 
 	curve.shown = range;
 	if (!range) return;
-	const [low, high] = curveScale(range), tall = CURVE - 2 * CURVE_EDGE, wide = timeWidth(), n = curve.time.length;
-	const yOf = value => y + CURVE_EDGE + (high - value) / (high - low) * tall;
+	const scale = curveScale(range), tall = CURVE - 2 * CURVE_EDGE, wide = timeWidth(), n = curve.time.length;
+	const yOf = value => y + CURVE_EDGE + curvePlace(scale, value) * tall;
 	const base = y + CURVE_EDGE + tall;
 	/* i is the value that holds at the left edge of the column x. */
 	let i = curveAt(curve, state.from), x = i < 0 ? Math.max(0, Math.floor(placeOf(curve.time[0]))) : 0;

@@ -121,7 +121,7 @@ function summarise() {
  * This object is for code outside of the page's function, such as tests: it has the state and the
  * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
  */
-window.posixtrace = { state, rows, levels, logs, curves, curveRange, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
+window.posixtrace = { state, rows, levels, logs, curves, curveRange, curveScale, curvePlace, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();

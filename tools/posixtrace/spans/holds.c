@@ -62,7 +62,8 @@ struct holds_walk holds_walk(const struct holds *holds, const struct hold *wait,
 const struct hold *holds_next(const struct holds *holds, struct holds_walk *walk,
 			      int64_t *begin_ns, int64_t *end_ns)
 {
-	while (walk->at < holds->count && walk->from_ns < walk->to_ns) {
+	while (walk->at < holds->count && walk->from_ns < walk->to_ns &&
+	       (!walk->steps_most || walk->steps < walk->steps_most)) {
 		const struct hold *hold = &holds->hold[walk->at++];
 
 		walk->steps++;

@@ -31,6 +31,7 @@ struct holds_walk {
 	int64_t from_ns, to_ns; /* the part of the wait that is asked about */
 	size_t at;
 	uint64_t steps;         /* how many holds were examined */
+	uint64_t steps_most;    /* the walk then ends; 0: no limit */
 };
 
 /* Adds a hold. Returns false without memory. */

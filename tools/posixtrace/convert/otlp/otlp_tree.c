@@ -22,8 +22,9 @@
 
 /* A span that contains the entries which the walk will meet next. */
 struct tree_span {
-	int64_t begin_ns;
+	int64_t begin_ns, end_ns;
 	uint64_t begin;
+	bool is_whole; /* one event has both its times, so begin is the number of the end */
 	uint8_t trace[TRACE_ID_BYTES], span[SPAN_ID_BYTES];
 };
 
@@ -64,6 +65,18 @@ static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
 	return span->begin_ns != ns ? span->begin_ns < ns : span->begin < number;
 }
 
+/*
+ * Whether the span contains the entry. A span that began at the same time as a whole one and ended
+ * earlier is inside it. If both times are equal, the order of the two is not known.
+ */
+static bool has_inside(const struct tree_span *span, const struct otlp_entry *entry)
+{
+	if (span->is_whole && span->begin_ns == entry->begin_ns &&
+	    entry->begin_ns < entry->end_ns && entry->end_ns < span->end_ns)
+		return true;
+	return has_begun(span, entry->begin_ns, entry->begin);
+}
+
 /* Removes the spans that begin behind the end of the entry. */
 static void pop_spans(struct tree_lane *lane, const struct otlp_entry *entry)
 {
@@ -82,7 +95,7 @@ static const struct tree_span *span_around(struct tree_lane *lane, const struct 
 		return NULL;
 	pop_spans(lane, entry);
 	for (size_t i = lane->depth; i && lane->depth - i < LOOKS_MOST; i--)
-		if (has_begun(&lane->span[i - 1], entry->begin_ns, entry->begin))
+		if (has_inside(&lane->span[i - 1], entry))
 			return &lane->span[i - 1];
 	return NULL;
 }
@@ -157,26 +170,45 @@ static int push_span(struct tree_lane *lane, const struct otlp_entry *entry)
 		return ENOMEM;
 	span = &lane->span[lane->depth++];
 	span->begin_ns = entry->begin_ns;
+	span->end_ns = entry->end_ns;
 	span->begin = entry->begin;
+	span->is_whole = entry->begin == entry->end;
 	memcpy(span->trace, entry->context.trace, TRACE_ID_BYTES);
 	memcpy(span->span, entry->context.span, SPAN_ID_BYTES);
 	return 0;
+}
+
+/*
+ * Returns the span around the entry, which is on the next lane if both began at the same time: the
+ * lanes order such spans by their ends, so there they cross. NULL: there is no such span.
+ */
+static const struct tree_span *span_of_same_begin(struct tree *tree, const struct otlp_entry *entry)
+{
+	const struct tree_span *around;
+
+	if (entry->begin_ns >= entry->end_ns)
+		return NULL;
+	around = span_around(lane_at(tree, entry->thread, entry->lane + 1), entry);
+	return around && around->is_whole && around->begin_ns == entry->begin_ns ? around : NULL;
 }
 
 /* Receives the entries from the last one back. */
 static int place_entry(void *arg, struct otlp_entry *entry)
 {
 	struct tree *tree = arg;
-	const struct tree_span *around = NULL;
+	const struct tree_span *around = NULL, *same;
 	struct tree_lane *lane = NULL;
 
 	if (entry->thread) {
+		same = span_of_same_begin(tree, entry);
 		if (entry->lane)
 			around = span_around(lane_at(tree, entry->thread, 0), entry);
 		/* The array of lanes may have moved, so this lane is found last. */
 		lane = lane_at(tree, entry->thread, entry->lane);
 		if (span_around(lane, entry))
 			around = span_around(lane, entry);
+		if (same && (!around || around->begin_ns < same->begin_ns))
+			around = same;
 	}
 	join_trace(entry, around);
 	if (entry->signal == OTLP_TRACES)
