@@ -3,10 +3,10 @@
  * trace.h - the Tracing option group of POSIX.1-2017 (Trace, Trace Event Filter, Trace Log,
  * Trace Inherit) for Linux, by libposixtrace.
  *
- * Every function that returns int returns 0 or an error number and leaves errno alone;
- * posix_trace_eventid_equal() alone returns a truth value. All are thread-safe;
- * posix_trace_event() is also async-signal-safe. Each has a page in section 3 of the manual;
- * posixtrace(7) lists what this implementation chose where the standard leaves a choice.
+ * Every function that returns int returns 0 or an error number, and does not change errno. The only
+ * exception is posix_trace_eventid_equal(), which returns a truth value. All functions are
+ * thread-safe; posix_trace_event() is also async-signal-safe. Each has a page in section 3 of the
+ * manual; posixtrace(7) lists the choices of this implementation where the standard allows several.
  * Extensions are in <trace_np.h>.
  */
 #ifndef _TRACE_H
@@ -18,7 +18,8 @@
 
 /*
  * glibc says "not supported" (-1) for these options, in a header that <unistd.h> includes. This
- * header includes that header first, so that our values are valid with any order of the two.
+ * header includes that header first, so that the values of this library are valid with any order of
+ * the two.
  */
 #if defined __has_include
 # if __has_include(<bits/posix_opt.h>)
@@ -190,8 +191,8 @@ int posix_trace_set_filter(trace_id_t, const trace_event_set_t *, int);
 /* Trace points: posix_trace_event(3). */
 void posix_trace_event(trace_event_id_t, const void *__restrict, size_t);
 #ifdef __GNUC__
-/* As a function's last statement the call would become a jump, and the event's address would lie
- * in that function's caller. */
+/* If the call were the last statement of a function, the compiler could make a jump of it, and
+ * the event's address would be in the caller of that function. */
 # define posix_trace_event(event_id, data, len) \
 	__extension__({ \
 		(posix_trace_event)((event_id), (data), (len)); \

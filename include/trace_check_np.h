@@ -47,7 +47,7 @@ struct posix_trace_check_np {
  * result     receives the summary
  *
  * Returns 0 if the whole file was read, with or without faults. EINVAL: the file is not a log, or
- * result is null. ENOMEM, and errors of reading the file.
+ * result is null. Other errors: ENOMEM, and errors of reading the file.
  */
 int posix_trace_check_sized_np(int file_desc,
 			       void (*report)(void *arg, const struct posix_trace_fault_np *fault),

@@ -3,12 +3,12 @@
  * trace_compose_np.h - composes a log of events that this library did not trace: events of another
  * tracer or of another log. The result is a complete log with a ledger. Included by <trace_np.h>.
  *
- * The log has the events in the order of the calls. Their times may be any, and may decrease.
+ * The log has the events in the order of the calls. Any times are allowed, and they may decrease.
  *
  * Threads  one thread at a time uses a composer; different composers do not depend on each other.
  * Signals  no function is async-signal-safe. Functions write to the file and wait for it.
- * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. EINVAL
- *          always includes: a pointer is null.
+ * Errors a function of type int returns 0 or the error number, and leaves errno as it was. Every
+ *          function returns EINVAL also if a pointer is null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_compose_np(3).
@@ -49,8 +49,8 @@ struct posix_trace_origin_np {
  *            limits the file of another log
  * origin     may be null
  *
- * EBADF: not open for writing. EINVAL: also bad attributes, or a file that does not suit the log's
- * full policy. ENOMEM, and errors of writing the file.
+ * EBADF: file_desc is not open for writing. EINVAL: attr is not valid, or the file does not suit
+ * the log's full policy. Other errors: ENOMEM, and errors of writing the file.
  */
 int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *attr,
 				 const struct posix_trace_origin_np *origin, size_t size,
@@ -67,9 +67,9 @@ static __inline int posix_trace_compose_np(int file_desc, const trace_attr_t *at
  * from 64 on, and stores its number in *id. Otherwise gives the name to the number *id, 1 to 1023.
  * The log has the standard's names and numbers from the beginning.
  *
- * ENAMETOOLONG: more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and the log has
- * TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: also a number above
- * 1023.
+ * ENAMETOOLONG: the name has more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and the log
+ * has TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: the number is
+ * greater than 1023.
  */
 int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const char *name,
 				trace_event_id_t *id);
@@ -78,9 +78,9 @@ int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const 
  * Appends an event. posix_timestamp of event->info is not used: time_ns has the time. Among the
  * flags, only POSIX_TRACE_EVENT_LATE_NP is used.
  *
- * EINVAL: also an event type without a name, or a bad truncation status. EMSGSIZE: the data exceed
- * the maximum data size. ENOSPC: an UNTIL_FULL log is full. Errors of writing: the log does not
- * have the event, and the call may be repeated.
+ * EINVAL: the event type has no name, or the truncation status is not valid. EMSGSIZE: the data
+ * exceed the maximum data size. ENOSPC: an UNTIL_FULL log is full. After an error of writing, the
+ * log does not have the event, and the call may be repeated.
  */
 int posix_trace_compose_event_sized_np(struct posix_trace_composer_np *composer,
 				       const struct posix_trace_event_np *event, size_t size);
@@ -93,12 +93,12 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
 /*
  * Adds events that are missing in the log to its ledger.
  *
- * cause     POSIX_TRACE_LOST_*_NP; POSIX_TRACE_UNATTRIBUTED_NP: called and in no other column,
- *           whatever event_id and thread are
+ * cause POSIX_TRACE_LOST_*_NP; or POSIX_TRACE_UNATTRIBUTED_NP for events that were called and are
+ *           in no other column; event_id and thread are then not used
  * event_id  their type; 0: not known
  * thread    their thread; null: not known
  *
- * EINVAL: also a bad cause or event type. ENOMEM.
+ * EINVAL: the cause or the event type is not valid. ENOMEM.
  */
 int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer, int cause,
 				      uint64_t count, trace_event_id_t event_id,
@@ -113,8 +113,8 @@ static __inline int posix_trace_compose_lost_np(struct posix_trace_composer_np *
 }
 
 /*
- * Gives an event type a schema, see <trace_schema_np.h>. EEXIST: it has another one. EINVAL: also
- * an event type without a name, or a text that is not a schema. ENOMEM.
+ * Gives an event type a schema, see <trace_schema_np.h>. EEXIST: it has another one. EINVAL: the
+ * event type has no name, or the text is not a schema. ENOMEM.
  */
 int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
 				  trace_event_id_t event_id, const char *schema);
@@ -132,9 +132,9 @@ static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np
  * Adds a mapping of a file, as posix_trace_mapping_getnext_np() stores it, so that readers of the
  * log find functions. The order of the calls has no meaning.
  *
- * EINVAL: also a range without addresses, a build-id that is too long, or a path that is null or
- * too long. ENOMEM. ENOSPC: the log has the maximum of mappings, and has no mapping after from_ns
- * then.
+ * EINVAL: the range has no addresses, the build-id is too long, or the path is null or too long.
+ * ENOMEM. ENOSPC: the log has the greatest number of mappings. The log then has no mapping after
+ * from_ns.
  */
 int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 					 const struct posix_trace_mapping_np *mapping,

@@ -72,7 +72,7 @@ struct posix_trace_arg_np {
 #define POSIX_TRACE_BYTES_N_NP(p, n) { POSIX_TRACE_TYPE_BYTES_NP, (unsigned)(n), 0, 0, (p), 0 }
 
 /*
- * A statement that makes a payload of its arguments, one for each field of the type's schema, and
+ * This statement makes a payload of its arguments, one for each field of the type's schema, and
  * records it with one posix_trace_event(). It evaluates nothing while the process is not traced. It
  * uses a kilobyte of the stack. Strings and bytes are shortened to the room that the other fields
  * leave; the fields after them are complete.
@@ -93,7 +93,7 @@ struct posix_trace_arg_np {
 
 /*
  * Makes a payload of args values in room bytes and returns its length in bytes. It omits the first
- * field that does not fit even when shortened, and all fields after that field.
+ * field that does not fit even if it is shortened, and all fields after that field.
  */
 size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 					const struct posix_trace_arg_np *arg, size_t args,
@@ -107,8 +107,9 @@ static __inline size_t posix_trace_fields_pack_np(void *payload, size_t room,
 
 /*
  * A payload that is built field by field, for languages that cannot use the macros above. One
- * thread uses it; all functions are async-signal-safe. A field that does not fit, and a value that
- * is not of the type, sets full: then this field and all after it are left out.
+ * thread at a time uses it; all functions are async-signal-safe. A field that does not fit, or
+ * whose value does not have the type, sets full; then this field and all fields after it are
+ * omitted.
  */
 struct posix_trace_payload_np {
 	size_t len;    /* bytes of the fields so far */

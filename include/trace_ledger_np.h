@@ -8,7 +8,7 @@
  *	called = reported + unread + unattributed
  *	       + lost[0] + ... + lost[POSIX_TRACE_LOST_MAX_NP - 1]
  *
- * A sum over all POSIX_TRACE_LOST_MAX_NP entries stays right when a later version adds a cause.
+ * A sum over all POSIX_TRACE_LOST_MAX_NP entries remains correct if a later version adds a cause.
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe, except posix_trace_lost_name_np().
@@ -50,9 +50,9 @@ struct posix_trace_ledger_np {
 	 * filtered out. The stream's own system events are included.
 	 */
 	uint64_t called;
-	/* Delivered to a reader; of a stream with log: written to the log. */
+	/* Events that were delivered to a reader or, in a stream with log, written to the log. */
 	uint64_t reported;
-	/* Still in the stream. */
+	/* Events that are still in the stream. */
 	uint64_t unread;
 	/*
 	 * Called events that are in no other column: a writer or a reader was killed while it
@@ -60,7 +60,7 @@ struct posix_trace_ledger_np {
 	 * pid 0 have them.
 	 */
 	uint64_t unattributed;
-	/* Lost, by cause: POSIX_TRACE_LOST_*_NP. */
+	/* Lost events, by cause: POSIX_TRACE_LOST_*_NP. */
 	uint64_t lost[POSIX_TRACE_LOST_MAX_NP];
 };
 
@@ -72,8 +72,9 @@ struct posix_trace_thread_np {
 };
 
 /*
- * Stores the total line of an active stream or of an opened log. In a log, "reported" are the
- * events that it holds, and the line is the one that its writer stored when it completed the log.
+ * Stores the total line of an active stream or of an opened log. In a log, the column reported has
+ * the number of its events, and the line is the one that its writer stored when it completed the
+ * log.
  *
  * EINVAL: trid is not a stream of this process, or ledger is null. ENOMEM.
  */
@@ -86,8 +87,9 @@ static __inline int posix_trace_get_ledger_np(trace_id_t trid,
 }
 
 /*
- * Stores the line of one event type; of type 0: the events of which the type is not known. EINVAL:
- * as above, or the event type has no name. ENOMEM.
+ * Stores the line of one event type. The line of type 0 has the events whose type is not known.
+ * EINVAL: trid is not a stream of this process, ledger is null, or the event type has no name.
+ * ENOMEM.
  */
 int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event_id_t event_id,
 					 struct posix_trace_ledger_np *ledger, size_t size);
@@ -100,7 +102,8 @@ static __inline int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_
 /*
  * Stores the line of thread number index, counted from 0, and the thread's identity. After the last
  * thread, stores a non-zero value in *unavailable and returns 0, as
- * posix_trace_eventtypelist_getnext_id() does. EINVAL: as above. ENOMEM.
+ * posix_trace_eventtypelist_getnext_id() does. EINVAL: trid is not a stream of this process, or a
+ * pointer is null. ENOMEM.
  */
 int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t index,
 					   struct posix_trace_thread_np *thread,
@@ -143,8 +146,8 @@ int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recen
 			    uint64_t *skipped, size_t types);
 
 /*
- * Returns the English name of a cause of loss, such as "stream full"; null if cause is not one.
- * Async-signal-safe.
+ * Returns the English name of a cause of loss, such as "stream full", or null if cause is not a
+ * cause. Async-signal-safe.
  */
 const char *posix_trace_lost_name_np(int cause);
 

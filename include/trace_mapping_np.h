@@ -5,8 +5,8 @@
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.
- * Errors   a function returns 0 or the error number, and leaves errno as it was. EINVAL of the
- *          readers: trid is not an opened log of this process, or a pointer is null.
+ * Errors a function returns 0 or the error number, and leaves errno as it was. Functions that read
+ *          return EINVAL if trid is not an opened log of this process, or if a pointer is null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_mapping_getnext_np(3).
@@ -71,7 +71,8 @@ static __inline int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint
 /*
  * Publishes the mappings of this process to other processes that trace it. Call it before dlclose()
  * and after dlopen(). The library publishes them when a program starts and ends, and a controller
- * looks at the process a few times a second. Does nothing while no other process traces this one.
+ * examines the process a few times a second. The function does nothing while no other process
+ * traces this one.
  *
  * ENOSPC: there was no room for all mappings.
  */

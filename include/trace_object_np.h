@@ -5,8 +5,9 @@
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  posix_trace_object_np() and posix_trace_object_kind_name_np() are async-signal-safe.
- * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. EINVAL
- *          of the readers: trid is not a stream of this process, or a pointer is null.
+ * Errors a function of type int returns 0 or the error number, and leaves errno as it was.
+ *          Functions that read return EINVAL if trid is not a stream of this process, or if a
+ *          pointer is null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_object_np(3).
@@ -34,14 +35,17 @@ extern "C" {
 #define POSIX_TRACE_OBJECT_TIMER_NP     11
 #define POSIX_TRACE_OBJECT_OTHER_NP     12
 
-/* Only read: process pid was forked by the process whose id is in pointer, and has its objects. */
+/*
+ * Only for readers: the process whose id is in pointer has forked process pid, which has the same
+ * objects.
+ */
 #define POSIX_TRACE_OBJECT_CHILD_NP     0x8000
 
 #define POSIX_TRACE_OBJECT_NAME_MAX_NP  47 /* bytes; longer names are shortened */
 
 /*
  * Names an object of the calling process from now on. A later call for the same pointer replaces
- * the name. A forked child has the names of its parent. May be called before main().
+ * the name. A forked child has the names of its parent. The function may be called before main().
  *
  * kind     POSIX_TRACE_OBJECT_*_NP, but not CHILD
  * pointer  identifies the object; the library does not read what it points to
@@ -92,7 +96,10 @@ static __inline int posix_trace_object_find_np(trace_id_t trid, pid_t pid, uint6
 						sizeof(*object));
 }
 
-/* Returns "mutex" and the like; "object" for a kind that this version does not know. */
+/*
+ * Returns the name of a kind, such as "mutex". Returns "object" for a kind that this version does
+ * not know.
+ */
 const char *posix_trace_object_kind_name_np(int kind);
 
 #ifdef __cplusplus

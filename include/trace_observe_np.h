@@ -4,8 +4,8 @@
  * by <trace_np.h>.
  *
  * An observer reads a stream's memory. It stops no writer, changes nothing and takes no event away
- * from the reader. Counts grow meanwhile: they are consistent with each other only while no thread
- * records.
+ * from the reader. The counts may grow while they are read, so they are consistent with each other
+ * only while no thread records.
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.
@@ -55,8 +55,8 @@ struct posix_trace_stream_np {
 	unsigned chunks_taken;
 	uint64_t recorded;   /* number of events that were written into it, read or not */
 	/*
-	 * Events that were overwritten in the stream or could not be recorded, by cause. Only the
-	 * creator knows the losses after that: their entries are 0.
+	 * Events that were overwritten in the stream or could not be recorded, by cause. Entries
+	 * for later losses, which only the creator knows, are 0.
 	 */
 	uint64_t lost[POSIX_TRACE_LOST_MAX_NP];
 
@@ -71,13 +71,13 @@ struct posix_trace_stream_np {
  * Calls visit with arg for each stream of a process, including those that it inherited.
  *
  * pid  0                             the calling process
- *      POSIX_TRACE_EVERY_PROCESS_NP  all processes that the caller may look at
- *      POSIX_TRACE_THIS_PROCESS_NP   the calling process, without a search of all processes for the
+ *      POSIX_TRACE_EVERY_PROCESS_NP all processes that the caller may observe
+ *      POSIX_TRACE_THIS_PROCESS_NP the calling process, without a search of all processes for the
  *                                    other members of its streams; the process of an inherited
  *                                    stream then seems to have ended
  *
- * ESRCH: no such process. EPERM: the caller may not look at its files. ENOTSUP: /proc is not
- * usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
+ * ESRCH: there is no such process. EPERM: the caller may not read its files in /proc. ENOTSUP:
+ * /proc is not usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_observe_sized_np(
 	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,
@@ -92,11 +92,12 @@ static __inline int posix_trace_observe_np(
  * Writes a log of the stream as it is at this moment to file_desc, from the beginning of the file.
  * Only visit may call it, with its stream. The descriptor remains open, and the log is complete. No
  * writer is stopped and no event is taken away from the reader. The log has the events that the
- * creator could still read; its ledger has these and the events that were lost before.
+ * creator could still read. Its ledger has these events and the events that were lost before.
  *
  * ESRCH: the stream has ended. EAGAIN: writers overwrite it faster than it can be copied. EINVAL: a
- * null pointer, or a stream that is not visit's. EBADF: not open for writing. EIO: its memory
- * cannot be read. ENOMEM, and errors of writing the file.
+ * pointer is null, or the stream is not the one that visit got. EBADF: file_desc is not open for
+ * writing. EIO: the stream's memory cannot be read. Other errors: ENOMEM, and errors of writing the
+ * file.
  */
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
@@ -106,7 +107,7 @@ int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file
  * report  called with arg for each fault of the file, here and by posix_trace_snapshot_np(); may be
  *         null
  *
- * EINVAL: not a backing file, or visit is null. ENOMEM.
+ * EINVAL: the file is not a backing file, or visit is null. ENOMEM.
  */
 int posix_trace_observe_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_point_np.h - trace points in one line, trace points beyond posix_trace_event(), and
- * programs that give up system calls. Included by <trace_np.h>.
+ * programs that limit their system calls. Included by <trace_np.h>.
  *
  *	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, sock), (str, peer, name), (level, 4));
  *	POSIX_TRACE_SCOPE_NP(request, (u64, id, id));
@@ -10,9 +10,9 @@
  * A program may define macros before the first include of this header or of <trace_np.h>:
  *
  *	POSIX_TRACE_WEAK_NP  The program runs also where the library is not installed, and is linked
- *	                     without it. The first use looks for a library that was preloaded or
- *	                     linked. Without one, all lines are off.
- *	POSIX_TRACE_SDT_NP   Each line is a USDT probe as well, of the provider posixtrace. This
+ *	                     without it. The first use searches for a library that was preloaded or
+ *	                     linked. If there is none, all lines are off.
+ *	POSIX_TRACE_SDT_NP Each line is also a USDT probe of the provider posixtrace. This
  *	                     needs <sys/sdt.h>. The values are evaluated in each pass.
  *
  * Threads  everything may be used from any thread at the same time.
@@ -85,17 +85,17 @@ void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t
 /*
  * Events with a duration, for wrappers and tracers: posix_trace_stamp_np() when the work begins,
  * posix_trace_event_since_np() when it ends. The duration ends at the time of the event. In unusual
- * cases, such as the first event of a thread, it ends some microseconds before that.
+ * cases, such as the first event of a thread, it ends some microseconds before that time.
  *
  * A stamp is a number of ticks of the clock that stamps events. It has a meaning only in the
  * process that read it, and in its children. The first one of a process takes 0.2 ms. It is 0
- * before a stream is attached to the process, and in a thread that gave up its clock
+ * before a stream is attached to the process, and in a thread that must not read the clock
  * (POSIX_TRACE_CONFINE_THREAD_NP); the duration is then 0.
  *
  * event_id, address  as for posix_trace_event_at_np()
  * begin              the stamp of the beginning. If it is later than now, the duration is 0.
  * data, len          the rest of the event's data, behind the duration: a u64 with nanoseconds, for
- *                    a field of type ns. At most POSIX_TRACE_FIELDS_BYTES_NP - 8 bytes; more are
+ *                    a field of type ns. At most POSIX_TRACE_FIELDS_BYTES_NP - 8 bytes; the rest is
  *                    left out.
  */
 uint64_t posix_trace_stamp_np(void);
@@ -108,14 +108,14 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
  * PROCESS  The library acquires everything that it needs now. After that, recording an event makes
  *          no system call in this process and in children that it forks. An event that would need
  *          one is counted as lost.
- * ALL      As PROCESS, and the library ends its own threads, for a limit that applies to all
+ * ALL The same as PROCESS; the library also ends its own threads, for a limit that applies to all
  *          threads. The guardian completes the logs of the process's streams when it ends.
- * THREAD   The calling thread records no more events and reads no clock for them. The library
+ * THREAD From now on, the calling thread records no events and reads no clock for them. The library
  *          counts these events as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP.
  * NOT      The calling thread records events again after THREAD.
  *
- * Returns 0, or EINVAL: another value. THREAD and NOT are async-signal-safe, the other two
- * are not.
+ * Returns 0, or EINVAL for any other value. THREAD and NOT are async-signal-safe, the other two are
+ * not.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
@@ -125,8 +125,8 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
 int posix_trace_confine_np(int what);
 
 /*
- * Returns non-zero while a stream is attached to this process, as *posix_trace_active_np does. For
- * languages that cannot read that variable.
+ * Returns non-zero while a stream is attached to this process, as *posix_trace_active_np does. This
+ * function is for languages that cannot read that variable.
  */
 int posix_trace_is_active_np(void);
 
@@ -174,8 +174,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
 
 /*
- * Traces one event: EVENT(NAME, WORD...), at most 32 words. A statement. NAME is not quoted; it may
- * have dots. A word is one of:
+ * Traces one event: EVENT(NAME, WORD...), a statement with at most 32 words. NAME is not quoted; it
+ * may have dots. A word is one of:
  *
  *	(TYPE, FIELD, VALUE)            TYPE of constant size in <trace_schema_np.h>, str or ptr
  *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values; "|1=a,2=b": of bits
@@ -183,8 +183,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  *	(array, TYPE, N, FIELD, POINTER)  TYPE[N] in the schema
  *	(level, N)                      1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	(begin, SPAN), (end, SPAN)      the event begins or ends a span
- *	(key, FIELD...)                 fields before it, which pair begins with ends
- *	(counter, FIELD...)             fields before it with values over time; at most 4
+ *	(key, FIELD...) fields before this word that pair begins with ends (counter, FIELD...)
+ *	fields before this word with values over time; at most 4
  *
  * The compiler rejects a value of another kind than its field. A value may have a side effect: it
  * is evaluated once, or not at all while the process is not traced. A value with a comma outside
@@ -196,9 +196,9 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 	while (0)
 
 /*
- * Traces the rest of the block as a span: SCOPE(NAME, WORD...), words as above but begin, end and
- * key. A declaration. The event NAME.begin with the fields is recorded here, NAME.end where the
- * block is left in any way.
+ * Traces the rest of the block as a span: SCOPE(NAME, WORD...), a declaration. The words are those
+ * of EVENT, except begin, end and key. The event NAME.begin with the fields is recorded here,
+ * NAME.end where the block is left in any way.
  */
 #define POSIX_TRACE_SCOPE_NP(...) \
 	POSIX_TRACE_SCOPE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, )
@@ -254,7 +254,10 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 			posix_trace_open_; \
 		}) }
 
-/* name begins with P_. bytes: what the fields need, see POSIX_TRACE_VARIES_(). */
+/*
+ * The argument name begins with P_, and bytes is the number of bytes that the fields need: see
+ * POSIX_TRACE_VARIES_().
+ */
 #define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
 	{ \
 		static struct posix_trace_site_np posix_trace_site_ = { \
@@ -283,22 +286,28 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 		} \
 	}
 
-/* The bytes of a payload: those of the fields, or FIELDS_BYTES if the size of one varies. */
+/*
+ * The number of bytes of a payload: the sum of its fields, or FIELDS_BYTES if the size of a field
+ * varies.
+ */
 #define POSIX_TRACE_LEAST_(bytes) ((size_t)((bytes) & (POSIX_TRACE_VARIES_() - 1)))
 #define POSIX_TRACE_SIZE_(bytes) \
 	((bytes) < POSIX_TRACE_VARIES_() || \
 	 POSIX_TRACE_LEAST_(bytes) > POSIX_TRACE_FIELDS_BYTES_NP ? \
 		 POSIX_TRACE_LEAST_(bytes) : (size_t)POSIX_TRACE_FIELDS_BYTES_NP)
 
-/* Threads that find 0 at the same time all register, and get the same number. */
+/*
+ * If several threads find 0 at the same time, all of them register the type and get the same
+ * number.
+ */
 #define POSIX_TRACE_ID_(site, member) \
 	(__builtin_expect(!__atomic_load_n(&(site)->event_id, __ATOMIC_ACQUIRE), 0) ? \
 		 (void)POSIX_TRACE_CALL_(posix_trace_site_open_np)(site) : (void)0, \
 	 __atomic_load_n(&(site)->member, __ATOMIC_RELAXED))
 
 /*
- * Not the macro posix_trace_event(), which is no standard C. The empty statement keeps the call
- * from becoming a jump, so that the event's address is in this line.
+ * The macro posix_trace_event() is not used here, because it is not standard C. The empty statement
+ * keeps the call from becoming a jump, so that the event's address is in this line.
  */
 #define POSIX_TRACE_RECORD_(id, data, len) \
 	POSIX_TRACE_CALL_(posix_trace_event)((id), (data), (len)); \

@@ -9,8 +9,9 @@
  * Threads  every function may be called from any thread at the same time. Two threads that read one
  *          log get different events, but must not use an event's data after the other's call.
  * Signals  no function is async-signal-safe.
- * Errors   a function returns 0 or the error number, and leaves errno as it was. EINVAL always
- *          includes: trid is not an opened log of this process, or a pointer is null.
+ * Errors a function returns 0 or the error number, and leaves errno as it was. Every function
+ *          returns EINVAL also if trid is not an opened log of this process, or if a pointer is
+ *          null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
@@ -62,16 +63,16 @@ int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
 
 /*
  * Moves the position, by the log's index, to the first event that is not older than *when, or to
- * the end if all events are older. EINVAL: also if *when is not a valid time.
+ * the end if all events are older. EINVAL: *when is not a valid time, or when is null.
  */
 int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
 /*
  * Sets the end of the wanted time: the caller does not need events that are younger than *when. The
  * reader may skip parts of the log that hold younger events only, and it stops where no wanted
- * event follows. It still delivers younger events of a part that also has wanted ones. The position
- * does not change. when null: the caller needs all events again. EINVAL: also if *when is not a
- * valid time.
+ * events follow. It still delivers younger events of a part that also has wanted ones. The position
+ * does not change. If when is null, the caller needs all events again. EINVAL: *when is not a valid
+ * time.
  */
 int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
 
@@ -83,7 +84,7 @@ int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
  *
  * flags  POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open()
  *
- * EINVAL: also other flags. The errors of posix_trace_open().
+ * EINVAL: flags has another value. Other errors: those of posix_trace_open().
  */
 #define POSIX_TRACE_OPEN_SALVAGE_NP 1u
 int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid);

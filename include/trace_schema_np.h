@@ -18,14 +18,15 @@
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
  *	@span SPAN                  the event is a span of time with that name: it ends at the time
  *	                            of the event, and its duration is the first field of type ns.
- *	                            If SPAN is the name of a field of type ptr, that is the address
- *	                            of a function, and the span is a call of it; a field depth has
- *	                            the number of calls in which it is
+ *	                            If SPAN is the name of a field of type ptr, the field has the
+ *	                            address of a function, and the span is a call of this function.
+ *	                            A field with the name depth has the number of calls that enclose
+ *	                            the call
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
  *	@counter NAME[,NAME]        fields with values over time, such as the length of a queue
- *	@format "TEXT"              the message that an event says: a format of printf(), to which
- *	                            the fields are passed in their order; \" \\ \n \xHH are escapes
+ *	@format "TEXT" the message of an event: a format of printf(), to which the fields are passed
+ *	                            in their order; \" \\ \n \xHH are escapes
  *
  * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; o8 o16 o32 o64,
  * printed in octal; f32 f64; bool (1 byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which
@@ -37,7 +38,7 @@
  * shorter; bytes[N] is N bytes.
  *
  * Data that is shorter than its schema lacks the last fields. Data that is longer has bytes without
- * a description. Neither is an error.
+ * a description. Neither case is an error.
  *
  * Threads  every function may be called from any thread at the same time, with different objects of
  *          the caller.
@@ -69,9 +70,9 @@ extern "C" {
 #define POSIX_TRACE_FIELDS_BYTES_NP    1024 /* of a payload that macros make on the stack */
 
 /*
- * Describes an event type of the calling process, for all its streams and their logs, also for
- * existing ones. The first description remains: a call with the same text succeeds. May be called
- * before main().
+ * Describes an event type of the calling process for all its streams and their logs, including
+ * existing ones. A description cannot be replaced; another call with the same text succeeds. The
+ * function may be called before main().
  *
  * EINVAL: the process did not open the event type by a name, or the text is not a schema. EEXIST:
  * the type has another schema. ENOSPC: the schemas of the process fill their memory (400 KiB).
@@ -182,13 +183,13 @@ struct posix_trace_schema_np {
 	struct posix_trace_value_name_np value_name[POSIX_TRACE_VALUE_NAMES_MAX_NP];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	uint64_t value_mask[POSIX_TRACE_VALUE_NAMES_MAX_NP];
-	/* A program of an older version does not have this member. */
+	/* The struct of a program that was compiled with an older version lacks this member. */
 	const char *format;     /* null: events of this type have no message */
 };
 
 /*
- * Parses text into *schema. text may be any bytes up to a NUL. EINVAL: text is not a schema, and
- * *schema must not be used; or a pointer is null.
+ * Parses text into *schema. text may be any bytes up to a NUL. EINVAL: a pointer is null, or text
+ * is not a schema. *schema must not be used then.
  */
 int posix_trace_schema_parse_sized_np(const char *text, struct posix_trace_schema_np *schema,
 				      size_t size);
@@ -249,7 +250,8 @@ static __inline int posix_trace_field_next_np(struct posix_trace_values_np *valu
 }
 
 /*
- * Stores one value, found by the number of its field and, in an array, of its element, and returns
+ * Finds one value by the number of its field and, in an array, of its element. Stores it, and
+ * returns
  * 1. Returns 0 if the payload does not have it.
  */
 int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema, unsigned field,
@@ -271,8 +273,8 @@ const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
  * Prints the label of a value into size bytes at text, with a NUL. The label is the name of the
  * value, the names of its bits with | between them, the name of an error or of a signal, or the
  * meaning of a wait status ("exited with 1", "killed by SIGSEGV"). Returns the length of the whole
- * text without its NUL, at most POSIX_TRACE_LABEL_MAX_NP; 0 if the value has no label. text may be
- * null if size is 0. Async-signal-safe.
+ * text without its NUL, at most POSIX_TRACE_LABEL_MAX_NP, or 0 if the value has no label. text may
+ * be null if size is 0. Async-signal-safe.
  */
 size_t posix_trace_value_label_sized_np(const struct posix_trace_value_np *value,
 					size_t value_size, char *text, size_t size);
@@ -284,13 +286,13 @@ static __inline size_t posix_trace_value_label_np(const struct posix_trace_value
 
 /*
  * Finds the value that a name of the field has, such as O_CREAT or ENOENT. Stores the value in
- * *number, and in *mask the bits that the name concerns. For a name of a value these are all bits
+ * *number, and in *mask the bits that the name concerns. For a name of a value, these are all bits
  * of the field. Returns 1, or 0 if the field has no such name.
  */
 int posix_trace_value_find_np(const struct posix_trace_field_np *field, const char *name,
 			      uint64_t *number, uint64_t *mask);
 
-/* Returns the name of a type, such as "u32"; null if type is not one. */
+/* Returns the name of a type, such as "u32", or null if there is no such type. */
 const char *posix_trace_type_name_np(enum posix_trace_type_np type);
 
 /*
@@ -309,10 +311,11 @@ static __inline size_t posix_trace_value_print_np(const struct posix_trace_value
 
 /*
  * Prints the message of an event whose schema has a format into size bytes at text, with a NUL.
- * Returns the length of the whole text without its NUL, as snprintf() does; 0 if there is no
- * format. Bytes of the format and of strings are not escaped. A value that is missing is a
- * question mark. Widths and precisions beyond 512 count as 512. text may be null if size is 0.
- * Allocates nothing, except as snprintf() of the C library does. Not async-signal-safe.
+ * Returns the length of the whole text without its NUL, as snprintf() does, or 0 if there is no
+ * format. Bytes of the format and of strings are not escaped. A question mark is printed for a
+ * missing value. Widths and precisions beyond 512 count as 512. text may be null if size is 0.
+ * Allocates no memory, except the memory that snprintf() of the C library allocates. Not
+ * async-signal-safe.
  *
  * flags  POSIX_TRACE_VALUES_SWAPPED_NP or 0
  */
@@ -329,8 +332,8 @@ static __inline size_t posix_trace_message_print_np(const struct posix_trace_sch
 
 /*
  * Prints an event of an active stream or of an opened log on one line: time, process, name of the
- * event type, and the fields that its schema describes. Data without a schema is a string or
- * hexadecimal.
+ * event type, and the fields that its schema describes. Data without a schema is printed as a
+ * string or in hexadecimal.
  *
  * info, data, len  as posix_trace_getnext_event() stored them
  * text, size       receive the text with a NUL; text may be null if size is 0

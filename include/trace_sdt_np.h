@@ -4,8 +4,8 @@
  * includes it if POSIX_TRACE_SDT_NP is defined.
  *
  * A probe is an instruction without effect, and a note in the program that names the places of its
- * arguments. It has the first 12 values of the line; bytes are a pointer and a length. The values
- * are evaluated in each pass, whether or not something is traced.
+ * arguments. It has the first 12 values of the line; a field of type bytes counts as two, a pointer
+ * and a length. The values are evaluated in each pass, whether or not something is traced.
  */
 #ifndef _TRACE_SDT_NP_H
 #define _TRACE_SDT_NP_H
@@ -18,7 +18,7 @@
 
 #define POSIX_TRACE_EARLY_(declare) declare
 #define POSIX_TRACE_LATE_(declare)
-/* More than 12 values: the last ones have no argument. */
+/* If there are more than 12 values, the last ones have no argument. */
 #define POSIX_TRACE_SDT_(...) \
 	POSIX_TRACE_CAT_(POSIX_TRACE_SDT, POSIX_TRACE_SDT_COUNT_(__VA_ARGS__))(__VA_ARGS__, 0);
 #define POSIX_TRACE_SDT_COUNT_(...) POSIX_TRACE_SDT_COUNTED_(__VA_ARGS__, \

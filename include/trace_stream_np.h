@@ -19,10 +19,10 @@ extern "C" {
 #endif
 
 /*
- * sysconf() with the answers of this library for _SC_TRACE, _SC_TRACE_EVENT_FILTER,
- * _SC_TRACE_INHERIT, _SC_TRACE_LOG, _SC_TRACE_EVENT_NAME_MAX, _SC_TRACE_NAME_MAX,
- * _SC_TRACE_SYS_MAX and _SC_TRACE_USER_EVENT_MAX, which a C library without tracing does not
- * support. For any other name it calls sysconf(), which may change errno.
+ * Does the same as sysconf(), but returns the values of this library for _SC_TRACE,
+ * _SC_TRACE_EVENT_FILTER, _SC_TRACE_INHERIT, _SC_TRACE_LOG, _SC_TRACE_EVENT_NAME_MAX,
+ * _SC_TRACE_NAME_MAX, _SC_TRACE_SYS_MAX and _SC_TRACE_USER_EVENT_MAX, which a C library without
+ * tracing does not support. For any other name it calls sysconf(), which may change errno.
  */
 long posix_trace_sysconf_np(int name);
 
@@ -37,18 +37,20 @@ long posix_trace_sysconf_np(int name);
  * cannot have one: their creation fails with ENOTSUP. With a file, posix_trace_create() also fails
  * with the errors of open(O_CREAT | O_EXCL) and posix_fallocate().
  *
- * EINVAL: bad attributes. ENAMETOOLONG.
+ * EINVAL: attr is not valid. ENAMETOOLONG.
  */
 #define POSIX_TRACE_BACKING_MAX_NP 183
 
 int posix_trace_attr_setbacking_np(trace_attr_t *attr, const char *path);
 
-/* Stores the path in POSIX_TRACE_BACKING_MAX_NP + 1 bytes; an empty one if there is no file. */
+/*
+ * Stores the path in POSIX_TRACE_BACKING_MAX_NP + 1 bytes. The path is empty if there is no file.
+ */
 int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
 
 /*
- * Sets the level at which zstd compresses the log of a stream, or a snapshot of the stream. Each
- * block of the log is compressed for itself, by the thread that writes the log. Threads that record
+ * Sets the level at which zstd compresses the log of a stream, or a snapshot of the stream. The
+ * thread that writes the log compresses each block of the log separately. Threads that record
  * events never compress.
  *
  * level  0, the default: no compression. From POSIX_TRACE_COMPRESSION_MIN_NP (fastest) to
@@ -56,9 +58,9 @@ int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
  *
  * The limit log-max-size counts the events as they are before compression. Logs with the policy
  * POSIX_TRACE_LOOP are not compressed. Versions of this library that cannot read compressed logs
- * refuse them. The first level other than 0 loads libzstd.so.1 into the process.
+ * reject them. The first level other than 0 loads libzstd.so.1 into the process.
  *
- * EINVAL: bad attributes, or the level is out of range. ENOTSUP: the level is not 0, and libzstd
+ * EINVAL: attr is not valid, or the level is out of range. ENOTSUP: the level is not 0, and libzstd
  * cannot be loaded, or the library was built without it; the attributes stay as they were.
  */
 #define POSIX_TRACE_COMPRESSION_MIN_NP (-20)
@@ -66,18 +68,21 @@ int posix_trace_attr_getbacking_np(const trace_attr_t *attr, char *path);
 
 int posix_trace_attr_setlogcompression_np(trace_attr_t *attr, int level);
 
-/* Stores the level; that of a log is the level with which it was written. EINVAL. */
+/*
+ * Stores the level. For the attributes of a log, this is the level with which the log was written.
+ * EINVAL.
+ */
 int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
 
 /*
  * Sets the level of an active stream. The filter then excludes event types with a level (@level of
- * their schema) greater than max_level and admits the others that have a level. It leaves event
- * types without a level as they are. A later description of an event type has the same effect on
- * that type.
+ * their schema) greater than max_level and admits the others that have a level. It does not change
+ * whether the filter has event types without a level. If an event type is described later, its
+ * level has the same effect.
  *
- * max_level  1 (critical) to 5 (verbose); 0 admits all event types with a level and ends the
- *            treatment of later descriptions, as posix_trace_set_filter() with
- *            POSIX_TRACE_SET_EVENTSET does
+ * max_level 1 (critical) to 5 (verbose); 0 admits all event types with a level, and later
+ *            descriptions no longer change the filter. posix_trace_set_filter() with
+ *            POSIX_TRACE_SET_EVENTSET also ends their effect
  *
  * A change of the filter by this call is recorded as an event POSIX_TRACE_FILTER; a change by a
  * later description is not. EINVAL: trid is not an active stream of this process, or max_level is
@@ -85,14 +90,18 @@ int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
  */
 int posix_trace_set_level_np(trace_id_t trid, int max_level);
 
-/* Stores the level of an active stream; 0: none. EINVAL: as above, or max_level is null. */
+/*
+ * Stores the level of an active stream, or 0 if there is none. EINVAL: trid is not an active stream
+ * of this process, or max_level is null.
+ */
 int posix_trace_get_level_np(trace_id_t trid, int *max_level);
 
 /*
  * Changes the filter of an active stream as posix_trace_set_filter() does, with the set of event
  * types that a list selects. The filter has the event types that are not recorded.
  *
- * list  items with commas between them, read from left to right; the last one that matches decides
+ * list items with commas between them, read from left to right; for each event type, the last item
+ * that matches decides
  *         PATTERN  selects event types by name; wildcards of fnmatch()
  *         @N       selects event types with a level of N or greater, 1 to 5 (@level of the schema)
  *         !ITEM    removes the types that ITEM selects
@@ -101,8 +110,8 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  * The names of system event types count too. Event types without a name now are not selected: see
  * posix_trace_trid_eventid_open().
  *
- * EINVAL: trid is not an active stream of this process, list is null or has an item that is empty,
- * too long or a bad level, or how is not valid.
+ * EINVAL: trid is not an active stream of this process, list is null, an item of list is empty, too
+ * long or not a valid level, or how is not valid.
  */
 int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 
@@ -113,7 +122,7 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
  * ALIVE    the traced process, or one that inherited the stream, is alive
  * ENDED    all have ended; a process that was not waited for has ended, too
  * UNKNOWN  the caller cannot find out: /proc or another name space of process ids hides the
- *          process, or processes hold an inherited stream that may start a traced one
+ *          process, or processes that may start a traced process have inherited the stream
  *
  * EINVAL: trid is not an active stream of this process, or state is null.
  */
@@ -127,9 +136,9 @@ int posix_trace_get_target_np(trace_id_t trid, int *state);
  * Sets how long a stream with a log outlives its creator. If the creator is killed, exits or
  * executes another program, the guardian of the log leaves the stream running for that time, so
  * that another controller can create its stream without a gap. Then the guardian stops the stream,
- * writes the rest to the log and completes it. It does so earlier when the traced process has
- * ended, or when it receives SIGTERM; posix_trace_observe_np() shows it as the creator. Nothing
- * flushes the stream meanwhile. The time is 0 after the creation.
+ * writes the rest to the log and completes it. It does so earlier if the traced process has ended,
+ * or if the guardian receives SIGTERM. posix_trace_observe_np() shows the guardian as the creator.
+ * Meanwhile the stream is not flushed. The time is 0 after the creation.
  *
  * EINVAL: trid is not an active stream of this process with a log, or milliseconds is not 0 to
  * 3600000. Without a guardian, as for a log in a pipe, the time has no effect.
@@ -140,8 +149,8 @@ int posix_trace_set_linger_np(trace_id_t trid, int milliseconds);
  * Records an event of the caller in its active stream, also if the stream traces another process.
  * The event has the caller's process and thread. posix_trace_trid_eventid_open() gives the event
  * type. As a trace point does, the call records nothing in a stream that is suspended or whose
- * filter has the type, shortens the data to the max-data-size of the stream, and counts an event
- * that a full stream refuses. It returns 0 in all these cases.
+ * filter has the type. It shortens the data to the max-data-size of the stream, and counts an event
+ * for which a full stream has no room as lost. It returns 0 in all these cases.
  *
  * data  len bytes; may be null if len is 0
  *
@@ -153,10 +162,10 @@ int posix_trace_trid_event_np(trace_id_t trid, trace_event_id_t event_id, const 
 
 /*
  * Describes an event type of an active stream, as posix_trace_eventid_describe_np() does for the
- * calling process. The level of a type that another process traces has no effect on filters.
+ * calling process. The level of an event type of another process has no effect on filters.
  *
- * EINVAL: also if trid is not an active stream of this process. The errors of
- * posix_trace_eventid_describe_np().
+ * The errors are those of posix_trace_eventid_describe_np(), and EINVAL if trid is not an active
+ * stream of this process.
  */
 int posix_trace_trid_describe_np(trace_id_t trid, trace_event_id_t event_id, const char *schema);
 

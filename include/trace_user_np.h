@@ -10,11 +10,11 @@
  *
  * records one event. Its data are the items: each has a byte with the type (low four bits) and the
  * width of the value in a listing (0 to 14), and the value, little-endian. The macros build the
- * items on the stack and record them with one trace point, so the event is complete or absent. They
- * evaluate nothing while the process is not traced. An item that does not fit, in
- * POSIX_TRACE_USER_BYTES_NP or in the stream's maximum data size, is left out with all items after
- * it, and the event is truncated. `posixtrace convert --to rkh` sends the items of event types with
- * names rkh.USR.NAME as they are.
+ * items on the stack and record them with one trace point, so the event is complete or absent.
+ * While the process is not traced, the macros do not evaluate their arguments. An item that does
+ * not fit, in POSIX_TRACE_USER_BYTES_NP or in the stream's maximum data size, is left out with all
+ * items after it, and the event is truncated. `posixtrace convert --to rkh` sends the items of
+ * event types with names rkh.USR.NAME as they are.
  *
  * Threads  one thread uses a struct posix_trace_user_np.
  * Signals  everything is async-signal-safe.
@@ -69,7 +69,7 @@ void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 
 /*
  * Appends an integer of an item type, or a floating-point number of F32 or F64. Other types add no
- * item. width: 0 to 14 columns of a listing; a greater one counts as 14.
+ * item. width is the number of columns in a listing, 0 to 14; a greater width counts as 14.
  */
 void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 				unsigned width, uint64_t value);
@@ -77,7 +77,7 @@ void posix_trace_user_real_np(struct posix_trace_user_np *user, enum posix_trace
 			      unsigned width, double value);
 /* Appends a string with its NUL. A null pointer is an empty string. */
 void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string);
-/* Appends len bytes of memory; of more than 255 the first 255. */
+/* Appends len bytes of memory, but at most the first 255. */
 void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory, size_t len);
 
 /* Records the items as one event while the process is traced. */
@@ -117,7 +117,10 @@ void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_eve
 #define TRACE_F64_NP(w, v) POSIX_TRACE_USER_REAL_NP_(F64, w, v)
 #define TRACE_STR_NP(s)    posix_trace_user_str_np(&posix_trace_user_, (s))
 #define TRACE_MEM_NP(p, n) posix_trace_user_mem_np(&posix_trace_user_, (p), (size_t)(n))
-/* Pointers to objects and to functions: the low 32 bits. A signal of RKH: the low 8. */
+/*
+ * For pointers to objects and to functions, the items have the low 32 bits; for a signal of RKH,
+ * the low 8 bits.
+ */
 #define TRACE_OBJ_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(OBJ, 0, (uintptr_t)(p))
 #define TRACE_FUN_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(FUN, 0, (uintptr_t)(p))
 #define TRACE_SIG_NP(v)    POSIX_TRACE_USER_NUMBER_NP_(SIG, 0, v)

@@ -5,11 +5,11 @@
  *
  * Each source file has one table of the functions that its lines call. The first line that is
  * reached fills it by dlsym(), which finds a library that was linked or preloaded. A weak symbol
- * would not do: a program at a constant address (-no-pie) binds the symbol when the program is
- * linked, and so never finds a preloaded library.
+ * would not be enough: if a program has a constant address (-no-pie), the linker binds the symbol
+ * when the program is built, and the program never finds a preloaded library.
  *
- * Threads  all may reach the first line at the same time: they store equal values.
- * Signals  the first line of a source file is not async-signal-safe, because dlsym() is not.
+ * Threads all threads may reach the first line at the same time, because they store equal values.
+ * Signals the first line of a source file is not async-signal-safe, because dlsym() is not.
  */
 #ifndef _TRACE_WEAK_NP_H
 #define _TRACE_WEAK_NP_H
@@ -23,7 +23,10 @@
 extern "C" {
 #endif
 
-/* As <dlfcn.h> declares it. RTLD_DEFAULT, which is a null pointer, needs _GNU_SOURCE there. */
+/*
+ * The declaration of <dlfcn.h>. That header defines RTLD_DEFAULT, which is a null pointer, only
+ * with _GNU_SOURCE.
+ */
 #ifdef __GLIBC__
 extern void *dlsym(void *__restrict, const char *__restrict) __attribute__((nothrow));
 #else
@@ -40,12 +43,18 @@ struct _posix_trace_weak_np {
 
 static const unsigned char _posix_trace_weak_state_np[2] = { 0, 1 };
 
-/* active is a constant 1 at first, so that the first line that is reached looks for the library. */
+/*
+ * At first, active points to a constant 1, so that the first line that is reached searches for the
+ * library.
+ */
 static struct _posix_trace_weak_np _posix_trace_weak_np __attribute__((unused)) = {
 	&_posix_trace_weak_state_np[1], 0, 0, 0
 };
 
-/* Stores a function's address, which C does not convert from a pointer to data. */
+/*
+ * Stores the address of a function. C has no conversion from a pointer to data, which dlsym()
+ * returns, to a pointer to a function.
+ */
 static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, const char *name)
 {
 	void *found = dlsym(0, name);
@@ -67,7 +76,7 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 	if (active != &_posix_trace_weak_state_np[1])
 		return *active;
 	found.active = &_posix_trace_weak_state_np[0];
-	/* A library of an older version lacks some of the functions, and does not serve then. */
+	/* A library of an older version may lack some of the functions. It is not used then. */
 	if (_posix_trace_weak_find_np(&pointer, "posix_trace_active_np") &&
 	    _posix_trace_weak_find_np(&found.posix_trace_event, "posix_trace_event") &&
 	    _posix_trace_weak_find_np(&found.posix_trace_site_open_np,
@@ -81,12 +90,18 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 		__atomic_store_n(&weak->posix_trace_log_np, found.posix_trace_log_np,
 				 __ATOMIC_RELAXED);
 	}
-	/* Last, so that a thread that finds the library's byte also finds the functions. */
+	/*
+	 * The pointer to the byte is stored last, so that a thread that finds the library's byte
+	 * also finds the functions.
+	 */
 	__atomic_store_n(&weak->active, found.active, __ATOMIC_RELEASE);
 	return *found.active;
 }
 
-/* One load and one branch while the process is not traced, as without POSIX_TRACE_WEAK_NP. */
+/*
+ * While the process is not traced, this costs one load and one branch, as without
+ * POSIX_TRACE_WEAK_NP.
+ */
 #define POSIX_TRACE_IS_ON_() \
 	(__builtin_expect(*__atomic_load_n(&_posix_trace_weak_np.active, __ATOMIC_RELAXED), 0) && \
 	 _posix_trace_weak_on_np())

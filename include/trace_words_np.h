@@ -120,7 +120,7 @@
 #define POSIX_TRACE_PROBE_(...)   POSIX_TRACE_PROBE2_(, T_##__VA_ARGS__)
 #define POSIX_TRACE_PROBE2_(e, type, ...)   POSIX_TRACE_PROBE_##type(e##__VA_ARGS__)
 
-/* The kinds of values. Each is a constant expression for a variable x. */
+/* The kinds of values. Each kind is a constant expression that checks a variable x. */
 #ifdef __cplusplus
 extern "C++" {
 template <class T> struct _posix_trace_kind_np {
@@ -192,7 +192,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_VARIABLE_(x, value)    __extension__ __auto_type x = 1 ? (value) : 0;
 #endif
 
-/* The text for value names, which a field may have as its last item. */
+/* The text for the names of values, which a field may have as its last item. */
 #define POSIX_TRACE_NAMES_(...) \
 	POSIX_TRACE_CAT_(POSIX_TRACE_NAMES, POSIX_TRACE_COUNT_(__VA_ARGS__, ))(__VA_ARGS__)
 #define POSIX_TRACE_NAMES1(value)        ""
@@ -216,7 +216,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 		posix_trace_to_ = _posix_trace_put_np(posix_trace_to_, &posix_trace_x_, \
 						      sizeof(posix_trace_x_)); \
 	}
-/* Integers, with a conversion as by an assignment. */
+/* Integers. They are converted as in an assignment. */
 #define POSIX_TRACE_SCHEMA_T_u8(name, ...) "u8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_u8(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
@@ -371,7 +371,10 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_T_bool(name, ...) \
 	*posix_trace_to_++ = (unsigned char)(posix_trace_F_##name ? 1 : 0);
 #define POSIX_TRACE_PROBE_T_bool(name, ...) , posix_trace_F_##name
-/* With <stdbool.h> before C23 and a word that a macro of the program has passed on. */
+/*
+ * In C before C23, <stdbool.h> makes bool a macro. It is expanded if a macro of the program has
+ * passed the word on.
+ */
 #define POSIX_TRACE_SCHEMA_T__Bool(...)  POSIX_TRACE_SCHEMA_T_bool(__VA_ARGS__)
 #define POSIX_TRACE_DECLARE_T__Bool(...) POSIX_TRACE_DECLARE_T_bool(__VA_ARGS__)
 #define POSIX_TRACE_BYTES_T__Bool(...)   POSIX_TRACE_BYTES_T_bool(__VA_ARGS__)
@@ -537,7 +540,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_ARRAY_str(to, from, len) \
 	_posix_trace_put_text_np(to, from, len)
 
-/* Words that are no fields. */
+/* Words that are not fields. */
 #define POSIX_TRACE_SCHEMA_T_level(n)  "@level " #n ";"
 #define POSIX_TRACE_DECLARE_T_level(n) \
 	POSIX_TRACE_ASSERT_((n) >= 1 && (n) <= 5, "a level is 1 to 5");
@@ -567,7 +570,10 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_BYTES_T_key(...)
 #define POSIX_TRACE_PUT_T_key(...)
 #define POSIX_TRACE_PROBE_T_key(...)
-/* As a key. The product is for the compiler, which multiplies numbers only. */
+/*
+ * As for a key, the field must precede the counter. The compiler accepts the product only for
+ * numbers, so a counter must be a number.
+ */
 #define POSIX_TRACE_SCHEMA_T_counter(...)  "@counter " #__VA_ARGS__ ";"
 #define POSIX_TRACE_DECLARE_T_counter(...) \
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_COUNTERS, \
@@ -589,7 +595,7 @@ _posix_trace_put_np(unsigned char *to, const void *from, size_t len)
 	return to + len;
 }
 
-/* *room: how many bytes strings and bytes may have beyond their least number. */
+/* *room is the number of bytes that strings and bytes may have beyond their least number. */
 static __inline __attribute__((unused)) unsigned char *
 _posix_trace_put_str_np(unsigned char *to, size_t *room, const char *string)
 {

@@ -32,13 +32,14 @@ _Static_assert(PTX_NAMES_AT + PTX_LISTS_BYTES <= PTX_REGIONS_AT, "the lists lie 
 _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they always did");
 
 /*
- * Makes a memfd with a name of its own, by which the parts of several arenas in a core dump are
- * distinguished (the tool's live/core.h). No stdio: the function may run in a child after fork().
+ * Makes a memfd with a unique name. A core dump may have parts of several arenas, and the tool
+ * distinguishes them by the names (live/core.h). The function uses no stdio, because it may run in
+ * a child after fork().
  */
 static int make_file(void)
 {
 	static _Atomic uint32_t made;
-	/* Process id and a counter: unique in the machine's pid name space. */
+	/* The process id and a counter make the name unique in the pid name space. */
 	char name[sizeof "posix-trace" + 2 * PTX_IO_DIGITS] = "posix-trace.", digits[PTX_IO_DIGITS];
 
 	strcat(name, ptx_io_digits(ptx_proc_own(), digits));
@@ -54,7 +55,7 @@ int ptx_arena_file(uint64_t *bytes)
 	int fd;
 
 	*bytes = PTX_ARENA_BYTES;
-	/* ftruncate() beyond the limit would raise SIGXFSZ in the program. */
+	/* If the size exceeded the limit, ftruncate() would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
 	/* A file of this size has no room for a region: streams then use anonymous memory. */
@@ -79,7 +80,9 @@ int ptx_arena_file(uint64_t *bytes)
 	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
-/* The release store publishes the other fields: a process that reads owner also sees them. */
+/*
+ * The release store of owner publishes the other fields: a process that reads owner also sees them.
+ */
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
 {
 	/* The page was zeroed: no attachment, no member, epoch 0. */
@@ -90,7 +93,9 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 	atomic_store_explicit(&control->owner, owner, memory_order_release);
 }
 
-/* Anything can be behind a descriptor of another process; only a sealed file may be mapped. */
+/*
+ * A descriptor of another process may lead to any kind of file. Only a sealed file may be mapped.
+ */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 {
 	/* Files that cannot have seals give an error. */
@@ -109,8 +114,8 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 	struct stat file;
 
 	/*
-	 * The check costs one system call, but trace points call this function only when something
-	 * in the arena has changed.
+	 * The check costs one system call, but trace points call this function only when the epoch
+	 * of the arena has changed.
 	 */
 	if (arena->fd >= 0 && fstat(arena->fd, &file) == 0 && file.st_dev == arena->device &&
 	    file.st_ino == arena->inode)

@@ -10,8 +10,8 @@
  * arena/DESIGN has the protocol.
  *
  * Threads   any thread may call, unless a function says otherwise; shared words are atomic.
- * Errors    an error number; errno stays.
- * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
+ * Errors an error number; errno is unchanged. Hostile every process of the arena can write to all
+ * of it. Values from it are bounds-checked.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
@@ -37,16 +37,17 @@ enum ptx_attachment_state {
 };
 
 /*
- * The description of a stream. With its help, the processes that did not create the stream map the
- * stream's region themselves. While the state is not FREE, the creator holds a record lock on the
- * byte of the file with the attachment's number. The kernel releases the lock when that process
- * exits, is killed or executes another program. A guardian of the stream holds a lock on a second
- * byte (see attachment.c).
+ * The description of a stream. Processes that did not create the stream use it to map the stream's
+ * region. While the state is not FREE, the creator holds a record lock on the byte of the file with
+ * the attachment's number. The kernel releases the lock when that process exits, is killed or
+ * executes another program. A guardian of the stream holds a lock on a second byte (see
+ * attachment.c).
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
 	uint64_t offset;        /* of the region in the file */
-	uint64_t stream_size;   /* from this and the next two a process computes the geometry */
+	/* a process computes the geometry from this and the next two members */
+	uint64_t stream_size;
 	uint64_t max_data_size;
 	uint32_t rings;
 	uint32_t loop;
@@ -64,7 +65,7 @@ struct ptx_attachment {
 	 */
 	_Atomic uint32_t linger_ms;
 	/*
-	 * The struct ptx_identity of the target. Both are 0 if a process traces itself: such a
+	 * The struct ptx_identity of the target. Both are 0 if the process traces itself; such a
 	 * stream ends when the process executes another program.
 	 */
 	_Atomic uint64_t target_inode, target_start;
@@ -76,7 +77,7 @@ struct ptx_attachment {
 	 */
 	_Atomic uint32_t unlocked;
 	/*
-	 * since when the target runs another program; 0: it runs the same program as at the
+	 * time at which the target executed another program; 0: it runs the same program as at the
 	 * creation
 	 */
 	_Atomic int64_t executed_ns;
@@ -131,11 +132,12 @@ union ptx_control_page {
 };
 
 /*
- * Whether the process for which an arena was made uses it. An arena that a process made for itself
- * is SETTLING while the process looks for another one that was left for it. If it finds one, its
- * own becomes LEFT, otherwise TAKEN. An arena that a controller made for another process WAITS
- * until that process has TAKEN it. A controller attaches a stream to an arena that is TAKEN, or to
- * one that WAITS for a process which has shown no arena of its own yet.
+ * Says whether the process for which an arena was made uses this arena. An arena that a process
+ * made for itself is SETTLING while the process looks for another arena that a controller has left
+ * for it. If the process finds such an arena, its own arena becomes LEFT, otherwise TAKEN. An arena
+ * that a controller made for another process WAITS until that process has TAKEN it. A controller
+ * attaches a stream to an arena that is TAKEN. It also attaches a stream to an arena that WAITS, if
+ * the process has no visible arena of its own yet.
  */
 enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_LEFT };
 
@@ -167,7 +169,7 @@ struct ptx_arena {
 	int fd;                  /* -1: none */
 	uint64_t device, inode;
 	uint64_t bytes;          /* size of the file */
-	_Atomic uint64_t mine;   /* a bit for each attachment that this process claimed */
+	_Atomic uint64_t mine;   /* a bit for each attachment that this process has claimed */
 	unsigned users;          /* streams that use it, if it is another process's arena */
 	struct ptx_arena *next;
 };
@@ -178,7 +180,10 @@ extern struct ptx_arena ptx_arena_self;
 #define PTX_LISTS_BYTES ((sizeof(struct ptx_lists) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define PTX_REGIONS_AT  (UINT64_C(1) << 20)
 
-/* The lowest descriptor for a process's own arena, and the lowest for all other files. */
+/*
+ * The lowest descriptor for a process's own arena, and the lowest one for the library's other
+ * files.
+ */
 #define PTX_ARENA_FD_MIN 200
 #define PTX_OTHER_FD_MIN 208
 
@@ -226,8 +231,8 @@ bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /*
- * Advances the epoch after any change, except when a stream is attached or detached: then
- * ptx_attachment_*() advance it themselves.
+ * Advances the epoch after any change except the attaching or detaching of a stream. For those,
+ * ptx_attachment_*() advance the epoch themselves.
  */
 static inline void ptx_control_changed(struct ptx_control *control)
 {
@@ -240,8 +245,8 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
 }
 
 /*
- * Returns an offset in the file that no other region has or had, 0 without a file. ENOMEM: the
- * machine has less memory available than the region's chunks need.
+ * Stores an offset in the file that no other region has or had, or 0 if there is no file. ENOMEM:
+ * the machine has less memory available than the region's chunks need.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		     uint64_t *offset);
@@ -291,8 +296,8 @@ void ptx_region_unmap(const struct ptx_rings *rings);
 void ptx_region_sink(const struct ptx_rings *rings);
 
 /*
- * Makes memory present; false if there is none. It can be struct ptx_rings.back, so it is
- * async-signal-safe.
+ * Makes memory present. Returns false if the machine has no memory for it. It can be struct
+ * ptx_rings.back, so it is async-signal-safe.
  */
 bool ptx_region_back(void *memory, size_t bytes);
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * The bytes of the file that are locked. They are in the control page, which no process changes by
- * write(). The locks are advisory, so they do not disturb the mappings.
+ * The bytes of the file that are locked. These bytes are in the control page, which no process
+ * changes by write(). The locks are advisory, so they do not disturb the mappings.
  */
 #define LOCKS_AT  0
 #define GUARDS_AT PTX_STREAMS
@@ -25,7 +25,10 @@
 #define COUNT_TRIES 1000
 #define TAKE_TRIES  8
 
-/* A record lock on one byte. It belongs to the process, not to the descriptor (DESIGN 5). */
+/*
+ * A record lock on one byte. A record lock belongs to the process and not to the descriptor (DESIGN
+ * 5).
+ */
 static struct flock byte_lock(unsigned byte, short type)
 {
 	return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
@@ -77,15 +80,15 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
 	return set_lock(arena, bit, F_WRLCK) == 0;
 }
 
-/* Also frees the lock of a claim that failed (DESIGN 2, step 13). */
+/* Frees the creator's lock (DESIGN 2, step 13), also after a claim that failed. */
 static void attachment_unlock(const struct ptx_arena *arena, unsigned bit)
 {
 	set_lock(arena, bit, F_UNLCK);
 }
 
 /*
- * Asks the kernel for the holder of a lock. After an error the byte is treated as locked, because a
- * stream is buried only on evidence.
+ * Asks the kernel for the holder of a lock. After an error the function returns true, because a
+ * stream is buried only if its creator is certainly gone.
  */
 static bool is_locked(int fd, unsigned byte)
 {
@@ -103,9 +106,9 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/*
-	 * The guardian takes its own lock first and then the creator's (DESIGN 4). Another guardian
-	 * may still hold the guardian's lock, if its stream was shut down and it is about to end.
-	 * F_SETLKW waits for that guardian.
+	 * The guardian takes its own lock first and then the creator's (DESIGN 4). The guardian of
+	 * the place's former stream may still hold the guardian's lock, if that stream was shut
+	 * down and that guardian is about to end. F_SETLKW waits for it.
 	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
@@ -127,7 +130,8 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 	int fd = ptx_arena_fd(arena);
 
 	/*
-	 * `mine` is right even if the program has closed a descriptor and so lost the locks (L4).
+	 * The mask `mine` shows the claims of this process even if the program has closed a
+	 * descriptor of the file and so has lost the locks (L4).
 	 */
 	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
@@ -139,7 +143,7 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
  * Counts the attached streams and advances the epoch (I4, I5). A process that is killed between the
  * change of a bit and this call leaves a wrong count until the next change. So this function counts
  * the bits anew and does not change the old count by one: a later call repairs a wrong count. The
- * exchange that succeeds last has counted all bits that were set before it.
+ * last exchange that succeeds has counted all bits that were set before.
  */
 static void count_anew(struct ptx_control *control)
 {
@@ -152,8 +156,8 @@ static void count_anew(struct ptx_control *control)
 		uint64_t attached = atomic_load_explicit(&control->attached, memory_order_acquire);
 
 		/*
-		 * One exchange changes epoch and count, so a trace point never sees one change
-		 * without the other.
+		 * One exchange changes both epoch and count, so a trace point never sees only one
+		 * of the two changes.
 		 */
 		next = (word & ~(PTX_CONTROL_EPOCH - 1)) + PTX_CONTROL_EPOCH +
 		       (uint64_t)__builtin_popcountll(attached);
@@ -174,17 +178,17 @@ static void forget_members(struct ptx_control *control, unsigned bit)
 }
 
 /*
- * Changes the word of a place from `from`, in any state, to `to`, which is not ATTACHED, and clears
- * the bit in `attached` and in the members' masks. Returns false if the word was not `from`. A
- * process that is killed on the way leaves the bits; the next claim of the place clears them (step
- * 4).
+ * Changes the word of a place from `from` to `to`, and clears the bit in `attached` and in the
+ * members' masks. The state in `from` may be any state; the state in `to` is not ATTACHED. Returns
+ * false if the word was not `from`. If the process is killed after the exchange, the bits remain
+ * until the next claim of the place clears them (step 4).
  */
 static bool attachment_leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
 	struct ptx_control *control = arena->control;
 	const uint64_t mask = UINT64_C(1) << bit;
 
-	/* I2: only one process succeeds, and it alone clears the bits. */
+	/* I2: only one process succeeds, and only this process clears the bits. */
 	if (!atomic_compare_exchange_strong_explicit(&control->attachment[bit].word, &from, to,
 						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
@@ -225,13 +229,13 @@ static bool set_mine(struct ptx_arena *arena, unsigned bit)
 	return !(atomic_fetch_or_explicit(&arena->mine, mask, memory_order_acq_rel) & mask);
 }
 
-/* The release half orders all work on the place before another thread's claim. */
+/* The release order makes all work on the place visible to the thread that claims it next. */
 static void clear_mine(struct ptx_arena *arena, unsigned bit)
 {
 	atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << bit), memory_order_acq_rel);
 }
 
-/* Step 3: the creator is gone, and a guardian completes the log of the stream. */
+/* Step 3: returns true if the creator is gone and a guardian completes the log of the stream. */
 static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t word)
 {
 	int fd = ptx_arena_fd(arena);
@@ -241,9 +245,10 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 }
 
 /*
- * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. No other process
- * then works on the place, except one that buries the former stream. Its exchange of the word and
- * ours exclude each other. Returns false if the place cannot be claimed.
+ * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. So no other
+ * process works on the place, except one that buries the former stream. Only one of the two
+ * exchanges of the word can succeed: that process's or this one's. Returns false if the place
+ * cannot be claimed.
  */
 static bool attachment_take(struct ptx_arena *arena, unsigned bit, enum locked locked,
 			    uint64_t *generation)
@@ -270,8 +275,8 @@ static bool attachment_take(struct ptx_arena *arena, unsigned bit, enum locked l
 		/* A process that sees a fact of the new stream also sees the new word (I2). */
 		atomic_thread_fence(memory_order_release);
 		/*
-		 * Gives the memory back even if that was done before: a late writer may have
-		 * touched it since.
+		 * The memory is given back even if that was done before, because a late writer may
+		 * have written to it since.
 		 */
 		if (ptx_attachment_plan(arena, bit, &plan))
 			ptx_region_punch(arena, &plan.geometry, plan.offset);
@@ -307,8 +312,8 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 }
 
 /*
- * Step 6. Signal fences order the stores of this thread for a process that reads them after our
- * death; a reader that runs at the same time checks the word afterwards (I2).
+ * Step 6. The signal fences keep the order of the stores for a process that reads them after this
+ * process was killed. A process that reads at the same time checks the word afterwards (I2).
  */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size)
@@ -328,8 +333,8 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 }
 
 /*
- * Steps 8 to 10. The release order makes all facts visible before the word; the bit follows the
- * word, so that a set bit implies an attached stream (I3).
+ * Steps 8 to 10. The release order makes all facts visible before the word. The bit is set after
+ * the word, so that a set bit means an attached stream (I3).
  */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
@@ -357,8 +362,8 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 }
 
 /*
- * Step 13. The lock is released last: until the word is FREE, the place must not look like an
- * orphan.
+ * Step 13. The lock is released last, because the place must not look like an orphan until the word
+ * is FREE.
  */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
@@ -373,8 +378,9 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 }
 
 /*
- * Reads the facts before the word changes. After the change another process may store the facts of
- * another stream there. Only the process whose exchange succeeds gives the memory back.
+ * The function reads the facts before it changes the word. After the change another process may
+ * store the facts of another stream there. Only the process whose exchange succeeds gives the
+ * memory back.
  */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {

@@ -5,7 +5,7 @@
  * A creator claims a place, makes the region, and publishes it. A traced process maps the streams
  * that it finds at its next event (point/adopt.c). No process waits for another one. If a creator
  * is killed, the kernel releases the lock of its place, and the next process that looks at the
- * place frees it. arena/DESIGN 2 has the steps and their order.
+ * place frees the place. arena/DESIGN 2 has the steps and their order.
  *
  * Threads   any; the mask `mine` of struct ptx_arena keeps the claims of the threads of one process
  *           apart.
@@ -70,13 +70,16 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 /*
- * The record lock of a creator on the arena's file, for fcntl(); and the record lock of its
+ * Return the record lock on the arena's file, for fcntl(): that of a creator, and that of its
  * guardian.
  */
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
 
-/* Whether the creator is gone, and was another process than this one. */
+/*
+ * Returns true if the place has a creator that is gone, and that creator was another process than
+ * this one.
+ */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /*
@@ -87,8 +90,8 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
 /*
  * Called by a guardian: waits until the creator has released its lock or is gone. While the creator
- * has its lock or the guardian lives, the place is no orphan. Returns false if the system refuses
- * the locks.
+ * has its lock, or while the guardian lives, the place is no orphan. Returns false if the system
+ * refuses the locks.
  */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
 

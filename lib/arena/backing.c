@@ -2,8 +2,8 @@
 /*
  * arena/backing.c - streams whose region is in a file (DESIGN 7).
  *
- * A full disk must not raise SIGBUS in a trace point: space is allocated before it is used. Trace
- * points extend a file while the controller may shut the stream down, so the descriptor has a count
+ * A full disk must not raise SIGBUS in a trace point: space is allocated before it is used. A trace
+ * point may extend a file while the controller shuts the stream down, so the descriptor has a count
  * of users. The lock of this file protects only the lists, which trace points do not touch.
  */
 #include "arena/backing.h"
@@ -68,9 +68,9 @@ static void backing_unmap(void *memory, size_t bytes)
 }
 
 /*
- * Sets the size of the file and allocates the part that the stream's size asks for. A file beyond
- * the limit would raise SIGXFSZ, so the limit is compared first. A signal handler of the program
- * may interrupt posix_fallocate(), which then is repeated.
+ * Sets the size of the file and allocates the part that the stream's size asks for. Making the file
+ * larger than the limit would raise SIGXFSZ, so the size is compared with the limit first. A signal
+ * handler of the program may interrupt posix_fallocate(), which then is repeated.
  */
 static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 {
@@ -78,7 +78,10 @@ static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 	struct rlimit limit;
 	int err;
 
-	/* This check only avoids the signal. At other limits the calls below return an error. */
+	/*
+	 * This check only avoids the signal. If the file exceeds another limit, the calls below
+	 * return an error.
+	 */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		return EFBIG;
 	/*
@@ -114,7 +117,10 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 		return 0;
 	/* backing_unmap() accepts a part that could not be mapped. */
 	backing_unmap(*memory, geometry->bytes);
-	/* The region is not stored yet, so no thread copies lists into the file. */
+	/*
+	 * The parts can be unmapped, because backing->region is not stored yet, so no thread copies
+	 * lists into the file.
+	 */
 	backing_unmap(backing->lists, PTX_LISTS_BYTES);
 	backing_unmap(backing->control, sizeof(union ptx_control_page));
 	return ENOMEM;
@@ -137,8 +143,9 @@ static bool wait_until_free(const struct backing *backing)
 
 /*
  * O_EXCL and O_NOFOLLOW: the file is new, so no other process has it open and no link leads to a
- * file of somebody else. The lock shows a recovering process that the stream lives. The stores at
- * the end publish the descriptor before the region, by which backing_extend() finds it.
+ * file of somebody else. The lock shows a process that recovers the file that the stream still
+ * lives. backing_extend() finds a file by its region. So the descriptor is stored before the
+ * region.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)
@@ -151,7 +158,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd < 0)
 		return errno;
-	/* A number that programs do not expect for files of their own. */
+	/* The descriptor gets a high number, which programs do not expect for their own files. */
 	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
 	/* The lock shows that the stream lives; no process waits for the lock. */
 	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
@@ -161,7 +168,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		err = backing_allocate(backing->fd, geometry);
 	if (!err)
 		err = map_file(backing, geometry, memory);
-	/* Nothing of a creation that failed remains, neither file nor descriptor. */
+	/* If the creation has failed, neither the file nor the descriptor remains. */
 	if (err) {
 		unlink(path);
 		close(backing->fd);
@@ -187,7 +194,7 @@ static bool backing_hold(struct backing *backing)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
 
-	/* Weak: a failed exchange only repeats the loop. */
+	/* The exchange may be weak, because the loop repeats it. */
 	while (held & BACKING_OPEN)
 		if (atomic_compare_exchange_weak_explicit(&backing->held, &held, held + 1,
 							  memory_order_acquire,
@@ -197,9 +204,9 @@ static bool backing_hold(struct backing *backing)
 }
 
 /*
- * Ends a use, or, with BACKING_OPEN, the stream. The caller that makes held 0 closes the
- * descriptor. It reads fd and compares the file before the exchange, because afterwards the place
- * may have a new file.
+ * Removes `mine` from held: 1 ends a use, and BACKING_OPEN ends the stream. The caller that makes
+ * held 0 closes the descriptor. It reads fd and compares the file before the exchange, because
+ * afterwards the place may have a new file.
  */
 static void let_go(struct backing *backing, unsigned mine)
 {
@@ -209,7 +216,10 @@ static void let_go(struct backing *backing, unsigned mine)
 
 	do {
 		if (held < mine)
-			/* a child, forked meanwhile: ptx_backing_child() has set `held` to 0 */
+			/*
+			 * this is a child that was forked meanwhile: ptx_backing_child() has set
+			 * `held` to 0
+			 */
 			return;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&backing->held, &held, held - mine, memory_order_acq_rel, memory_order_relaxed));
@@ -274,7 +284,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			      memory_order_release);
 }
 
-/* The exchange makes sure that one caller alone ends the stream. */
+/* Because of the exchange, only one caller ends the stream. */
 void ptx_backing_leave(unsigned bit)
 {
 	struct backing *backing = &backings[bit];
@@ -297,8 +307,8 @@ static bool allocate_more(int fd, uint64_t at, size_t bytes)
 }
 
 /*
- * Finds the file whose region has this address, holds it, and allocates. Only a region that is
- * still the same after the hold is used.
+ * Finds the file whose region has this address, holds it, and allocates. After the hold the
+ * function checks that the place still has the same region.
  */
 static bool backing_extend(void *memory, size_t bytes)
 {
@@ -376,9 +386,9 @@ void ptx_backing_copy_lists(void)
 }
 
 /*
- * The mappings stay: if fork() was called in a signal handler, the interrupted trace point may
- * still write there. The lock is made anew, because a thread of the parent may have held it at the
- * fork.
+ * The mappings stay, because fork() may have been called in a signal handler: the interrupted trace
+ * point then still writes there. The lock is made anew, because a thread of the parent may have
+ * held it at the fork.
  */
 void ptx_backing_child(void)
 {

@@ -3,8 +3,9 @@
  * arena/maps.c - the notes of mapped files. A process writes them at its start, at dlopen() and at
  * fork(), and readers compute spans of time from them (record/mapping.h).
  *
- * If one note has no room, every later note would make a wrong picture: an old file would still
- * seem to be mapped. So the notes end at that time, and no process adds a note after it.
+ * If one note is missing because there is no room, later notes would be misleading: an old file
+ * could still seem to be mapped. So the notes end at that time, and no process adds a note after
+ * it.
  */
 #include "arena/maps.h"
 
@@ -19,7 +20,9 @@ static bool maps_take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, u
 {
 	uint32_t old = atomic_load_explicit(taken, memory_order_relaxed);
 
-	/* The room is compared in each round: another process may have claimed some. */
+	/*
+	 * Each round compares the room again, because another process may have claimed some of it.
+	 */
 	do {
 		if (old > room || wanted > room - old)
 			return false;
@@ -50,7 +53,7 @@ static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapp
 
 	if (file == 0 || at >= PTX_MAPS_ROOM)
 		return false;
-	/* Read once: another process may change the byte after the check. */
+	/* The byte is read only once, because another process may change it after the check. */
 	mapping->id_bytes = maps->text[at++];
 	if (mapping->id_bytes > PTX_MAPPING_ID_BYTES || mapping->id_bytes > PTX_MAPS_ROOM - at)
 		return false;
@@ -58,7 +61,7 @@ static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapp
 	at += mapping->id_bytes;
 	room = PTX_MAPS_ROOM - at < PTX_MAPPING_PATH_BYTES ? PTX_MAPS_ROOM - at :
 							     PTX_MAPPING_PATH_BYTES;
-	/* The path ends within the text and within the caller's buffer, or it is not valid. */
+	/* The path is valid only if it ends within the text and fits into the caller's buffer. */
 	len = strnlen((const char *)maps->text + at, room);
 	if (len == room)
 		return false;
@@ -79,7 +82,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 		return false;
 	/* Fields that the kind does not use are zero. */
 	memset(mapping, 0, sizeof *mapping);
-	/* Each field is read once. */
+	/* Each field is read only once, because another process may change it. */
 	mapping->kind = note->kind;
 	mapping->pid = note->pid;
 	/* Only the note of a child has a parent. */
@@ -98,7 +101,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 		return mapping->start < mapping->end && get_file(maps, note->file, mapping, path);
 	case PTX_MAPPING_GONE:
 		return mapping->start < mapping->end;
-	/* Process 0 cannot be a parent. */
+	/* A child must have a parent, and process 0 cannot be one. */
 	case PTX_MAPPING_CHILD:
 		return mapping->parent != 0;
 	}
@@ -106,8 +109,9 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 }
 
 /*
- * Whether the text at this offset is that of the same file. Another process may change the bytes
- * meanwhile. But the mapping limits the comparison, so it ends within the room of the text.
+ * Returns true if the text at this offset is that of the same file. Another process may change the
+ * bytes meanwhile. But the caller's mapping gives the number of bytes to compare, so the comparison
+ * ends within the room of the text.
  */
 static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_mapping *mapping)
 {
@@ -164,7 +168,10 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 		return ENOSPC; /* a note after the end would make the list seem complete */
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
-	/* The note is claimed after its text: a text without a note is only unused room. */
+	/*
+	 * The text is claimed before the note. If the note then has no room, the text is only
+	 * unused room.
+	 */
 	if (err || !maps_take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
 		return ENOSPC;
 	note = &maps->note[i];
@@ -183,7 +190,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	return 0;
 }
 
-/* Lowers ended_ns to this time. Several processes may find no room; the earliest time counts. */
+/* Lowers ended_ns to this time. If several processes find no room, the earliest time is kept. */
 static void maps_end(struct ptx_maps *maps, int64_t when_ns)
 {
 	int64_t old = atomic_load_explicit(&maps->ended_ns, memory_order_relaxed);
@@ -200,7 +207,10 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 {
 	int err = put_note(maps, mapping);
 
-	/* The notes end at the time of the missing note and not at the present time. */
+	/*
+	 * The notes end at the time of the note that is missing, which may be before the present
+	 * time.
+	 */
 	if (err)
 		maps_end(maps, mapping->from_ns);
 	return err;

@@ -10,7 +10,10 @@
 
 #include <string.h>
 
-/* A process starts with the unnamed type only; posix_trace_eventid_open() adds bits. */
+/*
+ * At its start a process may record the unnamed type only. posix_trace_eventid_open() adds further
+ * types.
+ */
 _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64] = { UINT64_C(1) << PTX_TYPE_UNNAMED };
 
 /* The standard gives names to these types; their numbers are those of <trace.h>. */
@@ -39,7 +42,7 @@ const char *ptx_names_predefined(unsigned type)
 	return NULL;
 }
 
-/* FNV-1a. Equal hashes are followed by a comparison, so a collision only costs time. */
+/* FNV-1a. If two hashes are equal, the texts are compared, too, so a collision only costs time. */
 static uint32_t names_hash(const char *name)
 {
 	uint32_t h = 2166136261u;
@@ -51,9 +54,9 @@ static uint32_t names_hash(const char *name)
 }
 
 /*
- * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. The cell is
- * private until an entry names it. The search begins at the cell with the number first, which is
- * nearly always free, and tries each cell once.
+ * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. Other
+ * processes do not use the cell until an entry has its number. The search begins at the cell with
+ * the number first, which is nearly always free, and tries each cell once.
  */
 static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t first)
 {
@@ -73,7 +76,7 @@ static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t fi
 			 * includes the rest.
 			 */
 			strncpy(names->cell[i].name, name, PTX_TYPE_NAME_BYTES - 1);
-			/* A name of maximal length would otherwise have no NUL. */
+			/* strncpy() writes no NUL behind a name of maximal length. */
 			names->cell[i].name[PTX_TYPE_NAME_BYTES - 1] = '\0';
 			return i + 1;
 		}
@@ -98,7 +101,7 @@ static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, c
 {
 	const struct ptx_name_cell *cell = cell_of(names, entry);
 
-	/* The hash decides most comparisons without reading the text. */
+	/* If the hashes differ, the text need not be read. */
 	return entry >> 32 == h && cell && strncmp(cell->name, name, PTX_TYPE_NAME_BYTES) == 0;
 }
 
@@ -107,8 +110,8 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
 {
 	if (cell)
 		/*
-		 * Release: we are done with the cell before the next owner writes its
-		 * text there.
+		 * The release order makes sure that this process is done with the cell before the
+		 * next owner writes there.
 		 */
 		atomic_store_explicit(&names->cell[cell - 1].taken, 0, memory_order_release);
 }
@@ -116,7 +119,8 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
 /*
  * The entries are searched in order, and the name is added at the first empty one. If another
  * process fills that entry first, its name is compared like that of any other entry, and the search
- * continues. So no name gets two types. A cell that was taken is kept for the next empty entry.
+ * continues. So no name gets two types. If the exchange fails, the cell is kept for the next empty
+ * entry.
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
@@ -138,7 +142,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 	for (size_t i = 0; i < PREDEFINED; i++)
 		if (strcmp(predefined[i].name, name) == 0)
 			return predefined[i].type;
-	/* At most PTX_NAMES steps, whatever another process writes meanwhile. */
+	/* The loop has at most PTX_NAMES steps, whatever another process writes meanwhile. */
 	for (unsigned i = 0; i < PTX_NAMES; i++) {
 		uint64_t entry = atomic_load_explicit(&names->entry[i], memory_order_acquire);
 
@@ -157,7 +161,10 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 				    memory_order_acq_rel, memory_order_acquire))
 				return PTX_TYPE_FIRST_USER + i;
 		}
-		/* This comparison also follows a lost exchange: entry is then the winner's. */
+		/*
+		 * After an exchange that failed, entry is that of the other process, and is
+		 * compared here, too.
+		 */
 		if (is_name(names, entry, h, name)) {
 			/* Another process has registered the same name; our cell is not needed. */
 			drop_cell(names, cell);
@@ -170,7 +177,10 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 	return PTX_TYPE_UNNAMED;
 }
 
-/* The copy gets its NUL here, since a process may write the cell during memcpy(). */
+/*
+ * The last byte of the copy becomes a NUL, since another process may write to the cell during
+ * memcpy().
+ */
 bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 {
 	const struct ptx_name_cell *cell;
@@ -198,8 +208,8 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 }
 
 /*
- * The standard's types are 1 to 8 and the unnamed one. Then come entries up to the first
- * empty one.
+ * The standard's types are 1 to 8 and the unnamed one. The types of the entries follow, up to the
+ * first empty entry.
  */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 {
@@ -252,8 +262,8 @@ bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from)
 	for (unsigned type = ptx_names_next(from, PTX_TYPE_UNNAMED); type;
 	     type = ptx_names_next(from, type))
 		/*
-		 * A text that another process damaged may get another type: then the lists
-		 * disagree.
+		 * If another process has damaged a text, the name may get another type. Then the
+		 * lists disagree.
 		 */
 		if (!ptx_names_get(from, type, name) || ptx_names_open(to, name) != type)
 			return false;

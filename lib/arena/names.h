@@ -6,7 +6,8 @@
  * compare-and-swap makes that cell the next entry. If another process was faster, the slower one
  * compares the winner's name with its own. A process that is killed on the way leaves at most an
  * unused cell. The table has nearly two hundred more cells than entries, for threads that add names
- * at the same moment. If even more threads do so, the others get the unnamed type, as at the limit.
+ * at the same moment. If even more threads do so, the others get the unnamed type, as when the
+ * limit of names is reached.
  *
  * Threads   any, also of other processes. No function allocates or waits.
  */

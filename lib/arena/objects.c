@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * arena/objects.c - the list of named objects. Cells are claimed in order and become ready in any
- * order; a cell that a killed process left is skipped for ever.
+ * order; if a process was killed before its cell became ready, readers skip that cell for ever.
  */
 #include "arena/objects.h"
 
@@ -31,9 +31,9 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
 }
 
 /*
- * Whether the newest entry for this pointer has the same kind and name. The pointer is compared
- * before the copy, as most cells have another one; the copy is compared again, because the cell may
- * change.
+ * Returns true if the newest entry for this pointer has the same kind and name. The pointer in the
+ * cell is compared before the cell is copied, as most cells have another pointer. Then the pointer
+ * in the copy is compared, because the cell may have changed.
  */
 static bool is_said(const struct ptx_objects *objects, const struct ptx_object *object)
 {
@@ -62,7 +62,10 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	struct ptx_object_cell *cell;
 	uint32_t i;
 
-	/* Programs name the same object repeatedly, which would otherwise fill the list. */
+	/*
+	 * An equal entry is not added again, because programs that name an object repeatedly would
+	 * fill the list.
+	 */
 	if (is_said(objects, object))
 		return 0;
 	/*

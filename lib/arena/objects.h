@@ -4,7 +4,7 @@
  * lock-free and append-only. A process claims a cell by one compare-and-swap, fills it, and makes
  * it ready by one store. A process that is killed on the way leaves an unused cell. An entry is
  * valid from its own time until the time of a later entry for the same pointer of the same process.
- * A later entry with an empty name only ends the earlier entry.
+ * If the later entry has an empty name, it only ends the earlier entry.
  */
 #ifndef PTX_ARENA_OBJECTS_H
 #define PTX_ARENA_OBJECTS_H

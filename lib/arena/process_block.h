@@ -29,7 +29,7 @@ struct ptx_private {
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* objects of each pool, point/object.c */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* identifiers of active streams */
-	bool has_quota; /* the account in meet/quota.c is this process's own */
+	bool has_quota; /* the places in meet/quota.c are locked by this process itself */
 	struct ptx_stream *unused; /* free memory of streams, under the lock of posix/registry.c */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };

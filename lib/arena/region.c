@@ -32,9 +32,9 @@
 #endif
 
 /*
- * Whether the machine has this much memory available. Linux grants memory that it does not have
- * and later kills a process, so the library asks first. Without /proc it assumes that there is
- * enough, except for an absurd size.
+ * Whether the machine has this much memory available. Linux may grant memory that it does not have
+ * and later kill a process, so the library first asks how much is available. Without /proc the
+ * function assumes that there is enough, unless the size is absurd.
  */
 static bool is_available(size_t bytes)
 {
@@ -59,7 +59,7 @@ bool ptx_region_back(void *memory, size_t bytes)
 	uintptr_t end = ((uintptr_t)memory + bytes + PTX_PAGE - 1) & ~(uintptr_t)(PTX_PAGE - 1);
 	int saved = errno, err = 0;
 
-	/* A quiet process makes no call; the pages come with the first access to them. */
+	/* A quiet process makes no call. The pages become present at the first access to them. */
 	if (ptx_is_quiet())
 		return true;
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
@@ -94,7 +94,7 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 enum allocated { ALLOCATED, NO_ROOM, REFUSED };
 
 /*
- * EINTR counts as no room: the creator gets an error and may try again. REFUSED: the errors of
+ * EINTR counts as NO_ROOM: the creator gets an error and may try again. REFUSED: the errors of
  * kernels that do not have fallocate() and of seccomp filters that forbid it.
  */
 static enum allocated region_allocate(int fd, uint64_t offset, size_t bytes)
@@ -142,7 +142,7 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 			region_allocate(making->fd, making->offset + begin, at + bytes - begin);
 
 		/*
-		 * After a refusal later parts are not allocated either: their first access makes
+		 * After a refusal, later parts are not allocated either. The first access makes
 		 * them present.
 		 */
 		making->refused = allocated == REFUSED;
@@ -162,7 +162,10 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 	size_t chunks = g->present * g->chunk_bytes;
 
 	if (!can_populate(making->memory)) {
-		/* No later call could find out whether there is memory. */
+		/*
+		 * Later calls could not find out whether there is memory, so all of it is allocated
+		 * now.
+		 */
 		return make_present(making, 0, g->bytes_first) && !making->refused;
 	}
 	return ptx_ring_first_tables(g, make_present, making) &&
@@ -178,7 +181,7 @@ uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 	return backing || arena->bytes < LARGE_ARENA ? PTX_RINGS_FEW : PTX_RINGS;
 }
 
-/* MAP_NORESERVE: a region is mostly address space, and must not count as memory. */
+/* MAP_NORESERVE is set, because a region is mostly address space and must not count as memory. */
 static void *region_map(int fd, uint64_t offset, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -204,8 +207,8 @@ static void *region_make(struct making *making, const struct ptx_geometry *geome
 }
 
 /*
- * If the memory cannot be had from the file, for example because the file's limit is reached, the
- * function tries anonymous memory. The stream then serves this process and its children.
+ * If the file cannot give the memory, for example because its limit is reached, the function tries
+ * anonymous memory. Then only this process and its children can use the stream.
  */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
@@ -261,7 +264,7 @@ void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometr
 		munmap(memory, bytes);
 		memory = MAP_FAILED;
 	}
-	/* Dumps of a sparse mapping would have terabytes of zeros. */
+	/* A core dump of a sparse mapping could have terabytes of zeros. */
 	if (memory != MAP_FAILED)
 		madvise(memory, bytes, MADV_DONTDUMP);
 	errno = saved;
@@ -276,9 +279,10 @@ static void *far_of(const struct ptx_rings *rings)
 }
 
 /*
- * A direct system call: late writers write here by design, and ThreadSanitizer, which intercepts
- * mmap(), would report a race. The mapping has MAP_SHARED although only this process uses it:
- * RLIMIT_DATA counts private memory, and a child may have reached that limit.
+ * This is a direct system call, because ThreadSanitizer intercepts mmap() and would report a race
+ * with late writers, which may store here at the same time. The mapping has MAP_SHARED although
+ * only this process uses it: RLIMIT_DATA counts private memory, and a child may have reached that
+ * limit.
  */
 static void region_sink(void *memory, size_t bytes)
 {
@@ -286,7 +290,7 @@ static void region_sink(void *memory, size_t bytes)
 		MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* MAP_FIXED replaces the mapping at once: a late writer finds memory at every moment. */
+/* MAP_FIXED replaces the mapping in one step, so a late writer finds memory at every moment. */
 void ptx_region_sink(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);
@@ -296,7 +300,7 @@ void ptx_region_sink(const struct ptx_rings *rings)
 		region_sink(far, rings->geometry.far_bytes);
 }
 
-/* Also unmaps the far part, if this process has mapped it. */
+/* Unmaps the region, and also its far part if this process has mapped it. */
 void ptx_region_unmap(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);
@@ -308,9 +312,9 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 
 /*
  * Gives the memory back in slices, because the kernel holds the lock of the file during each call.
- * Holes are skipped by SEEK_DATA: a region is mostly address space. No other code uses the position
- * of the file, so lseek() may move it. An error ends the work: the memory is then given back when a
- * creator claims the attachment again.
+ * A region is mostly holes, which SEEK_DATA skips. No other code uses the position of the file, so
+ * lseek() may move it. An error ends the work: the memory is then given back when a creator claims
+ * the attachment again.
  */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)
@@ -322,14 +326,17 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 		off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
 		uint64_t slice;
 
-		/* Only holes follow. */
+		/* There are only holes behind this offset. */
 		if (data < 0 && errno == ENXIO)
 			break;
 		if (data > 0 && (uint64_t)data > offset)
 			offset = (uint64_t)data;
 		if (offset >= end)
 			break;
-		/* At most SLICE per call, as the kernel holds the lock of the file. */
+		/*
+		 * Each call gets at most SLICE bytes, because the kernel holds the lock of the file
+		 * during the call.
+		 */
 		slice = end - offset < SLICE ? end - offset : SLICE;
 		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			      (off_t)slice) != 0)

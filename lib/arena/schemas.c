@@ -52,7 +52,7 @@ static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
 	return used;
 }
 
-/* The text is compared in place, since nothing is read twice. */
+/* The text is compared without a copy, since no byte of it is read twice. */
 bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const char *text)
 {
 	uint64_t entry, len, at;
@@ -63,7 +63,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
 				     memory_order_acquire);
 	len = entry >> 32;
 	at = (uint32_t)entry - UINT64_C(1);
-	/* The same bounds as in copy_text(). */
+	/* These bounds are the same as in copy_text(). */
 	return (uint32_t)entry && len < PTX_SCHEMA_BYTES && at + len < PTX_SCHEMAS_ROOM &&
 	       strnlen(text, PTX_SCHEMA_BYTES) == len && !memcmp(schemas->text + at, text, len);
 }
@@ -77,8 +77,8 @@ static int schemas_compare(const struct ptx_schemas *schemas, uint64_t entry, co
 }
 
 /*
- * The text is complete before its entry exists, so a reader never sees a part of it. The bytes of a
- * process that loses the exchange stay unused.
+ * The text is complete before its entry exists, so a reader never sees a part of it. If the
+ * exchange fails, the bytes that this process has claimed stay unused.
  */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text)
 {
@@ -96,7 +96,7 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 	at = take_room(schemas, len + 1);
 	if (at == UINT64_MAX)
 		return ENOSPC;
-	/* The bytes belong to this process until an entry names them. */
+	/* Only this process uses the bytes until an entry refers to them. */
 	memcpy(schemas->text + at, text, len + 1);
 	/* The exchange is sequentially consistent with the levels of streams (posix/level.c). */
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),

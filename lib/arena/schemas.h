@@ -38,7 +38,9 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 /* Returns whether the type has this text. */
 bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const char *text);
 
-/* Copies the text of a type, at most PTX_SCHEMA_BYTES. False: the type has no valid text. */
+/*
+ * Copies the text of a type, at most PTX_SCHEMA_BYTES. Returns false if the type has no valid text.
+ */
 bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *text);
 
 /* Adds the schemas of from to those of to. */

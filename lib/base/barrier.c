@@ -62,7 +62,8 @@ void ptx_barrier_init(void)
 }
 
 /*
- * Makes a barrier on the threads of this process by membarrier(2). False: the kernel refuses.
+ * Makes a barrier on the threads of this process by membarrier(2). Returns false if the kernel
+ * refuses.
  *
  * A constructor of another library may create and read a stream before this library's constructor
  * has registered the process. The kernel then answers EPERM, and the barrier is tried again after
@@ -80,14 +81,16 @@ static bool barrier_by_membarrier(void)
 }
 
 /*
- * Makes a barrier on the threads of this process without membarrier(2). False: not possible here.
+ * Makes a barrier on the threads of this process without membarrier(2). Returns false if this is
+ * not possible on this machine.
  *
  * If a process unmaps a page that it has used, an x86 kernel interrupts every processor that runs a
  * thread of the process, so that the processors discard their TLB entries. An interrupt is a full
  * barrier. munmap() returns after all processors have answered.
  *
  * With INVLPGB (CPUID 0x80000008, EBX bit 3) the processor invalidates the entries of the others
- * itself, without an interrupt. There this trick orders nothing, and the function refuses.
+ * itself, without an interrupt. On such a processor munmap() is no barrier, so the function returns
+ * false.
  */
 static bool barrier_by_shootdown(void)
 {
@@ -124,9 +127,9 @@ bool ptx_barrier_everywhere(void)
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	/*
-	 * Reaches all processes that have registered by ptx_barrier_init(). It needs no
-	 * registration of the caller. barrier_by_shootdown() is no substitute, because it reaches
-	 * this process only.
+	 * This command reaches all processes that have registered by ptx_barrier_init(). The caller
+	 * itself need not be registered. barrier_by_shootdown() is no substitute, because it
+	 * reaches this process only.
 	 */
 	done = may_ask && barrier_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
 	atomic_thread_fence(memory_order_seq_cst);

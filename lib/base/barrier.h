@@ -6,7 +6,8 @@
  * full barrier at some point of its own instruction stream during that call. Stores that the
  * thread made before that point are visible to the caller after the call. Accesses that the
  * thread makes after that point happen after everything that the caller did before the call.
- * Writers therefore need no fence, and only the rare reader pays.
+ * Writers therefore need no fence. The cost is that of the reader, which calls this function
+ * rarely.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe. errno is preserved.

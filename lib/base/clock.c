@@ -4,7 +4,7 @@
  *
  * Two clocks are possible. The time stamp counter (x86-64) or the virtual counter (aarch64) is
  * read by one instruction. CLOCK_MONOTONIC is read through the vDSO, and the offset of the time
- * name space is subtracted, so that processes of different name spaces stamp alike.
+ * name space is subtracted, so that stamps of processes in different name spaces can be compared.
  *
  * All processes of a stream must stamp with the same clock. The first process chooses, and every
  * process that attaches follows that choice (ptx_clock_follow()) or records nothing.
@@ -36,19 +36,21 @@
 #define MEASURE_NS INT64_C(200000)
 #define WIDE_TICKS 4000 /* ticks, about a microsecond: the thread was interrupted in between */
 /*
- * Limit of the attempts to find an undisturbed reading. A thread on an overloaded virtual machine
- * might never get one.
+ * Limit of the attempts to read both clocks without an interruption. A thread on an overloaded
+ * virtual machine might never succeed.
  */
 #define MANY_TRIES 50
 
 /*
- * True: events are stamped with the counter. Relaxed accesses are enough because the choice is made
- * before the first stream of the process exists, and the release store of is_chosen publishes it.
+ * True if events are stamped with the counter. Relaxed accesses are enough because the choice is
+ * made before the first stream of the process exists, and the release store of is_chosen publishes
+ * it.
  */
 _Atomic bool ptx_clock_is_counter;
 /*
- * Set while the thread has PR_TSC_SIGSEGV. initial-exec, because a trace point reads thread-local
- * variables in signal handlers, where the dynamic linker must not allocate them.
+ * True while the thread has PR_TSC_SIGSEGV. The TLS model is initial-exec, because a trace point in
+ * a signal handler reads the variable, and the dynamic linker must not allocate memory for it
+ * there.
  */
 _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 uint64_t ptx_clock_hz = PTX_NS_PER_S;
@@ -59,7 +61,8 @@ uint64_t ptx_clock_monotonic(void)
 
 	/*
 	 * The coarse clock is the kernel's last tick, which the vDSO reads from memory. The fine
-	 * one reads the counter, which raises SIGSEGV in a thread with PR_TSC_SIGSEGV.
+	 * clock (CLOCK_MONOTONIC) reads the counter, which raises SIGSEGV in a thread with
+	 * PR_TSC_SIGSEGV.
 	 */
 	clock_gettime(ptx_clock_is_forbidden ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * PTX_NS_PER_S + (uint64_t)now.tv_nsec;
@@ -86,7 +89,7 @@ static void know_time_space(void)
 
 uint64_t ptx_clock_shared(void)
 {
-	/* Unsigned arithmetic: the difference is right for a negative offset, too. */
+	/* The arithmetic is unsigned, so the difference is right for a negative offset, too. */
 	return ptx_clock_monotonic() -
 	       (uint64_t)atomic_load_explicit(&ahead_ns, memory_order_relaxed);
 }
@@ -103,7 +106,7 @@ int64_t ptx_clock_realtime(void)
 /*
  * Returns whether the kernel uses the counter as its clock source. The kernel compares the
  * counters of all processors while it runs, and changes to another source if they disagree. This
- * library has no better evidence.
+ * library has no better way to find this out.
  */
 static bool kernel_trusts_counter(void)
 {
@@ -152,9 +155,9 @@ static bool counter_is_usable(void)
 }
 
 /*
- * Returns ticks per second, from two anchors that are at least MEASURE_NS apart. Only lengths of
- * intervals and nominal rates use the result. Times of events come from the anchors of the stream
- * (timescale.h), so an error here cannot accumulate.
+ * Returns ticks per second, from two anchors that are at least MEASURE_NS apart. The result is used
+ * only for lengths of intervals and as the nominal rate. Times of events come from the anchors of
+ * the stream (timescale.h), so an error here cannot accumulate.
  */
 static uint64_t measure_hz(void)
 {
@@ -191,15 +194,15 @@ bool ptx_clock_follow(bool counter)
 
 		/*
 		 * A parent or a debugger may have forbidden the counter to this process after
-		 * another process chose it. Events with it would end the process by SIGSEGV, so
-		 * the stream loses this process's events instead.
+		 * another process chose it. If this process read the counter, it would be killed by
+		 * SIGSEGV. So it does not record into the stream.
 		 */
 		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 			return false; /* reading it would raise SIGSEGV */
 #endif
 		/*
-		 * Two threads may be here at once. Both were given the clock of the same arena or
-		 * of ptx_clock_init(), so they store the same value.
+		 * Two threads may be here at once. Both have got the clock from the same arena or
+		 * from ptx_clock_init(), so they store the same value.
 		 */
 		atomic_store_explicit(&ptx_clock_is_counter, counter, memory_order_relaxed);
 		atomic_store_explicit(&is_chosen, true, memory_order_release);
@@ -223,9 +226,9 @@ static uint64_t counter_hz(void)
 
 _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 /*
- * The first measurement: its slope, and the moment since which the rate is measured again. Two
- * threads may store a moment each. A mixture of both would give a wrong rate, which
- * ptx_clock_long_span() does not believe.
+ * The slope of the first measurement, and the moment at which the second measurement begins. Two
+ * threads may store this moment at the same time. A mixture of their values would give a wrong
+ * rate, which ptx_clock_long_span() does not use.
  */
 static _Atomic uint64_t nominal_slope;
 static _Atomic uint64_t span_from_ticks;
@@ -257,8 +260,8 @@ void ptx_clock_measure(void)
 }
 
 /*
- * CLOCK_REALTIME may be set meanwhile. A rate that differs by more than a thousandth from the
- * first one is not believed. Several threads may store the slope; each value is right.
+ * CLOCK_REALTIME may be set meanwhile. A rate that differs by more than a thousandth from the first
+ * one is not used. Several threads may store the slope; each value is right.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks)
 {
@@ -286,15 +289,19 @@ uint64_t ptx_clock_long_span(uint64_t ticks)
 }
 
 /*
- * Runs in the library's constructor. POSIXTRACE_CLOCK=monotonic avoids the counter, for machines
- * where the kernel's trust is unfounded; secure_getenv() hides it from set-user-ID programs.
+ * Runs in the library's constructor. POSIXTRACE_CLOCK=monotonic avoids the counter, for machines on
+ * which the kernel trusts the counter without reason; secure_getenv() hides it from set-user-ID
+ * programs.
  */
 void ptx_clock_init(void)
 {
 	const char *wish = secure_getenv("POSIXTRACE_CLOCK");
 	bool counter = !wish || strcmp(wish, "monotonic") != 0;
 
-/* On aarch64 the architecture guarantees a constant rate and agreement of all processors. */
+/*
+ * On aarch64 the architecture guarantees that the rate is constant and that the counters of all
+ * processors agree.
+ */
 #if defined __x86_64__
 	counter = counter && counter_is_usable();
 #elif !defined __aarch64__
@@ -346,8 +353,9 @@ static uint64_t read_ordered(bool counter)
 /*
  * Reads both clocks as of one moment, as exactly as possible. CLOCK_REALTIME is read between two
  * readings of the ticks, and the moment is the middle of these two. An interruption between these
- * readings would bend the time scale, so the tightest of three readings counts. If even that is
- * wide, up to MANY_TRIES follow.
+ * readings would make the anchor inexact. So the function reads three times and uses the result
+ * whose two readings of the ticks are nearest to each other. If even these are far apart, it makes
+ * up to MANY_TRIES further tries.
  */
 static struct ptx_anchor anchor_of(bool counter)
 {
@@ -379,8 +387,9 @@ bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
 	int mode = PR_TSC_ENABLE;
 
 	/*
-	 * The caller may follow a stream of another process by a clock that this process does not
-	 * use, so the choice of ptx_clock_init() says nothing about the permission.
+	 * The caller may need the clock of another process's stream, which this process does not
+	 * use itself. So ptx_clock_init() may not have checked whether this process may read the
+	 * counter.
 	 */
 	if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 		return false; /* reading it would raise SIGSEGV */

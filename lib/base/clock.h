@@ -27,8 +27,9 @@ extern _Atomic bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
 extern uint64_t ptx_clock_hz; /* ticks per second, nominal */
 
 /*
- * True: the calling thread must not read the counter (PR_SET_TSC), not even through the C
- * library. It stamps no events. Its other times have the resolution of the kernel's tick.
+ * True if the calling thread must not read the counter (PR_SET_TSC), not even through the C
+ * library. Such a thread stamps no events. Other times that it reads have the resolution of the
+ * kernel's tick.
  */
 extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 
@@ -98,7 +99,7 @@ static inline uint64_t ptx_clock_ordered(void)
 
 /*
  * Nanoseconds per tick with 32 bits of fraction, and the greatest number of ticks for which it is
- * used without a correction, about a millisecond. 0: not known yet.
+ * used without a correction, about a millisecond. Both are 0 until the rate is known.
  */
 extern _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 

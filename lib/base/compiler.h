@@ -4,7 +4,8 @@
  *
  * ptx_inline is for the path of an event, where a call would cost as much as the work. ptx_cold
  * moves code out of that path. ptx_at_line lets a function of that path begin at a cache line:
- * otherwise a change of any function before it can cost a trace point one more cycle.
+ * without this, a change of another function could move it, and a trace point could take one more
+ * cycle.
  */
 #ifndef PTX_BASE_COMPILER_H
 #define PTX_BASE_COMPILER_H

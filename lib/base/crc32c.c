@@ -61,7 +61,8 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 	if (!atomic_load_explicit(&table_ready, memory_order_acquire))
 		make_table();
 	/*
-	 * The step by eight bytes assumes that the first byte is in the lowest bits of the word.
+	 * The loop takes eight bytes as one word. It assumes that the first byte is in the lowest
+	 * bits of the word.
 	 */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	for (; len >= 8; len -= 8, p += 8) {
@@ -96,7 +97,7 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
  * bit-reversed words is shifted by one bit, and the crc32 instruction that reduces it multiplies
  * by x^32. The constants are therefore x^(8n - 33) for n = 1 and 2 lanes.
  *
- * Long lanes make the combination cheap; short lanes serve the rest of up to 3 kB.
+ * With long lanes, few combinations are needed. Short lanes are for the rest of up to 3 kB.
  */
 #define LONG        1024
 #define LONG_BY_1   UINT64_C(0x170076fa)
@@ -160,8 +161,8 @@ static crc_fn *crc32c_choose(void)
 	unsigned a, b, c, d;
 
 	/*
-	 * Not __builtin_cpu_supports(): its constructor executes CPUID a dozen times at the start
-	 * of every program, and under a hypervisor each one costs microseconds.
+	 * __builtin_cpu_supports() is not used: its constructor executes CPUID a dozen times at the
+	 * start of every program, and under a hypervisor each execution takes microseconds.
 	 */
 	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2) && (c & bit_PCLMUL))
 		return by_instruction;
@@ -174,8 +175,9 @@ static crc_fn *crc32c_choose(void)
 #define HAS_CRC32 (1ul << 7) /* HWCAP_CRC32 of <asm/hwcap.h> */
 
 /*
- * One lane: the latency of the instruction is low enough on the processors known so far. The
- * assembler directive allows the instruction without a compiler option for the whole file.
+ * The function uses one lane, because the latency of the instruction is low enough on the
+ * processors known so far. The assembler directive allows the instruction without a compiler option
+ * for the whole file.
  */
 static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 {
@@ -212,8 +214,8 @@ uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len)
 {
 	static _Atomic(crc_fn *) chosen;
 	/*
-	 * Relaxed: the functions are code, so the pointer needs no ordering with other memory.
-	 * Threads that choose at the same time choose the same function.
+	 * The accesses may be relaxed: the pointer leads to code, so no other memory must be
+	 * ordered with it. Threads that choose at the same time choose the same function.
 	 */
 	crc_fn *fn = atomic_load_explicit(&chosen, memory_order_relaxed);
 

@@ -18,8 +18,8 @@
 #define NS_PER_S INT64_C(1000000000)
 
 /*
- * Gets the status of an open file. False: fd is not open. It does not use fstat() of the C
- * library, which calls newfstatat(2) today; many sandboxes refuse that call.
+ * Gets the status of an open file. Returns false if fd is not open. The function does not use
+ * fstat() of the C library, which calls newfstatat(2) today; many sandboxes refuse that call.
  */
 static bool get_status(int fd, struct stat *st)
 {
@@ -84,7 +84,7 @@ bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes)
 
 void ptx_file_close(int fd, const struct ptx_file *file)
 {
-	/* Another file under this number belongs to the program: it stays open. */
+	/* If the number belongs to another file, that is a file of the program and stays open. */
 	if (ptx_file_is(fd, file, 0))
 		ptx_io_close(fd);
 }

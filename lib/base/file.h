@@ -4,8 +4,8 @@
  *
  * A descriptor that the library keeps is a number in the program's table of descriptors. The
  * program may close it, as daemons close all numbers, and may then get a file of its own under this
- * number. The library therefore remembers which file it opened, and checks before each use. It
- * leaves another file alone.
+ * number. The library therefore remembers which file it opened, and checks before each use. If the
+ * number now leads to another file, the library does not use it.
  *
  * There is no other system call between the check and the use. If another thread gets the number
  * at just that moment, the library does not notice. It therefore keeps its descriptors at high
@@ -30,7 +30,7 @@ struct ptx_file {
 	int64_t born_ns; /* 0: not known */
 }; /* device and inode are always known */
 
-/* Records the identity of fd in *file. False: fd is not open. */
+/* Records the identity of fd in *file. Returns false if fd is not open. */
 bool ptx_file_know(int fd, struct ptx_file *file);
 
 /*

@@ -22,8 +22,8 @@
 int ptx_futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *until);
 
 /*
- * Sleeps while *word is value, for at most ns nanoseconds. Setting the clock does not change
- * that.
+ * Sleeps while *word is value, for at most ns nanoseconds. Setting the system's time does not
+ * change the length of the sleep.
  */
 int ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 

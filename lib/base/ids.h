@@ -3,9 +3,9 @@
  * base/ids.h - the calling thread's id without a system call.
  *
  * glibc keeps a thread's id in the thread's descriptor. In the child of fork() it replaces the id
- * before fork() returns. It writes the id into every mutex that the thread locks, at an offset that
- * is part of its ABI. A mutex on the stack therefore shows the id. A child of a raw clone() or of
- * vfork() still finds its parent's id.
+ * before fork() returns. When a thread locks a mutex, glibc writes the thread's id into the mutex,
+ * at an offset that is part of its ABI. A mutex on the stack therefore shows the id. A child of a
+ * raw clone() or of vfork() still finds its parent's id.
  *
  * The mutex is one of C11, which glibc locks like any other. ThreadSanitizer replaces the
  * functions of POSIX by its own, which call those of the preload library. The shim would record
@@ -14,7 +14,7 @@
  *
  * Threads   all threads may call it concurrently.
  * Signals   async-signal-safe: the mutex is not shared.
- * Errors    0 if the C library does not show the id.
+ * Errors the result is 0 if the C library does not show the id.
  */
 #ifndef PTX_BASE_IDS_H
 #define PTX_BASE_IDS_H
@@ -32,7 +32,10 @@ static inline uint32_t ptx_ids_thread(void)
 	} mutex;
 	uint32_t id;
 
-	/* A recursive mutex never uses lock elision, which would leave the owner out. */
+	/*
+	 * A recursive mutex never uses lock elision. With lock elision the owner would not be in
+	 * the mutex.
+	 */
 	if (mtx_init(&mutex.c11, mtx_plain | mtx_recursive) != thrd_success ||
 	    mtx_lock(&mutex.c11) != thrd_success)
 		return 0;

@@ -46,8 +46,8 @@ static void wait_writable(int fd)
 	struct pollfd wait = { .fd = fd, .events = POLLOUT };
 
 	/*
-	 * No time limit. An error or a hang-up also ends the wait, and the next write reports
-	 * which one.
+	 * The wait has no time limit. An error or a hang-up also ends it, and the next write then
+	 * reports the error.
 	 */
 	sys_call(SYS_ppoll, (long)&wait, 1, 0, 0);
 }
@@ -69,8 +69,8 @@ static int account_write(long ret, int fd, size_t *done)
 	if (ret == -EINTR)
 		return 0;
 	/*
-	 * ret is 0: the device accepts nothing and reports no error. A repetition would
-	 * never end.
+	 * If ret is 0, the device accepts nothing and reports no error. A loop that tries again
+	 * would never end.
 	 */
 	return ret ? (int)-ret : EIO;
 }
@@ -202,7 +202,7 @@ int ptx_io_read_file(const char *path, char *text, size_t room)
 	return err;
 }
 
-/* An empty file and an unreadable one are alike for the callers. */
+/* For the callers, a file that cannot be read is the same as an empty one. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room)
 {
 	return ptx_io_read_file(path, text, room) ? 0 : strlen(text);
@@ -221,7 +221,7 @@ static int list_some(const char *entries, long bytes, int folder,
 		const struct dirent *entry = (const void *)(entries + at);
 		const char *name = entry->d_name;
 
-		/* Every name but "." and "..". */
+		/* This is true for every name except "." and "..". */
 		if (name[0] != '.' || (name[1] && (name[1] != '.' || name[2])))
 			answer = visit(arg, folder, name);
 		at += entry->d_reclen;
@@ -242,8 +242,8 @@ int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char
 		return answer;
 	for (;;) {
 		/*
-		 * 0: the end. The kernel's struct linux_dirent64 has the layout of glibc's struct
-		 * dirent on 64-bit systems.
+		 * The result 0 means the end of the folder. The kernel's struct linux_dirent64 has
+		 * the layout of glibc's struct dirent on 64-bit systems.
 		 */
 		long bytes = sys_call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
 
@@ -258,7 +258,10 @@ int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char
 	return answer;
 }
 
-/* Writes from the back, because the number of digits is not known before. */
+/*
+ * The function writes the digits from the last to the first, because their number is not known
+ * before.
+ */
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
 {
 	char *at = digits + PTX_IO_DIGITS - 1;
@@ -273,7 +276,7 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
 
 /*
  * F_DUPFD_CLOEXEC returns the lowest free number from min on. If there is none (EMFILE, EINVAL),
- * the caller keeps the low number: the library works there as well.
+ * the descriptor keeps its low number, with which the library works as well.
  */
 int ptx_io_move_up(int fd, int min)
 {

@@ -6,8 +6,8 @@
  * mode. None of them is a cancellation point, as the functions of the C library would be, so that
  * a thread never leaves a half-written file behind.
  *
- * Threads   all functions may run concurrently; concurrent use of one descriptor is the caller's
- *           affair.
+ * Threads all functions may run concurrently; the caller must see to it that concurrent uses of one
+ *           descriptor do no harm.
  * Errors    0 or an error number; errno is preserved.
  * Signals   async-signal-safe. The caller blocks SIGPIPE and SIGXFSZ (shield.h) if it must.
  */
@@ -60,8 +60,8 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 
 /*
  * Moves a descriptor to a number from min on, out of the way of programs that rely on low numbers,
- * and closes fd. Returns the new number; fd itself if no such number is free. Closing fd releases
- * the process's record locks on its file.
+ * and closes fd. Returns the new number, or fd itself if no such number is free. Closing fd
+ * releases the process's record locks on its file.
  */
 int ptx_io_move_up(int fd, int min);
 

@@ -60,8 +60,8 @@ static enum ptx_life life_of_pidfd(int pidfd)
 }
 
 /*
- * Used on kernels without pidfd_open() and with a full descriptor table. The id may belong to a
- * later process by now, so PTX_ALIVE only means that some process has this id.
+ * This function is used if the kernel has no pidfd_open(), or if no descriptor is free. The id may
+ * belong to a later process by now, so PTX_ALIVE only means that some process has this id.
  */
 static enum ptx_life life_by_stat(uint32_t pid)
 {
@@ -83,7 +83,7 @@ static enum ptx_life ask_kill(uint32_t pid)
 
 static bool is_id(uint32_t pid)
 {
-	/* For kill(), all other values mean process groups. */
+	/* For kill(), all other values mean a process group or several processes. */
 	return pid != 0 && pid <= INT32_MAX;
 }
 
@@ -141,8 +141,8 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 }
 
 /*
- * The time name space must be known, since two processes compare the result (struct
- * ptx_identity).
+ * The result is 0 if the offset of the time name space is unknown, since processes of different
+ * name spaces compare such results (struct ptx_identity).
  */
 uint64_t ptx_identity_start(uint32_t number)
 {
@@ -230,8 +230,8 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 		ptx_io_close(pidfd);
 	}
 	/*
-	 * Without inodes the start time must decide. It is read from /proc, whose numbers must be
-	 * those of this process's name space.
+	 * If one of the inodes is unknown, the start time must decide. It is read from /proc, whose
+	 * numbers must be those of this process's name space.
 	 */
 	if ((now.inode == 0 || identity->inode == 0) && ptx_proc_is_ours() == 0)
 		now.start = ptx_identity_start(pid);

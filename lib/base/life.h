@@ -5,8 +5,8 @@
  * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH,
  * a pidfd reported the end of the process, or its stat file showed that it has ended. If the
  * evidence cannot be read (no descriptor, no /proc, a /proc of another name space, a refused
- * system call), the answer is PTX_LIFE_UNKNOWN. A caller treats an unknown process like a living
- * one if the other choice would take something away from it.
+ * system call), the answer is PTX_LIFE_UNKNOWN. If a caller would take something away from a dead
+ * process, it treats an unknown process like a living one.
  *
  * Ids are those of this process's name space of process ids.
  *

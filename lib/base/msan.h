@@ -9,8 +9,8 @@
  * therefore uninitialized for it. Between ptx_msan_pause() and ptx_msan_resume() these functions
  * check nothing in this thread. The calls may nest.
  *
- * Without MemorySanitizer both cost a load and a branch. A trace point does not need them: it
- * calls no function that checks.
+ * In a program without MemorySanitizer, each of the two calls costs a load and a branch. A trace
+ * point does not need them: it calls no function that checks.
  */
 #ifndef PTX_BASE_MSAN_H
 #define PTX_BASE_MSAN_H

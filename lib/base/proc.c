@@ -2,8 +2,8 @@
 /*
  * base/proc.c - parses /proc/PID/stat, status and fdinfo, without stdio and without allocation.
  *
- * The callers may be signal handlers and children of fork(). The kernel's texts are trusted as to
- * their content but not as to their presence: /proc may be missing, may belong to another name
+ * The callers may be signal handlers and children of fork(). The functions trust the content of the
+ * kernel's texts, but a text may not be there: /proc may be missing, may belong to another name
  * space, or may be hidden (hidepid).
  */
 #include "base/proc.h"
@@ -140,7 +140,7 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 
 /*
  * The status file of the caller has one id for each name space, from that of /proc to the caller's.
- * If there is one id only, /proc belongs to the caller's own name space.
+ * So if there is only one id, /proc belongs to the caller's own name space.
  */
 int ptx_proc_is_ours(void)
 {

@@ -2,14 +2,14 @@
 /*
  * base/quiet.h - whether this process may make system calls that the program did not request.
  *
- * A program that has installed a seccomp filter may be killed, or its handler may run, by any call
- * that the filter does not admit. Once the flag is set, writers of events make no system calls. A
- * sleeping reader wakes by itself after a while, and an event that would need memory from the
- * kernel is lost and counted.
+ * If a program has installed a seccomp filter, any call that the filter does not admit may kill the
+ * program or make its signal handler run. Once the flag is set, writers of events make no system
+ * calls. A sleeping reader wakes by itself after a while, and an event that would need memory from
+ * the kernel is lost and counted.
  *
  * Threads   any thread may set the flag. It is never cleared, because a filter cannot be removed.
  * Signals   async-signal-safe.
- * Fork      a child inherits the flag with the filter.
+ * Fork a child inherits both the filter and the flag.
  */
 #ifndef PTX_BASE_QUIET_H
 #define PTX_BASE_QUIET_H

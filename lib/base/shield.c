@@ -3,8 +3,8 @@
  * base/shield.c - blocks SIGXFSZ and SIGPIPE around writes to a log.
  *
  * A write beyond RLIMIT_FSIZE raises SIGXFSZ, and one to a pipe without reader SIGPIPE. Their
- * default action ends the program, which must not happen because of a log (FLUSHF-09). Both
- * signals are directed to the writing thread, so that blocking them in this thread is enough.
+ * default action ends the program, which must not happen because of a log (FLUSHF-09). The kernel
+ * sends both signals to the thread that writes, so it is enough to block them in this thread.
  */
 #include "base/shield.h"
 
@@ -45,8 +45,8 @@ void ptx_shield_lower(struct ptx_shield *shield)
 		sigemptyset(&one);
 		sigaddset(&one, signals[i]);
 		/*
-		 * Removes the signal without running a handler. EINTR: the handler of another
-		 * signal ran.
+		 * sigtimedwait() removes the signal without running its handler. EINTR means that
+		 * the handler of another signal has run.
 		 */
 		while (sigtimedwait(&one, NULL, &now) < 0 && errno == EINTR)
 			;

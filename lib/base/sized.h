@@ -3,8 +3,9 @@
  * base/sized.h - copies structures between this library and a program that was compiled with
  * another version of its headers. trace_sized_np(3) has the rules.
  *
- * A structure only grows at its end. The program passes the size that it knows. The library refuses
- * a size below that of the first version, PTX_THROUGH() of its last member, with EINVAL.
+ * A structure only grows at its end. The program passes the size that it knows. If the size is less
+ * than that of the first version, the library returns EINVAL. The size of the first version is
+ * PTX_THROUGH() of the last member that it had.
  *
  * Threads  no state. Async-signal-safe.
  */
@@ -21,8 +22,8 @@
 #define PTX_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /*
- * Stores a structure of own bytes in one of size bytes. The members that both have are copied. The
- * others become 0.
+ * Stores the library's structure, which has `own` bytes, in the program's structure, which has
+ * `size` bytes. The members that both have are copied. The program's other members become 0.
  */
 static inline void ptx_sized_store(void *to, size_t size, const void *from, size_t own)
 {
@@ -32,9 +33,9 @@ static inline void ptx_sized_store(void *to, size_t size, const void *from, size
 }
 
 /*
- * Loads the program's structure of size bytes into one of own bytes. Members that the program's
- * structure lacks become 0. Returns false if it has a member that is not 0 and that this version of
- * the library does not know.
+ * Loads the program's structure, which has `size` bytes, into the library's, which has `own` bytes.
+ * Members that the program's structure lacks become 0. Returns false if the program's structure has
+ * a member that is not 0 and that this version of the library does not know.
  */
 static inline bool ptx_sized_load(void *to, size_t own, const void *from, size_t size)
 {

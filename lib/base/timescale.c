@@ -3,7 +3,7 @@
  * base/timescale.c - a piecewise linear time scale through anchors.
  *
  * Only the reader of a stream uses a scale, so there are no atomics. Differences of ticks are
- * computed without a sign and interpreted with one, because late events may be older than the
+ * computed as unsigned numbers and used as signed ones, because a late event may be older than the
  * first anchor.
  */
 #include "base/timescale.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * The desired length of a line: the error of a reading, about a microsecond, then changes the
- * slope by about 1/100000.
+ * The desired length of a line between two anchors. The error of a reading is about a microsecond.
+ * For a line of this length it changes the slope by about 1/100000.
  */
 #define ANCHOR_DISTANCE_NS 100000000u
 /* NTP slews the clock by at most 1/2000; a slope within 1/512 of the nominal one is no step. */
@@ -23,7 +23,7 @@
  */
 #define TRUSTED_LINE_NS    1000000u
 
-/* The nominal slope has 32 bits of fraction. It serves until there is a second anchor. */
+/* The nominal slope has 32 bits of fraction. It is used until there is a second anchor. */
 void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first)
 {
 	scale->count = 1;
@@ -66,7 +66,8 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 			thin_out(scale);
 		scale->anchor[scale->count++] = anchor;
 	}
-	scale->line.from = scale->line.to = 0; /* the line in use may have changed */
+	/* the line that was used last may have changed, so it is looked up again */
+	scale->line.from = scale->line.to = 0;
 }
 
 /* Binary search for the last anchor that is not younger than ticks. */
@@ -85,7 +86,7 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 			high = middle;
 	}
 	if (low + 1 == scale->count && low > 0)
-		low--; /* beyond the newest anchor the last line continues */
+		low--; /* for times after the newest anchor, the last line is used */
 	a = &scale->anchor[low];
 	scale->line.from = a->ticks;
 	scale->line.to = UINT64_MAX;
@@ -94,7 +95,10 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	if (low + 1 == scale->count)
 		return;
 	b = a + 1;
-	/* The line before the newest anchor has no end, and serves the events after it. */
+	/*
+	 * The line before the newest anchor has no end, so it is also used for events after that
+	 * anchor.
+	 */
 	if (low + 2 < scale->count)
 		scale->line.to = b->ticks;
 	/*
@@ -108,11 +112,11 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	     slope > scale->nominal_slope - (scale->nominal_slope >> SLEW_SHIFT)))
 		scale->line.slope = slope;
 	/*
-	 * The clock was set between the last two anchors. Events after the younger anchor use that
-	 * anchor with the nominal slope.
+	 * In this case the clock was set between the last two anchors. The times of events after
+	 * the younger anchor are computed from that anchor with the nominal slope.
 	 */
 	else if (low + 2 == scale->count && ticks >= b->ticks) {
-		scale->line.from = b->ticks; /* for events after the younger anchor */
+		scale->line.from = b->ticks; /* this line is for events after the younger anchor */
 		scale->line.base_ns = b->realtime_ns;
 	} else if (low + 2 == scale->count)
 		scale->line.to = b->ticks;

@@ -2,9 +2,9 @@
 /*
  * base/timescale.h - converts ticks to CLOCK_REALTIME by anchors that the reader takes.
  *
- * Between two anchors the scale is a straight line, so that it follows the clock while that is
- * slewed. The reader takes an anchor before it converts, so that no time is extrapolated. If the
- * slope between two neighbours is absurd, someone set the clock between them. The line of the
+ * Between two anchors the scale is a straight line, so that it follows the clock while the clock
+ * is slewed. The reader takes an anchor before it converts, so that no time is extrapolated. If
+ * the slope between two neighbours is absurd, someone set the clock between them. The line of the
  * older anchor then continues with the nominal slope up to the younger anchor, where the time
  * jumps.
  *
@@ -62,7 +62,10 @@ static inline int64_t ptx_timeline_ns(const struct ptx_timeline *line, uint64_t 
 	       (int64_t)(((__int128)(int64_t)(ticks - line->from) * line->slope) >> 32);
 }
 
-/* Returns the line for ticks. Ask again once it does not cover the next ticks. */
+/*
+ * Returns the line for ticks. If the line is not valid for later ticks, the caller calls the
+ * function again.
+ */
 static inline struct ptx_timeline ptx_timescale_line(struct ptx_timescale *scale, uint64_t ticks)
 {
 	if (ptx_unlikely(!ptx_timeline_covers(&scale->line, ticks)))

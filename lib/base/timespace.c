@@ -18,8 +18,8 @@
 #define FIRST_INODE UINT64_C(0xeffffffa) /* of the first time name space, PROC_TIME_INIT_INO */
 
 /*
- * Parses a decimal number with an optional sign and advances *text past it. False: there is no
- * number, or it does not fit.
+ * Parses a decimal number with an optional sign and advances *text past it. Returns false if there
+ * is no number, or if the number does not fit.
  */
 static bool timespace_number(const char **text, int64_t *value)
 {
@@ -45,7 +45,7 @@ static bool timespace_number(const char **text, int64_t *value)
 
 /*
  * Finds a line "monotonic  100  5" (seconds and nanoseconds) and returns the offset in *ns.
- * False: there is no such line.
+ * Returns false if there is no such line.
  */
 static bool offset_of(const char *text, const char *clock, int64_t *ns)
 {

@@ -15,7 +15,7 @@
 struct ptx_time_space {
 	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the first name space */
 	int64_t monotonic_ns;
-	/* the same of CLOCK_BOOTTIME */
+	/* the same for CLOCK_BOOTTIME */
 	int64_t boottime_ns;
 };
 

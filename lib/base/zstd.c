@@ -26,7 +26,10 @@ static struct {
 static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
 static bool zstd_is_loaded;
 
-/* Stores an address. POSIX permits the conversion of dlsym()'s result; ISO C has none for it. */
+/*
+ * Stores an address. POSIX permits the conversion of dlsym()'s result to a pointer to a function;
+ * ISO C does not.
+ */
 static bool find_function(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
@@ -36,8 +39,8 @@ static bool find_function(void *library, const char *name, void *function)
 }
 
 /*
- * RTLD_LOCAL: the program's own symbols stay what they are. The library is never unloaded, since
- * contexts may exist until the end of the process.
+ * With RTLD_LOCAL, the symbols of libzstd do not become visible to the program. The library is
+ * never unloaded, since contexts may exist until the end of the process.
  */
 static void load_zstd(void)
 {
@@ -86,7 +89,7 @@ void *ptx_zstd_decompressor_new(void)
 	return context;
 }
 
-/* Without a context libzstd was perhaps never loaded. */
+/* If context is NULL, libzstd may never have been loaded. */
 void ptx_zstd_compressor_free(void *context)
 {
 	if (context)
@@ -110,8 +113,8 @@ size_t ptx_zstd_compress(void *context, int level, const void *from, size_t len,
 }
 
 /*
- * The whole result has room in one piece, so the decoder needs no window of the size that the frame
- * claims.
+ * There is room for the whole result in one piece. So the decoder allocates no window, whose size a
+ * hostile frame could choose.
  */
 bool ptx_zstd_decompress(void *context, const void *from, size_t len, void *to, size_t bytes)
 {

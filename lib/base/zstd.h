@@ -8,7 +8,7 @@
  *
  * Threads   ptx_zstd_load() may run concurrently. A context belongs to one caller at a time.
  * Signals   not async-signal-safe: the functions allocate memory.
- * Errors    errno stays as it was.
+ * Errors errno is unchanged.
  */
 #ifndef PTX_BASE_ZSTD_H
 #define PTX_BASE_ZSTD_H
@@ -19,7 +19,7 @@
 /* Returns whether the functions below can be used. The first call loads libzstd. */
 bool ptx_zstd_load(void);
 
-/* The reason of all errors that a missing libzstd causes, as an English text for a message. */
+/* An English text for messages, which says that libzstd is missing. */
 const char *ptx_zstd_why_missing(void);
 
 /* Return a context, or NULL without memory. The free functions accept NULL. */

@@ -3,8 +3,9 @@
  * cursor/check.c - begins and ends a check of a log, and compares its ledger with its events.
  *
  * The log is opened for salvage, so that a damaged log can be visited as far as possible. Faults of
- * single blocks are found on the way (check_blocks.c). At the end this file compares the parts that
- * describe the whole log: the ledger (L1 to L3), the names, and the closing area.
+ * single blocks are found while the blocks are visited (check_blocks.c). At the end this file
+ * compares the parts that describe the whole log: the ledger (L1 to L3), the names, and the closing
+ * area.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
-	/* At most one fault per byte of the file, so the count does not overflow. */
+	/* There is at most one fault for each byte of the file, so the count does not overflow. */
 	check->result->faults++;
 	/* Faults are counted even if the caller wants no reports. */
 	if (check->report)
@@ -68,8 +69,8 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 	const uint64_t sum = ptx_ledger_sum(line);
 
 	/*
-	 * A `called` below the sum is wrong in any line: each column counts events that were
-	 * called.
+	 * In any line it is wrong if `called` is less than the sum, because each column counts
+	 * events that were called.
 	 */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
@@ -104,7 +105,7 @@ static void check_equations(struct ptx_check *check)
 	/* Room for the longest of the texts below. */
 	char what[64];
 
-	/* The total need not be the sum of lines to satisfy L1, so it has its own check. */
+	/* L1 must hold for the total, too, whatever the other lines are. */
 	check_line(check, "the total", &ledger->total, true);
 	/* The line of type 0 is the rest of the total, so the sum of types can be compared (L2). */
 	types = ledger->type[0];
@@ -115,7 +116,7 @@ static void check_equations(struct ptx_check *check)
 		 */
 		snprintf(what, sizeof(what), "event type %u", type);
 		check_line(check, what, &ledger->type[type], false);
-		/* Types without a line count as zero, which changes no sum. */
+		/* The line of a type that is not in the ledger is zero, which changes no sum. */
 		check_add(&types, &ledger->type[type]);
 	}
 	for (size_t i = 0; i < ledger->threads; i++) {
@@ -146,9 +147,10 @@ static int by_thread(const void *a, const void *b)
 
 /*
  * Checks L3 by thread: a thread with a line of its own has as many events in the log as the line
- * reports. The ledger may fold threads into lines with process 0 (3.7), so the events of all
- * threads without a line are compared with the sum of those lines. The tally is sorted first: a
- * search for each thread among all of them would be quadratic in a hostile log.
+ * reports. The ledger may have several threads together in a line with process 0 (3.7). So the
+ * events of all threads without a line of their own are compared with the sum of those lines. The
+ * tally is sorted first, because in a hostile log a linear search for each thread would take
+ * quadratic time.
  */
 static void check_threads(struct ptx_check *check)
 {
@@ -158,7 +160,7 @@ static void check_threads(struct ptx_check *check)
 
 	/* qsort() and bsearch() must not get a NULL array. */
 	if (tally->threads)
-		/* The order of the tally is not used otherwise. */
+		/* Nothing else depends on the order of the tally. */
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
 	for (size_t i = 0; i < check->ledger.threads; i++) {
 		const struct ptx_ledger_thread *line = &check->ledger.thread[i];
@@ -177,7 +179,10 @@ static void check_threads(struct ptx_check *check)
 		if (tally->threads)
 			count = bsearch(&key, tally->thread, tally->threads,
 					sizeof(*tally->thread), by_thread);
-		/* A thread in the ledger may have no events in the log: all of them may be lost. */
+		/*
+		 * A thread of the ledger may have no events in the log, because all of them may be
+		 * lost.
+		 */
 		/* found counts each thread once: the ledger has one line per thread. */
 		events = count ? count->events : 0;
 		found += events;
@@ -198,14 +203,14 @@ static void check_threads(struct ptx_check *check)
 }
 
 /*
- * Checks L3 in total and by type. Called only for logs without damage: with damage counts
- * differ.
+ * Checks L3 in total and by type. It is called only for logs without damage, because a damage makes
+ * the counts differ.
  */
 static void check_reported(struct ptx_check *check)
 {
 	const struct ptx_log_tally *tally = &check->tally;
 
-	/* L3: reported are the events that the log holds, no more and no less. */
+	/* L3: the number of reported events is exactly the number of events in the log. */
 	if (check->ledger.total.reported != tally->events)
 		ptx_check_fault(check, 0, 0, "the ledger reports %llu events, the log holds %llu",
 				(unsigned long long)check->ledger.total.reported,
@@ -221,19 +226,22 @@ static void check_reported(struct ptx_check *check)
 	check_threads(check);
 }
 
-/* 3.5: a writer writes a name before the events of its type, so events without one are a fault. */
+/*
+ * 3.5: a writer writes the name of a type before the first event of the type, so it is a fault if a
+ * type has events and no name.
+ */
 static void check_names(struct ptx_check *check)
 {
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
-		/* All NAMES blocks of the log were read by now, those of the tail too. */
+		/* All NAMES blocks of the log, also those of the tail, have been read by now. */
 		if (check->tally.type[type] && !(check->named[type / 64] >> type % 64 & 1))
 			ptx_check_fault(check, 0, 0, "event type %u has events but no name", type);
 }
 
 /*
- * Checks the header and its closing area. If the closing area has a wrong checksum, it has no
- * state, and nothing can be compared with it. The state "closed" means that the tail should be
- * there (2.2, R3). The sum in the closing area is compared with that of END as a whole, status
+ * Checks the header and its closing area. If the checksum of the closing area is wrong, its
+ * state and its sum are not used. If the state is "closed", the tail should be there (2.2,
+ * R3). The sum in the closing area is compared with that of END as a whole, status
  * included.
  */
 static void check_header(struct ptx_check *check)
@@ -250,7 +258,10 @@ static void check_header(struct ptx_check *check)
 				"the header's closing area has a wrong checksum or state");
 		return;
 	}
-	/* The writer said that it had ended the log, so the tail was cut off or damaged (R3). */
+	/*
+	 * The state says that the writer has ended the log, so the tail was removed or damaged
+	 * later (R3).
+	 */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
 		ptx_check_fault(check, check->log->window.file_bytes, 0,
 				"the log was closed but has no good end");
@@ -261,7 +272,10 @@ static void check_header(struct ptx_check *check)
 				"the header's closing area and the END block disagree");
 }
 
-/* After all blocks were visited: compares the parts that concern the whole log, sets the result. */
+/*
+ * Called after all blocks were visited: compares the parts that concern the whole log, and sets the
+ * result.
+ */
 static void check_walk_end(struct ptx_check *check)
 {
 	const struct ptx_log_closing *closing = &check->log->header.closing;
@@ -271,7 +285,10 @@ static void check_walk_end(struct ptx_check *check)
 	/* The equations hold in every valid ledger, whatever is missing in the log. */
 	if (check->has_ledger) {
 		check_equations(check);
-		/* The damaged part has been reported; each count would only report it again. */
+		/*
+		 * A damaged part has been reported already. Counts that differ because of it would
+		 * only report it again.
+		 */
 		if (!check->damaged)
 			check_reported(check);
 		/* The program gets the ledger of the log, right or wrong. */
@@ -286,7 +303,7 @@ static void check_walk_end(struct ptx_check *check)
 	} else {
 		/*
 		 * Without a ledger only the events that are there can be counted. With these two
-		 * members the equation holds.
+		 * members the equation of the ledger holds.
 		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
@@ -297,7 +314,7 @@ static void check_walk_end(struct ptx_check *check)
 
 /*
  * Whether a file that is shorter than a header may be the beginning of a log: it has a part of the
- * magic, or nothing. The reason in the report depends on it.
+ * magic, or nothing. The reason in the report depends on the result.
  */
 static bool is_beginning(struct ptx_log_window *window)
 {
@@ -310,7 +327,7 @@ static bool is_beginning(struct ptx_log_window *window)
 	return !len || (bytes && !memcmp(bytes, PTX_LOG_MAGIC, len));
 }
 
-/* Stores why the header does not open the log. *why stays if the header is right. */
+/* Stores why the header does not open the log. *why is unchanged if the header is right. */
 static void find_reason(const void *bytes, const char **why)
 {
 	struct ptx_log_header header;
@@ -321,8 +338,9 @@ static void find_reason(const void *bytes, const char **why)
 }
 
 /*
- * The log could not be opened: finds the reason and reports it as a fault at offset 0. Returns
- * EINVAL, or ENOMEM. It reads the header once more, since ptx_stored_open() gives a number only.
+ * Called if the log could not be opened: finds the reason and reports it as a fault at offset 0.
+ * Returns EINVAL or ENOMEM. The function reads the header once more, since ptx_stored_open()
+ * returns only an error number.
  */
 static int check_explain(struct ptx_check *check, int fd)
 {
@@ -348,7 +366,7 @@ static int check_explain(struct ptx_check *check, int fd)
 	else if (window.file_bytes < PTX_LOG_HEADER_BYTES)
 		why = is_beginning(&window) ? "this file is too short to be a trace log" :
 					      "this is not a trace log";
-	/* why is a constant text and not in the window. */
+	/* why is a constant text and is not in the window, so the window can be closed first. */
 	ptx_log_window_close(&window);
 	ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
 	return EINVAL;
@@ -395,12 +413,13 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	/* If a block gave ENOMEM, nothing behind it was visited. */
 	err = check->err;
 	if (!err && check->log->window.no_memory)
-		err = ENOMEM; /* a block may have been reported because memory was short */
+		/* a block may have been reported as damaged only because memory was short */
+		err = ENOMEM;
 	if (!err)
 		check_walk_end(check);
 	/* fd itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
-	/* Each member is empty or allocated, so one label serves all failures. */
+	/* Each member is either empty or allocated, so one label is enough for all failures. */
 undo_check:
 	ptx_ledger_fini(&check->ledger);
 	ptx_log_tally_fini(&check->tally);

@@ -16,7 +16,7 @@
 
 /*
  * Calls report for each fault, in the order in which the check finds the faults. If report is NULL,
- * the faults are only counted. *result gets the counts, also after an error. fd stays the caller's.
+ * the faults are only counted. *result gets the counts, also after an error. The caller keeps fd.
  */
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 		  void *arg, struct posix_trace_check_np *result);

@@ -5,8 +5,8 @@
  *
  * The payload has passed the readers' checks (B6, B7). This file adds the rules that a reader of
  * events can do without: exact ranges of time, numbers without gaps, the index, schemas, mappings.
- * After a damaged part counts and places cannot agree any more; comparisons that depend on them
- * are left out, so that one damage makes one report.
+ * Behind a damaged part, counts and places cannot agree any more. So comparisons of them are left
+ * out there, and one damage gives one report.
  */
 #include <errno.h>
 #include <string.h>
@@ -49,7 +49,10 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	struct ptx_log_sum *sum = &check->sum;
 	size_t bytes = block->record_bytes;
 
-	/* D3: from one block to the next, first_record grows by the earlier block's records. */
+	/*
+	 * D3: first_record of a block is that of the block before plus the number of records of
+	 * that block.
+	 */
 	if (check->any_block && block->first_record != check->next_record) {
 		/* The difference is the number of events that a reader misses (R7). */
 		if (block->first_record > check->next_record)
@@ -65,7 +68,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	}
 	/* After a gap the counts continue with this block, so that the gap is reported once. */
 	check->any_block = true;
-	/* The sum can wrap around only in a hostile log; the only effect is then a false report. */
+	/* The sum can wrap around only in a hostile log, and the only effect is a false report. */
 	check->next_record = block->first_record + block->records;
 	/* The records were checked with the payload: type and source are in range. */
 	ptx_log_tally_records(&check->tally, payload, bytes, (const void *)(payload + bytes));
@@ -73,7 +76,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
 	sum->records += block->records;
-	/* This is the size of the unpacked records, also if the block was packed (3.8). */
+	/* `bytes` is the size of the unpacked records, also if the block is packed (3.8). */
 	sum->record_bytes += bytes;
 	note_place(check, found);
 }
@@ -86,7 +89,7 @@ static bool same_places(const struct ptx_log_place *a, const struct ptx_log_plac
 
 /*
  * Checks I1: an INDEX block has the places of the DATA blocks before it. In a damaged log the
- * entries for the damaged blocks cannot be compared, so only the places for TOP are noted.
+ * entries cannot be compared, so the function only notes the place of the INDEX block for TOP.
  */
 static void judge_index(struct ptx_check *check, const struct ptx_log_found *found,
 			const struct ptx_log_place *place)
@@ -102,7 +105,8 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 		least = place[i].time_min < least ? place[i].time_min : least;
 	/*
 	 * In a sequence an INDEX block follows the blocks that it covers, and has all of them. In
-	 * slots all INDEX blocks are in the tail, so one of them has only a part of the places.
+	 * slots all INDEX blocks are in the tail, so an INDEX block may have only a part of the
+	 * places.
 	 */
 	if (!check->damaged &&
 	    (block->records > waiting ||
@@ -116,8 +120,8 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	 */
 	check->indexed += block->records < waiting ? block->records : waiting;
 	/*
-	 * In a long sequence the places would need memory for the whole log, so the array begins
-	 * anew.
+	 * If all places are in an INDEX block, the array begins anew. Otherwise a long sequence
+	 * would need memory for the places of the whole log.
 	 */
 	if (check->indexed == check->places)
 		check->indexed = check->places = 0;
@@ -164,7 +168,7 @@ static void note_names(struct ptx_check *check, const struct ptx_log_found *foun
 static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *found,
 			  const struct ptx_log_schema *entry)
 {
-	/* Only whether the text is a schema matters here. */
+	/* Only the result of the parser is used, not this structure. */
 	struct posix_trace_schema_np schema;
 
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_schema_next(entry)) {
@@ -185,7 +189,7 @@ static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *
 			   const struct ptx_log_mapping *entry)
 {
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_mapping_next(entry)) {
-		/* A constant text, or NULL. */
+		/* why is a constant text, or NULL. */
 		const char *why = ptx_log_check_mapping(entry);
 
 		if (why)
@@ -212,12 +216,15 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		ptx_check_fault(check, found->offset, found->end - found->offset, "%s", why);
 		check->damaged = true;
 	}
-	/* Older readers would read compressed bytes as records. The header must warn them. */
+	/*
+	 * Older readers would read compressed bytes as records. So the header must have the flag
+	 * that makes them refuse the log.
+	 */
 	if (found->form.frame_bytes && !check->log->header_damage &&
 	    !(check->log->header.flags_incompatible & PTX_LOG_COMPRESSED_LOG))
 		ptx_check_fault(check, found->offset, 0,
 				"a block is compressed, but the header does not say so");
-	/* A block that breaks only the strict rules is still used: its events are there. */
+	/* If a block breaks only the strict rules, its events are still used. */
 	if (!payload)
 		return false;
 	if (block->type > 0 && block->type < PTX_LOG_TYPES) {
@@ -227,7 +234,10 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 					(unsigned long long)block->number,
 					(unsigned long long)check->number[block->type]);
 	}
-	/* The next number follows this one even if this one was wrong: one fault, one report. */
+	/*
+	 * The expected number is the one after this block's, even if that was wrong. So one fault
+	 * gives one report.
+	 */
 	ptx_log_follow(check->number, block);
 	switch (block->type) {
 	case PTX_LOG_DATA:
@@ -265,15 +275,19 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 }
 
 /*
- * status is not compared: a reader cannot compute it. Every other member follows from the blocks
- * (E2).
+ * The member status is not compared, because a reader cannot compute it. Every other member can be
+ * computed from the blocks (E2).
  */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {
-	/* The damage was reported; a sum that differs would only repeat it. */
+	/*
+	 * The damage has been reported already. A difference of the sum would only report it again.
+	 */
 	if (check->damaged)
 		return;
-	/* Three reports at most: a user sees which of the counts is wrong. */
+	/*
+	 * There are three separate comparisons, so that a user sees which of the counts is wrong.
+	 */
 	if (sum->blocks != check->sum.blocks)
 		ptx_check_fault(
 			check, offset, 0, "the END block counts %llu blocks, there are %llu",

@@ -43,8 +43,8 @@ struct ptx_check {
 };
 
 /*
- * Reports a fault: bytes of the file at offset, 0 if it concerns the whole log, and a reason that
- * is formatted as by printf().
+ * Reports a fault: the offset and the number of bytes in the file, both 0 if the fault concerns the
+ * whole log, and a reason that is formatted as by printf().
  */
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));

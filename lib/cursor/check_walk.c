@@ -2,19 +2,19 @@
 /*
  * cursor/check_walk.c - visits all blocks of a log that is checked, in both arrangements.
  *
- * The visit does not rely on the index: it finds blocks where FORMAT says that they are, and the
- * index is then compared with them. Where no valid block is, it searches for the next one and
- * reports the bytes between, so that a fault has an offset and a length.
+ * The visit does not rely on the index: it looks for blocks at the places where FORMAT says that
+ * they are, and compares the index with the blocks. If no valid block is there, it searches for the
+ * next one and reports the bytes between, so that a fault has an offset and a length.
  */
 #include <string.h>
 
 #include "cursor/check_private.h"
 
 /*
- * Returns whether a log may end here, where no valid block follows. A writer that still works, or
- * was killed, leaves an unfinished last block, or bytes of an older file behind the last block. A
- * log that was completed or closed has no such place. A wrong checksum is always a fault, because a
- * writer that stops does not leave one.
+ * Returns whether a log may end here, where no valid block follows. If the writer still works or
+ * was killed, the last block may be unfinished, or bytes of an older file may follow the last
+ * block. In a log that was completed or closed, the function returns false. A wrong checksum is
+ * always a fault, because a writer that stops does not leave one.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {
@@ -32,8 +32,8 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
 
 /*
  * Visits the blocks from offset to the end of the file, each where the previous one ends. Bytes
- * behind END are a fault (E1) but damage no events. Each round moves offset forward, because a
- * block has at least its header, so the loop ends.
+ * behind END are a fault (E1), but do not count as damage of the log. Each round moves offset
+ * forward, because a block has at least its header, so the loop ends.
  */
 static void check_walk_walk(struct ptx_check *check, uint64_t offset)
 {
@@ -91,22 +91,22 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 	}
 	/*
 	 * Earlier blocks of names were overwritten, so the first one here may have any number. The
-	 * other types begin with 0.
+	 * numbers of the other types begin with 0.
 	 */
 	if (found->block.type == PTX_LOG_NAMES && !check->number[PTX_LOG_NAMES])
 		check->number[PTX_LOG_NAMES] = found->block.number;
 	ptx_check_block(check, found);
 	/*
-	 * A damaged payload here has no events, and the number is in the valid header. So the
-	 * counts of the log must agree nevertheless, and are compared.
+	 * A block of these areas has no events, and its number is in the valid header. So even if
+	 * the payload is damaged, the counts of the log must agree, and they are compared.
 	 */
 	check->damaged = damaged;
 	ptx_log_follow(check->number, &found->block);
 }
 
 /*
- * The offset of the tail, behind the last slot. Its first block is the first INDEX block, or TOP if
- * the log has no events. A log that is not complete has no tail.
+ * Returns the offset of the tail, which is behind the last slot. Its first block is the first INDEX
+ * block, or TOP if the log has no events. A log that is not complete has no tail.
  */
 static uint64_t check_walk_tail(struct ptx_check *check)
 {
@@ -119,8 +119,8 @@ static uint64_t check_walk_tail(struct ptx_check *check)
 
 /*
  * Checks the areas first, since a tail continues their numbers (N2). Then it checks the DATA blocks
- * that belong to the log, in the order of their numbers as the cursor has found them: the other
- * slots have no meaning (FORMAT 2). The tail comes last.
+ * that belong to the log, in the order of their numbers as the cursor has found them. Other slots
+ * do not belong to the log (FORMAT 2). The tail comes last.
  */
 void ptx_check_slots(struct ptx_check *check)
 {
@@ -132,7 +132,10 @@ void ptx_check_slots(struct ptx_check *check)
 	for (size_t i = 0; !check->err && i < log->slots; i++) {
 		uint64_t at = log->slot[i].offset;
 
-		/* The slot was listed by the index or by its header, so a block must be there. */
+		/*
+		 * The slot is in the list because of the index or because of the block's header, so
+		 * a block must be there.
+		 */
 		if (ptx_log_find(&check->log->window, at, at + log->header.slot_bytes,
 				 log->header.log_id, &found, &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_DATA) {
@@ -140,7 +143,10 @@ void ptx_check_slots(struct ptx_check *check)
 			check->damaged = true;
 			continue;
 		}
-		/* The oldest block: D3 and the sum begin with it. */
+		/*
+		 * This is the oldest block. The comparison of numbers (D3) and the sum begin with
+		 * it.
+		 */
 		if (!i) {
 			check->number[PTX_LOG_DATA] = found.block.number;
 			check->sum.overwritten = found.block.first_record;

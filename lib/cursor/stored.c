@@ -48,7 +48,10 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 	    !ptx_log_resync(&stored->window, offset, stored->data_end, stored->header.log_id,
 			    &found))
 		return false;
-	/* next_in_sequence() then compares its number, to find out whether blocks are missing. */
+	/*
+	 * next_in_sequence() then compares the number of the block that was found, to see whether
+	 * blocks are missing.
+	 */
 	stored->next_offset = found.offset;
 	stored_skipped(stored);
 	return true;
@@ -80,7 +83,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			 */
 			if (stored->next_offset >= stored->data_end ||
 			    (stored->live && verdict == PTX_LOG_SHORT))
-				return false; /* the end; of a growing log only for now */
+				return false; /* the end; a growing log may get more blocks later */
 			stored->damage = why;
 			if (!skip_damage(stored, stored->next_offset + 8))
 				return false;
@@ -94,9 +97,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		if (found.block.type != PTX_LOG_DATA) {
 			/*
-			 * Readers of events do not need this block. The recovery of a log that has
-			 * no END does, so its damage is counted; but no event is missing, so there
-			 * is no gap. In a log that grows the block may be unfinished.
+			 * Readers of events do not need this block. The recovery of a log without
+			 * END needs it, so its damage is counted. No event is missing, so there is
+			 * no gap. In a log that grows the block may be unfinished.
 			 */
 			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
 				stored->damaged_parts++;
@@ -116,8 +119,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			}
 		}
 		/*
-		 * The range of times in the header is exact (D2), so it is enough to skip
-		 * a block.
+		 * The range of times in the header is exact (D2), so the block can be skipped
+		 * without reading its payload.
 		 */
 		if (found.block.time_min > stored->until_ns) {
 			stored->next_offset = found.end;
@@ -130,8 +133,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			return true;
 		}
 		/*
-		 * The payload is invalid. The header gives the block's end, so no search is needed
-		 * (R7).
+		 * If the payload is invalid, the header still gives the block's end, so no search
+		 * is needed (R7).
 		 */
 		if (!stored->salvage)
 			return false;
@@ -141,15 +144,15 @@ static bool next_in_sequence(struct ptx_stored *stored)
 }
 
 /*
- * Whether a block is the one that the list of slots expects. In a completed log the list comes from
- * the index, which has no numbers: number_slots() has assumed that they rise by one. If a writer
- * died and a guardian gave up damaged blocks (W2), numbers are missing and the assumption is wrong.
- * The block is then identified by first_record, which the index has.
+ * Returns true if the block is the one that the list of slots has for this slot. In a completed log
+ * the list comes from the index, which has no numbers: number_slots() has assumed that they rise by
+ * one. If a writer died and a guardian gave up damaged blocks (W2), numbers are missing and the
+ * assumption is wrong. The block is then identified by first_record, which the index has.
  */
 static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 			   const struct ptx_log_block *block)
 {
-	/* The number is compared first; it is right in all logs but the damaged ones. */
+	/* The number is compared first. It is right in all logs that are not damaged. */
 	return block->type == PTX_LOG_DATA &&
 	       (block->number == slot->number ||
 		(stored->complete && stored->salvage && block->number >= stored->next_number &&
@@ -157,8 +160,9 @@ static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_sto
 }
 
 /*
- * Visits the blocks of the list of slots, from the oldest on. In a log that is being written a slot
- * may be overwritten at any time; the block then has another number and ends the reading.
+ * Visits the blocks of the list of slots, from the oldest on. In a log that is being written, the
+ * writer may overwrite a slot at any time. The block in the slot then has another number, and the
+ * reading ends there.
  */
 static bool next_in_slots(struct ptx_stored *stored)
 {
@@ -182,8 +186,8 @@ static bool next_in_slots(struct ptx_stored *stored)
 			good = false;
 		}
 		/*
-		 * The block before this one is missing: a guardian gave it up, or it is
-		 * unreadable.
+		 * The block before this one is missing: a guardian gave it up, or it cannot be
+		 * read.
 		 */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
@@ -194,13 +198,16 @@ static bool next_in_slots(struct ptx_stored *stored)
 		good = good && ptx_stored_take(stored, &found);
 		if (!good && !stored->salvage)
 			return false;
-		/* From here on the slot is dealt with: a second call continues behind it. */
+		/* This slot is done: the next call continues with the next slot. */
 		stored->next_slot++;
 		if (good)
 			return true;
 		stored_skipped(stored);
 	}
-	/* At a limit of ptx_stored_until() the log has not ended. */
+	/*
+	 * If the reading ends only because of ptx_stored_until(), the end of the log is not
+	 * reached.
+	 */
 	stored->ended = stored->next_slot == stored->slots;
 	return false;
 }
@@ -224,7 +231,7 @@ bool ptx_stored_next_block(struct ptx_stored *stored)
 	return found;
 }
 
-/* The limit of ptx_stored_until() stays: it belongs to the caller's question, not the position. */
+/* The limit of ptx_stored_until() is kept, because it does not depend on the position. */
 void ptx_stored_rewind(struct ptx_stored *stored)
 {
 	stored->here.at = stored->here.end = NULL;
@@ -232,8 +239,8 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
 	/*
-	 * D3: numbers of a sequence begin with 0, those of slots with the number of the oldest
-	 * block.
+	 * D3: the numbers of the blocks of a sequence begin with 0. In slots the first number is
+	 * that of the oldest block.
 	 */
 	/* The first event is that of the first block, in both arrangements. */
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
@@ -243,7 +250,9 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->ended = false;
 }
 
-/* The text is constant. The next call that reads a block replaces the reason. */
+/*
+ * The text is constant. The next call that reads a block changes which text this function returns.
+ */
 const char *ptx_stored_damage(const struct ptx_stored *stored)
 {
 	return stored->damage;

@@ -7,7 +7,7 @@
  * causes an error and no signal. Memory is bounded by the largest block, not by the log's size.
  *
  * Owner     one caller at a time; the functions do not lock. Different cursors are independent.
- * Errors    0 or an error number; errno stays.
+ * Errors 0 or an error number; errno is unchanged.
  */
 #ifndef PTX_CURSOR_STORED_H
 #define PTX_CURSOR_STORED_H
@@ -63,8 +63,8 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
 /*
  * From now on the cursor skips each block whose events are all younger than until_ns, and ends
- * where only such blocks follow. It still returns younger events of other blocks. INT64_MAX: no
- * limit. The position stays.
+ * where only such blocks follow. It still returns younger events of other blocks. INT64_MAX means
+ * that there is no limit. The position is unchanged.
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 
@@ -82,7 +82,8 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
 
 /*
- * The text of the type's schema, NULL if the log has none. It was not parsed, so it may be wrong.
+ * The text of the type's schema, or NULL if the log has none. The text was not parsed, so it may
+ * not be a schema.
  */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type);
 
@@ -96,9 +97,10 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored);
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
- * The number of damaged parts that the cursor has met since ptx_stored_rewind(): of events, names,
- * index or ledger. In a log with slots, a cursor that returns events reads neither the areas of
- * names and lists nor the tail. This function reads them if the cursor has reached the end.
+ * The number of damaged parts that the cursor has found since ptx_stored_rewind(). A part may be
+ * one of events, names, index or ledger. In a log with slots, a cursor that returns events reads
+ * neither the areas of names and lists nor the tail. This function reads them if the cursor has
+ * reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 
@@ -139,9 +141,9 @@ ptx_inline size_t ptx_stored_len(const struct ptx_stored *stored)
 }
 
 /*
- * The hot path of all readers, inlined into the public functions. It checks no record, as the block
- * was checked as a whole when it was read. The table of threads is behind the records, in the same
- * buffer.
+ * This is the hot path of all readers, and is inlined into the public functions. It does not check
+ * the record, because the whole block was checked when it was read. The table of threads is behind
+ * the records, in the same buffer.
  */
 ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_damage.c - counts the damaged parts of a log, as far as it was read.
+ * cursor/stored_damage.c - counts the damaged parts among the parts of a log that were read.
  *
  * In a sequence a reader of events passes every block, so the cursor counts on its way. In slots it
  * passes neither the areas nor the tail; these are read here once the cursor has reached the end.
@@ -11,7 +11,7 @@
 /* The state of one pass over the areas and the tail. */
 struct survey {
 	struct ptx_stored *stored;
-	uint64_t next[PTX_LOG_TYPES]; /* the number expected of the next block of a type */
+	uint64_t next[PTX_LOG_TYPES]; /* the number that the next block of each type should have */
 	uint64_t parts;
 };
 
@@ -50,7 +50,7 @@ static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *fo
 
 /*
  * Visits the tail from its first INDEX block to END. Each block begins where the previous one ends.
- * A header that is damaged counts once and ends the pass, as nothing shows where the next block
+ * A damaged header counts once and ends the pass, because it does not show where the next block
  * begins.
  */
 static void survey_tail(struct survey *survey)
@@ -71,8 +71,8 @@ static void survey_tail(struct survey *survey)
 }
 
 /*
- * Damage of the header and of its closing area is always counted. The areas and the tail are read
- * by each call anew: programs ask once, at the end.
+ * Damage of the header and of its closing area is always counted. Each call reads the areas and the
+ * tail anew. This is cheap enough, because programs call the function once, at the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 {
@@ -81,7 +81,10 @@ uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 			 (stored->header_damage != NULL);
 	struct survey survey = { .stored = stored };
 
-	/* At the end the window has no block of the cursor, so it may be used. */
+	/*
+	 * At the end of the log the cursor does not need its window any more, so the function may
+	 * use it.
+	 */
 	if (!stored->ended || ptx_stored_is_sequence(stored) || stored->live)
 		return parts;
 	ptx_stored_visit_beside(stored, survey_beside, &survey);

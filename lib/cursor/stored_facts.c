@@ -12,7 +12,7 @@
 #include "cursor/stored_private.h"
 #include "log/format_tally.h"
 
-/* The values are those of the file: users check them as any other attributes. */
+/* The values come from the file, so users check them like any other attributes. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored)
 {
 	return &stored->facts;
@@ -56,19 +56,23 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 
 /*
  * Counts the events of the log. It opens a second cursor, so that the position, the gap and the
- * window of the caller's cursor stay. EBADF: the program has closed the descriptor meanwhile.
+ * window of the caller's cursor are unchanged. Returns EBADF if the program has closed the
+ * descriptor meanwhile.
  */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {
 	struct ptx_stored *reader;
-	/* The identity is compared, because the program may have closed the duplicate. */
+	/*
+	 * The identity of the file is compared first, because the program may have closed the
+	 * cursor's duplicate.
+	 */
 	int err = EBADF;
 
 	if (ptx_file_is(stored->window.fd, &stored->window.file, 0))
 		err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
 	if (err)
 		return err;
-	/* Counts block by block: the records need not be returned one by one. */
+	/* The records of each block are counted together, so ptx_stored_next() is not needed. */
 	while (ptx_stored_next_block(reader))
 		ptx_log_tally_records(tally, reader->here.at,
 				      (size_t)(reader->here.end - reader->here.at),
@@ -91,7 +95,10 @@ static void stored_facts_rebuild(struct ptx_stored *stored)
 	ptx_log_tally_init(&tally);
 	/* ptx_log_tally_report() replaces the ledger only if it succeeds. */
 	if (!count_events(stored, &tally) && !ptx_log_tally_report(&tally, &stored->ledger)) {
-		/* FORMAT R3. Lines by type and thread then have no losses. */
+		/*
+		 * FORMAT R3: the total is that of the closing area. The lines of types and threads
+		 * do not have the losses then.
+		 */
 		if (stored->has_total)
 			stored->ledger.total = total;
 		stored->has_ledger = !stored->live;
@@ -103,8 +110,9 @@ static void stored_facts_rebuild(struct ptx_stored *stored)
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 {
 	/*
-	 * The ledger is made by the first call and not before, since that reads the whole log. The
-	 * object is not const in memory, and a cursor has one caller at a time.
+	 * The ledger is made by the first call and not before, since the function must read the
+	 * whole log for it. The cast is permitted, because the object itself is not const. A cursor
+	 * has one caller at a time, so no other thread sees the change.
 	 */
 	if (!stored->has_ledger)
 		stored_facts_rebuild((struct ptx_stored *)(uintptr_t)stored);

@@ -36,17 +36,18 @@ static int private_descriptor(int fd, int *own)
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	/* EINVAL, as the standard names it for a descriptor that is no trace log (OPEN). */
+	/* The standard requires EINVAL for a descriptor that is no trace log (OPEN). */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY || fstat(fd, &st) ||
 	    !S_ISREG(st.st_mode))
 		return EINVAL;
-	/* EMFILE is reported as it is: it says nothing about the log. */
+	/* An error such as EMFILE is returned as it is, because it is no fault of the log. */
 	return ptx_file_duplicate(fd, own);
 }
 
 /*
  * Returns the checked payload of the block of this type at offset, or NULL. The offset comes from
- * the file; B1 demands a multiple of 8, and ptx_log_find() that the block ends within the file.
+ * the file. So the function checks that it is a multiple of 8 (B1), and ptx_log_find() checks that
+ * the block ends within the file.
  */
 static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
 				     enum ptx_log_type type, struct ptx_log_found *found)
@@ -62,8 +63,8 @@ static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
 }
 
 /*
- * Copies TOP, because the window moves on. *good: TOP is valid. Without memory the log cannot be
- * opened, although it may be intact.
+ * Copies TOP, because the window is used for other blocks later. Sets *good to whether TOP is
+ * valid. If there is no memory, the log cannot be opened, although it may be intact.
  */
 static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 {
@@ -87,10 +88,10 @@ static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 }
 
 /*
- * LOOP: makes the list of slots from all INDEX blocks. *good: all of them are valid, and no place
- * is in front of the slots. time_max of a slot is time_top, on which seeks rely: it never
- * decreases. A hostile TOP may name one INDEX block many times; the list is then bounded by the
- * size of TOP times 1024 places, and memory.
+ * For a LOOP log, makes the list of slots from all INDEX blocks. *good remains true if all of them
+ * are valid and no place is in front of the slots. time_max of a slot becomes time_top of its
+ * place. Seeks rely on time_top, because it never decreases. A hostile TOP may name one INDEX block
+ * many times; the list is then bounded by the size of TOP times 1024 places, and memory.
  */
 static int take_slots(struct ptx_stored *stored, bool *good)
 {
@@ -114,11 +115,14 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 			slot = &stored->slot[stored->slots++];
 			memset(slot, 0, sizeof(*slot));
 			slot->offset = place->offset;
-			/* Identifies the block when the cursor reads it. */
+			/* The cursor identifies the block by this member when it reads the slot. */
 			slot->first_record = place->first_record;
 			slot->time_min = place->time_min;
 			slot->time_max = place->time_top;
-			/* An area is no slot: the cursor would read a block of names as events. */
+			/*
+			 * The place must not be in the areas before the slots: the cursor would
+			 * take a block of names for events there.
+			 */
 			if (place->offset < h->slots_offset) {
 				*good = false;
 				return 0;
@@ -143,7 +147,8 @@ static bool number_slots(struct ptx_stored *stored)
 				 stored->header.log_id, &found, &why) != PTX_LOG_GOOD)
 			continue;
 		/*
-		 * Backwards and forwards from this block; numbers may wrap around in a hostile log.
+		 * The numbers are counted backwards and forwards from this block. In a hostile log
+		 * they may wrap around.
 		 */
 		for (size_t n = 0; n < stored->slots; n++)
 			stored->slot[n].number = found.block.number - i + n;
@@ -187,9 +192,9 @@ static void take_skips(struct ptx_stored *stored, uint64_t offset)
 }
 
 /*
- * R2: reads the tail, from the last 16 bytes on. *complete: END and all blocks that it names are
- * valid. Otherwise stored_open_forget() removes the members that were set, before the log is
- * recovered.
+ * R2: reads the tail, from the last 16 bytes on. *complete becomes true if END and all blocks that
+ * it names are valid. Otherwise stored_open_forget() removes the members that were set, before the
+ * log is recovered.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -210,7 +215,10 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	if (size & 7 || size < PTX_LOG_HEADER_BYTES + sizeof(*end))
 		return 0;
 	ending = ptx_log_window_at(&stored->window, size - sizeof(*ending), sizeof(*ending));
-	/* The log was not completed, or its end is missing: R3 to R6 decide. */
+	/*
+	 * If there is no END, the log was not completed, or its end is missing. Then R3 to R6
+	 * apply.
+	 */
 	if (!ending || memcmp(ending->magic, PTX_LOG_END_MAGIC, sizeof(ending->magic)))
 		return 0;
 	end = stored_open_fetch(stored, ending->end_offset, PTX_LOG_END, &found);
@@ -233,7 +241,10 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	if (!err && found.end < copy.end_offset)
 		take_skips(stored, found.end);
 	if (!err)
-		/* The index makes seeks fast; slots cannot be found without it. */
+		/*
+		 * The index makes seeks fast. In a completed log of slots, the blocks are found
+		 * only by it.
+		 */
 		err = take_top(stored, copy.top_offset, &good);
 	/* In a sequence INDEX blocks are read when a seek needs them. */
 	if (!err && good && !ptx_stored_is_sequence(stored)) {
@@ -265,9 +276,9 @@ static bool closing_says(const struct ptx_stored *stored, const char *state)
 }
 
 /*
- * R4. When a writer has died, its guardian completes the log. That takes some milliseconds, for a
- * large log seconds, and the reader waits for it. The wait is bounded, because a guardian may be
- * stopped and its file system may hang. Then the log still counts as being written.
+ * R4. When a writer has died, its guardian completes the log. This takes some milliseconds, or some
+ * seconds for a large log. The reader waits for the guardian's end. The wait is bounded, because a
+ * guardian may be stopped and its file system may hang. Then the log still counts as being written.
  */
 static bool is_being_written(const struct ptx_stored *stored)
 {
@@ -279,17 +290,20 @@ static bool is_being_written(const struct ptx_stored *stored)
 		.pid_space = h->writer_pid_space,
 	};
 
-	/* The guardian has the same boot id and pid space; only id and start differ. */
+	/*
+	 * Writer and guardian have the same boot id and pid name space. Only the process id and the
+	 * start time differ.
+	 */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
-	/* If this file is a copy of the log, the writer writes another file. */
+	/* If this file is only a copy of the log, the writer writes into another file. */
 	/* R4 compares device and inode of the file that was opened. */
 	if (!ptx_log_is_file(stored->window.fd, &file))
 		return false;
 	if (ptx_log_writer_may_run(&writer))
 		return true;
 	/*
-	 * There is no guardian of a log in a pipe, of one that has ended, or of one of
-	 * version 1.1.
+	 * A log in a pipe has no guardian, nor has a log that was ended or a log of version
+	 * 1.1.
 	 */
 	if (!closing_says(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;
@@ -299,7 +313,10 @@ static bool is_being_written(const struct ptx_stored *stored)
 	return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);
 }
 
-/* Frees everything that was read, and makes the members empty. The log is then read or closed. */
+/*
+ * Frees everything that was read, and makes the members empty. Afterwards the log is read again or
+ * closed.
+ */
 static void stored_open_forget(struct ptx_stored *stored)
 {
 	free(stored->top);
@@ -346,8 +363,8 @@ static int stored_open_recover(struct ptx_stored *stored)
 }
 
 /*
- * Implements R1, R2 and, for salvage, R8. A header that is damaged is repaired only if the caller
- * wants that: programs must not take a guessed attribute for a true one.
+ * Implements R1, R2 and, for salvage, R8. A damaged header is repaired only if the caller wants
+ * salvage, because otherwise programs would take guessed attributes for true ones.
  */
 static int read_ends(struct ptx_stored *stored)
 {
@@ -375,7 +392,10 @@ static int read_ends(struct ptx_stored *stored)
 	return read_ending(stored, &stored->complete);
 }
 
-/* Reads header and tail again: the file may have changed since, so nothing from before counts. */
+/*
+ * Reads header and tail again. The file may have changed since, so everything that was read before
+ * is discarded.
+ */
 static int read_ends_again(struct ptx_stored *stored)
 {
 	const int fd = stored->window.fd;
@@ -397,9 +417,9 @@ static int stored_open_examine(struct ptx_stored *stored)
 	int err = read_ends(stored);
 
 	/*
-	 * A log that is not complete is read once more when no process writes it, and always for
-	 * salvage: it may have been completed between the first reading and the call of
-	 * is_being_written() (R4).
+	 * If the log is not complete and no process writes it, it is read once more. For salvage it
+	 * is always read once more. The reason is that it may have been completed between the first
+	 * reading and the call of is_being_written() (R4).
 	 */
 	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);
@@ -422,7 +442,7 @@ static int stored_open_examine(struct ptx_stored *stored)
 
 /*
  * The descriptor is duplicated first, so that the identity of the file is that of the log until
- * close. Each label undoes one step. errno stays.
+ * close. Each label undoes one step. errno is unchanged.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 {

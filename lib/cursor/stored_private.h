@@ -36,9 +36,9 @@ struct ptx_stored {
 	uint64_t tail;          /* complete: offset of TOP */
 	size_t next_slot;       /* slots: index into slot[] */
 	int64_t until_ns;       /* the caller does not want younger events */
-	uint64_t stop_offset;   /* sequence: blocks behind it are not wanted */
+	uint64_t stop_offset;   /* sequence: blocks that begin behind it are not wanted */
 	size_t stop_slot;       /* slots: blocks from this index on are not wanted */
-	uint64_t damaged_parts; /* met since ptx_stored_rewind() */
+	uint64_t damaged_parts; /* found since ptx_stored_rewind() */
 	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
 	/*
@@ -78,8 +78,8 @@ void ptx_stored_repair(struct ptx_stored *stored);
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
 
 /*
- * The two functions find blocks, names, lists, index and sum of a log that was not completed (R5
- * for a sequence, R6 for slots). ENOMEM.
+ * The two functions find the blocks, names, lists, index and sum of a log that was not completed
+ * (R5 for a sequence, R6 for slots). They return 0 or ENOMEM.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);
@@ -93,8 +93,9 @@ static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_vi
 }
 
 /*
- * array points to a pointer to elements of size bytes, count of which are used. Makes room for one
- * more by doubling; returns false without memory, and the array is then unchanged.
+ * array is the address of a pointer to an array. Its elements have size bytes each, and count of
+ * them are used. Makes room for one more by doubling; returns false without memory, and the array
+ * is then unchanged.
  */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);
 

@@ -2,8 +2,9 @@
 /*
  * cursor/stored_recover.c - finds the content of a log that was not completed.
  *
- * FORMAT 6, rules R5 and R6. Only headers are read, 88 bytes for 64 KiB of records, and the
- * payloads of names, of lists and of the last block, which may be unfinished.
+ * FORMAT 6, rules R5 and R6. The functions read the header of each block, which has 88 bytes for 64
+ * KiB of records. They read the payload only of names, of lists and of the last block, because that
+ * may be unfinished.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 		return true;
 	/* array has another pointer type than void, so it must not be read as one. */
 	memcpy(&old, array, sizeof(old));
-	/* The product would overflow; only a hostile log could get here. */
+	/* If the product would overflow, the log is hostile. */
 	if (more > SIZE_MAX / size)
 		return false;
 	memory = realloc(old, more * size);
@@ -38,8 +39,9 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 }
 
 /*
- * Notes an INDEX block on the way: seeks can use it like one that TOP names. The fields are those
- * of its header, whose checksum is right; its entries are checked when they are used.
+ * Notes an INDEX block that is found while the blocks are visited. Seeks can use it like an INDEX
+ * block that TOP names. The fields are those of its header, whose checksum is right; its entries
+ * are checked when they are used.
  */
 static int note_index(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -56,7 +58,7 @@ static int note_index(struct ptx_stored *stored, const struct ptx_log_found *fou
 	return 0;
 }
 
-/* Names of a block with an invalid payload are missing; the events are there all the same. */
+/* If the payload of a NAMES block is invalid, its names are missing, but no event is. */
 static void note_names(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -86,8 +88,9 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 }
 
 /*
- * Takes a LEDGER block. If no valid END follows, the log ends within its tail. The ledger is the
- * writer's own, so it is better than one that is made from the events.
+ * Adopts the ledger of a LEDGER block. Such a block is in the tail, so the log may end within its
+ * tail, without END. The writer itself has made this ledger, so it is better than one that is made
+ * from the events.
  */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -114,7 +117,7 @@ static void note_skips(struct ptx_stored *stored, const struct ptx_log_found *fo
 		ptx_log_decode_skips(&found->block, payload, &stored->ledger);
 }
 
-/* R5: a valid END block on the way makes the log complete. */
+/* R5: if a valid END block is found while the blocks are visited, the log is complete. */
 static void note_end(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -124,7 +127,7 @@ static void note_end(struct ptx_stored *stored, const struct ptx_log_found *foun
 		return;
 	/* The caller ends its loop: no block follows END. */
 	stored->complete = true;
-	/* The writer's own sum replaces the one that was counted. */
+	/* The sum that the writer has stored replaces the one that was counted here. */
 	stored->sum = end->sum;
 }
 
@@ -141,7 +144,7 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 	sum->record_bytes += block->record_bytes;
 }
 
-/* Removes the last block from the sum again; the status, which is not counted, stays. */
+/* Removes the last block from the sum again. The status in the sum is unchanged. */
 static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *before)
 {
 	/* Only the counts are set back: names and lists of earlier blocks stay. */
@@ -153,8 +156,8 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 }
 
 /*
- * Implements R5. Names and lists are read as they are met. For salvage the search continues behind
- * a damaged part (R7), so that the sum also has the blocks there.
+ * Implements R5. Names and lists are read where they are found. For salvage the search continues
+ * behind a damaged part (R7), so that the sum also has the blocks there.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
 {
@@ -182,7 +185,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 			before = stored->sum;
 			/* The block is kept, in case its payload turns out to be unfinished. */
 			last = found;
-			/* A block that was overwritten meanwhile counts with its new header. */
+			/* If the block was overwritten meanwhile, it counts with its new header. */
 			add_block(stored, &found.block);
 			break;
 		case PTX_LOG_NAMES:
@@ -218,7 +221,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		remove_block(stored, &before);
 		offset = last.offset;
 	}
-	/* A log that grows has no end; the cursor stops where no block is yet. */
+	/* A log that grows has no fixed end. The cursor stops where there is no block yet. */
 	/* Nothing behind this offset is read (R5). */
 	stored->data_end = stored->live ? UINT64_MAX : offset;
 	return err;
@@ -236,9 +239,9 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * R6: a writer skips no slot. So behind so many slots without a block there are no further blocks,
- * or the log is too damaged to find them. A sparse file of terabytes would otherwise be read to its
- * end.
+ * R6: a writer skips no slot. So if this many slots in a row have no block, no blocks follow, or
+ * the log is too damaged to find them. Without this limit, a sparse file of terabytes would be read
+ * to its end.
  */
 #define EMPTY_SLOTS_MAX 4096u
 
@@ -255,7 +258,7 @@ static int stored_recover_gather(struct ptx_stored *stored)
 	     at < stored->window.file_bytes && empty < EMPTY_SLOTS_MAX; at += h->slot_bytes) {
 		struct ptx_stored_slot *slot;
 
-		/* Reset below if the slot has a block. */
+		/* This is set back to 0 below if the slot has a block. */
 		empty++;
 		if (ptx_log_find(&stored->window, at, at + h->slot_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
@@ -266,7 +269,7 @@ static int stored_recover_gather(struct ptx_stored *stored)
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 			return ENOMEM;
 		slot = &stored->slot[stored->slots++];
-		/* Enough to read the block again, and to order it among the others. */
+		/* These members are enough to read the block again and to sort the slots. */
 		slot->offset = at;
 		slot->number = found.block.number;
 		slot->first_record = found.block.first_record;
@@ -287,7 +290,9 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 {
 	const char *why;
 
-	/* Header, type, number and payload: each may have changed since. */
+	/*
+	 * Header, type, number and payload are checked again, because each may have changed since.
+	 */
 	return ptx_log_find(&stored->window, slot->offset,
 			    slot->offset + stored->header.slot_bytes, stored->header.log_id, found,
 			    &why) == PTX_LOG_GOOD &&
@@ -318,7 +323,10 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		 */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
-		/* The number is kept already, or the block is too old to count (W4). */
+		/*
+		 * The block is left out if a block with this number is kept already, or if it is
+		 * too old to count (W4).
+		 */
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;
 		/*
@@ -331,7 +339,7 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		/* The newest block: its header has the number of the oldest one that counts. */
 		if (!kept)
 			oldest = found.block.oldest;
-		/* In place: kept is never greater than i. */
+		/* The copy within the array is safe, because kept is never greater than i. */
 		slot[kept++] = slot[i];
 	}
 	stored->slots = kept;
@@ -353,8 +361,8 @@ static void find_names(struct ptx_stored *stored)
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
 	/*
-	 * A number of 0 is possible, so a block with an equal number is read, too, which is
-	 * harmless.
+	 * The number of a block may be 0, so the comparison below also accepts an equal number. To
+	 * read two such blocks does no harm.
 	 */
 	uint64_t newest = 0;
 	const void *payload;
@@ -401,9 +409,10 @@ static int find_said(struct ptx_stored *stored)
 }
 
 /*
- * time_max of each slot becomes the greatest time so far, as time_top of an index: seeks rely on
- * values that never decrease. first_record of the oldest block is the number of events that are no
- * longer in the file, so the status says that the log was full and has overwritten events.
+ * time_max of each slot becomes the greatest time up to this slot, like time_top in an index,
+ * because seeks rely on values that never decrease. first_record of the oldest block is the number
+ * of events that are no longer in the file, so the status says that the log was full and has
+ * overwritten events.
  */
 int ptx_stored_recover_slots(struct ptx_stored *stored)
 {
@@ -415,7 +424,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 
 	find_names(stored);
 	err = find_said(stored);
-	/* ENOMEM ends the opening; damage does not. */
+	/* ENOMEM ends the opening of the log, but damage does not. */
 	if (!err)
 		err = stored_recover_gather(stored);
 	if (err)
@@ -424,7 +433,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	for (size_t i = 0; i < stored->slots; i++) {
 		struct ptx_stored_slot *slot = &stored->slot[i];
 
-		/* Never decreasing, like time_top of the index (3.6). */
+		/* This time never decreases, like time_top of the index (3.6). */
 		time_top = slot->time_max > time_top ? slot->time_max : time_top;
 		slot->time_max = time_top;
 		if (ptx_log_find(&stored->window, slot->offset, UINT64_MAX,

@@ -5,7 +5,7 @@
  * Blocks cannot be read without three fields of the header: the id of the log, the arrangement, and
  * the places of the slots. The blocks show the same facts. Each has the id. In a sequence a block
  * begins where the previous one ends, and the first one behind the header. Slots are at equal
- * distances. So these fields of the header are used as far as the blocks agree with them.
+ * distances. So each of these fields of the header is used only if the blocks agree with it.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 /* Properties of all blocks of the log. */
 struct survey {
 	size_t adjacent; /* DATA and NAMES blocks with another block directly behind them */
-	size_t apart;    /* and those without such a block */
+	size_t apart;    /* DATA and NAMES blocks without another block directly behind them */
 	bool fits;       /* all blocks are where the header's areas permit */
 	uint64_t first;  /* offset of the first DATA block, 0 none */
 	uint64_t stride; /* greatest common divisor of the distances from it to the others */
@@ -25,8 +25,9 @@ struct survey {
 };
 
 /*
- * Returns the header's id if some block has it; otherwise that of the first valid block. A payload
- * is checked as well: what looks like a header may be the data of an event.
+ * Returns the header's id if some block has it; otherwise that of the first valid block. The
+ * payload of a block is checked as well, because bytes that look like a header may be the data of
+ * an event.
  */
 static uint64_t find_id(struct ptx_stored *stored)
 {
@@ -43,7 +44,9 @@ static uint64_t find_id(struct ptx_stored *stored)
 	return stored->header.log_id;
 }
 
-/* Euclid's algorithm; a == 0 gives b, so that the first distance is the first result. */
+/*
+ * Euclid's algorithm. If a is 0, the result is b, so the first distance becomes the first result.
+ */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
 	while (b) {
@@ -91,9 +94,9 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
 }
 
 /*
- * Visits all blocks of this id. The log has blocks directly behind each other if it is a sequence;
- * in slots there is usually free room behind a block. Damage breaks single pairs only, so the
- * majority decides (R8).
+ * Visits all blocks of this id. In a sequence blocks are directly behind each other; in slots there
+ * is usually free room behind a block. A damage affects only few pairs of blocks, so the majority
+ * of pairs decides (R8).
  */
 static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
 {
@@ -116,7 +119,10 @@ static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
 			survey->adjacent += counts;
 		else if (counts || offset == PTX_LOG_HEADER_BYTES)
 			survey->apart++;
-		/* The tail is without gaps in both arrangements, so it shows nothing. */
+		/*
+		 * In both arrangements the blocks of the tail follow each other directly, so they
+		 * do not count here.
+		 */
 		counts = found.block.type == PTX_LOG_DATA || found.block.type == PTX_LOG_NAMES;
 		if (found.block.type == PTX_LOG_DATA)
 			note_data(survey, h, &found);
@@ -137,8 +143,9 @@ static bool is_sequence(const struct ptx_log_header *h, const struct survey *sur
 
 /*
  * Derives the areas from the places of the blocks. Slots without a block do not matter to a reader.
- * The lists area is given up: nothing but the header says where it is, and the log remains readable
- * without it. With a single DATA block there is no distance: its own length is used then.
+ * The lists area is not used: only the damaged header says where it is, and the log can be read
+ * without it. If there is a single DATA block, there is no distance, and the length of that block
+ * is used instead.
  */
 static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 {
@@ -155,9 +162,9 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 }
 
 /*
- * The arrangement is set to slots during the survey, so that the header's areas are compared. Then
- * the result of the survey decides about the arrangement. Then the other fields are replaced if
- * they are impossible.
+ * During the survey the arrangement in the header is that of slots, so that the header's areas are
+ * compared with the blocks. Then the result of the survey decides about the arrangement. Then the
+ * other fields are replaced if they are impossible.
  */
 void ptx_stored_repair(struct ptx_stored *stored)
 {

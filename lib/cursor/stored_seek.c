@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_seek.c - moves a cursor to a time. The index leads there, so few blocks are read,
- * however long the log is.
+ * cursor/stored_seek.c - moves a cursor to a time. The index gives the place, so only few blocks
+ * are read, however long the log is.
  *
  * time_top is the greatest time up to and including a block. It never decreases, even if single
  * events are late or the clock was set back. So the first event that is not older than a time is in
@@ -11,7 +11,10 @@
 
 #include "cursor/stored_private.h"
 
-/* Binary search: the first of count places whose time_top reaches when; count if none does. */
+/*
+ * Returns the index of the first of count places whose time_top is not less than `when`, or count
+ * if there is none. It is a binary search.
+ */
 static size_t first_reaching(const struct ptx_log_place *place, size_t count, int64_t when)
 {
 	size_t low = 0;
@@ -28,9 +31,9 @@ static size_t first_reaching(const struct ptx_log_place *place, size_t count, in
 }
 
 /*
- * Sequence: returns an offset before which no wanted block begins. Without a usable index it is the
- * beginning: the search then is slower, but not wrong. The index may be hostile: then the cursor
- * begins at a wrong block, and still returns valid events only.
+ * For a sequence, returns an offset before which no wanted block begins. If no index can be used,
+ * this is the offset of the first block: the search is then slower, but not wrong. The index may be
+ * hostile: then the cursor begins at a wrong block, and still returns valid events only.
  */
 static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 {
@@ -43,7 +46,10 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 	if (!stored->tops)
 		return PTX_LOG_HEADER_BYTES;
 	/* The blocks behind the last INDEX block are in no index, if the log was not completed. */
-	/* If no INDEX block reaches the time, blocks behind the last INDEX block may reach it. */
+	/*
+	 * If no INDEX block has the time or a later one, blocks behind the last INDEX block may
+	 * have it.
+	 */
 	n = top < stored->tops ? top : top - 1;
 	if (ptx_log_find(&stored->window, stored->top[n].offset, UINT64_MAX,
 			 stored->header.log_id, &found, &why) != PTX_LOG_GOOD ||
@@ -55,7 +61,9 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 	place = ptx_log_payload(&stored->window, &found, &why);
 	if (!place)
 		return PTX_LOG_HEADER_BYTES;
-	/* The entries rise: check_places() has accepted the payload. */
+	/*
+	 * time_top of the entries never decreases, because check_places() has accepted the payload.
+	 */
 	n = first_reaching(place, found.block.records, when);
 	return n < found.block.records ? place[n].offset : found.end;
 }
@@ -92,7 +100,9 @@ static void seek_slots(struct ptx_stored *stored, int64_t when)
 		else
 			high = middle;
 	}
-	/* low is slots if no block reaches the time: the cursor is at the end. */
+	/*
+	 * If all blocks are older than `when`, low is equal to slots, and the cursor is at the end.
+	 */
 	stored->next_slot = low;
 	stored->any_number = true;
 }
@@ -103,7 +113,7 @@ static void seek_slots(struct ptx_stored *stored, int64_t when)
  */
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns)
 {
-	/* Forgets the gap and the damage of the former position. */
+	/* ptx_stored_rewind() also clears the gap and the damage of the former position. */
 	ptx_stored_rewind(stored);
 	if (ptx_stored_is_sequence(stored))
 		seek_sequence(stored, when_ns);
@@ -113,7 +123,7 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns)
 		while (stored->here.at < stored->here.end) {
 			const struct ptx_record *record = (const void *)stored->here.at;
 
-			/* at stays before this record, so the next call returns it. */
+			/* here.at still points to this record, so the next call returns it. */
 			if ((int64_t)record->time >= when_ns)
 				return;
 			stored->here.at += ptx_record_size(ptx_record_len(record->len_flags));

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_until.c - ends a cursor at a time. The index shows behind which block no wanted
- * event follows.
+ * cursor/stored_until.c - ends a cursor at a time. The index shows behind which block there is no
+ * wanted event.
  *
  * Times can decrease: a late event, whose writer was suspended, follows younger ones anywhere. The
- * index has the least time of every block. So the last block with an event that is old enough is
- * found from these times alone, searched from the end of the log.
+ * index has the least time of every block. So these times are enough to find the last block with an
+ * event that is old enough. The search begins at the end of the log.
  */
 #include "cursor/stored_private.h"
 
-/* The last of count places with an event that is not younger than until; count if none has. */
+/*
+ * Returns the index of the last of count places with an event that is not younger than `until`, or
+ * count if there is none.
+ */
 static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t until)
 {
 	for (size_t i = count; i--;)
@@ -19,9 +22,9 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
 }
 
 /*
- * Sequence: returns the offset behind which no block is wanted; UINT64_MAX if the index does not
- * show it. Then the headers of the blocks decide when the cursor meets them. window is another one
- * than the cursor's.
+ * For a sequence, returns an offset behind which no wanted block begins, or UINT64_MAX if the index
+ * does not show it. In that case the cursor decides by the header of each block that it reaches.
+ * `window` is not the cursor's own window.
  */
 static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window,
 			      int64_t until)
@@ -31,7 +34,7 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	const char *why;
 	size_t n = last_with(stored->top, stored->tops, until);
 
-	/* No block has such an event: offset 0 is before the first block. */
+	/* If no block has such an event, the result is 0, which is before the first block. */
 	if (n == stored->tops)
 		return 0;
 	if (ptx_log_find(window, stored->top[n].offset, UINT64_MAX, stored->header.log_id, &found,

@@ -9,8 +9,8 @@
  * equation called = reported + unread + lost can fail: if it holds, this shows that no event was
  * counted twice or forgotten.
  *
- * Counters in the region are hostile like everything there. They are only added, never used as an
- * index or a size, so a wrong one makes the ledger wrong and does no other harm.
+ * Counters in the region are hostile like everything there. The drain only adds them and never uses
+ * one as an index or a size. So a wrong counter makes the ledger wrong and does no other harm.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -110,9 +110,9 @@ static void count_event(void *arg, const struct ptx_record *record, const struct
 }
 
 /*
- * Adds the losses that writers counted by thread. Slot 0 has the losses of no known thread;
- * region->slots is the number of the slots behind slot 0. That number is hostile, so the geometry
- * bounds the loop, too.
+ * Adds the losses that writers counted by thread. Slot 0 has the losses that belong to no known
+ * thread; region->slots is the number of the slots behind slot 0. That number is hostile, so the
+ * geometry bounds the loop, too.
  */
 static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 {
@@ -133,8 +133,8 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 			if (count == 0)
 				continue;
 			/*
-			 * Only a slot with a loss makes a line: a thread without events stays out
-			 * of the ledger.
+			 * Only a slot with a loss makes a line: a thread without events has no line
+			 * in the ledger.
 			 */
 			if (!line)
 				line = ptx_ledger_thread(
@@ -158,8 +158,8 @@ static bool is_dead(uint32_t pid)
 
 /*
  * Adds the losses that writers counted by type, to the types and to the total. *unwritten grows by
- * the number of lost events that were never published. An overwritten record was published before,
- * so the number that the census has of published records includes it already. Skipped events are
+ * the number of lost events that were never published. An overwritten record is not one of them: it
+ * was published before, so census.published includes it already. Skipped events are
  * counted by type only: ptx_ledger_close() gives them to the line of pid 0.
  */
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
@@ -198,9 +198,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
-	 * reader counts them now. It does not count them if a process id may name one process here
-	 * and another one where the writers run (same_ids, mixed): a living writer could then seem
-	 * dead.
+	 * reader counts them now. It does not count them if the writers may be in another name
+	 * space of process ids (same_ids, mixed): the same id may name another process there, so a
+	 * living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -211,8 +211,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	if (!ptx_moments_make(drain, &count.moments))
 		return ENOMEM;
 	/*
-	 * RESUME promises that the next event follows. Until that event is delivered, the reader
-	 * applies no cut (find_next() in drain.c), so no event at hand counts as overwritten.
+	 * When RESUME was delivered, the event that follows it must be delivered, too. Until then
+	 * the reader applies no cut (find_next() in drain.c), so here no event at hand counts as
+	 * overwritten.
 	 */
 	count.cut = drain->after_gap
 			    ? 0
@@ -226,9 +227,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/*
 	 * The called events are those that writers have published, those that writers counted as
 	 * lost before they could publish them, and those of the drain itself. This sum does not
-	 * depend on the reader's columns. Records that another reader took (before) and records
-	 * that are no members were published, but are not called events of this account, so they
-	 * are subtracted.
+	 * depend on the reader's columns. Two kinds of published records are no called events of
+	 * this account and are subtracted: those that another reader took before (drain->before),
+	 * and those that are no members.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;

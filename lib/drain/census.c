@@ -4,10 +4,10 @@
  *
  * The ledger (account.c) and the thinning of marks (thin.c) use it. A census copies chunks as an
  * observer does, with ptx_ring_look(), from the place of the drain's reader onward. It claims and
- * frees nothing, so neither the reader nor a writer notices it. Two bounds end a census. In each
- * ring it stops at the number of records that the ring had at the beginning, because a writer may
- * add records as fast as the census copies them. The number of looks is limited, because the chain
- * of chunks in hostile memory may be a circle.
+ * frees nothing, so neither the reader nor a writer notices it. Two bounds end a census. First, in
+ * each ring it stops at the record that was the last one when the census began, because a writer
+ * may add records as fast as the census copies them. Second, the number of looks is limited,
+ * because the chain of chunks in hostile memory may be a circle.
  */
 #include "drain/census.h"
 
@@ -17,7 +17,8 @@
 
 /*
  * Calls event() for the first `most` events of bytes that ptx_records_check() has accepted. An
- * IDENT record is no event; it changes *ident for the records behind it.
+ * IDENT record is no event; the records behind it belong to the thread that it names, which *ident
+ * becomes.
  */
 static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
@@ -37,10 +38,10 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 
 /*
  * Visits the events of one ring: first those in the drain's buffer, then those in the chunks from
- * the reader's place on. The function does not pass the record with the number source->published.
- * It never returns to an older chunk. A census frees nothing, so a chunk that it has visited still
- * exists. After a loss, a search for the ring could find that chunk again, and its records would be
- * counted twice. buffer has chunk_room bytes.
+ * the reader's place on. It stops before the record with the number source->published. It never
+ * returns to an older chunk. A census frees nothing, so a chunk that it has visited still exists.
+ * After a loss the census searches for the ring's oldest chunk. If the search could return a chunk
+ * that was already visited, its records would be counted twice. buffer has chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
@@ -54,8 +55,8 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 	unsigned losses = 0;
 
 	/*
-	 * The records in the drain's buffer were claimed before the census began, so no limit
-	 * applies to them.
+	 * The records in the drain's buffer were claimed before the census began, so all of them
+	 * are visited, without a limit.
 	 */
 	reader.buffer = buffer;
 	count_records(census, &whose, control, source->reader.buffer + source->at,
@@ -67,20 +68,20 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
-			 * All records below published have been visited, or the rest was
-			 * overwritten and the ring now has younger records. The difference is
-			 * modulo 2^32: for next == published it is UINT32_MAX.
+			 * All records below published have been visited, or those that remained
+			 * were overwritten and next is already above published. The difference is
+			 * modulo 2^32: if next == published, it is UINT32_MAX.
 			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		/*
-		 * A writer overwrote the chunk during the copy. The writer counts the records
-		 * itself, so after more than PTX_LOSSES_MOST such losses the census leaves the rest
-		 * of the ring to it. A search for the ring considers only chunks with records from
-		 * next on. If next is not known, because the reader has never entered the ring, the
-		 * search considers every chunk.
+		 * A writer overwrote the chunk during the copy. The writer counts the overwritten
+		 * records itself. So after more than PTX_LOSSES_MOST such losses the census leaves
+		 * the rest of the ring to the writer. A search for the ring considers only chunks
+		 * with records from next on. If next is not known, because the reader has never
+		 * entered the ring, the search considers every chunk.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -96,9 +97,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 			break;
 		}
 		/*
-		 * The header of a chunk has the thread and the number of its first record. A number
-		 * that goes back is hostile. A number beyond published belongs to a chunk that was
-		 * opened after the census began.
+		 * The header of a chunk has the thread and the number of its first record. If the
+		 * number is less than that of a record before it, a hostile process has stored it.
+		 * A number beyond published belongs to a chunk that was opened after the census
+		 * began.
 		 */
 		if (reader.fresh) {
 			if (known && ident->spare - next > INT32_MAX)
@@ -117,8 +119,8 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 }
 
 /*
- * The caller has the stream's lock and has made a source for each ring. The function allocates the
- * room of one chunk.
+ * The caller has the stream's lock and has made a source for each ring. The function allocates a
+ * buffer of the size of one chunk.
  */
 int ptx_census_take(struct ptx_census *census)
 {
@@ -140,9 +142,9 @@ int ptx_census_take(struct ptx_census *census)
 		census->published += by;
 	}
 	/*
-	 * There is one look for each chunk of the largest pool. In each ring there are
-	 * PTX_LOSSES_MOST more for the losses, and one for the rest of the chunk that the reader is
-	 * in. A walk along a hostile circle ends when the looks are used up.
+	 * The census may make one look for each chunk of the largest pool. For each ring it may
+	 * make PTX_LOSSES_MOST more because of losses, and one more for the rest of the chunk that
+	 * the reader is in. A walk along a hostile circle ends when the looks are used up.
 	 */
 	census->looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
@@ -154,7 +156,8 @@ int ptx_census_take(struct ptx_census *census)
 /*
  * Makes the table from the marks, which are in the order of time. Marks of flushes and of errors
  * change no state and have no entry; thin.c relies on that. The first entry is the state that
- * delivery has reached. It has time 0, so each time is in some entry.
+ * delivery has reached. This entry has time 0, so for each time there is an entry that is not
+ * later.
  */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments)
 {
@@ -185,9 +188,9 @@ void ptx_moments_free(struct ptx_moments *moments)
 }
 
 /*
- * This is a binary search, because a census calls it for each event and a stream can have thousands
- * of marks. An event at exactly the time of a mark belongs behind the mark, as in find_next() of
- * drain.c.
+ * The search is binary, because a census calls this function for each event, and a stream can have
+ * thousands of marks. An event that has exactly the time of a mark comes behind the mark, as in
+ * find_next() of drain.c.
  */
 size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks)
 {

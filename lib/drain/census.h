@@ -11,12 +11,13 @@
 struct ptx_census {
 	struct ptx_drain *drain;
 	/*
-	 * number of records that the rings had published when the census began, with delivered ones
+	 * number of records that the rings had published when the census began, including those
+	 * that were delivered
 	 */
 	uint64_t published;
 	/*
-	 * number of looks at chunks that are left; it is enough for any pool and ends a hostile
-	 * chain
+	 * how many more looks at chunks the census may make; enough for any pool, and a bound if
+	 * the chain is hostile
 	 */
 	uint64_t looks;
 	void *arg;

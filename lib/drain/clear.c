@@ -19,7 +19,9 @@
  */
 static uint64_t latest_published(const struct ptx_source *source)
 {
-	/* ahead: events at hand; left: those of them that were published before the clear */
+	/*
+	 * ahead: number of events at hand; left: how many of them were published before the clear
+	 */
 	uint32_t at, ahead = 0, left;
 	uint64_t latest = 0;
 
@@ -46,8 +48,8 @@ static uint64_t latest_published(const struct ptx_source *source)
 /*
  * Removes all records and marks up to the time limit, in their order, and counts the records. The
  * marks are applied silently: the stream's state changes with them, but no event reports the
- * change. A record that was no member of the stream is dropped as the reader would have done, and
- * is not counted as cleared.
+ * change. A record that is no member of the stream is dropped, as at a delivery, and does not count
+ * as cleared.
  */
 static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 {
@@ -57,8 +59,8 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		uint64_t key = source ? source->key : UINT64_MAX;
 
 		/*
-		 * Marks beyond the limit are applied, too, if no record is at hand before them. So
-		 * the stream has the state of its last mark afterwards.
+		 * A mark beyond the limit is applied, too, if no record at hand is older than it.
+		 * So in the end the stream has the state of its last mark.
 		 */
 		if (mark && mark->ticks <= key) {
 			ptx_synthetic_mark(drain, mark, true);
@@ -72,9 +74,9 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 }
 
 /*
- * The caller has the stream's lock and, if there is a log, the turn of the flush. The call needs no
- * memory, so it cannot fail. It does not wait for writers: the numbers in source->published bound
- * what it removes, however fast they write.
+ * The caller has the stream's lock and, if there is a log, the turn of the flush. The call
+ * allocates no memory, so it cannot fail. It does not wait for writers: the numbers in
+ * source->published bound what it removes, however fast they write.
  */
 void ptx_drain_clear(struct ptx_drain *drain)
 {
@@ -89,35 +91,37 @@ void ptx_drain_clear(struct ptx_drain *drain)
 
 	ptx_drain_pass(drain);
 	/*
-	 * Drops the marks that the pass has added, for instance the mark of a writer that found the
-	 * stream full during the clear. Such a stop has no effect, because the stream is empty soon
-	 * and the caller restarts it. If its mark remained behind a late event, the drain would
-	 * deliver a STOP for it.
+	 * Drops the marks that the pass has added, for instance a FULL mark because a writer found
+	 * the stream full during the clear. That FULL need not be reported, because the stream is
+	 * empty soon and the caller restarts it. If its mark remained in the queue because a late
+	 * event is at hand, the drain would later deliver a STOP for it.
 	 */
 	drain->marks = marks;
 	/*
-	 * Records that are not younger than the cut count as overwritten, not as cleared. A ledger
-	 * before the clear has reported them as overwritten, too.
+	 * Records that are not younger than the cut count as overwritten, not as cleared, because a
+	 * ledger before the clear would report them as overwritten, too.
 	 */
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
 	/*
-	 * The pass has made a source for each ring that it had memory for. The records whose
-	 * numbers are below the one that is stored here are published by now, and the clear removes
-	 * them.
+	 * The pass has made a source for each ring that it had memory for. The number that is
+	 * stored here is that of the ring's records that are published by now. The clear removes
+	 * all of them.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
 	/*
-	 * The events of the drain itself that wait in the queue are dropped. The drain counts such
-	 * an event only when it is delivered or lost, so the account does not change.
+	 * The events of the drain itself that wait in the queue are dropped. The drain counts an
+	 * event of its own only when it is delivered or lost, so dropping it does not change the
+	 * account.
 	 */
 	drain->queued = 0;
 	drain->after_gap = false;
 	/*
-	 * Removing records brings further ones into the buffers. Some of these may have been
-	 * published before the clear began and have a time beyond the limit. Each round removes at
-	 * least one such record, and their number is fixed, so the loop ends.
+	 * While records are removed, further records are claimed into the buffers. Some of these
+	 * may have been published before the clear began and yet have a time beyond the limit; then
+	 * the limit rises. Each further round removes at least one such record, and their number is
+	 * fixed, so the loop ends.
 	 */
 	do {
 		limit = latest;
@@ -130,16 +134,18 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	} while (latest > limit);
 	/*
 	 * A writer that overwrites a ring as fast as the reader reads it can make
-	 * ptx_drain_refill() give up before the end of the ring. The reader removes the remaining
-	 * records when it reaches them later, namely all up to the time in cleared. The member
-	 * cleared has the time at which the clear began, and not the later limit: a processor whose
-	 * counter is behind may record an event after the clear with a time below the limit.
+	 * ptx_drain_refill() return before the end of the ring. The reader removes the remaining
+	 * records when it reaches them later: it drops all records up to the time in
+	 * drain->cleared. The member cleared has the time at which the clear began, and not the
+	 * later limit: on a processor whose counter is behind, an event may be recorded after the
+	 * clear and yet have a time below the limit.
 	 */
 	drain->cleared = began;
 	/*
 	 * Losses before the clear are not reported as a gap any more. A writer may still store a
 	 * time in first_overwritten for a chunk up to this cut. That time belongs to the old
-	 * losses; ptx_loop_cut_apply() drops it, because the cut is then not above reported_cut.
+	 * losses; ptx_loop_cut_apply() drops it, because the cut has then not risen above
+	 * reported_cut.
 	 */
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
@@ -149,15 +155,15 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	atomic_store_explicit(&region->overrun, 0, memory_order_relaxed);
 	atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
 	/*
-	 * The caller restarts or suspends a stream that was full, so that FULL needs no mark any
-	 * more.
+	 * If the stream was full, the caller restarts or suspends it. So the FULL state needs no
+	 * mark any more.
 	 */
 	drain->full_marked = false;
 	drain->full = false;
 	/*
 	 * The next moment that ptx_drain_moment() returns, for instance that of a START, must be
 	 * later than all events that were removed. The label of a time is its CLOCK_REALTIME
-	 * (step.h). last_ns is set together with last_ticks, so that one time has only one label.
+	 * (step.h). last_ns is set together with last_ticks, so that last_ticks has only one label.
 	 */
 	if (limit > drain->last_ticks) {
 		drain->last_ns = ptx_drain_label(drain, limit);

@@ -22,13 +22,16 @@
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-/* rounds of find_next() in which the cut has risen; each needs an overwritten chunk */
+/*
+ * the most rounds of find_next() in which the cut may have risen; for each a writer must overwrite
+ * a chunk
+ */
 #define CUTS_MOST 1000
 
 /*
- * The new drain has delivered nothing, and its stream is stopped until the first START mark. The
- * caller then sets arena, missed, shared and same_ids if their defaults are wrong, before the first
- * pass. created is the first anchor of the time scale.
+ * The new drain has delivered nothing, and its stream is stopped until the first START mark. Before
+ * the first pass, the caller sets the members arena, missed, shared and same_ids if their defaults
+ * are wrong. created is the first anchor of the time scale.
  */
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **result)
@@ -57,7 +60,7 @@ int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 	return 0;
 }
 
-/* Uses no shared memory: the caller may have unmapped the region before. */
+/* The function uses no shared memory, so the caller may have unmapped the region before. */
 void ptx_drain_destroy(struct ptx_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->sources; i++) {
@@ -73,7 +76,7 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 }
 
 /*
- * Returns false if the record is to be delivered. The membership of a record depends on its own
+ * Returns false if the top record is to be delivered. The membership of a record depends on its own
  * time and not on the moment at which it is read (ring/DESIGN 6).
  */
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
@@ -96,8 +99,8 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 		return false;
 	if (phase == PTX_PHASE_FULL) {
 		/*
-		 * The record's writer saw the stream running, but another writer had found it full
-		 * by then.
+		 * The record's writer saw the stream running, but at the record's time another
+		 * writer had already found it full.
 		 */
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
@@ -113,9 +116,9 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 }
 
 /*
- * Makes the next event the first of the queue, or else the top of the heap. Returns false if
- * nothing that is at hand may be delivered. Each round drops a record or a mark, fills the queue,
- * or counts in cuts, so the loop ends.
+ * Afterwards the next event is the first one of the queue or, if the queue is empty, the top of the
+ * heap. Returns false if nothing that is at hand may be delivered. Each round drops a record or a
+ * mark, fills the queue, or increments cuts, which is bounded. So the loop ends.
  */
 static bool find_next(struct ptx_drain *drain)
 {
@@ -129,8 +132,8 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->queued)
 			return true;
 		/*
-		 * RESUME promises that the survivor follows: the first event that was not lost. It
-		 * is in a private buffer, so a cut that rises now does not take it away.
+		 * After RESUME the survivor must follow: the first event that was not lost. It is
+		 * in a private buffer, so no cut is applied that could drop it.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
@@ -159,8 +162,9 @@ static bool find_next(struct ptx_drain *drain)
 			continue;
 		if (drain->gap && !drain->after_gap) {
 			/*
-			 * The writer may have raised the cut since the gap was noticed. No
-			 * remaining event may be older than the cut.
+			 * Writers may have raised the cut since the reader noticed the gap. Then
+			 * the new cut must be applied first, so that no remaining event is older
+			 * than the cut.
 			 */
 			if (atomic_load_explicit(&drain->rings->region->cut,
 						 memory_order_acquire) != drain->cut &&
@@ -210,8 +214,8 @@ static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *even
 
 /*
  * A pass costs a barrier on all writers. So the reader first uses up what it has claimed, and makes
- * at most one pass in a call. An event stays the next one until ptx_drain_consume(), unless writers
- * of a LOOP stream overwrite it.
+ * at most one pass in a call. The event that a peek returns stays the next one until
+ * ptx_drain_consume(), unless writers of a LOOP stream overwrite it.
  */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
@@ -219,8 +223,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 		ptx_drain_pass(drain);
 		if (!find_next(drain)) {
 			/*
-			 * All that the pass found is delivered now. If the stream is full and
-			 * empty, it restarts (UFULL-08).
+			 * All that the pass found is delivered now. If the stream is FULL and all
+			 * its events are delivered, it restarts here (UFULL-08).
 			 */
 			ptx_drain_sync(drain);
 			return false;
@@ -252,8 +256,8 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 }
 
 /*
- * Returns true if the pass gave up at a ring (outrun), or if the cut has reached the clock reading
- * of the pass, so that all events that the pass has seen are overwritten.
+ * Returns true if the pass gave up at a ring (outrun). Also returns true if the cut has reached the
+ * clock reading of the pass: then all events that the pass has seen are overwritten.
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 {
@@ -264,7 +268,7 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 
 /*
  * Precondition: the last call on the drain was a peek that returned true. The cause PTX_LOST_CAUSES
- * means that the event is reported. The event's memory is invalid afterwards.
+ * means that the event counts as reported. The data of the event are invalid afterwards.
  */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {
@@ -276,15 +280,16 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	}
 	ptx_step_delivered(drain, ptx_step_first(drain)->key);
 	/*
-	 * If this event was the survivor of a gap, it is delivered: the cut applies again from now
-	 * on.
+	 * If this event was the survivor of a gap, it is delivered now, and the cut applies
+	 * again.
 	 */
 	drain->after_gap = false;
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
 		/*
-		 * A LOOP stream of which an event was read is not full any more. The load keeps the
-		 * cache line shared with the writers while nothing changes.
+		 * A LOOP stream is not full any more when an event was read. The load comes before
+		 * the store, so that the reader does not take the cache line from the writers while
+		 * nothing changes.
 		 */
 		if (atomic_load_explicit(&region->looped, memory_order_relaxed))
 			atomic_store_explicit(&region->looped, 0, memory_order_relaxed);

@@ -9,7 +9,8 @@
  * Members   events that were stamped while the stream was running. The moments at which the stream
  *           started, stopped or became full are marks in the same order as the events. So these
  *           moments are exact, and the drain need not wait for writers.
- * Loss      events that a LOOP stream overwrote are a gap: OVERFLOW and RESUME are delivered in its
+ * Loss the events that writers of a LOOP stream overwrote are a gap: OVERFLOW and RESUME are
+ * delivered in its
  *           place. All events up to the cut are dropped, so that no event is missing among those
  *           after the cut.
  * Account   every event ends in one column of the ledger.
@@ -27,8 +28,8 @@
 #include "ring/ring_read.h"
 
 /*
- * Moments in the life of a stream. The drain makes events of them, except of the first two: the
- * controller records those itself.
+ * Moments in the life of a stream. The drain makes events of them, except of the first two, because
+ * the controller records START and STOP itself.
  */
 enum ptx_mark_kind {
 	/*
@@ -68,7 +69,7 @@ struct ptx_drain_event {
 
 /* One ring as the drain sees it. */
 struct ptx_source {
-	uint64_t key;          /* time of the next record, UINT64_MAX = none at hand */
+	uint64_t key;          /* time of the next record, UINT64_MAX = no record at hand */
 	/* its buffer has the records that were claimed last */
 	struct ptx_reader reader;
 	/* position of the next record in the buffer, and end of the records */
@@ -85,8 +86,9 @@ struct ptx_source {
 	/* number of the ring's records when a clear or a ledger began, modulo 2^32 */
 	uint32_t published;
 	/*
-	 * Where the writer was when it was last seen inside its window, and when last seen outside.
-	 * While it stays inside, it publishes nothing older than bound.
+	 * The writer's place when the reader last saw it inside its window (inside_*) and when it
+	 * last saw it outside (idle_*). While the writer stays inside, it publishes nothing older
+	 * than bound.
 	 */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
@@ -94,7 +96,7 @@ struct ptx_source {
 };
 
 #define PTX_DRAIN_QUEUE 4
-/* how often the place in one ring may be lost in one refill or one census */
+/* how often the reader may lose its place in one ring during one refill or one census */
 #define PTX_LOSSES_MOST 16
 
 #define PTX_SOURCES_FIRST 64 /* there is room for so many sources at first */
@@ -109,13 +111,13 @@ struct ptx_drain {
 	bool is_snapshot;  /* the region is a copy without writers, made at snapshot_at */
 	uint64_t snapshot_at;
 	uint64_t before;   /* number of records that another reader had taken before this one */
-	/* the writers' process ids name the same processes in this process */
+	/* this process and the writers are in one name space of process ids */
 	bool same_ids;
 	/* policy FLUSH: OVERFLOW and RESUME report losses while the stream is full */
 	bool flush_policy;
 	uint32_t sources;
 	uint32_t heap_count;
-	uint32_t room;              /* for sources, in both arrays */
+	uint32_t room;              /* number of sources for which both arrays have memory */
 	/* array of room pointers; those from index sources on are NULL */
 	struct ptx_source **source;
 	/* the indices of the sources that have a record at hand, smallest key first */
@@ -123,20 +125,23 @@ struct ptx_drain {
 	uint64_t watermark;
 	/* the clock reading of the last pass, from which the watermark was computed */
 	uint64_t now;
-	/* no writer that the last pass saw in a trace point publishes anything older */
+	/* the writers that the last pass saw inside their windows publish nothing that is older */
 	uint64_t certain;
 	/*
-	 * how often the reader may still take from rings until the next pass: enough for any pool
+	 * how many more times the reader may claim from rings until the next pass; enough for any
+	 * pool
 	 */
 	uint64_t takes;
 	bool held_back;     /* a record is at hand that is younger than the watermark */
 	/*
-	 * ptx_drain_refill() gave up at a ring, because writers overwrote chunks as fast as it read
+	 * ptx_drain_refill() left a ring before its end: writers overwrote chunks as fast as it
+	 * read
 	 */
 	bool outrun;
 	bool running;       /* state of the stream at the point that delivery has reached */
 	bool full;          /* not running because of FULL */
-	struct ptx_phases phases; /* that delivery has passed: for records that come late */
+	/* the phases that delivery has passed, for records that come late */
+	struct ptx_phases phases;
 	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; later events are discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
 	uint64_t full_at;   /* the time of that mark */
@@ -146,15 +151,16 @@ struct ptx_drain {
 
 	struct ptx_mark *mark; /* ring buffer with room for mark_room marks */
 	size_t mark_first, marks, mark_room;
-	size_t thin_at; /* thin.c examines the marks when there are so many */
+	size_t thin_at; /* if there are so many marks, thin.c examines them */
 
 	bool gap;           /* events were overwritten, and OVERFLOW does not report it yet */
-	uint64_t gap_first; /* time of the first event lost in it, UINT64_MAX = not known */
+	uint64_t gap_first; /* time of the first event lost in the gap, UINT64_MAX = not known */
 	uint64_t cut;       /* events up to this tick are overwritten */
 	uint64_t reported_cut; /* OVERFLOW has reported losses up to this tick */
 	/* events up to this tick are cleared, also those that writers overwrote meanwhile */
 	uint64_t cleared;
-	bool after_gap; /* RESUME was delivered, so the next event must be delivered, too */
+	/* RESUME was made for a gap, so the event behind it must be delivered, too */
+	bool after_gap;
 
 	/* Events of the drain itself, delivered before the next record. */
 	struct ptx_drain_event queue[PTX_DRAIN_QUEUE];
@@ -165,11 +171,12 @@ struct ptx_drain {
 	bool peeked_queue; /* consume() removes the event from the queue */
 	int64_t peeked_ns; /* the label of the event that consume() removes */
 
-	bool checkpoint;        /* index of the checkpoint, of two, that was written last */
+	bool checkpoint;        /* which of the two checkpoints was written last */
 	uint32_t placed;        /* number of rings for whose places the checkpoints have memory */
 	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
-	struct ptx_debts debts; /* of a stream with log: freed when a block is written */
+	/* of a stream with log: the chunks are freed when the log has their events */
+	struct ptx_debts debts;
 	struct ptx_timescale scale;
 	uint64_t synthetic;   /* events of the drain itself that were delivered or lost */
 	uint64_t not_running; /* records that were no members */
@@ -196,15 +203,16 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
  * For callers that must not wait, after a peek that found nothing. Finds the oldest event that was
- * complete at that moment, even if a writer that is suspended in a trace point may still publish an
- * older event. The older event is then LATE. Call peek twice before: by the second look, a writer
- * that is running has advanced and does not hold back what was there at the first look.
+ * complete at the time of that peek, even if a writer that is suspended in a trace point may still
+ * publish an older event. The older event is then LATE. Call peek twice before: at the second peek,
+ * a writer that is running has moved on, so it no longer holds back the events that were there at
+ * the first peek.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
- * Returns true if writers overwrote, during the last pass, the events that it could have delivered.
- * Another pass may find events.
+ * Returns true if, during the last pass, writers overwrote the events that could have been
+ * delivered. Another pass may find events.
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 
@@ -232,14 +240,14 @@ void ptx_drain_drop_mark(struct ptx_drain *drain);
 void ptx_drain_thin(struct ptx_drain *drain);
 
 /*
- * Returns the time for a new mark. It is later than all times that were delivered or marked, and is
- * the present time if possible. early: a little before the present time, because a writer may read
- * the clock a little before it loads the state.
+ * Returns the time for a new mark. It is later than the times of all delivered events and of all
+ * marks, and is the present time if possible. If early is true, it is a little before the present
+ * time, because a writer may read the clock a little before it loads the state.
  */
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 
 /*
- * Makes the mark of the region's FULL state; restarts the stream when there is room (UFULL-08,
+ * Makes the mark if the region's state is FULL; restarts the stream when there is room (UFULL-08,
  * -09).
  */
 void ptx_drain_sync(struct ptx_drain *drain);

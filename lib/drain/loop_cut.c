@@ -3,15 +3,15 @@
  * drain/loop_cut.c - drops the events of a LOOP stream that are not younger than the overwrite cut.
  *
  * A writer raises the cut, takes the chunk, counts its unread records, and at the end stores the
- * time of the first of them (ring/overwrite.c). The reader can see any of these steps without the
- * next.
+ * time of the first of them (ring/overwrite.c). The reader may look between any two of these steps,
+ * and then sees only the first ones.
  */
 #include "drain/loop_cut.h"
 
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-/* Notes that an event of this time is lost. The next OVERFLOW has the least such time. */
+/* Notes that an event of this time is lost. The next OVERFLOW has the least of these times. */
 static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 {
 	if (ticks < drain->gap_first)
@@ -20,8 +20,8 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 
 /*
  * After the cut has risen, refills each ring that has nothing at hand. If a chunk of a ring was
- * overwritten, the reader notices the loss only when it claims from that ring. So it must claim
- * before it delivers an event that is younger than the loss.
+ * overwritten, the reader notices the loss only when it claims from that ring. So the reader must
+ * claim from each ring before it delivers an event that is younger than a loss.
  */
 static void take_all(struct ptx_drain *drain)
 {
@@ -58,22 +58,23 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	}
 	/*
 	 * OVERFLOW has reported losses up to reported_cut. If the cut has not risen since, the time
-	 * in first belongs to those losses and is dropped. Otherwise the new gap begins behind the
-	 * reported one.
+	 * in first belongs to those losses and is dropped. Otherwise there is a new gap, which
+	 * begins after reported_cut at the earliest.
 	 */
 	if (first != UINT64_MAX && cut > drain->reported_cut)
 		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
 	/*
-	 * The reader has claimed the records up to the cut, but the stream has lost younger records
-	 * of other rings. Delivering the older ones would leave a hole in the events (ring/DESIGN
-	 * 4).
+	 * The reader has claimed records that are not younger than the cut. But other rings have
+	 * lost records up to the cut. So if these records were delivered, events between them and
+	 * later ones would be missing (ring/DESIGN 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_pass_gone(drain, source))
 			continue;
 		lower_gap(drain, source->key);
 		drain->gap = true;
-		ptx_step_book(drain, PTX_LOST_OVERWRITTEN); /* the writer has set overrun */
+		/* the writer that overwrites sets overrun */
+		ptx_step_book(drain, PTX_LOST_OVERWRITTEN);
 	}
 	/* Marks in the lost part change the state, too, but no event reports the change. */
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)

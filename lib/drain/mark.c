@@ -3,9 +3,10 @@
  * drain/mark.c - the moments at which a stream started, stopped, became full or was flushed.
  *
  * The marks are a queue in the reader's private memory, in the order of time: mark[mark_first] is
- * the oldest of them. Those that delivery has reached are dropped (synthetic.c). Writers never see
- * them. A writer changes the state of the region only from RUNNING to FULL, and ptx_drain_sync()
- * makes the mark for that. The caller of each function has the stream's lock.
+ * the oldest of them. When delivery reaches a mark, the drain removes it (synthetic.c). Writers
+ * never see them. A writer changes the state of the region only from RUNNING to FULL, and
+ * ptx_drain_sync() makes the mark for this change. The caller of each function has the stream's
+ * lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +15,14 @@
 #include "arena/arena.h"
 #include "drain/drain.h"
 
-/* A processor may read the clock this long before its writer sees that the stream runs. */
+/* The clock may be read up to this time before its writer sees that the stream runs. */
 #define EARLY_NS 1000u
 #define TICK_TRIES 1000
 
 /*
  * Precondition: the mark is not older than the last one; ptx_drain_moment() returns such times. The
- * room doubles, so a mark costs constant time on average. After false nothing has changed.
+ * room doubles, so a mark costs constant time on average. If the result is false, nothing has
+ * changed.
  */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -31,8 +33,8 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 		if (!more)
 			return false;
 		/*
-		 * The queue may wrap around the end of its room: its order is kept, its begin moves
-		 * to 0.
+		 * The queue may wrap around the end of its old memory. The copy keeps the order,
+		 * and its first mark is at index 0.
 		 */
 		for (size_t i = 0; i < drain->marks; i++)
 			more[i] = drain->mark[(drain->mark_first + i) % drain->mark_room];
@@ -47,8 +49,9 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 
 /*
  * The new mark moves from the end towards the begin, and stays behind marks of the same time. A
- * reader that replaces another one needs this (flush/checkpoint.c), because it finds the starts,
- * the fulls and the flushes in three places, one place after the other.
+ * reader that replaces another one needs this (flush/checkpoint.c), because it finds the marks of
+ * starts, of FULL states and of flushes in three different places and adds those of one place after
+ * those of the other.
  */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -80,8 +83,8 @@ void ptx_drain_drop_mark(struct ptx_drain *drain)
 }
 
 /*
- * Returns the latest time that a delivered event or a mark has. A new mark must be later: the order
- * of marks and events would depend on chance otherwise.
+ * Returns the latest time that a delivered event or a mark has. A new mark must be later than that,
+ * because its order among events and marks of the same time would depend on chance.
  */
 static uint64_t last_moment(const struct ptx_drain *drain)
 {
@@ -109,7 +112,7 @@ static void wait_for_tick(uint64_t time)
 
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
-	/* A snapshot is a copy, for which no time passes. */
+	/* For a snapshot, time does not pass: it is a copy of one moment. */
 	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
 	uint64_t last = last_moment(drain), moment;
 
@@ -154,7 +157,7 @@ static bool has_room(struct ptx_drain *drain)
 }
 
 /*
- * Called at each pass, at deliveries while the stream is full, and by the calls of the controller
+ * Called at each pass, at deliveries while the stream is full, and by functions of the controller
  * before they use the state. Each call does at most one of three things. If a writer has set FULL,
  * the call makes the mark. If a full stream has room, the call restarts it. If the stream is HELD,
  * because posix_trace_stop() has excluded it from a restart, and has room, it becomes SUSPENDED
@@ -172,8 +175,8 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	if (!drain->full_marked) {
 		/*
-		 * A hostile writer can store any time. Delivery would not reach a mark in the far
-		 * future.
+		 * A hostile writer can store any time. The mark must not be in the future, because
+		 * delivery would not reach it.
 		 */
 		now = ptx_clock_ordered();
 		if (mark.ticks > now)
@@ -186,7 +189,10 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
 		drain->full_at = mark.ticks;
-		/* False without memory: the next call tries again. */
+		/*
+		 * If there is no memory for the mark, full_marked stays false and the next call
+		 * tries again.
+		 */
 		drain->full_marked = ptx_drain_mark(drain, &mark);
 		return;
 	}
@@ -202,8 +208,9 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	}
 	mark.kind = PTX_MARK_RESTART;
 	/*
-	 * The mark is not early. An event that was stamped before the restart is lost because the
-	 * stream was full, so all these losses lie between the STOP and the START.
+	 * The mark has the present time, not an earlier one. An event that was stamped before it
+	 * counts as lost because the stream was full. So all these losses lie between the STOP and
+	 * the START.
 	 */
 	mark.ticks = ptx_drain_moment(drain, false);
 	/* The START of a restart has the filter as its data. */

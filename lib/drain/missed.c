@@ -11,8 +11,8 @@
 #include "ring/ring_write.h"
 
 /*
- * Each pass calls it, so that status and ledger have the losses. The number in *missed is hostile
- * and is only added.
+ * Each pass calls this function, so that status and ledger have the losses. The number in *missed
+ * is hostile and is only added.
  */
 void ptx_drain_missed(struct ptx_drain *drain)
 {

@@ -11,7 +11,7 @@
  * model.
  *
  * Rings, heads, links and records are hostile: ring/ring_read.h checks them, and this file bounds
- * how often it asks. The functions do not sleep. The caller has the stream's lock.
+ * how often it looks at them. The functions do not sleep. The caller has the stream's lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +22,22 @@
 #include "drain/step.h"
 
 /*
- * Times in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS, is_dead() makes
- * more system calls. The counters of two processors may differ, so a record may be up to FUTURE_NS
- * ahead of the reader's clock. A record with a later time is damaged.
+ * These times are in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS,
+ * is_dead() makes more system calls. The counters of two processors may differ, so a record may be
+ * up to FUTURE_NS ahead of the reader's clock. A record with a later time is damaged.
  */
 #define STALL_NS      200000000u /* the reader waits so long for a writer in its window */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
-/* without the barrier, the reader assumes that a writer publishes within this time */
+/*
+ * if the kernel refuses the barrier, the reader assumes that a writer inside its window publishes
+ * within this time
+ */
 #define NO_BARRIER_NS 2000000u
 
 /*
  * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
- * larger than room says, which does no harm. False without memory.
+ * larger than the member room says, which does no harm. Returns false if there is no memory.
  */
 static bool make_room(struct ptx_drain *drain)
 {
@@ -57,7 +60,7 @@ static bool make_room(struct ptx_drain *drain)
 /*
  * Adds the source of the next ring. Its buffer holds a whole chunk, so that one claim can empty any
  * chunk. Each source is an allocation of its own, so pointers to it stay valid while the array
- * grows. False without memory: the drain is unchanged.
+ * grows. Returns false if there is no memory; the drain is then unchanged.
  */
 static bool add_source(struct ptx_drain *drain)
 {
@@ -83,8 +86,8 @@ static bool add_source(struct ptx_drain *drain)
 
 /*
  * Returns the number of rings up to the last one that has a chunk. A ring without a chunk is empty,
- * and one that gets its first chunk after this look has no event that is older than the look. So a
- * number that some process wrote into shared memory does not make the reader visit tens of
+ * and a ring that gets its first chunk after this look has no event that is older than the look. So
+ * a number that some process wrote into shared memory does not make the reader visit tens of
  * thousands of unused rings.
  */
 static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
@@ -113,9 +116,9 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 }
 
 /*
- * Counts the bytes behind the last well-formed record of a batch as one loss. It is not known how
- * many records they were. The loss has no type and no thread. ptx_ledger_close() gives it to type 0
- * and to the line of pid 0.
+ * Counts the bytes behind the last well-formed record of a batch as one loss. The number of records
+ * in these bytes is unknown. The loss has no known type and no known thread, so ptx_ledger_close()
+ * gives it to type 0 and to the line of pid 0.
  */
 static void count_damage(struct ptx_drain *drain)
 {
@@ -154,8 +157,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 }
 
 /*
- * Returns true if events that no clear has covered were overwritten. Otherwise a hole in the
- * numbers of a ring's records is no gap to be reported.
+ * Returns true if events that no clear has covered were overwritten. If the result is false, a hole
+ * in the numbers of a ring's records is not reported as a gap.
  */
 static bool is_missed(const struct ptx_drain *drain)
 {
@@ -177,8 +180,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->key = UINT64_MAX;
 	/*
 	 * Two numbers bound the loop: takes for all rings until the next pass, and losses for this
-	 * ring. If one of them is used up, all that the last pass saw has been claimed or
-	 * overwritten, and some writer is as fast as the reader.
+	 * ring. If one of them is used up, the reader has claimed so many chunks that everything
+	 * that the last pass saw has been claimed or overwritten. Then some writer is as fast as
+	 * the reader.
 	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		struct ptx_reader *reader = &source->reader;
@@ -222,7 +226,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		}
 		if (source->end == 0)
 			continue;
-		/* bound_of() uses source->last: the writer's next record is not older. */
+		/*
+		 * bound_of() uses source->last, because the writer's next record is not older than
+		 * that.
+		 */
 		if (last > source->last)
 			source->last = last;
 		source->key = ((const struct ptx_record *)(const void *)reader->buffer)->time;
@@ -256,9 +263,10 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 }
 
 /*
- * Returns the latest time such that the ring's writer can publish nothing older: the time `now` of
- * the pass if the writer is outside its window. Otherwise the bound is computed once, when the
- * writer is first seen inside at this place, and remains until the writer has moved.
+ * Returns the latest time for which it is known that the ring's writer publishes nothing older. If
+ * the writer is outside its window, this is `now`, the time of the pass. Otherwise the bound is
+ * computed once, when the reader first sees the writer inside at this place. The bound remains
+ * until the writer has moved.
  */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
@@ -281,11 +289,11 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_head = writer.head;
 		source->inside_since = now;
 		/*
-		 * Three cases. If the writer was last seen outside at this same place, it went
-		 * inside after that look. If it is at the begin of a chunk, it opened the chunk and
-		 * read the clock afterwards; the comparison with now excludes a hostile time.
-		 * Otherwise its clock reading is later than its last record, of which the reader
-		 * knows those that it has claimed.
+		 * There are three cases. If the reader last saw the writer outside at this same
+		 * place, the writer went inside after that look. If it is at the begin of a chunk,
+		 * it opened the chunk and read the clock afterwards; the comparison with now
+		 * excludes a hostile time. Otherwise its clock reading is not before its last
+		 * record. The reader uses the time of the last record that it has claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;
@@ -294,7 +302,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		else
 			source->bound = source->last;
 		/*
-		 * The writer has moved since the last look, so it has read the clock for the
+		 * The writer has moved since the reader's last look, so it reads the clock for its
 		 * present event after that look.
 		 */
 		if (looked_at > source->bound)
@@ -318,8 +326,8 @@ static bool barrier_for(const struct ptx_drain *drain)
 }
 
 /*
- * The pass over a copy: all records are there and no writer adds to them. The reader's clock is the
- * moment of the copy.
+ * The pass over a copy: all records are there and no writer adds to them. The moment of the copy
+ * takes the place of the reader's clock.
  */
 static void pass_still(struct ptx_drain *drain)
 {
@@ -333,8 +341,8 @@ static void pass_still(struct ptx_drain *drain)
 }
 
 /*
- * The pass over a stream with writers. The order matters: clock, barrier, number of rings, windows,
- * records. A ring that appears after the clock reading has no older event.
+ * The pass over a stream with writers. The reader looks in this order: clock, barrier, number of
+ * rings, windows, records. A ring that appears after the clock reading has no older event.
  */
 static void pass_live(struct ptx_drain *drain)
 {
@@ -351,8 +359,8 @@ static void pass_live(struct ptx_drain *drain)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
 	drain->outrun = false;
 	/*
-	 * A ring without memory for its source is read by a later pass. Its events may be LATE
-	 * then.
+	 * If there is no memory for a ring's source, a later pass reads the ring. Its events may
+	 * then be LATE.
 	 */
 	ptx_drain_sources(drain, rings);
 	drain->now = drain->certain = now;
@@ -369,8 +377,8 @@ static void pass_live(struct ptx_drain *drain)
 		uint64_t bound;
 
 		/*
-		 * The look at the writer is before the claim, so that a claim includes the records
-		 * that the look saw as published.
+		 * The look at the writer comes before the claim. So the claim includes all records
+		 * that were published at the time of the look.
 		 */
 		bound = bound_of(drain, i, now);
 		if (drain->source[i]->key == UINT64_MAX)
@@ -381,8 +389,8 @@ static void pass_live(struct ptx_drain *drain)
 			drain->certain = bound;
 	}
 	/*
-	 * The watermark never falls: ptx_drain_peek_beyond() may have raised it and delivered up to
-	 * it.
+	 * The watermark never falls, because ptx_drain_peek_beyond() may have raised it and
+	 * delivered events up to it.
 	 */
 	if (watermark > drain->watermark)
 		drain->watermark = watermark;
@@ -390,8 +398,8 @@ static void pass_live(struct ptx_drain *drain)
 }
 
 /*
- * One reader at a time. The cost is one barrier and a few loads for each ring, plus the copying of
- * one batch for each ring that had nothing at hand.
+ * Only one reader at a time may call this function. Its cost is one barrier and a few loads for
+ * each ring, plus the copying of one batch for each ring that had nothing at hand.
  */
 void ptx_drain_pass(struct ptx_drain *drain)
 {

@@ -7,7 +7,10 @@
  */
 #include "drain/phase.h"
 
-/* from is not before the begin of the previous phase: marks are delivered in the order of time. */
+/*
+ * The time `from` is not before the begin of the previous phase, because delivery reaches marks in
+ * the order of time.
+ */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase)
 {
 	const uint64_t index = phases->passed++ % PTX_PHASES_KEPT;
@@ -19,7 +22,8 @@ void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase p
 
 /*
  * Looks from the youngest phase back, because most late records are only a little late. A record at
- * the time of a mark belongs to the phase that begins there, as for records that are in time.
+ * the time of a mark belongs to the phase that begins there. The same holds for records that are
+ * not late.
  */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks)
 {

@@ -38,7 +38,10 @@ static inline const struct ptx_record *ptx_step_record(const struct ptx_source *
 	return ptx_step_at(source, source->at);
 }
 
-/* Corrects the key and the heap after the top source has moved to another record or its end. */
+/*
+ * Corrects the key and the heap after the top source has moved to its next record or has reached
+ * the end of its buffer.
+ */
 static inline void ptx_step_settle(struct ptx_drain *drain)
 {
 	uint32_t index = drain->heap[0];
@@ -149,8 +152,8 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
 /*
- * For events that are not LATE. If ns is a little before last_ns, only the jitter of the anchors is
- * the cause, and last_ns is returned: labels must not go back.
+ * For events that are not LATE. If ns is a little before last_ns, only the jitter of the anchors
+ * can be the cause. The function then returns last_ns, because labels must not go back.
  */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 {

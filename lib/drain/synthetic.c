@@ -4,7 +4,8 @@
  *
  * A mark or a gap makes at most two events, and delivery reaches it only when the queue is empty.
  * So PTX_DRAIN_QUEUE places are always enough, and the drain needs no memory for these events. They
- * have process 0, thread 0 and a null address (SYSEV-06), except FLUSH events of a call.
+ * have process 0, thread 0 and a null address (SYSEV-06), except the FLUSH events of a flush by a
+ * call.
  */
 #include "drain/synthetic.h"
 
@@ -60,8 +61,8 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 
 /*
  * The data of START are the filter as an event set. The set has the types that are rejected, so it
- * is the complement of admit. One queue_set is enough, because at most one restart is in the queue.
- * RESUME ends what OVERFLOW began at the FULL mark (SFLUSH-06).
+ * is the complement of admit. One set of event types (queue_set) is enough, because at most one
+ * restart is in the queue. RESUME ends what OVERFLOW began at the FULL mark (SFLUSH-06).
  */
 static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -76,7 +77,7 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 
 /*
  * Notes that delivery has reached a change of state. The members running and full have the state
- * for younger records, the phases have the states for late records.
+ * for the records that follow. The phases have the earlier states, for late records.
  */
 static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
 {
@@ -87,7 +88,7 @@ static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase p
 
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent)
 {
-	struct ptx_mark mark = *first; /* first is free after the next line */
+	struct ptx_mark mark = *first; /* a copy, because ptx_drain_drop_mark() removes *first */
 
 	ptx_drain_drop_mark(drain);
 	/* A silent mark changes the state, too: it lies in a part that is lost or cleared. */
@@ -135,14 +136,16 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 /*
  * The time of OVERFLOW lies between that of the last delivered event and that of the survivor, and
  * is never after the survivor's, even if that event is LATE. If the writer has not stored the time
- * of the first lost event yet, the next tick after the last delivered event serves.
+ * of the first lost event yet, the function uses the next tick after the last delivered event
+ * instead.
  */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 {
 	uint64_t first = drain->gap_first == UINT64_MAX ? drain->last_ticks + 1 : drain->gap_first;
 
 	if (first < drain->last_ticks)
-		first = drain->last_ticks; /* what was delivered is older than the gap */
+		/* the gap cannot begin before the last delivered event */
+		first = drain->last_ticks;
 	/* If nothing was delivered before, there is no lower bound. */
 	if (first > after_gap || drain->last_ticks == 0)
 		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
@@ -171,7 +174,8 @@ void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_delivered(drain, event->ticks);
 	drain->queued--;
 	memmove(&drain->queue[0], &drain->queue[1], drain->queued * sizeof drain->queue[0]);
-	for (uint32_t i = 0; i < drain->queued; i++) { /* data of the drain's own moves along */
+	/* the data in queue_data move with their events */
+	for (uint32_t i = 0; i < drain->queued; i++) {
 		if (drain->queue[i].data == &drain->queue_data[i + 1]) {
 			drain->queue_data[i] = drain->queue_data[i + 1];
 			drain->queue[i].data = &drain->queue_data[i];

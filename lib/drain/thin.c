@@ -5,8 +5,9 @@
  * Each start and each stop by a call is a mark. A mark is needed only while it separates events
  * that were stamped while the stream was running from events that were not. So when there are many
  * marks, the controller examines the events in the stream and drops each mark that separates none.
- * The number of events bounds the remaining marks. The threshold grows with the stream's size and
- * with the number of remaining marks, so a start costs constant time on average.
+ * So the number of events bounds the number of remaining marks. The number of marks at which this
+ * happens grows with the stream's size and with the number of marks that remained. So a start costs
+ * constant time on average.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@
 /* A thinning in progress, on the stack of ptx_drain_thin(). */
 struct thinning {
 	struct ptx_moments moments;
-	unsigned char *used; /* for each moment: an event lies at or after it, before the next */
+	/* used[i]: an event lies at or after moment i, and before moment i + 1 */
+	unsigned char *used;
 };
 
 /* For ptx_census_take(): notes that the mark before this event separates it from others. */
@@ -34,15 +36,15 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 }
 
 /*
- * Drops the marks of calls that separate no events, and moves the others together. The drain has
- * all events that are older than the watermark, so only a phase that ended before the watermark is
- * known to have no event. A reader that did not wait may have raised the watermark above the event
- * that a writer is about to publish; therefore the phase must have ended before drain->certain,
- * too.
+ * Drops the marks of calls that separate no events, and moves the others together. Only a phase
+ * that ended before the watermark is known to have no event, because the census has seen all events
+ * that are older than the watermark. ptx_drain_peek_beyond() may have raised the watermark above
+ * the time of an event that a writer is about to publish; therefore the phase must have ended
+ * before drain->certain, too.
  *
- * The marks that change the state and the moments behind moment[0] have the same order, so both are
- * walked together. The marks of a FULL and of a RESTART always remain, because the drain makes
- * events of them.
+ * The marks that change the state correspond, in the same order, to the moments behind moment[0].
+ * So the loop walks through both together. The marks of a FULL and of a RESTART always remain,
+ * because the drain makes events of them.
  */
 static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {
@@ -62,7 +64,10 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 			const bool by_call = mark->kind <= PTX_MARK_STOP;
 			const bool over = next < end && next->ticks <= known;
 			const bool unused = !thinning->used[this - thinning->moments.moment];
-			/* The state before this mark is the same, so the mark changes nothing. */
+			/*
+			 * If the state before this mark is the same as after it, the mark changes
+			 * nothing.
+			 */
 			const bool same =
 				this->running == kept->running && this->full == kept->full;
 
@@ -89,7 +94,10 @@ void ptx_drain_thin(struct ptx_drain *drain)
 
 	if (drain->marks < least || drain->marks < drain->thin_at)
 		return;
-	/* set before a possible failure, so that the next start does not try again at once */
+	/*
+	 * thin_at is set before the census, so that after a failure the next start does not try
+	 * again at once
+	 */
 	drain->thin_at = 2 * drain->marks;
 	ptx_drain_pass(drain);
 	/* Marks up to the cut are dropped first. */

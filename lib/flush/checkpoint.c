@@ -4,13 +4,13 @@
  *
  * The part of the region that belongs to the reader has, in this order: checkpoint 0, checkpoint 1,
  * the status (checkpoint_flush.h), the places of checkpoint 0, the places of checkpoint 1. During a
- * write to the log both checkpoints are valid: the one with the count of events that the file has,
- * and the one with the count that it will have afterwards. A write that fails or is interrupted
- * leaves the file at one of the two counts.
+ * write to the log both checkpoints are valid. One has the number of events that the file had
+ * before the write, and the other one has the number that it will have afterwards. After a write
+ * that failed or was interrupted, the file has one of these two numbers of events.
  *
  * The traced processes can write to this memory. So a reader that continues from it bounds or
- * checks each value that it uses. A hostile checkpoint makes the log wrong and must have no other
- * effect.
+ * checks each value that it uses. A hostile checkpoint may make the log wrong, but must have no
+ * other effect.
  */
 #include "flush/checkpoint.h"
 
@@ -37,7 +37,7 @@ struct place {
  * The reader writes it with the stream's lock held. Most members are named as in struct ptx_drain.
  */
 struct checkpoint {
-	/* number of events in the log, + 1; 0: the checkpoint is empty or half written */
+	/* 1 + the number of events in the log; 0: the checkpoint is empty or half written */
 	_Atomic uint64_t events;
 	uint64_t last_ticks; /* time of the last event that was delivered */
 	int64_t last_ns;
@@ -96,8 +96,8 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Makes the places of the first count rings present, in both checkpoints and for PLACES rings at a
- * time. If there is no memory, the first store to them asks the kernel once more.
+ * Makes the places of the first count rings present in both checkpoints. Each step does this for
+ * PLACES rings. If there is no memory, the first store to them asks the kernel once more.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
@@ -146,8 +146,9 @@ static uint32_t done_of(const struct ptx_source *source)
 
 /*
  * Writes a checkpoint that is valid for this number of events. A process may be killed at any
- * instruction here. The count is 0 first, and the right one is stored last: so a checkpoint that is
- * half written is never found. The fence keeps the stores of the members behind the store of 0.
+ * instruction here. The member events is first set to 0 and gets its value last. So a checkpoint
+ * that is half written is never found. The fence keeps the stores of the members behind the store
+ * of 0.
  */
 static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
 {
@@ -175,7 +176,8 @@ static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint
 		const struct ptx_source *source = drain->source[i];
 
 		/*
-		 * The reader has not entered this ring: the next reader begins at its first chunk.
+		 * The reader has not entered this ring, so the next reader begins at the ring's
+		 * first chunk.
 		 */
 		if (!source->reader.place.link)
 			continue;
@@ -193,7 +195,7 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
-	/* The checkpoints become present now: a flush must not lack memory in the middle of one. */
+	/* The checkpoints become present now, so that no flush lacks memory while it writes one. */
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/*
@@ -213,16 +215,16 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 
 	/*
 	 * The checkpoint that fits the file's content stays until the log has more. If the last
-	 * write to the log failed, the checkpoint for that write is written anew.
+	 * write to the log failed, the checkpoint that was made for it is overwritten.
 	 */
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;
 	drain->settled = false;
 	checkpoint_fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 	/*
-	 * Two checkpoints with the same count would be ambiguous. This happens if a block without
-	 * events is written, and at the end of each flush. The newer checkpoint is right then, so
-	 * the other one is made empty.
+	 * If both checkpoints had the same number of events, a reader could not choose between
+	 * them. This happens if a block without events is written, and at the end of each flush.
+	 * The newer checkpoint is right then, so the other one is made empty.
 	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
@@ -231,7 +233,10 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	}
 }
 
-/* Uses only private counters. The result grows with each record that the reader consumes. */
+/*
+ * The function uses only private counters. The result grows with each record that the reader
+ * consumes.
+ */
 uint64_t ptx_drain_taken(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
@@ -252,8 +257,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 			      memory_order_relaxed);
 	/*
 	 * In each ring, the chunk at the reader's place is not freed. Its claimed word gets the
-	 * offset up to which the log has its records. ptx_step_note() shows observers how far
-	 * delivery is (ring/DESIGN 3).
+	 * offset up to which the log has its records. ptx_step_note() shows observers up to where
+	 * records were delivered (ring/DESIGN 3).
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
@@ -265,8 +270,9 @@ void ptx_drain_settle(struct ptx_drain *drain)
 
 /*
  * Moves the place to the ring's oldest chunk, and in that chunk to the offset up to which the dead
- * reader claimed. The low bits of a claimed word are flags of a writer that overwrites the chunk
- * (ring/overwrite.c). A claimed word of another generation belongs to a former use of the chunk.
+ * reader claimed. The low bits of the offset in a claimed word may be flags of a writer that
+ * overwrites the chunk (ring/overwrite.c), so they are cleared. A claimed word of another
+ * generation belongs to a former use of the chunk.
  */
 static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
 {
@@ -295,8 +301,8 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 
 /*
  * If the chunk was overwritten, the source stays as it is, and the next claim searches the ring
- * anew. If the offset is hostile, the loop ends some records too early or too late: only the count
- * of records is wrong then.
+ * anew. If the offset is hostile, the loop ends some records too early or too late, which makes
+ * only the number of records wrong.
  */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
 {
@@ -342,8 +348,8 @@ static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 }
 
 /*
- * Continues with the times of the dead reader. Each value is loaded once, and none may be in the
- * future: such a time would make all further events LATE, or cleared.
+ * Continues with the times of the dead reader. Each value is loaded once. A time in the future is
+ * not used: it would make all further events LATE, or they would count as cleared.
  */
 static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -351,7 +357,9 @@ static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
 		       cleared = from->cleared;
 	const struct ptx_anchor first = from->anchor[0], second = from->anchor[1];
 
-	/* Otherwise the scale keeps the anchor with which the drain was created. */
+	/*
+	 * If an anchor cannot be used, the scale keeps the anchor with which the drain was created.
+	 */
 	if (is_past(&first, now) && is_past(&second, now)) {
 		ptx_timescale_init(&drain->scale, first);
 		ptx_timescale_add(&drain->scale, second);
@@ -383,8 +391,9 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 
 /*
  * Returns true if the dead reader claimed more of the controller's ring than the checkpoint has. In
- * a LOOP stream these records are gone, and one of them may be a START that no checkpoint knows.
- * The stream then counts as running: nearly all that the rings hold was recorded while it ran.
+ * a LOOP stream these records are lost, and one of them may be a START that no checkpoint has. The
+ * stream then counts as running, because nearly all records in the rings were recorded while it
+ * ran.
  */
 static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -402,7 +411,7 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
  * Continues from a checkpoint. It is hostile: the traced process can write to it. count is loaded
  * once and bounded by the geometry; a ring's number is bounded by the sources. Links are checked
  * when the reader follows them, and offsets are made multiples of 8. In a LOOP stream the places of
- * the checkpoint are not used: what the dead reader claimed behind them is gone.
+ * the checkpoint are not used: the records that the dead reader claimed behind them are lost.
  */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -494,13 +503,13 @@ static int take_full(struct ptx_drain *drain)
 	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
 	/*
 	 * A reader that restarts the stream stores the two times before the state. So if the stream
-	 * is full and became full before the noted restart, the dead reader noted the restart and
-	 * did not make it.
+	 * is full and became full before the noted restart, the dead reader had noted the restart
+	 * and had not made it yet.
 	 */
 	made = !is_full || ptx_state_time(state) >= restart.ticks;
 	/*
-	 * No mark is made of a time that was delivered or is hostile: a restart in the future, or a
-	 * FULL that is not before its restart.
+	 * No mark is made if its time was delivered already. No mark is made of a hostile time
+	 * either: of a restart in the future, or of a FULL that is not before its restart.
 	 */
 	if (made && restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
 		ptx_drain_admitted(drain, &restart);
@@ -515,10 +524,10 @@ static int take_full(struct ptx_drain *drain)
 
 /*
  * drain is new. The caller has counted the events in the file, so their number is not from shared
- * memory. The order of the steps matters. First each place is set to the end of the dead reader's
- * claims. If a checkpoint fits, it then replaces these places, unless the stream is LOOP. Next come
- * the threads and numbers of the records at those places, and last the marks: first those of calls,
- * then the others, which are sorted into them.
+ * memory. The steps have this order. First each place is set to the end of the dead reader's
+ * claims. If a checkpoint fits, it then replaces these places, unless the stream is LOOP. Then the
+ * threads and the numbers of the records at those places are determined. Last, the marks are made:
+ * first those of calls, and then the others, which are inserted in the order of time.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {
@@ -537,9 +546,9 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		go_on_from(drain, from);
 	} else {
 		/*
-		 * No checkpoint fits, so another process has changed the file or the memory. The
-		 * ends of the claims remain the places. The stream counts as running, because
-		 * nearly all that the rings hold was recorded while it ran.
+		 * If no checkpoint fits, another process has changed the file or the memory. The
+		 * places then remain at the ends of the claims. The stream counts as running,
+		 * because nearly all records in the rings were recorded while it ran.
 		 */
 		drain->running = true;
 	}

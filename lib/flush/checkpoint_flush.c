@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * kind may be any number from shared memory. Marks of other kinds are not saved: they are made
- * again from records in the controller's ring and from times in the region.
+ * Returns true for the kinds of marks of a flush. kind may be any number from shared memory. Marks
+ * of other kinds are not saved, because they are made again from records in the controller's ring
+ * and from times in the region.
  */
 static bool is_of_a_flush(unsigned kind)
 {
@@ -50,8 +51,8 @@ void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpo
 /*
  * The traced process could have changed the saved marks. Each is copied once, and becomes a mark
  * only if it can be true: its kind is one of a flush, and its time is after the last delivered
- * event and not in the future. A wrong error number or address only shows in the log. Returns 0 or
- * ENOMEM.
+ * event and not in the future. A wrong error number or address has no other effect than to be in
+ * the log. Returns 0 or ENOMEM.
  */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint_flush.h - the facts of a flush that a process needs to continue it.
+ * flush/checkpoint_flush.h - the facts of a flush that a process needs to continue the flush of a
+ * dead reader.
  *
- * The marks of flushes that are not delivered yet lie in each checkpoint. So the FLUSH_STOP gets
- * into the log either by the next flush or when a guardian completes the log. Starts and stops have
+ * Each checkpoint has the marks of flushes that are not delivered yet. So the FLUSH_STOP gets into
+ * the log either by the next flush or when a guardian completes the log. Starts and stops have
  * records in the controller's ring, and the region's state shows whether the stream is full.
  *
- * The status lies beside the two checkpoints and not in them. Not only a write to the log changes
- * it, but also a call: posix_trace_get_status() resets parts of it.
+ * The status is beside the two checkpoints and not in them, because it is changed not only at
+ * writes to the log: posix_trace_get_status() resets parts of it.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_FLUSH_H
 #define PTX_FLUSH_CHECKPOINT_FLUSH_H

@@ -25,9 +25,9 @@
 #include "flush/flush_private.h"
 
 /*
- * A flusher lets waiting callers go first for LET_GO_FIRST_NS nanoseconds. If there are more than
- * FAILING_MARKS_MOST marks, flushes that follow a failure add no marks, so that the number of marks
- * is bounded.
+ * LET_GO_FIRST_NS is the time in nanoseconds that a flusher sleeps before it takes the turn, if
+ * other threads wait for the turn. If there are more than FAILING_MARKS_MOST marks, a flush that
+ * follows a failed one adds no marks, so that the number of marks is bounded.
  */
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
@@ -37,7 +37,7 @@
 
 /*
  * Called after each change of the status, because the process may be killed at any moment. Error
- * and overrun are one word, so that a guardian finds them as they were at one moment.
+ * and overrun are in one word, so that a guardian finds the values of one moment.
  */
 void ptx_flush_note_status(struct ptx_flush *flush)
 {
@@ -50,8 +50,8 @@ void ptx_flush_note_status(struct ptx_flush *flush)
 }
 
 /*
- * Continues with the status of the process that had the stream before; in a new stream all is zero.
- * The memory is hostile: a number that is no error number becomes EIO.
+ * Continues with the status of the process that had the stream before; in a new stream all values
+ * are 0. The memory is hostile: a number that is no error number becomes EIO.
  */
 static void take_status(struct ptx_flush *flush)
 {
@@ -83,7 +83,10 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
-	/* The first look at the mappings is before the events whose addresses they explain. */
+	/*
+	 * The mappings are looked at for the first time here, so that they are in the log before
+	 * the events whose addresses they explain.
+	 */
 	ptx_mapped_look(mapped, false);
 	if (by_itself)
 		err = ptx_flusher_start(flush);
@@ -97,8 +100,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 }
 
 /*
- * Adds a mark with a moment of its own, so that events before and after it are on the right side.
- * Without memory the mark is missing; the flush itself does not depend on it.
+ * Adds a mark with a moment of its own, so that no event has the same time. If there is no memory,
+ * the mark is missing, but the flush continues.
  */
 static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
 		       const struct ptx_flush_caller *caller)
@@ -116,8 +119,8 @@ static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int err
 /*
  * Notes the error for posix_trace_get_status() (FLUSHF-08). The first error stays until it is
  * reported. A caller of posix_trace_flush() also gets the error as a result. An automatic flush has
- * no caller, so its failure becomes an event. A row of failures makes only one event, because the
- * flusher tries again all the time.
+ * no caller, so its failure becomes an event. Several failures in a row make only one event,
+ * because the flusher tries again all the time.
  */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {
@@ -131,9 +134,9 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 }
 
 /*
- * Takes the turn. A mutex is not fair: a flusher that always has work would take it again and
- * again. So the flusher sleeps for a moment if a caller waits. It sleeps only once, so callers
- * cannot keep it out either.
+ * Takes the turn. A mutex is not fair: a flusher that always has work could lock it again and again
+ * before the others. So the flusher sleeps for a moment if a caller waits. It sleeps only once, so
+ * callers cannot keep it out either.
  */
 static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {
@@ -151,8 +154,8 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 }
 
 /*
- * Makes the sources for all rings. Returns 0 or ENOMEM. After ENOMEM the events of some thread
- * cannot be read, and a flush must not leave them out.
+ * Makes the sources for all rings. Returns 0 or ENOMEM. After ENOMEM the events of some ring cannot
+ * be read, and a flush must not leave them out.
  */
 static int know_rings(const struct ptx_flush *flush)
 {
@@ -165,8 +168,8 @@ static int know_rings(const struct ptx_flush *flush)
 }
 
 /*
- * Any thread may call it. It blocks until the flushes before it have ended, and while the file
- * blocks. The calling thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
+ * Any thread may call this function. It waits for flushes of other threads, and for the file if
+ * that blocks. The calling thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
@@ -193,7 +196,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	flush->flushing = true;
 	ptx_drain_sync(flush->drain); /* the mark of an earlier FULL comes first */
 	/*
-	 * If the log cannot be written, each new try would add two marks, so framed becomes false.
+	 * If the log cannot be written, each new try would add two marks. To bound their number,
+	 * framed becomes false.
 	 */
 	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
 		framed = false;
@@ -202,7 +206,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	/*
 	 * The target is a moment after FLUSH_START. A call transfers the events up to this moment
 	 * and no younger ones, so it ends although writers continue (FLUSHF-02). An automatic flush
-	 * follows the writers for AUTOMATIC_SPAN_NS at most.
+	 * also transfers younger events, but for no longer than AUTOMATIC_SPAN_NS.
 	 */
 	target = ptx_drain_moment(flush->drain, false);
 	/*
@@ -226,8 +230,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
 	/*
-	 * The final flush has transferred all that it could. By this result its caller learns that
-	 * events are missing.
+	 * The final flush has transferred all that it could. If lacking is not 0, the result shows
+	 * the caller that events are missing.
 	 */
 	if (!err)
 		err = lacking;
@@ -269,9 +273,9 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 }
 
 /*
- * A flush writes a block without holding the stream's lock. In a LOOP log this write adds the
- * events of an overwritten block to the numbers of the account, so a caller that reads the numbers
- * waits for the write. An APPEND log has no such numbers, so a slow file does not delay the ledger.
+ * A flush writes a block without holding the stream's lock. In a LOOP log this write changes the
+ * numbers of overwritten events. So a caller that reads these numbers waits for the write. Logs of
+ * other policies have no such numbers, so there a slow file does not delay the ledger.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush)
 {
@@ -292,8 +296,8 @@ void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 }
 
 /*
- * Because of the exchange only one of several callers makes the system call, and none does if the
- * flusher is awake.
+ * The exchange lets only one of several callers make the system call. If the flusher is awake, no
+ * caller makes it.
  */
 void ptx_flush_wake(struct ptx_flush *flush)
 {
@@ -318,8 +322,8 @@ void ptx_flush_give_turn(struct ptx_flush *flush)
 }
 
 /*
- * If the write fails, the log is not damaged, and its readers do not wait for the guardian. So the
- * result of the write is not used.
+ * The result of the write is not used: if the write fails, the log is not damaged, and the only
+ * effect is that readers do not wait for the guardian.
  */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 {
@@ -335,7 +339,7 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 /*
  * Makes the log as it was after its creation, if the file permits it (CLEAR-07, CLEAR-09).
  * ptx_log_clear() corrects the drain's account for the events that the log loses. The caller has
- * the turn, the stream's lock and a shield. The file is written with the lock held.
+ * the turn, the stream's lock and a shield. The function writes to the file while the lock is held.
  */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
@@ -343,7 +347,7 @@ int ptx_flush_clear(struct ptx_flush *flush)
 
 	/*
 	 * This checkpoint is for a process that finds the log empty and continues the stream. The
-	 * other checkpoint is valid until the log is empty.
+	 * other checkpoint is for a process that finds the log with its events.
 	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);

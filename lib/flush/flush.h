@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/flush.h - from a stream to its log: by call, by itself (policy FLUSH), at shutdown.
+ * flush/flush.h - moves the events of a stream to its log: by call, by itself (policy FLUSH), and
+ * at shutdown.
  *
  * One flush of a stream runs at a time. Events are taken and encoded with the stream's lock held,
  * and written without it, so that control calls and status do not wait for the disk.
  *
  * Threads   ptx_flush_run(), _stop() and _status() from any thread. The flusher has all signals
  *           blocked.
- * Signals   SIGXFSZ and SIGPIPE that a write raises are removed before run returns.
+ * Signals SIGXFSZ and SIGPIPE that a write raises are removed before ptx_flush_run() returns.
  */
 #ifndef PTX_FLUSH_FLUSH_H
 #define PTX_FLUSH_FLUSH_H
@@ -81,7 +82,10 @@ void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 void ptx_flush_take_turn(struct ptx_flush *flush);
 void ptx_flush_give_turn(struct ptx_flush *flush);
 
-/* With turn and lock held: empties the log, and counts its events as cleared. 0 or an error. */
+/*
+ * Empties the log, and counts its events as cleared. The caller has the turn and the lock. Returns
+ * 0 or an error number.
+ */
 int ptx_flush_clear(struct ptx_flush *flush);
 
 /*

@@ -18,7 +18,7 @@ struct ptx_flush {
 	pthread_mutex_t *lock; /* the stream's */
 	struct ptx_log *log;
 	struct ptx_mapped *mapped; /* NULL: the log gets no mappings */
-	pthread_mutex_t turn; /* held through a flush; taken before the stream's lock */
+	pthread_mutex_t turn; /* held during a whole flush; taken before the stream's lock */
 	/* number of callers that wait for the turn; the flusher lets them go first */
 	_Atomic uint32_t callers;
 	pthread_t thread;
@@ -39,25 +39,30 @@ struct ptx_flush {
 	unsigned objects;                     /* the log has all cells before this one */
 	uint64_t object_said[PTX_OBJECTS / 64];
 
-	/* the account that closes the log; it is here, since a shutdown must not need memory */
+	/*
+	 * the account for the end of the log; it is a member, because a shutdown must not need
+	 * memory
+	 */
 	struct ptx_ledger closing;
 };
 
 /*
- * flush.c: stores the status for a process that replaces this one. With the stream's lock held.
+ * In flush.c. Stores the status for a process that replaces this one. The caller holds the stream's
+ * lock.
  */
 void ptx_flush_note_status(struct ptx_flush *flush);
 
 /* transfer.c, with the turn and the stream's lock held. It releases the lock while it writes. */
 
 /*
- * Moves all events up to target. With the target UINT64_MAX it moves all that there is, and follows
- * the writers until the time `until`. Times in ticks. Returns 0 or the error of a write.
+ * Moves all events up to target. If target is UINT64_MAX, it moves all events, also those that are
+ * recorded meanwhile, until the time `until`. Times are in ticks. Returns 0 or the error of a
+ * write.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
-/* transfer_lists.c: gives the log all schemas, objects and mappings that it has not yet. */
+/* transfer_lists.c: gives the log all schemas, objects and mappings that it does not have yet. */
 void ptx_transfer_lists(struct ptx_flush *flush);
 
 /*

@@ -3,13 +3,13 @@
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
  * It flushes when half of the pool is taken, when the stream is full, and when the oldest event is
- * one second old. It waits in one of three ways, which depend on the rate of events. For a while
- * after a flush that the pool required, it looks at short intervals. Otherwise, if writers may wake
- * it, it sleeps until a writer wakes it or an event is due. If writers may not wake it, it looks at
- * intervals in which the pool cannot fill up.
+ * one second old. Between flushes it waits in one of three ways. For a while after a flush because
+ * of the pool, it looks at the pool at short intervals. Otherwise, if writers may wake it, it
+ * sleeps until a writer wakes it or the oldest event is one second old. If writers may not wake it,
+ * it looks at the pool at intervals in which the pool cannot fill up.
  *
  * All signals are blocked in the thread. It shares the turn and the stream's lock with callers, and
- * leaves only at ptx_flusher_stop(), or with the process. A child of fork() has no such thread.
+ * ends only at ptx_flusher_stop(), or with the process. A child of fork() has no such thread.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,8 +25,8 @@
 
 /*
  * Times in nanoseconds. AGE_NS is the age at which an event is written. IDLE_NAP_NS is the nap when
- * there is no event, BUSY_NAP_NS the nap soon after a flush for the pool, FAILED_NAP_NS the nap
- * after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound the interval of look_ns().
+ * there is no event, BUSY_NAP_NS the nap soon after a flush because of the pool, FAILED_NAP_NS the
+ * nap after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound the interval of look_ns().
  */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
@@ -47,14 +47,17 @@ static enum ptx_state state_of(const struct ptx_flush *flush)
 						   memory_order_acquire));
 }
 
-/* Nanoseconds until the oldest event is due, IDLE_NAP_NS if there is none. */
+/*
+ * Returns the time in nanoseconds until the oldest event has the age AGE_NS, or IDLE_NAP_NS if
+ * there is no event.
+ */
 static int64_t until_due(struct ptx_flush *flush)
 {
 	uint64_t oldest, age;
 
 	/*
-	 * A pass brings the oldest event of each ring to hand. It costs a barrier on all writers,
-	 * so this function is not called while events come fast.
+	 * After a pass, the drain has the oldest event of each ring at hand. It costs a barrier on
+	 * all writers, so this function is not called while events come fast.
 	 */
 	pthread_mutex_lock(flush->lock);
 	ptx_drain_pass(flush->drain);
@@ -78,9 +81,9 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
 
 	/*
-	 * The flusher stores the wish, runs the barrier and then looks at the pool. This order
-	 * closes the race with a writer that fills the pool at this moment: either the look below
-	 * sees the pool filling, or the writer sees the wish (as (M) and (N) in ring.h).
+	 * The flusher stores the wish, runs the barrier and then looks at the pool. A writer may
+	 * fill the pool at this moment. Because of this order, either the flusher sees below that
+	 * the pool is filling, or the writer sees the wish (as (M) and (N) in ring.h).
 	 */
 	atomic_store_explicit(wish, 1, memory_order_relaxed);
 	if (flush->drain->shared)
@@ -90,14 +93,15 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	if (!ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
 	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
 		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
-	/* No writer makes a system call for a flusher that is awake. */
+	/* While the wish is 0, no writer makes a system call to wake the flusher. */
 	atomic_store_explicit(wish, 0, memory_order_relaxed);
 }
 
 /*
  * Returns true if writers must not make the system call that wakes the flusher. Writers of other
  * processes must not, because their program may forbid it; those of this process must not if it has
- * a seccomp filter (base/quiet.h). control->quiet shows that a process of the arena must not.
+ * a seccomp filter (base/quiet.h). control->quiet shows that a process of the arena has such a
+ * filter.
  */
 static bool looks_by_itself(const struct ptx_flush *flush)
 {
@@ -122,7 +126,7 @@ static int64_t look_ns(const struct ptx_flush *flush)
 
 /*
  * Waits for ns nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
- * flusher is to end. It sleeps on quit, so ptx_flusher_stop() wakes it at once.
+ * flusher is to end. It sleeps on the word quit, so ptx_flusher_stop() can wake it at once.
  */
 static void look_for(struct ptx_flush *flush, int64_t ns)
 {
@@ -136,14 +140,15 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Flushes, and pauses if the flush took no record. Such a flush has a cause: a writer that is
- * suspended between its clock reading and its publishing holds back all younger events, also of
- * other threads. The pool stays as taken as it was, so without a pause the next flush would follow
- * at once. Each flush would add its two marks to the log, hundreds in a few milliseconds. So the
- * pause is twice as long after each further flush that took no record. The flusher does not look at
- * the pool during a pause, and perhaps only half of the pool is free. So a pause is at most
- * look_ns(): after a longer one, the events that others record once the writer has resumed could be
- * lost. *stall_ns is the last pause, or 0 after a flush that took records.
+ * Flushes, and pauses if the flush took no record. The cause of such a flush is a suspended writer:
+ * while it is between its clock reading and its publishing, all younger events are held back, also
+ * those of other threads. As the flush frees no chunk, the next flush would follow at once if there
+ * were no pause. Each flush adds two marks to the log, so there would be hundreds of them after a
+ * few milliseconds. So the pause is twice as long after each further flush that took no record.
+ * During a pause the flusher does not look at the pool, of which only half may be free. So a pause
+ * is at most look_ns(): during a longer one, other threads could fill the pool after the writer has
+ * resumed, and events would be lost. *stall_ns is the last pause, or 0 after a flush that took
+ * records.
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
@@ -151,7 +156,10 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 	const uint64_t taken = atomic_load_explicit(&flush->taken, memory_order_relaxed);
 	const int64_t look = look_ns(flush);
 
-	/* A disk that is full stays so for a while; the pause keeps the processor free. */
+	/*
+	 * If the disk is full, it stays full for a while. The pause keeps the flusher from using
+	 * the processor all the time.
+	 */
 	if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0) {
 		ptx_futex_nap(&flush->quit, 0, FAILED_NAP_NS);
 	} else if (atomic_load_explicit(&flush->taken, memory_order_relaxed) != taken) {
@@ -165,8 +173,9 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 }
 
 /*
- * The thread. busy counts the short naps that are left. While it is not 0, a sixteenth of the pool
- * is enough for a flush, so that fast writers never fill the pool during a nap.
+ * The flusher's thread. busy is the number of short naps that are left. While it is not 0, a
+ * sixteenth of the pool is enough for a flush, so that fast writers never fill the pool during a
+ * nap.
  */
 static void *flusher_run(void *argument)
 {
@@ -198,8 +207,8 @@ static void *flusher_run(void *argument)
 }
 
 /*
- * The stack is small, because its address space is the traced program's. A new thread inherits the
- * signal mask of its creator, so the creator blocks all signals until the thread exists: the
+ * The stack is small, because it uses address space of the traced program. A new thread inherits
+ * the signal mask of its creator, so the creator blocks all signals until the thread exists: the
  * program's handlers never run in the flusher. Returns 0, EAGAIN or ENOMEM.
  */
 int ptx_flusher_start(struct ptx_flush *flush)
@@ -226,11 +235,11 @@ int ptx_flusher_start(struct ptx_flush *flush)
 }
 
 /*
- * The exchange chooses the thread that joins the flusher, since a thread may be joined only once.
- * The other threads wait until it has joined the flusher: a caller may be about to forbid the
+ * The exchange chooses one caller, which joins the flusher, since a thread may be joined only once.
+ * The other callers wait until the flusher has ended, because a caller may be about to forbid
  * system calls that the flusher makes. quit is stored before both wake-ups, because a flusher that
- * is about to sleep looks at quit after it has stored the wish. Blocks until the flush in progress
- * has ended.
+ * is about to sleep looks at quit after it has stored the wish. The function waits until the flush
+ * in progress has ended.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer.c - events from the drain into the log's block, and blocks into the file.
+ * flush/transfer.c - moves events from the drain into the log's block, and writes blocks to the
+ * file.
  *
  * The caller has the turn and the stream's lock. Only write_out() and the naps release the lock.
  * Afterwards the drain may have changed: a pointer into it is invalid, and the next event must be
@@ -17,19 +18,21 @@
 
 /*
  * A suspended writer may hold back the events that a call waits for. The call then ends only after
- * HELD_BACK_NAPS looks and after HELD_BACK_MOST_NS. On a busy machine that time may pass with few
- * looks.
+ * HELD_BACK_NAPS looks and after HELD_BACK_MOST_NS. Both limits are needed, because on a busy
+ * machine that time may pass with only few looks.
  */
 #define HELD_BACK_NAP_NS 50000
 #define HELD_BACK_NAPS   4000
-/* ten times as long as the drain waits for one writer */
+/* HELD_BACK_MOST_NS is ten times as long as the drain waits for one writer */
 #define HELD_BACK_MOST_NS UINT64_C(2000000000)
-/* One transfer may contain so many events of the drain itself, beside the records. */
+/*
+ * One transfer may move at most this many events of the drain itself, in addition to the records.
+ */
 #define MARKS_MOST       1000
 
 /*
- * Gives the log the name of a type before the first event of that type. Without memory, or if the
- * type has no name yet, the next event of the type tries again.
+ * Gives the log the name of a type before the first event of that type. If there is no memory, or
+ * if the type has no name yet, this is tried again at the next event of the type.
  */
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
@@ -44,9 +47,9 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 
 /*
  * Writes the block and the lists to the file, and releases the stream's lock for that time. The
- * checkpoint is written before: whether or not the write completes, one of the two checkpoints fits
- * the file. After a success the events are in the file, so their chunks become free. After an error
- * the block stays in memory, and the next call writes it again.
+ * checkpoint is written before that. So one of the two checkpoints fits the file, whether or not
+ * the write succeeds. After a success the events are in the file, so their chunks become free.
+ * After an error the block stays in memory, and the next call writes it again.
  */
 static int write_out(struct ptx_flush *flush)
 {
@@ -95,8 +98,8 @@ static void count_stop(struct ptx_drain *drain)
 /*
  * Ends an UNTIL_FULL log: its last event is a STOP, and the stream stops with it (LOG-04 to
  * LOG-07). event is the event that has no room in the log; it is not consumed here. The log keeps
- * room for the STOP, so ptx_log_append_last() needs at most one write before it. If the filter
- * rejects STOP, the log ends without one.
+ * room for the STOP, so at most one write is needed before ptx_log_append_last() succeeds. If the
+ * filter rejects STOP, the log ends without one.
  */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
@@ -129,7 +132,8 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	/*
 	 * A writer may set FULL between the load and the exchange; the loop then sees the new
-	 * state. FULL and HELD end here, too: a full log ends the automatic restart.
+	 * state. A stream that is FULL or HELD becomes SUSPENDED, too, because with a full log it
+	 * must not restart by itself.
 	 */
 	while (ptx_state_kind(state) != PTX_SUSPENDED) {
 		mark.ticks = ptx_drain_moment(flush->drain, false);
@@ -146,8 +150,8 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 
 /*
  * Moves one event to the log's block. Returns false if writing failed: *err is the error, and the
- * event is still in the drain. Returns true otherwise. The event may then be unconsumed, because
- * the block was written or the log was ended: the caller must peek again.
+ * event is still in the drain. Otherwise returns true. The event may still be in the drain then,
+ * because the block was written or the log was ended. So the caller must peek again.
  */
 static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
 {
@@ -177,8 +181,8 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 }
 
 /*
- * Returns the largest number of records that a stream can hold: the pool has its largest size and
- * is full of records without data. Some events of the drain itself are added.
+ * Returns the largest number of records that a stream can hold: the pool then has its largest size
+ * and is full of records without data. Some events of the drain itself are added to this number.
  */
 static uint64_t most_records(const struct ptx_drain *drain)
 {
@@ -188,10 +192,10 @@ static uint64_t most_records(const struct ptx_drain *drain)
 }
 
 /*
- * Moves all events up to target. With the target UINT64_MAX it moves all that there is, and follows
- * the writers until the time `until`. Times are in ticks. A hostile writer can stamp event after
- * event with the same time, or hold back the order for ever, so a call moves no more events than a
- * stream can hold, and waits for a limited time. Returns 0 or the error of a write.
+ * Moves all events up to target. If target is UINT64_MAX, it moves all events, also those that are
+ * recorded meanwhile, until the time `until`. Times are in ticks. A hostile writer can stamp event
+ * after event with the same time, or hold back the order for ever, so a call moves no more events
+ * than a stream can hold, and waits for a limited time. Returns 0 or the error of a write.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
@@ -233,7 +237,7 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		moved += run ? run : 1;
 		if (target != UINT64_MAX && moved > most_records(flush->drain))
 			break;
-		/* The clock is read in few rounds only. */
+		/* The clock is read in one of 256 rounds only. */
 		if (++count % 256 == 0 && target == UINT64_MAX && ptx_clock_now() > until)
 			break;
 	}

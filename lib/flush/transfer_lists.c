@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer_lists.c - schemas, names of objects and mappings, from the arena to the log.
+ * flush/transfer_lists.c - gives the log the schemas, names of objects and mappings of the arena.
  *
  * Called before each block, so that a description that was made before an event is in the log
  * before that event. If nothing is new, a call costs two loads. The lists are in shared memory. The
@@ -15,8 +15,8 @@
 
 /*
  * changes is loaded before the entries (acquire). So an entry that is added during the walk is not
- * missed: it makes changes different, and the next block walks again. A process can store any
- * number in changes: at worst each block costs a walk.
+ * missed: it makes changes different, and the next block walks again. A hostile process can store
+ * any number in changes. In the worst case there is a walk for each block.
  */
 static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *schemas)
 {
@@ -32,7 +32,7 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 			continue;
 		ptx_transfer_name(flush, type);
 		if (ptx_log_schema(flush->log, type, text) == ENOMEM)
-			/* now a wrong number, so the next block looks again */
+			/* the number is now wrong, so at the next block the function walks again */
 			flush->descriptions--;
 		else
 			flush->described[type / 64] |= UINT64_C(1) << type % 64;
@@ -42,7 +42,8 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 /*
  * A process claims a cell first and fills it later, or never if it is killed. So the log may have
  * cells behind one that is not ready. flush->objects is the number of cells, from the first one on,
- * that the log has without a hole; object_said has one bit for each cell.
+ * that the log has without a hole. object_said has one bit for each cell, set if the log has the
+ * cell.
  */
 static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *objects)
 {

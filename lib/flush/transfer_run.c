@@ -5,9 +5,9 @@
  * A flusher that is slower than the writers loses events, so this is its hot path. The checks that
  * ptx_drain_peek() and ptx_log_append() make for each event are made once for a run, and the
  * counters are kept in registers meanwhile. Consecutive records mostly have the same first word
- * (length, flags and type), and the code examines that word when it changes. Anything unusual ends
- * the run; the path for single events handles it. Both paths must have the same result in the log
- * and in the account.
+ * (length, flags and type). So the code examines that word only when it changes. Anything unusual
+ * ends the run, and the path for single events handles it. Both paths must have the same result in
+ * the log and in the account.
  */
 #include "drain/step.h"
 #include "flush/flush_private.h"
@@ -15,9 +15,10 @@
 
 /*
  * Returns the latest time up to which the top source's records are the next events, one after the
- * other. The watermark, the target, the earliest record of the other sources, and the first mark
- * bound it. The earliest record of the others is that of a child of the heap's root. A tie ends the
- * run one tick earlier, so that the path for single events applies the rule for ties.
+ * other. It is the least of four times: the watermark, the target, the time of the earliest record
+ * of the other sources, and the time of the first mark. The earliest record of the other sources is
+ * at a child of the heap's root. If a mark or another source has the same time as a record, the run
+ * ends one tick before it, so that the path for single events decides the order.
  */
 static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 {
@@ -36,8 +37,8 @@ static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 
 /*
  * Returns true if the first word of a record allows the fast path: the record is a user event whose
- * name the log has. A type below PTX_TYPE_UNNAMED that a traced process wrote is damage. The range
- * is checked before named is indexed.
+ * name the log has. If a traced process has written a type below PTX_TYPE_UNNAMED, the record is
+ * damaged. The range of the type is checked before it is used as an index into named.
  */
 static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 {
@@ -57,7 +58,10 @@ struct tally {
 	uint32_t counted;
 };
 
-/* Adds the records since the word appeared to the type's line. records is the run's counter now. */
+/*
+ * Adds the number of records since the word appeared to the line of the type. records is the
+ * present value of the run's counter.
+ */
 static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
 {
 	if (records > tally->counted)
@@ -66,10 +70,10 @@ static void count_type(struct ptx_drain *drain, const struct tally *tally, uint3
 }
 
 /*
- * Moves the records of the source up to limit that are usual and find room in the block. Returns
- * their number; after 0 nothing has changed. The bytes are the reader's private copy, which
- * ptx_records_check() has accepted, so sizes need no check here. The caller adds the number to the
- * total and to the thread's line.
+ * Moves records of the source, up to the time limit, as long as they are usual and the block has
+ * room. Returns their number; after 0 nothing has changed. The bytes are the reader's private copy,
+ * which ptx_records_check() has accepted, so sizes need no check here. The caller adds the number
+ * to the total and to the thread's line.
  */
 static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *source,
 				  uint64_t limit)
@@ -89,8 +93,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	struct ptx_log_run run;
 
 	/*
-	 * The result is false if the block's table has no recent entry for this thread.
-	 * ptx_log_append() makes one.
+	 * If the result is false, the block's table has no recent entry for this thread.
+	 * ptx_log_append() then makes one.
 	 */
 	if (!ptx_log_run_begin(flush->log, source->ident.pid, source->ident.tid,
 			       source->ident.thread, &run))
@@ -126,7 +130,10 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	}
 	count_type(drain, &tally, run.records);
 	ptx_log_run_end(flush->log, &run);
-	/* The same as ptx_step_delivered() and ptx_step_advance() do for a single event. */
+	/*
+	 * The following does the same as ptx_step_delivered() and ptx_step_advance() do for a
+	 * single event.
+	 */
 	if (run.records) {
 		drain->last_ticks = last_ticks;
 		drain->last_ns = last_ns;
@@ -154,7 +161,10 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 		return 0;
 	drain->account.total.reported += count;
 	ptx_step_line(drain, source)->reported += count;
-	/* The source is at another record, or its buffer is used up: the heap changes. */
+	/*
+	 * The source is now at another record, or its buffer is used up, so the heap must be
+	 * corrected.
+	 */
 	ptx_step_settle(drain);
 	/*
 	 * As in ptx_drain_consume(): a full stream may now have the room that it needs to restart.

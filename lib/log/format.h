@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format.h - the structures of FORMAT; the comment beside each has its section number.
+ * log/format.h - the structures of FORMAT; the comment beside each structure gives its section
+ * number there.
  *
  * Readers and writers place them over bytes of the file. format_layout.c asserts the offset and the
- * size of each field, so a structure cannot drift from the text.
+ * size of each field, so a structure cannot differ from FORMAT without an error of the compiler.
  */
 #ifndef PTX_LOG_FORMAT_H
 #define PTX_LOG_FORMAT_H

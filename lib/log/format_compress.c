@@ -31,8 +31,9 @@ void ptx_log_compressor_end(struct ptx_log_compressor *compressor)
 }
 
 /*
- * The room that zstd gets ends 16 bytes before the length of the payload: the longer header and the
- * padding still leave a shorter block. If the frame does not fit, the plain block is written.
+ * zstd gets room for a frame that is 16 bytes shorter than the payload. So even with the longer
+ * header and the padding the compressed block is shorter than the plain one. If the frame does not
+ * fit there, the writer writes the plain block.
  */
 size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			const struct ptx_log_block *block, const void *payload,
@@ -75,8 +76,9 @@ size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 }
 
 /*
- * A reader must find an END block by its last bytes, so that block is never compressed (3.9). The
- * flags of an unknown type have no known meaning: its payload is skipped as it is.
+ * A reader must find an END block by its last bytes, so an END block is never compressed (3.9). If
+ * the type of a block is unknown, its flags have no known meaning, and readers skip the payload as
+ * it is stored.
  */
 const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block *block,
 				       struct ptx_log_stored_form *form)
@@ -95,7 +97,10 @@ const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block 
 	if (!more.frame_bytes || more.frame_bytes > form->stored_bytes ||
 	    form->stored_bytes - more.frame_bytes > 7)
 		return "the compressed length of a block is impossible";
-	/* The bound is a constant: a few hostile bytes cannot ask for much memory. */
+	/*
+	 * The bound is a constant, so that a few hostile bytes cannot make the reader allocate much
+	 * memory.
+	 */
 	if (more.whole_bytes & 7 || more.whole_bytes > PTX_LOG_WHOLE_MAX)
 		return "the length of a compressed block's payload is impossible";
 	block->payload_bytes = more.whole_bytes;
@@ -142,7 +147,10 @@ const void *ptx_log_expand(struct ptx_log_expander *expander, const struct ptx_l
 	*why = check_padding(form, stored);
 	if (*why)
 		return NULL;
-	/* One byte at least, so that malloc() does not return NULL for an empty payload. */
+	/*
+	 * The room is at least one byte, so that malloc() does not return NULL for an empty
+	 * payload.
+	 */
 	if (!expander_room(expander, block->payload_bytes ? block->payload_bytes : 1)) {
 		*why = "there is not enough memory for a block";
 		*no_memory = true;

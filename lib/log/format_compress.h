@@ -39,8 +39,9 @@ size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			size_t payload_bytes, void *to);
 
 /*
- * Completes a block with its checksums: compressed in room, if room is not NULL and the block gets
- * shorter, else where it is. Sets *out to the block, and returns its bytes.
+ * Completes a block with its checksums. If room is not NULL, the block is first compressed into
+ * room; if that makes it no shorter, or room is NULL, the block stays where it is. Sets *out to the
+ * complete block, and returns its size in bytes.
  */
 size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 			    struct ptx_log_block *block, size_t payload_bytes, void *room,
@@ -48,7 +49,7 @@ size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 
 /* How a payload is stored in the file. */
 struct ptx_log_stored_form {
-	uint32_t stored_bytes; /* behind the header, padding included */
+	uint32_t stored_bytes; /* bytes behind the header, padding included */
 	uint32_t frame_bytes;  /* compressed bytes among them; 0: the payload is not compressed */
 };
 

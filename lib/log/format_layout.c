@@ -2,9 +2,9 @@
 /*
  * log/format_layout.c - the tables of FORMAT as assertions, in the same order.
  *
- * tests/check_format.sh compares both: each row here is a row there. The file makes no code. A
- * field that moves, or a compiler that inserts padding, fails the build here, before it can write
- * a log that other readers misread.
+ * tests/check_format.sh compares both: each row here is a row there. The file makes no code. If a
+ * field moves, or a compiler inserts padding, the build fails here. So no writer can be built that
+ * writes logs in another layout.
  */
 #include "log/format.h"
 
@@ -89,7 +89,10 @@ ROW("3.1", ptx_log_block, type, 4, 2)
 ROW("3.1", ptx_log_block, header_bytes, 6, 2)
 ROW("3.1", ptx_log_block, flags, 8, 4)
 ROW("3.1", ptx_log_block, payload_bytes, 12, 4)
-/* number and first_record order the blocks of a type and count events (D3). */
+/*
+ * number gives the order of the blocks of a type; first_record counts the events before the block
+ * (D3).
+ */
 ROW("3.1", ptx_log_block, log_id, 16, 8)
 ROW("3.1", ptx_log_block, number, 24, 8)
 ROW("3.1", ptx_log_block, first_record, 32, 8)

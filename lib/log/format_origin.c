@@ -24,7 +24,7 @@
 #include "base/proc.h"
 #include "log/format_origin.h"
 
-/* Where there are no pidfds, a reader sleeps so long between two looks at the process. */
+/* If a reader can get no pidfd, it sleeps this time between two looks at the process. */
 #define NS_PER_MS INT64_C(1000000)
 #define NAP_NS    NS_PER_MS
 
@@ -64,7 +64,10 @@ static void read_boot_id(uint8_t id[16])
 	}
 }
 
-/* Describes this process. A fact that cannot be read is 0, which R4 treats as unknown. */
+/*
+ * Describes this process. If a fact cannot be read, its field becomes 0, which R4 treats as
+ * unknown.
+ */
 static void writer_here(struct ptx_log_writer *writer)
 {
 	struct stat st;
@@ -80,9 +83,10 @@ static void writer_here(struct ptx_log_writer *writer)
 }
 
 /*
- * Makes the UUID of the log and its log_id. GRND_NONBLOCK: early after boot getrandom() would wait
- * for entropy, and the traced program must not block. The replacement need not be secret, only
- * unique: no two logs of a machine begin at the same time, in the same process, at this address.
+ * Makes the UUID of the log and its log_id. Early after boot getrandom() would wait for entropy,
+ * and the traced program must not block. So the flag GRND_NONBLOCK is set, and other numbers are
+ * used if the call fails. They need not be secret, only unique: no two logs of a machine begin at
+ * the same time, in the same process, at this address.
  */
 static void make_ids(struct ptx_log_origin *origin)
 {
@@ -100,7 +104,7 @@ static void make_ids(struct ptx_log_origin *origin)
 		memcpy(random.uuid, &mix, sizeof(mix));
 		random.log_id = mix * UINT64_C(0x9e3779b97f4a7c15);
 	}
-	/* The UUID names the log; log_id ties its blocks to it. */
+	/* The UUID identifies the log. Each block of the log has log_id. */
 	memcpy(origin->uuid, random.uuid, sizeof(origin->uuid));
 	/* The fixed bits of RFC 4122: version 4, variant 1. */
 	origin->uuid[6] = (uint8_t)((origin->uuid[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
@@ -121,8 +125,8 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	writer_here(&origin->writer);
 	make_ids(origin);
 	/*
-	 * R4 compares device and inode, so that a reader does not take a copy of the log for the
-	 * original.
+	 * Readers compare device and inode with those of their file (R4), so that they do not
+	 * mistake a copy of the log for the original.
 	 */
 	/*
 	 * fd is the file of the log; for a pipe the numbers are those of the pipe and harm nothing.
@@ -153,7 +157,9 @@ static bool is_zero(const uint8_t id[16])
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 {
-	/* The process id may have been used again: the start time decides. */
+	/*
+	 * The kernel may have given the process id to a later process, so the start time decides.
+	 */
 	const struct ptx_identity then = { .start = writer->start };
 	struct ptx_log_writer here;
 	int saved = errno;
@@ -161,7 +167,10 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	memset(&here, 0, sizeof(here));
 	writer_here(&here);
 	errno = saved;
-	/* With another boot id the writer ran on another machine, or here before the last boot. */
+	/*
+	 * If the boot ids differ, the writer ran on another machine, or on this one before the last
+	 * boot.
+	 */
 	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;
 	/* Without /proc the process ids cannot be compared. R4 then assumes a running writer. */

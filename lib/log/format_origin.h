@@ -4,7 +4,8 @@
  * whether that process still runs (FORMAT 2.1, R4).
  *
  * Owner     the caller's memory; the functions keep no state, and any thread may call them.
- * Errors    a fact that cannot be found is 0 or empty: a log is written all the same. errno stays.
+ * Errors none: if a fact cannot be found, its field is 0 or empty, and the log is written all the
+ * same. errno is unchanged.
  */
 #ifndef PTX_LOG_FORMAT_ORIGIN_H
 #define PTX_LOG_FORMAT_ORIGIN_H
@@ -39,8 +40,8 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
  * Returns false if the process cannot be running: it ran on another machine, before the last boot
- * of this one, or in another name space of process ids, where its id has another meaning; or it has
- * ended. Returns true also if /proc cannot be read (R4).
+ * of this one, or in another name space of process ids, where its id has another meaning; or the
+ * process has ended. Returns true also if /proc cannot be read (R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 

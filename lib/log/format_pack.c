@@ -5,8 +5,8 @@
  * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each event
  * is checked against the end of the payload and against the end of the room before a byte is
  * copied. Times are loaded and stored with 8 bytes, because a copy of constant size is one
- * instruction. Only the bytes within a time's width count. The asserts below show that the 8 bytes
- * stay inside.
+ * instruction. Only the bytes within a time's width count. The assertions below show that the 8
+ * bytes are always inside the buffers.
  */
 #include "log/format_pack.h"
 
@@ -20,16 +20,16 @@
 #define TIME_BYTES sizeof(uint64_t) /* loaded or stored; 1, 2, 4 or 8 of these bytes count */
 
 /*
- * The greatest number of bytes of records for a byte of packed events. An event without data has
- * the worst ratio, or one with a single byte, whose record is padded to 8.
+ * The greatest number of bytes of records for a byte of packed events. The worst ratio is that of
+ * an event without data, or that of an event with a single byte, whose record is padded by 7.
  */
 #define GROWTH_MAX 8
 
 /*
  * The code below relies on four bounds. The shape's index fits into 14 bits, and index + 1 fits
  * into recent[]. A packed head with 8 bytes of time, stored where the record would be, stays in the
- * room of that record. GROWTH_MAX is a true bound. The last load of 8 bytes ends within the first
- * shape.
+ * room of that record. GROWTH_MAX is a true bound. The last load of 8 bytes ends at the latest
+ * within the first shape, which follows the packed events.
  */
 _Static_assert(PTX_LOG_SHAPES_MAX <= SHAPE_MASK + 1, "a shape's number fits");
 _Static_assert(PTX_LOG_SHAPES_MAX < UINT16_MAX, "and one more in recent[]");
@@ -65,8 +65,9 @@ ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 
 /*
  * Returns the index of a shape, and adds it if necessary; PTX_LOG_SHAPES_MAX if the table is full.
- * recent[] has one entry per hash value, without a search. So a shape that another one has
- * replaced there is added a second time, which D2 permits.
+ * recent[] has one entry per hash value, without a search. Another shape may replace an entry
+ * there. If the former shape occurs again, it is added to the table a second time, which D2
+ * permits.
  */
 static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t address)
 {
@@ -105,11 +106,14 @@ static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, co
 
 	while (at < end) {
 		/*
-		 * The first word has length, flags, type and source: the whole shape but the
-		 * address.
+		 * The first word has length, flags, type and source. These and the address are the
+		 * whole shape.
 		 */
 		uint64_t first = ptx_record_word(at, 0), address = ptx_record_address(at);
-		/* The span is modulo 2^64: a late event has a lesser time than the event before. */
+		/*
+		 * The span is computed modulo 2^64, because a late event has an earlier time than
+		 * the event before it.
+		 */
 		uint64_t stamp = ptx_record_time(at), span = stamp - time;
 		unsigned width = (span > 0xff) + (span > 0xffff) + (span > 0xffffffff);
 		uint16_t head;
@@ -161,14 +165,14 @@ size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_
 	/* The table of threads has the same size in both forms, so it is not compared. */
 	if (bytes + shape_bytes >= record_bytes)
 		return 0;
-	/* The padding is zero: D1 permits nothing else. */
+	/* The padding consists of zeros, because D1 permits nothing else. */
 	memset(end, 0, bytes - (size_t)(end - to));
 	memcpy(to + bytes, packer->shape, shape_bytes);
 	memcpy(to + bytes + shape_bytes, table, sources * sizeof(*table));
 	return bytes + shape_bytes + sources * sizeof(*table);
 }
 
-/* All sums have 64 bits, and their terms 32, so that no hostile count overflows. */
+/* All sums have 64 bits and their terms have 32, so no hostile count can make a sum overflow. */
 const char *ptx_log_check_packed(const struct ptx_log_block *block)
 {
 	uint64_t tables = (uint64_t)block->shapes * sizeof(struct ptx_log_shape) +
@@ -231,7 +235,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		return why;
 	if (block->time_max < block->time_min)
 		return "an event's time is outside its block's range";
-	/* The table goes behind the records, where it is in a plain block. */
+	/* The table of threads goes behind the records, where it is in a plain block. */
 	memcpy(to_end, table, table_bytes);
 	for (uint32_t left = block->records; left; left--) {
 		struct ptx_record *record = (struct ptx_record *)(void *)to;
@@ -257,7 +261,8 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		if (ptx_unlikely(HEAD_BYTES + time_bytes + len > rest))
 			return "an event runs past its block";
 		/*
-		 * The room is record_bytes: a shape that recurs too often must not write behind it.
+		 * The room has record_bytes bytes. A hostile block may have events whose records
+		 * are larger together; they must not be written behind the room.
 		 */
 		if (ptx_unlikely(size > (size_t)(to_end - to)))
 			return "a block has more bytes of records than it says";
@@ -290,10 +295,13 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		at += len;
 		to += size;
 	}
-	/* D1: events and claimed lengths agree exactly, in both directions. */
+	/*
+	 * D1: the records must have exactly the length that the header says, so fewer bytes are an
+	 * error, too.
+	 */
 	if (to != to_end)
 		return "a block has fewer bytes of records than it says";
-	/* D1: the events are followed by less than 8 zeros, up to the alignment of the tables. */
+	/* D1: between the last event and the tables there are at most 7 bytes of padding. */
 	if (end - at > 7)
 		return "a block has another count of records than it says";
 	for (; at < end; at++)

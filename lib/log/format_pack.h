@@ -4,11 +4,11 @@
  *
  * Events repeat: trace point, type, length and thread recur, and times differ little. A packed
  * block has each combination of these four properties once, as a shape. Each event then has the
- * index of its shape, the time since the event before, and its data (FORMAT 3.4). The pages of the
- * file make up most of a log's cost. So packing makes the writer faster, although the writer
- * computes more.
+ * index of its shape, the time since the event before, and its data (FORMAT 3.4). Most of the
+ * writer's time is spent for the pages of the file. So packing makes the writer faster, although
+ * the writer computes more.
  *
- * Owner     the caller's memory throughout; no state, so any thread may call.
+ * Owner all memory is the caller's. The functions have no state, so any thread may call them.
  */
 #ifndef PTX_LOG_FORMAT_PACK_H
 #define PTX_LOG_FORMAT_PACK_H
@@ -18,7 +18,10 @@
 #define PTX_LOG_SHAPES_MAX        4096u
 #define PTX_LOG_RECENT_SHAPE_BITS 11
 
-/* Working memory of the packer: the shapes of the block, and a hash of those used lately. */
+/*
+ * Working memory of the packer: the shapes of the block, and a hash table of the shapes that were
+ * used last.
+ */
 struct ptx_log_packer {
 	struct ptx_log_shape shape[PTX_LOG_SHAPES_MAX];
 	uint32_t shapes;
@@ -42,8 +45,9 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block);
 
 /*
  * Unpacks a payload whose lengths were checked into records and the table of threads. to has room
- * for record_bytes and the table. Returns NULL or the reason of a failure. The records then obey D2
- * like those of a checked plain block, except for the parts that ptx_log_check_strictly() checks.
+ * for record_bytes and the table. Returns NULL, or the reason of a failure. If the result is NULL,
+ * the records obey D2 like those of a checked plain block, except for the parts that
+ * ptx_log_check_strictly() checks.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to);
 

@@ -2,9 +2,10 @@
 /*
  * log/format_tally.c - a count for each type, and a hash table of threads.
  *
- * The guardian and the readers count events of hostile logs, so the number of threads and their
- * identities are the log's choice. The hash therefore depends on a value that the log cannot know.
- * A table that cannot grow is no error: the events are then counted without their thread.
+ * The guardian and the readers count events of hostile logs, so a hostile log may choose the number
+ * of threads and their identities. The hash therefore depends on a value that the author of the log
+ * cannot know. If the table cannot grow, this is no error: the events are then counted without
+ * their thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ void ptx_log_tally_fini(struct ptx_log_tally *tally)
 	ptx_log_tally_init(tally);
 }
 
-/* The first place that the hash table has for a thread; later ones follow it. */
+/* Returns the place in the hash table at which the search for a thread begins. */
 static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_log_source *who)
 {
 	/*
@@ -36,7 +37,10 @@ static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_lo
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t mix = (who->thread ^ (uintptr_t)tally) * odd;
 
-	/* The address of the tally is the secret: a log cannot choose threads that collide. */
+	/*
+	 * The address of the tally is the secret value, so a hostile log cannot choose threads that
+	 * collide.
+	 */
 	mix = (mix ^ mix >> 32 ^ who->tid ^ (uint64_t)who->pid << 32 ^ (uintptr_t)tally) * odd;
 	return (size_t)(mix ^ mix >> 32) & (tally->hash_size - 1);
 }
@@ -73,7 +77,7 @@ static bool format_tally_grow(struct ptx_log_tally *tally)
 	struct ptx_log_count *thread;
 	uint32_t *hash;
 
-	/* Indices into thread[] have 32 bits in the hash table. */
+	/* The hash table stores indices into thread[] with 32 bits. */
 	if (size > UINT32_MAX)
 		return false;
 	/* The array of threads has half as many entries as the table has places. */
@@ -97,8 +101,8 @@ static bool format_tally_grow(struct ptx_log_tally *tally)
 }
 
 /*
- * format_tally_grow() is called only for a new thread, so a known thread is counted without memory.
- * errno stays, because a failed allocation is no error of the caller's.
+ * format_tally_grow() is called only for a new thread, so counting a known thread needs no memory.
+ * errno is restored, because for the caller a failed allocation is no error.
  */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
 			  uint64_t events)
@@ -144,7 +148,7 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 	while (at < end) {
 		const struct ptx_record *record = (const void *)at;
 
-		/* A run ends: count it for its thread. */
+		/* The run of the former source ends here, and is counted for its thread. */
 		if (record->source != source) {
 			if (run)
 				ptx_log_tally_thread(tally, &table[source], run);
@@ -190,8 +194,8 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 }
 
 /*
- * For a log without ledger: all that is known is which events it holds. So called equals reported
- * in each line (L1). The lines of threads are copied directly, without a search for each one.
+ * This is for a log without ledger. Nothing is known of its losses, so in each line called equals
+ * reported (L1). The lines of threads are copied directly, without a search for each one.
  */
 int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *ledger)
 {
@@ -199,7 +203,10 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 
 	if (!thread)
 		return ENOMEM;
-	/* From here on nothing fails, so the ledger is either replaced or unchanged. */
+	/*
+	 * Nothing can fail from here on. So the function replaces the whole ledger, or returns an
+	 * error and leaves it unchanged.
+	 */
 	ptx_ledger_fini(ledger);
 	ledger->total.called = ledger->total.reported = tally->events;
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)

@@ -3,7 +3,7 @@
  * log/format_tally.h - counts events by type and by thread.
  *
  * Owner     the caller's memory, and a table that grows with the threads. One caller at a time.
- * Errors    none: if there is no memory for a thread, its events are counted as of no thread.
+ * Errors none: if there is no memory for a thread, its events count as those of no thread.
  */
 #ifndef PTX_LOG_FORMAT_TALLY_H
 #define PTX_LOG_FORMAT_TALLY_H
@@ -48,8 +48,8 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 
 /*
  * ptx_log_tally_move() changes the tally's events from reported to lost in the ledger, with the
- * given cause. ptx_log_tally_report() empties the ledger and makes the tally's events its reported
- * ones. ENOMEM: the ledger is unchanged.
+ * given cause. ptx_log_tally_report() empties the ledger and then enters the tally's events as
+ * reported. After ENOMEM the ledger is unchanged.
  */
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause);

@@ -52,21 +52,23 @@ struct ptx_log_status { /* the members of struct posix_trace_status_info, in the
 
 enum ptx_log_append {
 	PTX_LOG_APPEND_DONE,
-	PTX_LOG_APPEND_WRITE_FIRST, /* no room in the block: write, then append the event again */
+	/* no room in the block: the caller writes, then appends the event again */
+	PTX_LOG_APPEND_WRITE_FIRST,
 	PTX_LOG_APPEND_FULL         /* UNTIL_FULL: the closing STOP would have no room */
 };
 
 /*
- * Begins a log on fd. On success the log owns fd; after an error the caller still owns it. EBADF:
- * fd is not open for writing. EINVAL: the policy cannot work with this type of file, with O_APPEND
- * or with log_size. ENOMEM; ENOSPC and other errors of the first write. The header is written at
- * once, so an older log in the file is invalid after this call (W2).
+ * Begins a log on fd. On success the log owns fd; after an error the caller still owns it. Errors
+ * are EBADF: fd is not open for writing; EINVAL: the policy cannot work with this type of file,
+ * with O_APPEND or with log_size; ENOMEM; ENOSPC and other errors of the first write. The function
+ * writes the header at once, so an older log in the file is invalid after this call (W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
 /*
- * As ptx_log_create(), on a duplicate of fd that the log owns; the caller keeps fd. EMFILE. The
- * caller need not block signals: the function blocks them itself.
+ * Does the same as ptx_log_create(), but on a duplicate of fd that the log owns; the caller keeps
+ * fd. A further error is EMFILE. The caller need not block signals, because the function blocks
+ * them itself.
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
@@ -74,8 +76,8 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
- * As ptx_log_append(), for the closing STOP of an UNTIL_FULL log: this event may use the room that
- * ptx_log_append() leaves for it (W3).
+ * Does the same as ptx_log_append(), for the closing STOP of an UNTIL_FULL log: this event may use
+ * the room that ptx_log_append() keeps free for it (W3).
  */
 enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event);
 
@@ -93,12 +95,16 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 
 /*
- * Adds a mapping of a file for the next write: the note as a process reported it, not the span that
- * readers make of all notes. EINVAL, ENOMEM; ENOSPC: the log has its maximum of entries or paths.
+ * Adds a mapping of a file for the next write. It is a note as a process reported it, and not one
+ * of the spans that readers make of all notes. Errors are EINVAL and ENOMEM, and ENOSPC if the log
+ * has its maximum of entries or bytes of paths.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
-/* Writes all names, lists and events that were added. 0: nothing remains to be written. */
+/*
+ * Writes all names, lists and events that were added. After the result 0, nothing remains to be
+ * written.
+ */
 int ptx_log_write(struct ptx_log *log);
 
 /*
@@ -129,12 +135,12 @@ uint64_t ptx_log_overwritten(const struct ptx_log *log);
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
- * Forgets every event: the log is as just created, and the reported events of the ledger become
- * lost with the cause CLEARED, except those that a LOOP log overwrote before. Bytes in a pipe
- * cannot be removed: there the events that were written stay in the log and stay reported, and only
- * the unwritten ones are forgotten (CLEAR-09). If the file cannot be truncated, the log keeps all
- * events and returns the error. If the new header cannot be written, the error is returned and the
- * next write tries again.
+ * Removes all events from the log, as if it had just been created. The reported events of the
+ * ledger become lost with the cause CLEARED, except those that a LOOP log overwrote before. Bytes
+ * in a pipe cannot be removed: there the events that were written stay in the log and stay
+ * reported, and only the unwritten ones are forgotten (CLEAR-09). If the file cannot be truncated,
+ * the log keeps all events and returns the error. If the new header cannot be written, the error is
+ * returned and the next write tries again.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 
@@ -142,8 +148,8 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
  * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and
  * truncates the file to its end. If the last block cannot be written, its events are counted as
  * lost to a flush error, in the ledger of the file and in the caller's. The function calls
- * ptx_log_account() for both, so the caller must not have done this. To the status that is written
- * into the file the function adds the flush error, and whether the log is full or has overwritten
+ * ptx_log_account() for both, so the caller must not have called it. In the status that is written
+ * into the file, the function adds the flush error, and whether the log is full or has overwritten
  * events.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
@@ -151,8 +157,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 
 /*
  * Records in the file that process pid, which began at start (clock ticks after boot), completes
- * the log if the writer dies; readers then wait for that process (FORMAT 2.2). EINVAL: the file
- * cannot seek.
+ * the log if the writer dies; readers then wait for that process (FORMAT 2.2). Returns EINVAL if
+ * the file cannot seek.
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 

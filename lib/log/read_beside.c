@@ -3,9 +3,9 @@
  * log/read_beside.c - finds the blocks in the areas of a log of slots, and the blocks that should
  * be there.
  *
- * The areas are written in place, so they may have remains of an older log in the file. These are
- * no damage: they have another log_id (B4), or no magic. A block of this log that is invalid is
- * damage, and the visitor gets its offset and the reason.
+ * The areas are written in place, so they may have remains of an older log in the file. Such
+ * remains are no damage: they have another log_id (B4), or no magic. An invalid block of this log
+ * is damage, and the visitor gets its offset and the reason.
  */
 #include "log/read_beside.h"
 
@@ -15,9 +15,10 @@ bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
 }
 
 /*
- * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged says whether a
- * block of this log began there before: the magic is right and a checksum is wrong, or the block
- * runs past the area. An area in which the file ends is incomplete and not damaged.
+ * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged is set to true
+ * if a damaged block of this log seems to begin there: the magic is right and a checksum is wrong,
+ * or the block runs past the area. If the file ends within the area, the area is incomplete and not
+ * damaged.
  */
 static bool find_names(struct ptx_log_window *window, const struct ptx_log_header *h, uint64_t at,
 		       struct ptx_log_found *found, bool *damaged, const char **why)
@@ -35,10 +36,10 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
 }
 
 /*
- * The writer alternates between the areas (N2). A block with a number above 0 therefore has a
- * predecessor in the other area, so that area must not be empty. Number 0 has none. If both areas
- * are invalid and the log has events, a block is missing, because names precede events. Then one
- * report is enough.
+ * The writer alternates between the areas (N2). So if a block has a number above 0, the block
+ * before it was written to the other area, and that area must not be empty. The block with number 0
+ * is the first one. If both areas are invalid and the log has events, a block is missing, because
+ * the writer writes names before events. Then one report is enough.
  */
 void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 bool has_events, ptx_log_visit *visit, void *arg)
@@ -53,7 +54,10 @@ void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_hea
 	for (int area = 0; area < 2; area++)
 		good[area] = find_names(window, h, at[area], &found[area], &damaged[area],
 					&why[area]);
-	/* Compared as a signed difference: a hostile log may let the numbers wrap around. */
+	/*
+	 * The numbers are compared by their signed difference, because in a hostile log they may
+	 * wrap around.
+	 */
 	first = good[0] && good[1] &&
 		(int64_t)(found[1].block.number - found[0].block.number) < 0;
 	for (int i = 0; i < 2; i++) {
@@ -97,8 +101,8 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			continue;
 		}
 		/*
-		 * The damage is in the middle: it is reported once, and the next block is
-		 * visited.
+		 * A valid block follows, so the damage is in the middle of the lists. It is
+		 * reported once, and the visit continues with that block.
 		 */
 		if (ptx_log_resync(window, at + 8, end, h->log_id, &next)) {
 			visit(arg, at, NULL, why);

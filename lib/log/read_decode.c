@@ -2,9 +2,9 @@
 /*
  * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
  *
- * The checks have the order of FORMAT: H1 to H6, B1 to B5. The order decides the message, and a
- * user acts on it: a file that is no log, a log of another machine, and a damaged log need
- * different steps. All bytes are copied first, then checked in the copy.
+ * The checks have the order of FORMAT: H1 to H6, B1 to B5. The order decides which message the user
+ * gets. A user does different things about a file that is no log, about a log of another machine,
+ * and about a damaged log. The functions first copy all bytes and then check the copy.
  */
 #include <pthread.h>
 #include <string.h>
@@ -13,7 +13,10 @@
 #include "log/read_decode.h"
 #include "log/write_encode.h"
 
-/* A fuzzer cannot guess checksums. Its build accepts any, so that it reaches the later checks. */
+/*
+ * A fuzzer cannot guess checksums. So the build for fuzzing accepts any checksum, and the fuzzer
+ * reaches the later checks.
+ */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define CHECKSUM_IS(value, expected) ((value) == (expected) || true)
 #else
@@ -66,7 +69,7 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 }
 
 /*
- * Checks H2. A size that differs would place every later field elsewhere, so such a log cannot be
+ * Checks H2. If a size differs, every later field is at another offset. So such a log cannot be
  * read at all, even if its checksum is right.
  */
 static const char *check_machine(const struct ptx_log_header *h)
@@ -87,8 +90,8 @@ static const char *check_machine(const struct ptx_log_header *h)
 
 /*
  * Checks H1 to H6. If the checksum is wrong, the version decides between damage and a foreign
- * version, because a later major version may compute the checksum in another way. *h is set except
- * for NO_MAGIC and SHORT.
+ * version, because a later major version may compute the checksum in another way. *h is set unless
+ * the verdict is NO_MAGIC or SHORT.
  */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *h, const char **why)
@@ -100,11 +103,11 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 		return read_decode_say(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
 	if (len < sizeof(*h))
 		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within the header");
-	/* A copy, which no other process can change after a check. */
+	/* The function checks a copy, which no other process can change after a check. */
 	memcpy(h, bytes, sizeof(*h));
 	/*
-	 * The byte order is compared before the checksum, which would be wrong as well. The log is
-	 * intact, but it is of another type of machine, and the message must not call the log
+	 * The byte order is compared before the checksum, which would be wrong as well. Such a log
+	 * is intact, but comes from another type of machine. So the message must not call the log
 	 * damaged.
 	 */
 	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
@@ -117,7 +120,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 			return read_decode_say(
 				PTX_LOG_WRONG, why,
 				"the log has another major version, or its header is damaged");
-		/* H3. The caller may still salvage: *h has the bytes (R8). */
+		/* H3. The caller may still salvage the log, because *h has the bytes (R8). */
 		return read_decode_say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
 	}
 	reason = check_machine(h);
@@ -135,7 +138,10 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	return PTX_LOG_GOOD;
 }
 
-/* If this returns false, readers treat the area as absent: its state is unknown (R3, R4). */
+/*
+ * If this function returns false, the state of the closing area is unknown, and readers treat the
+ * area as absent (R3, R4).
+ */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 {
 	if (memcmp(closing->state, PTX_LOG_WRITING, sizeof(closing->state)) &&
@@ -148,16 +154,16 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 }
 
 /*
- * The header is valid, but the log chose the values: policies may be out of range, so users of the
- * attributes check them as those of any other source. Flags are masked to those that a log can
- * have.
+ * The header is valid, but a hostile log may have any values in it. Policies may be out of
+ * range, so users of the attributes check them. This function removes the flags that a log
+ * cannot have.
  */
 void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *facts)
 {
 	struct ptx_attr *attr = &facts->attr;
 
 	memset(facts, 0, sizeof(*facts));
-	/* The structure is one of this library, however old the log is. */
+	/* The version is that of this library's structure, however old the log is. */
 	attr->magic = PTX_ATTR_MAGIC;
 	attr->version = PTX_ATTR_VERSION;
 	/* Other bits have a meaning for active streams only. */
@@ -168,7 +174,10 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 	attr->inheritance = h->inheritance;
 	attr->stream_policy = h->stream_policy;
 	attr->log_policy = h->log_policy;
-	/* The field has a meaning only with the flag; a hostile level would be refused later. */
+	/*
+	 * The field has a meaning only if the flag is set. An impossible level is left out, because
+	 * a later use of the attributes would refuse it.
+	 */
 	if (h->flags_incompatible & PTX_LOG_COMPRESSED_LOG && ptx_attr_is_level(h->compression))
 		attr->log_compression = h->compression;
 	attr->clock_resolution_ns = h->clock_resolution;
@@ -191,7 +200,7 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 	/* B1: the magic. The caller chose an offset that is a multiple of 8. */
 	if (len < sizeof(*block))
 		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within a block's header");
-	/* One copy, then checks of the copy: the caller's buffer may be read again meanwhile. */
+	/* All checks use this copy. */
 	memcpy(block, bytes, sizeof(*block));
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
 		return read_decode_say(PTX_LOG_NO_MAGIC, why, "no block begins here");

@@ -31,12 +31,16 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 const char *ptx_log_check_areas(const struct ptx_log_header *header);
 
 /*
- * Makes a damaged header usable: it replaces impossible values by defaults, and sets the fields
- * that always have the same value. The caller has set log_id, arrangement and areas correctly.
+ * Makes a damaged header usable: the function replaces impossible values by defaults, and sets the
+ * fields that have the same value in every log. The caller has set log_id, arrangement and areas
+ * correctly.
  */
 void ptx_log_repair_header(struct ptx_log_header *header);
 
-/* Whether the state of a closing area is one of the three, and its checksum is right. */
+/*
+ * Returns true if the state of the closing area is one of the three valid ones, and its checksum is
+ * right.
+ */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
 
 /* Copies the attributes and the description of the clock and process from a valid header. */
@@ -55,10 +59,13 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes);
 const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload);
 
-/* Both checks, of a payload that is stored as it is. */
+/* Makes both checks for a payload that is not compressed. */
 const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
 
-/* The parts of this check for SCHEMAS, OBJECTS (read_lists.c) and MAPPINGS (read_mappings.c). */
+/*
+ * The parts of ptx_log_check_content() for SCHEMAS and OBJECTS (read_lists.c) and for MAPPINGS
+ * (read_mappings.c).
+ */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload);
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload);
@@ -69,7 +76,7 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 
-/* Checks the flags, the type and the source of a record (D2). NULL, or the reason. */
+/* Checks the flags, the type and the source of a record (D2). Returns NULL, or the reason. */
 const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_flags, unsigned type,
 			       unsigned source);
 
@@ -111,8 +118,8 @@ struct ptx_read_lists {
 };
 
 /*
- * Add the entries of valid SCHEMAS, OBJECTS and MAPPINGS payloads. ENOMEM. fini() frees all of
- * them, and leaves empty lists.
+ * Add the entries of valid SCHEMAS, OBJECTS and MAPPINGS payloads; return 0 or ENOMEM.
+ * ptx_read_lists_fini() frees all entries, and leaves empty lists.
  */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *said);
@@ -122,7 +129,10 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 			    struct ptx_read_lists *said);
 void ptx_read_lists_fini(struct ptx_read_lists *said);
 
-/* Replaces a ledger by that of a valid LEDGER payload. ENOMEM: the ledger is unchanged. */
+/*
+ * Replaces a ledger by that of a valid LEDGER payload. Returns 0, or ENOMEM with the ledger
+ * unchanged.
+ */
 int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger);
 

@@ -3,7 +3,7 @@
  * log/read_lists.c - reads SCHEMAS and OBJECTS blocks (FORMAT 3.10, 3.11).
  *
  * This file checks the form of a block (S1, O1), so that its entries can be visited. It does not
- * check that a text is a schema (S2). The user of the schema parses the text. If it is not a
+ * check that a text is a schema (S2). The user of the schema parses the text. If the text is not a
  * schema, the data of that type has no fields, and the rest of the log remains readable.
  */
 #include <errno.h>
@@ -23,8 +23,9 @@ static size_t entry_bytes(const struct ptx_log_schema *entry)
 }
 
 /*
- * Checks S1. left is the number of bytes up to the end of the payload. The function compares it
- * with the size of an entry's head before it reads the head, then with the length in the head.
+ * Checks S1. left is the number of bytes up to the end of the payload. The function compares `left`
+ * with the size of an entry's head before it reads the head. Then it compares `left` with the
+ * length that the head gives.
  */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload)
 {
@@ -39,7 +40,9 @@ const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void 
 		/* schema[] has an element for each valid type: any other type would be outside. */
 		if (!entry->type || entry->type >= PTX_TYPE_MAX)
 			return "a schema's event type is out of range";
-		/* Entries have no table of offsets: each one's length leads to the next. */
+		/*
+		 * Entries have no table of offsets: the length of each entry leads to the next one.
+		 */
 		at += entry_bytes(entry);
 		left -= entry_bytes(entry);
 	}
@@ -69,7 +72,7 @@ const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *en
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
 }
 
-/* S2: the only NUL is the last byte. An empty text describes nothing and is no schema. */
+/* S2: the only NUL is the last byte. An empty text is no schema. */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 {
 	/* The text is directly behind the head. */
@@ -114,9 +117,9 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 	/* A block with all entries repeats those of earlier blocks. */
 	if (block->flags & PTX_LOG_ALL_NAMES)
 		said->objects = 0;
-	/* objects is never above the maximum, so the difference cannot underflow. */
+	/* said->objects is never above the maximum, so the difference is not below 0. */
 	if (count > PTX_LOG_OBJECTS_MAX - said->objects)
-		/* The limit of 3.11. */
+		/* 3.11 limits the number of objects. */
 		count = PTX_LOG_OBJECTS_MAX - said->objects;
 	if (count == 0)
 		return 0;
@@ -131,7 +134,7 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 	return 0;
 }
 
-/* Frees the lists, also if an ENOMEM left them incomplete. */
+/* Frees the lists, also those that are incomplete after an ENOMEM. */
 void ptx_read_lists_fini(struct ptx_read_lists *said)
 {
 	/* Type 0 has no schema; its element is NULL, and free() permits that. */

@@ -3,8 +3,8 @@
  * log/read_mappings.c - reads MAPPINGS blocks (FORMAT 3.12).
  *
  * This file checks the form of a block (M1), so that its entries can be visited. An entry that
- * breaks M2 is ignored, and the others count: a wrong mapping costs some names of functions, but
- * no event.
+ * breaks M2 is ignored, and the other entries are used: without a mapping some names of functions
+ * are missing, but no event.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,8 +45,8 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 }
 
 /*
- * Checks the parts of M2 for the kind "file". With a build-id that is too long, readers would read
- * past its field. With a path without NUL at its end, they would read past the entry.
+ * Checks the parts of M2 for the kind "file". If a build-id were too long, readers would read past
+ * its field. If a path had no NUL at its end, they would read past the entry.
  */
 static const char *check_file(const struct ptx_log_mapping *entry)
 {
@@ -63,7 +63,10 @@ static const char *check_file(const struct ptx_log_mapping *entry)
 	return NULL;
 }
 
-/* An unknown kind passes: a later minor version may define it, and readers skip it. */
+/*
+ * An unknown kind is no error: a later minor version may define the kind, and readers skip the
+ * entry.
+ */
 const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry)
 {
 	/* An empty or reversed range would break the search for an address. */

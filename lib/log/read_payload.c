@@ -3,9 +3,10 @@
  * log/read_payload.c - checks the payload of a block: B6, and those of the rules D, N, I, L and E
  * that need no other block.
  *
- * Each DATA block is checked once, after it was read: a plain one here, a packed one where it is
- * unpacked. The cursor then steps through its records without further checks, once per event. The
- * cursor and ptx_check_log() check the rules that compare blocks (D3, I1, L2, E2).
+ * Each DATA block is checked once, after it was read: a plain block here, a packed block where it
+ * is unpacked (format_pack.c). The cursor then steps through its records without further checks,
+ * once per event. The cursor and ptx_check_log() check the rules that compare blocks (D3, I1, L2,
+ * E2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	for (; left; at += size, left -= size, records++) {
 		const struct ptx_record *record = (const void *)at;
 
-		/* The head of the record must be inside before its length is read. */
+		/* The head of the record must be inside the payload before its length is read. */
 		if (ptx_unlikely(left < sizeof(*record)))
 			return "a record's header runs past its block";
 		size = ptx_record_size(ptx_record_len(record->len_flags));
@@ -85,8 +86,8 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 }
 
 /*
- * Checks N1. With two names for one type in a block, the name would depend on the
- * reader's order.
+ * Checks N1. If a block had two names for one type, the name would depend on the order in which a
+ * reader takes them.
  */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
@@ -108,7 +109,7 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 }
 
 /*
- * Checks the form of INDEX and TOP entries, and their order: a binary search gives the first
+ * Checks the form of INDEX and TOP entries, and their order: a binary search finds the first
  * block only if time_top never decreases (3.6). Whether the blocks are there (I1) is checked in
  * cursor/.
  */
@@ -148,7 +149,10 @@ static const char *check_ledger(const struct ptx_log_block *block, const uint8_t
 		    (uint64_t)block->sources * sizeof(struct ptx_log_thread_line))
 		return "the ledger has another length than its counts say";
 	for (uint32_t i = 0; i < block->records; i++) {
-		/* Strictly rising from 1: neither type 0 nor a type twice. */
+		/*
+		 * The types must rise strictly from 1 on: type 0 is not permitted, and no type
+		 * occurs twice.
+		 */
 		if (type[i].type <= before || type[i].type >= PTX_TYPE_MAX)
 			return "the ledger's event types are out of range or order";
 		before = type[i].type;
@@ -171,14 +175,17 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
 }
 
 /*
- * The checksum comes first (B6), so the further checks usually see the writer's own bytes. They are
- * necessary all the same: a forged log has correct checksums.
+ * The checksum comes first (B6), so the other checks usually see the writer's own bytes. The other
+ * checks are necessary all the same, because a forged log has correct checksums.
  */
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes)
 {
 	uint32_t crc = ptx_crc32c(0, stored, bytes);
 
-	/* As CHECKSUM_IS() of read_decode.c: a fuzzer shall reach the checks below. */
+	/*
+	 * For the same reason as CHECKSUM_IS() in read_decode.c, a build for fuzzing accepts any
+	 * checksum here.
+	 */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 	crc = block->payload_crc;
 #endif
@@ -222,8 +229,8 @@ const char *ptx_log_check_content(const struct ptx_log_block *block, const void 
 
 /*
  * Only posix_trace_check_np() needs these checks. A reader of events needs neither zero padding nor
- * an exact range of time. No record is outside of the range: check_data() or ptx_log_unpack() has
- * compared each one.
+ * an exact range of time. That no record is outside of the range need not be checked here:
+ * check_data() or ptx_log_unpack() has compared each record.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload)
 {
@@ -240,7 +247,10 @@ const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void
 
 		min = (int64_t)record->time < min ? (int64_t)record->time : min;
 		max = (int64_t)record->time > max ? (int64_t)record->time : max;
-		/* Padding with content would carry bytes of the writer's memory into the log. */
+		/*
+		 * Padding that is not zero might be bytes of the writer's memory that do not belong
+		 * in the log.
+		 */
 		for (size_t i = sizeof(*record) + len; i < ptx_record_size(len); i++)
 			if (at[i])
 				return "a record's padding is not zero";
@@ -294,9 +304,9 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	struct ptx_ledger_thread *thread = NULL;
 
 	/*
-	 * The lines are not added by ptx_ledger_thread(), which searches all threads for each one:
-	 * a hostile ledger has up to 2^29 bytes of them, and the search would not end in useful
-	 * time.
+	 * ptx_ledger_thread() is not used here, because it searches all threads for each line.
+	 * A hostile ledger may have 2^29 bytes of lines, and such searches would take far too
+	 * long.
 	 */
 	if (block->sources) {
 		thread = calloc(block->sources, sizeof(*thread));
@@ -305,8 +315,8 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	}
 	ptx_ledger_fini(ledger);
 	/*
-	 * The lines are copied as they are: ptx_check_log() reports whether they add up. The rest
-	 * begins as the whole total.
+	 * The lines are copied as they are: ptx_check_log() reports whether they add up. The line
+	 * of type 0 is at first the whole total, from which the lines of the types are subtracted.
 	 */
 	ptx_log_line_load(&ledger->total, total);
 	ledger->type[0] = ledger->total;

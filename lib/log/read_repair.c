@@ -3,8 +3,8 @@
  * log/read_repair.c - uses a header whose checksum is wrong, as far as possible (R8).
  *
  * Nothing shows which of its bytes are damaged. An impossible value is replaced by the default. A
- * possible value stays, although it may be wrong: the user asked for a salvage, and the events do
- * not depend on these fields.
+ * possible value stays, although it may be wrong: the user has asked for a salvage, and the events
+ * do not depend on the fields that may be wrong.
  */
 #include <pthread.h>
 #include <string.h>
@@ -59,7 +59,7 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 	h->byte_order = PTX_LOG_BYTE_ORDER;
 	/* Fields with the same value in every log of this version and machine (H2). */
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
-	/* Damaged flags would refuse a log that this version can read. */
+	/* With damaged flags, a reader would refuse a log that this version can read. */
 	h->flags_incompatible = 0;
 	h->flags_compatible = 0;
 	h->word_bytes = sizeof(void *);

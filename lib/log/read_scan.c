@@ -4,8 +4,8 @@
  *
  * Lengths in the file are compared with the size of the file before memory is allocated for them.
  * So a hostile length costs at most as much memory as the file has bytes. Before each read the file
- * behind the descriptor is compared with the one at the beginning: the program may have closed the
- * descriptor and opened another file with the same number.
+ * behind the descriptor is compared with the file that it was when the window was opened: the
+ * program may have closed the descriptor and opened another file with the same number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@
 /* Room for a block of 64 KiB with its table; it fits into the second-level cache. */
 #define WINDOW_BYTES ((size_t)192 * 1024)
 
-/* After an error the old size stays, and reads end where they ended before. */
+/* After an error file_bytes keeps the old size, and reads end where they ended before. */
 void ptx_log_window_measure(struct ptx_log_window *window)
 {
 	struct stat st;
 	int saved = errno;
 
-	/* Another file at this number has another size, which says nothing about the log. */
+	/* If the descriptor is another file by now, its size says nothing about the log. */
 	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
 	/* fstat() may have set errno; public functions of the library keep it. */
@@ -70,7 +70,7 @@ static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 
 	errno = saved;
 	if (!more) {
-		/* The caller must not conclude that no block is there. */
+		/* no_memory shows the caller that a block may be there all the same. */
 		window->no_memory = true;
 		return false;
 	}
@@ -82,8 +82,9 @@ static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 }
 
 /*
- * A window is filled from the wanted offset on with as much as it has room for, because blocks are
- * read in the order of the file. The second condition avoids an overflow of offset + len.
+ * The function fills the window from `offset` on with as many bytes as it has room for, because
+ * blocks are read in the order of the file. The second condition avoids an overflow of offset +
+ * len.
  */
 const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t len)
 {
@@ -92,14 +93,20 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 	if (offset >= w->offset && offset - w->offset <= w->have &&
 	    len <= w->have - (offset - w->offset))
 		return w->bytes + (offset - w->offset);
-	/* A length from the file allocates nothing before it is compared with the file's size. */
+	/*
+	 * The length may come from the file, so it is compared with the file's size before memory
+	 * is allocated for it.
+	 */
 	if (offset > w->file_bytes || len > w->file_bytes - offset)
 		return NULL;
 	if (len > w->room && !read_scan_grow(w, len))
 		return NULL;
 	/* The window is empty until the read has succeeded. */
 	w->offset = offset;
-	/* Bytes that were read before an error are as good as others; the error is noted. */
+	/*
+	 * If a read ends with an error, the bytes before it can be used like others. The error is
+	 * noted.
+	 */
 	err = EBADF;
 	w->have = 0;
 	/* The program may have closed the descriptor between two reads. */
@@ -111,9 +118,9 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 }
 
 /*
- * The limit is that of an area or a slot, or of the file. The function asks again with more bytes
- * if the header is longer than that of this version (a later minor version); the length is bounded
- * by B2, so the loop has at most two rounds.
+ * The limit is that of an area or a slot, or of the file. If the block's header is longer than that
+ * of this version, as in a later minor version, the function decodes it again with more bytes. B2
+ * bounds the length, so the loop has at most two rounds.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why)
@@ -131,8 +138,8 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	do {
 		bytes = ptx_log_window_at(window, offset, len);
 			/*
-			 * The verdict is not SHORT: the file is longer, and the part may be
-			 * readable later.
+			 * The verdict is not SHORT, because the file is long enough. The part may
+			 * be readable later.
 			 */
 		if (!bytes) {
 			*why = "the file cannot be read here";
@@ -146,7 +153,10 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		/* B2 was checked before SHORT was returned, so this is at most 1024. */
 		len = found->block.header_bytes;
 	} while (1);
-	/* *found is not complete: a caller uses only its block, and only for FOREIGN. */
+	/*
+	 * *found is not complete here. A caller uses only found->block, and only if the verdict is
+	 * FOREIGN.
+	 */
 	if (verdict != PTX_LOG_GOOD)
 		return verdict;
 	*why = ptx_log_decode_stored_form(bytes, &found->block, &found->form);
@@ -185,7 +195,10 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 	return window->unpacked;
 }
 
-/* Both terms are checked: record_bytes is at most 2^29 (D1), and the table is in the payload. */
+/*
+ * The sum of the lengths cannot overflow: record_bytes is at most 2^29 (D1), and the table is in
+ * the payload.
+ */
 static const void *read_scan_unpack(struct ptx_log_window *window,
 				    const struct ptx_log_block *block, const uint8_t *payload,
 				    const char **why)
@@ -199,8 +212,9 @@ static const void *read_scan_unpack(struct ptx_log_window *window,
 }
 
 /*
- * Headers and payloads are read together: for the largest block the window grows to its size. The
- * caller has found the block in this file, so its end was within the size that the file had then.
+ * Headers and payloads are read together: for a large block the window grows to the block's size.
+ * The caller has found the block in this file, so its end was within the size that the file had
+ * then.
  */
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why)
@@ -226,8 +240,9 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 }
 
 /*
- * Whether a block with a valid header is at offset. If log_id is NULL, a block of any log will do:
- * the first attempt gives FOREIGN and the block's own id, with which the second attempt succeeds.
+ * Returns true if a block with a valid header is at offset. If log_id is NULL, a block of any log
+ * is accepted: the first attempt gives FOREIGN and the block's own id, and the second attempt uses
+ * that id.
  */
 static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		     const uint64_t *log_id, struct ptx_log_found *found)
@@ -243,8 +258,8 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 
 /*
  * If the window has only zeros, returns the offset of the next data of the file, as far as the
- * system knows holes; otherwise returns offset. A sparse file of a terabyte is then searched in
- * moments. The offset stays a multiple of 8 (B1).
+ * system knows holes; otherwise returns offset. So the search of a sparse file of a terabyte takes
+ * a moment only. The offset stays a multiple of 8 (B1).
  */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {
@@ -271,7 +286,11 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		const uint8_t *end;
 		uint32_t magic = 0;
 
-		if (!at) { /* unreadable, as a bad block of a disk: try the next page */
+		/*
+		 * these bytes cannot be read, perhaps because of a bad block of the disk: try the
+		 * next page
+		 */
+		if (!at) {
 			offset += 4096;
 			continue;
 		}
@@ -284,7 +303,7 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 				break;
 		}
 		if (magic != PTX_LOG_BLOCK_MAGIC) {
-			/* No magic in this window: the next window begins where this one ended. */
+			/* This window has no magic. The next window begins where this one ended. */
 			offset = skip_hole(window, offset);
 			continue;
 		}
@@ -305,7 +324,9 @@ bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t lim
 	return read_scan_resync(window, offset, limit, &log_id, found);
 }
 
-/* For a log whose header is damaged: the first valid block then gives the log_id (R8). */
+/*
+ * This function is for a log whose header is damaged: the first valid block gives the log_id (R8).
+ */
 bool ptx_log_resync_any(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 			struct ptx_log_found *found)
 {

@@ -2,13 +2,13 @@
 /*
  * log/read_scan.h - finds the blocks of a log file, for readers.
  *
- * A window is a private copy of a part of the file, of at least the size that was asked for. The
- * library does not map logs: another process may change or truncate the file at any time, and a
- * mapping would then give SIGBUS or different bytes after a check. With a copy, a change only makes
- * a block invalid.
+ * A window is a private copy of a part of the file. The part is at least as large as the caller
+ * asked for. The library does not map logs: another process may change or truncate the file at any
+ * time, and an access to a mapping would then raise SIGBUS, or give other bytes after a check than
+ * before. With a copy, a change can only make a block invalid.
  *
  * Owner     one caller at a time. Pointers into a window are valid until the next call with it.
- * Errors    a verdict and a reason as an English text; errno stays.
+ * Errors a verdict and a reason as an English text; errno is unchanged.
  */
 #ifndef PTX_LOG_READ_SCAN_H
 #define PTX_LOG_READ_SCAN_H
@@ -28,8 +28,9 @@ struct ptx_log_window {
 	uint8_t *unpacked; /* records and table of a packed block */
 	size_t unpacked_room;
 	struct ptx_log_expander expander;
-	bool no_memory; /* memory was short once: a block that was not found may exist */
-	int failed;     /* errno of a failed read: likewise, a block may exist */
+	bool no_memory; /* memory was short once, so a block that was not found may exist */
+	/* errno of a failed read, after which a block that was not found may exist; 0: none */
+	int failed;
 };
 
 /* A block with a valid header. block.payload_bytes are those of the payload, not compressed. */
@@ -44,7 +45,7 @@ struct ptx_log_found {
 int ptx_log_window_open(struct ptx_log_window *window, int fd);
 void ptx_log_window_close(struct ptx_log_window *window);
 
-/* Asks for the size of the file again, for a log that grows. */
+/* Loads the size of the file again, for a log that grows. */
 void ptx_log_window_measure(struct ptx_log_window *window);
 
 /* Discards the copy, after the caller has written into the file. */
@@ -76,7 +77,7 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 /*
  * Finds the first block at or after offset with a valid header (R7). ptx_log_resync() accepts
  * blocks of this log only, ptx_log_resync_any() those of any log. The search ends at limit or at
- * the end of the file.
+ * the end of the file; it ends at the nearer of the two.
  */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found);

@@ -6,7 +6,7 @@
  * Appending only writes to memory. If an event finds no room, the function returns that the caller
  * must write first; it never writes itself, because the caller may hold the stream's lock. hot.room
  * is the number of bytes that the inline path may use without looking at anything else, so each
- * function that changes a limit computes hot.room again.
+ * function that changes one of the limits computes hot.room again.
  */
 #include <string.h>
 
@@ -17,8 +17,8 @@
 #define NO_PID UINT32_MAX /* no process has this id: find_source() searches the table */
 
 /*
- * The recent entries belong to the table of threads, so they become invalid with it. Only the hash
- * must be cleared, and only if the block had threads.
+ * The entries of recent[] refer to the table of threads, so they become invalid when a new table
+ * begins. Only the hash must be cleared, and only if the block had threads.
  */
 void ptx_log_block_begin(struct ptx_log *log)
 {
@@ -40,9 +40,10 @@ void ptx_log_block_begin(struct ptx_log *log)
 }
 
 /*
- * UNTIL_FULL: the bytes of records that may still be appended if keep bytes remain free (W3).
- * Records count in their plain size, so a log that is packed better does not get more events than
- * its limit promises. Other policies have no such limit; the result is then the maximum.
+ * For UNTIL_FULL, returns how many bytes of records may still be appended if keep bytes must remain
+ * free (W3). Records count in their plain size, so a log that is packed better does not get more
+ * events than its limit promises. Other policies have no such limit; the result is then the
+ * maximum.
  */
 static uint64_t write_append_allowance(const struct ptx_log *log, size_t keep)
 {
@@ -72,9 +73,9 @@ void ptx_log_block_make_room(struct ptx_log *log)
 
 /*
  * Stores in *source the index of the event's thread in the table, and adds the thread if it is new.
- * Returns false if the table is full: the block then ends, as the index would not fit. The hash
- * table has twice as many places as threads, so the search ends at an empty one. The thread
- * replaces another one in recent[].
+ * Returns false if the table is full: the block then ends, because there is no index for the
+ * thread. The hash table has twice as many places as threads, so the search ends at an empty one.
+ * In recent[] the thread replaces the one that had its place.
  */
 static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
 {
@@ -109,8 +110,8 @@ found:
 }
 
 /*
- * The block gets no further event, not even a short one that would fit: events of a log have a
- * final order, so none may precede the event that waits.
+ * The block gets no further event, not even a short one that would fit: the events of a log have a
+ * final order, so no later event may be stored before the event that waits.
  */
 static enum ptx_log_append write_first(struct ptx_log *log)
 {
@@ -127,9 +128,9 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 	uint32_t source;
 
 	/*
-	 * No stream makes so large an event. But the traced process shares the stream's memory and
-	 * may overwrite it, so the size is checked here again. The record is shortened, and gets
-	 * the flag TRUNCATED.
+	 * No stream records such a large event. But the traced process shares the stream's memory
+	 * and may overwrite it, so the size is checked here again. The record is shortened, and
+	 * gets the flag TRUNCATED.
 	 */
 	if (ptx_unlikely(size > log->block.record_max)) {
 		size_t len = log->block.record_max - sizeof(struct ptx_record);
@@ -149,7 +150,7 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 		log->hot.room = 0;
 		return PTX_LOG_APPEND_FULL;
 	}
-	/* An empty block takes a single record of any size up to record_max. */
+	/* A block without records accepts one record of any size up to record_max. */
 	if (log->block.sealed || log->block.crowded ||
 	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
 		return write_first(log);
@@ -158,13 +159,13 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 	return PTX_LOG_APPEND_DONE;
 }
 
-/* Usual events leave room for the closing STOP. */
+/* Events other than the closing STOP leave room for it. */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return write_append_put(log, event, PTX_LOG_STOP_BYTES);
 }
 
-/* The inline path as a function, for callers that append seldom. */
+/* This is the inline path as a function, for callers that seldom append. */
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return ptx_log_append_inline(log, event);
@@ -177,7 +178,7 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 
 /*
  * A sealed block stays as it is until unsealed, so a second attempt after a failed write sends the
- * same bytes (W1). The fields of the header are those of FORMAT 3.1. oldest is 0 in a sequence.
+ * same bytes (W1). In a sequence the caller gives 0 for oldest.
  */
 size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 {
@@ -188,7 +189,10 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 	const uint8_t *records = filling->bytes + sizeof(*block);
 
 	if (!filling->sealed) {
-		/* A block with one larger record has no packed form: packed has no room for it. */
+		/*
+		 * A block with one record that is larger than usual blocks is not packed, because
+		 * filling->packed has no room for it.
+		 */
 		if (filling->packer && used <= PTX_LOG_BLOCK_RECORDS)
 			payload = ptx_log_pack(filling->packer, records, used, filling->source,
 					       filling->sources, log->hot.time_min,
@@ -222,14 +226,14 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 	return filling->out_bytes;
 }
 
-/* The bytes sent so far become invalid with the seal: the block is sent again from its begin. */
+/* The sealed bytes are invalid from now on, so later the block is sent again from its beginning. */
 void ptx_log_block_unseal(struct ptx_log *log)
 {
 	log->block.sealed = false;
 	log->sent = 0;
 	/*
-	 * A crowded block stays crowded. If a short event followed here, it would precede the
-	 * longer one that found no room.
+	 * A crowded block stays crowded. If it got a short event now, that event would come before
+	 * the longer one that found no room.
 	 */
 	if (!log->block.crowded)
 		ptx_log_block_make_room(log);

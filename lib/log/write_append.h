@@ -4,7 +4,7 @@
  * thread, and the record fits. ptx_log_append_slow() does everything else.
  *
  * The flusher calls it once per event, so it is inline. Threads that trace at the same time usually
- * have consecutive ids, so each has an entry of its own in recent[].
+ * have consecutive ids. So in recent[] each of them usually has an entry of its own.
  *
  * Owner     as log/log.h: one caller at a time. No function here fails or does I/O.
  */
@@ -40,10 +40,16 @@ struct ptx_log_hot {
 	struct ptx_log_recent recent[PTX_LOG_RECENT];
 };
 
-/* As ptx_log_append(), for an event of a new thread or without room in hot->room. */
+/*
+ * Does the same as ptx_log_append(), for an event that the inline path does not handle: its thread
+ * is new, or it does not fit in hot->room.
+ */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
-/* Copies len bytes, then zeros up to a multiple of 8. It reads nothing after from[len - 1]. */
+/*
+ * Copies len bytes, and stores zeros behind them up to a multiple of 8. It reads nothing after
+ * from[len - 1].
+ */
 ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 {
 	uint64_t zero = 0;
@@ -63,8 +69,8 @@ ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_
 				      size_t size, uint32_t source)
 {
 	/*
-	 * The fields are stored one by one in place. A record that is made on the stack and copied
-	 * in larger pieces would wait 6 ns for its own stores.
+	 * The fields are stored one by one in place. If the record were made on the stack and
+	 * copied in larger pieces, the copy would wait 6 ns for the stores before it.
 	 */
 	struct ptx_record *record = (struct ptx_record *)(void *)hot->at;
 
@@ -98,8 +104,9 @@ ptx_inline enum ptx_log_append ptx_log_append_inline(struct ptx_log *log,
 }
 
 /*
- * A run: consecutive events of one thread. The compiler keeps these members in registers, and
- * ptx_log_run_end() stores them. Between begin and end no other function may change the log.
+ * A run: consecutive events of one thread. The compiler keeps the members of this struct in
+ * registers, and ptx_log_run_end() stores them in the log. Between begin and end no other function
+ * may change the log.
  */
 struct ptx_log_run {
 	uint8_t *at;

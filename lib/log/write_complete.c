@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_complete.c - writes the parts of a log that wait, clears the log, and completes it.
+ * log/write_complete.c - writes the parts of a log that wait to be written, clears the log, and
+ * completes it.
  *
  * The tail of a log has the index, all names and lists again, the ledger and the END block, so that
- * a reader of a complete log need not search for them (R2). If a write fails on the way, the
- * closing area of the header has at least the status and the total (R3). The functions continue
- * after an error as far as the bytes in the file remain a valid log.
+ * a reader of a complete log need not search for them (R2). If a write of the tail fails, the
+ * closing area of the header still gets the status and the total (R3). After an error the functions
+ * continue, as long as the bytes in the file remain a valid log.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,8 +19,8 @@
 #include "log/writer.h"
 
 /*
- * The header of a cleared log goes first: until it is in the file, new blocks would have an id that
- * the header does not have, and readers would see an empty log (B4).
+ * After a clear, the new header is written first: until it is in the file, new blocks would have
+ * another log_id than the header, and readers would see an empty log (B4).
  */
 int ptx_log_write(struct ptx_log *log)
 {
@@ -33,13 +34,15 @@ int ptx_log_write(struct ptx_log *log)
 	return log->loop ? ptx_log_write_loop(log) : ptx_log_write_sequence(log);
 }
 
-/* An atomic load: the controller asks while the flusher writes. */
+/*
+ * The member full is atomic, because the controller calls this function while the flusher writes.
+ */
 bool ptx_log_is_full(const struct ptx_log *log)
 {
 	return log->full;
 }
 
-/* The number is in memory only; it is in the file once the log is completed (3.8). */
+/* The number is in memory only until the log is completed (3.8). */
 uint64_t ptx_log_overwritten(const struct ptx_log *log)
 {
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
@@ -64,8 +67,8 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 
 /*
  * Counts as lost, with the given cause, the events of the current block that are not in the file.
- * Returns their number. A LOOP block may be in the file in a shorter state: those events are not
- * lost.
+ * Returns their number. In a LOOP log, the block may be in the file with only its first events.
+ * Those events are not lost.
  */
 static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum ptx_lost cause)
 {
@@ -75,7 +78,10 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	uint64_t lost;
 
 	/* The block is our own and not hostile, so its records need no check. */
-	/* Without memory for threads the events count as of no thread, so the sums still agree. */
+	/*
+	 * If there is no memory for threads, the events count as those of no thread, so the sums
+	 * still agree.
+	 */
 	ptx_log_tally_init(&tally);
 	ptx_log_tally_records(&tally, records + written, ptx_log_used(log) - written,
 			      log->block.source);
@@ -103,10 +109,10 @@ static void clear_reported(struct ptx_ledger *ledger)
 }
 
 /*
- * Three cases. A pipe: bytes that were written cannot be removed, so only the block in memory is
- * cleared. A regular file without positional writes: it must be truncated, because each write goes
- * to its end. Other files: a new log_id makes all blocks invalid at once (W5), and the new ones
- * overwrite them.
+ * There are three cases. In a pipe, bytes that were written cannot be removed, so only the block in
+ * memory is cleared. A regular file without positional writes must be truncated, because each write
+ * goes to its end. In other files a new log_id makes all blocks invalid at once (W5), and new
+ * blocks overwrite the old ones.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 {
@@ -120,7 +126,8 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	}
 	if (!log->positional) {
 		/*
-		 * Another file may have the number of the descriptor now: never truncate that one.
+		 * The number of the descriptor may belong to another file now, which must not be
+		 * truncated.
 		 */
 		int err = ptx_log_check_file(log);
 
@@ -129,7 +136,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 		if (err)
 			return err;
 	}
-	/* Events that a LOOP log overwrote before the clear stay lost for that cause. */
+	/* Events that a LOOP log overwrote before the clear keep that cause of loss. */
 	ptx_log_account(log, ledger);
 	clear_reported(ledger);
 	/* The block in the side has the old log_id; it is discarded. */
@@ -146,13 +153,19 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	log->full = false;
 	log->block.first_record = 0;
 	ptx_log_block_begin(log);
-	/* With a new id all blocks in the file are foreign (W5). The id 0 is not used. */
+	/*
+	 * After the change of the id, all blocks in the file belong to another log (W5). The id 0
+	 * is not used.
+	 */
 	log->header->log_id = log->header->log_id * UINT64_C(6364136223846793005) + 1;
 	log->header_waits = true;
 	return ptx_log_write(log);
 }
 
-/* Sends the ledger of the log. ENOMEM: the side cannot get room for one line per thread. */
+/*
+ * Sends the ledger of the log. Returns ENOMEM if the side cannot get room for one line for each
+ * thread.
+ */
 static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	size_t bytes = ptx_log_ledger_bytes(ledger);
@@ -200,9 +213,9 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 }
 
 /*
- * Sends the lists with all entries. Each list is directly behind the one before, because END has
- * only the offset of the first. SCHEMAS and OBJECTS are written even if empty, MAPPINGS only if
- * there are any (3.9).
+ * Sends the lists with all entries. Each list follows directly behind the list before it, because
+ * END has only the offset of the first one. SCHEMAS and OBJECTS are written even if empty, MAPPINGS
+ * only if there are any (3.9).
  */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {
@@ -288,8 +301,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	int saved = errno, err, late = 0, closed;
 
 	/*
-	 * The events are written first. Then the status is complete, and tail and header get the
-	 * same.
+	 * The events are written first. Only then the status is complete, and the tail and the
+	 * header can get the same status.
 	 */
 	err = ptx_log_write(log);
 	*status = *given;
@@ -301,7 +314,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 			 */
 			status->log_overrun = POSIX_TRACE_OVERRUN; /* LOG-19 */
 		if (!status->flush_error)
-			/* An earlier flush error, which the caller knows, remains the first one. */
+			/* If the caller has noted an earlier flush error, that one is kept. */
 			status->flush_error = err;
 	}
 	/* The last write may have overwritten events, which the caller could not know. */
@@ -315,8 +328,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		ptx_log_loop_end(log);
 
 	/*
-	 * In a pipe nothing can follow a part of a block. Without its header a log has no valid
-	 * blocks, so a tail would be useless.
+	 * In a pipe nothing can follow an incomplete block. And if the new header of a cleared log
+	 * is not in the file, no block is valid, so a tail would be useless.
 	 */
 	if (!log->header_waits && (log->positional || !log->sent))
 		late = send_tail(log, ledger);
@@ -333,7 +346,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		closed = close_header(log, ledger);
 		late = late ? late : closed;
 	}
-	/* An error of the events is returned rather than one of the tail. */
+	/* If both writes failed, the error of the events is returned and not that of the tail. */
 	errno = saved;
 	return err ? err : late;
 }

@@ -2,9 +2,9 @@
 /*
  * log/write_contents.c - remembers the counts of a block that is in a slot.
  *
- * When a LOOP log overwrites the block, its events become lost, by type and by thread. The file
- * cannot be read for that, as the descriptor may be write-only. A block has few types and threads,
- * so the counts are stored without the zeros.
+ * When a LOOP log overwrites the block, its events become lost, by type and by thread. They cannot
+ * be counted in the file then, because the descriptor may be write-only. A block has few types and
+ * threads, so only the counts that are not 0 are stored.
  */
 #include "log/write_contents.h"
 
@@ -19,12 +19,12 @@ struct ptx_log_contents {
 		uint32_t type;
 		uint32_t events;
 	} type[];
-	/* then sources times struct ptx_log_count */
+	/* behind type[] there are `sources` elements of struct ptx_log_count */
 };
 
 /*
- * The counts of threads are behind those of types. An element of type[] has 8 bytes, and so has the
- * head of the structure, so the address is aligned for the 64-bit members.
+ * The counts of threads are behind those of types. An element of type[] has 8 bytes, and the head
+ * of the structure has 8 bytes, too. So the address is aligned for the 64-bit members.
  */
 static struct ptx_log_count *thread_counts(const struct ptx_log_contents *c)
 {
@@ -44,7 +44,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 	struct ptx_log_count *count;
 	uint32_t types = 0, n = 0;
 
-	/* The table of threads differs in each block, so all indices begin again. */
+	/* Each block has its own table of threads, so the counts by index begin with 0. */
 	memset(counting->by_source, 0, sizeof(counting->by_source));
 	while (at < log->hot.at) {
 		const struct ptx_record *record = (const void *)at;
@@ -56,7 +56,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 	}
 	c = malloc(sizeof(*c) + types * sizeof(c->type[0]) + log->block.sources * sizeof(*count));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
-		/* The cleanup of by_type continues without memory as well. */
+		/* The loop also runs if there is no memory, because it makes by_type zero again. */
 		if (c && counting->by_type[type]) {
 			c->type[n].type = type;
 			c->type[n++].events = counting->by_type[type];

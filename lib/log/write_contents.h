@@ -11,7 +11,7 @@
 
 struct ptx_log_contents;
 
-/* Working memory, zeroed before the first use; the functions leave by_type zeroed. */
+/* Working memory, zeroed before the first use; each call leaves by_type zeroed. */
 struct ptx_log_counting {
 	uint32_t by_type[PTX_TYPE_MAX];
 	uint32_t by_source[1024];

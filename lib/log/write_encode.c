@@ -2,8 +2,8 @@
 /*
  * log/write_encode.c - makes the header of a log, checksums, and the ledger block.
  *
- * Structures are cleared first, so that no byte of the program's memory reaches the file in a spare
- * field or behind a text. The byte order is that of the machine (1.3).
+ * Structures are cleared first, so that spare fields and the bytes behind a text do not bring other
+ * memory of the program into the file. The byte order is that of the machine (1.3).
  */
 #include <pthread.h>
 #include <string.h>
@@ -29,7 +29,10 @@ uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field)
 	return ptx_crc32c(crc, from + field + sizeof(zero), len - field - sizeof(zero));
 }
 
-/* Copies a text, shortened to fit with a NUL. The rest of the field is zero since the memset. */
+/*
+ * Copies a text, shortened to fit with a NUL. The rest of the field is zero, because the caller has
+ * cleared the structure.
+ */
 static void put_text(char *to, size_t room, const char *from)
 {
 	memcpy(to, from, strnlen(from, room - 1));
@@ -60,7 +63,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	memcpy(h->uuid, origin->uuid, sizeof(h->uuid));
 	h->log_id = origin->log_id;
 	h->begin_time = origin->begin_ns;
-	/* The traced process; the writer may be another one. */
+	/* The traced process. The writer may be another process. */
 	h->pid = facts->pid;
 	h->writer_pid = origin->writer.pid;
 	h->writer_start = origin->writer.start;
@@ -70,7 +73,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	h->file_inode = origin->file.inode;
 	/* The clock of the events, for a reader who wants to know their precision. */
 	h->clock_hz = facts->tick_hz;
-	/* Names for people; programs compare clock_hz and the boot id. */
+	/* These names are for people. Programs compare clock_hz and the boot id instead. */
 	put_text(h->clock, sizeof(h->clock), facts->clock);
 	put_text(h->host, sizeof(h->host), origin->host);
 
@@ -97,7 +100,10 @@ void ptx_log_seal_header(struct ptx_log_header *header)
 						 offsetof(struct ptx_log_header, header_crc));
 }
 
-/* The closing area has its own checksum, because it alone is written again. */
+/*
+ * The closing area has its own checksum, because it is the only part of the header that is written
+ * again.
+ */
 void ptx_log_seal_closing(struct ptx_log_closing *closing)
 {
 	closing->closing_crc = ptx_log_crc_without(closing, sizeof(*closing),
@@ -116,7 +122,7 @@ void ptx_log_mark_compressed(struct ptx_log_header *header, int level)
 void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
 			       size_t payload_bytes)
 {
-	/* The fields that are the same for all types of blocks. */
+	/* These fields are set in the same way for all types of blocks. */
 	block->magic = PTX_LOG_BLOCK_MAGIC;
 	block->header_bytes = (uint16_t)header_bytes;
 	block->payload_bytes = (uint32_t)payload_bytes;
@@ -131,7 +137,7 @@ void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
 	ptx_log_seal_longer_block(block, sizeof(*block), payload_bytes);
 }
 
-/* Whether a type gets a line in the file: it needs called events or losses. */
+/* Returns true if a type gets a line in the file: if it has called or lost events. */
 static bool is_used(const struct ptx_ledger_line *line)
 {
 	return line->called || ptx_ledger_sum(line);
@@ -163,7 +169,7 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 	for (unsigned i = 1; i < PTX_TYPE_MAX; i++) {
 		if (!is_used(&ledger->type[i]))
 			continue;
-		/* One line per type that occurs, in rising order. */
+		/* There is one line for each type that occurs, in ascending order. */
 		type->type = i;
 		type->spare = 0;
 		ptx_log_line_store(&type->line, &ledger->type[i]);
@@ -171,7 +177,7 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 		types++;
 	}
 	/* Lines of threads begin behind the last line of a type; all have multiples of 8 bytes. */
-	/* types is the number of lines before. */
+	/* `types` is the number of these lines. */
 	thread = (struct ptx_log_thread_line *)type;
 	for (size_t i = 0; i < ledger->threads; i++, thread++) {
 		/* Identity as in a table of threads (3.4); pid 0 is no thread (3.7). */

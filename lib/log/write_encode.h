@@ -2,8 +2,8 @@
 /*
  * log/write_encode.h - converts memory to the bytes of FORMAT, without any I/O.
  *
- * Owner     the caller's memory throughout; no state, so any thread may call.
- * Errors    none.
+ * Owner all memory is the caller's. The functions have no state, so any thread may call them.
+ * Errors none.
  */
 #ifndef PTX_LOG_WRITE_ENCODE_H
 #define PTX_LOG_WRITE_ENCODE_H
@@ -19,17 +19,23 @@ void ptx_log_encode_header(struct ptx_log_header *header, const struct ptx_log_f
 void ptx_log_seal_header(struct ptx_log_header *header);
 void ptx_log_seal_closing(struct ptx_log_closing *closing);
 
-/* Sets magic, lengths and checksums of a block; its payload_bytes bytes are behind it in memory. */
+/*
+ * Sets magic, lengths and checksums of a block. In memory, the payload of payload_bytes is behind
+ * it.
+ */
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes);
 
 /*
- * The same for a header of header_bytes, which is longer than struct ptx_log_block: the payload is
- * behind it. The caller has set the additional fields, too.
+ * Does the same for a header of header_bytes, which is longer than struct ptx_log_block. The
+ * payload is behind this header. The caller has set the additional fields, too.
  */
 void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
 			       size_t payload_bytes);
 
-/* Says in a header that blocks may be compressed, with the level of the attributes. */
+/*
+ * Sets the flag by which readers know that blocks may be compressed, and stores the level of the
+ * attributes.
+ */
 void ptx_log_mark_compressed(struct ptx_log_header *header, int level);
 
 /* Returns the checksum of len bytes in which the four bytes at offset field count as zero (1.3). */

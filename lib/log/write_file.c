@@ -3,9 +3,9 @@
  * log/write_file.c - the descriptor of a log: which files are accepted, how bytes are written, and
  * where a failed write stopped.
  *
- * In a file that can seek each write names its offset. The log uses an own open file description,
- * if the system permits one: then the program may set O_APPEND or O_NONBLOCK on its descriptor, or
- * move its offset, without an effect on the log. All other files are written from front to back
+ * In a file that can seek each write names its offset. The log uses an open file description of its
+ * own if the system permits it. Then the program may set O_APPEND or O_NONBLOCK on its descriptor,
+ * or move its offset, without an effect on the log. All other files are written from front to back
  * (CH-20).
  */
 #include <errno.h>
@@ -24,9 +24,9 @@
 
 /*
  * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
- * of /proc leads to the same file even if it was renamed or deleted. The comparison guards against
- * a /proc that is not what it seems. The descriptor gets a high number, so that programs which
- * expect the lowest numbers for their own files still get them.
+ * of /proc leads to the same file even if it was renamed or deleted. The comparison makes sure that
+ * the opened file is the same one, because /proc may not be what it seems. The descriptor gets a
+ * high number, so that programs which expect the lowest numbers for their own files still get them.
  */
 static int write_file_reopen(int fd, const struct stat *st, int *own)
 {
@@ -38,7 +38,9 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
 	if (!err)
-		/* The number becomes PTX_FILE_FD_MIN or more; if none is free there, it stays. */
+		/*
+		 * The number becomes PTX_FILE_FD_MIN or more. If no such number is free, it stays.
+		 */
 		*own = ptx_io_move_up(*own, PTX_FILE_FD_MIN);
 	if (!err && (fstat(*own, &now) || now.st_dev != st->st_dev || now.st_ino != st->st_ino)) {
 		ptx_io_close(*own);
@@ -51,8 +53,9 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 }
 
 /*
- * Checks that the policy can work with fd (WITHLOG-02 to -04, -10). *own is a descriptor to use
- * instead of fd, or -1. EBADF: not writable. EINVAL: the file cannot hold such a log.
+ * Checks that the policy can work with fd (WITHLOG-02 to -04, -10). *own becomes the descriptor to
+ * use instead of fd, or -1. Returns EBADF if fd is not writable, and EINVAL if the file cannot hold
+ * such a log.
  */
 static int write_file_examine(struct ptx_log *log, int fd, int *own)
 {
@@ -60,7 +63,7 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 	struct stat st;
 
 	*own = -1;
-	/* EBADF as write() would give it, before anything is changed. */
+	/* The function returns EBADF, as write() would, before anything is changed. */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
 		return EBADF;
 	/* A pipe or a terminal takes a sequence only; LOOP and UNTIL_FULL need a file. */
@@ -72,7 +75,9 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 	if (flags & O_APPEND && st.st_size)
 		return EINVAL; /* each write goes to the end, but a log begins at offset 0 */
 	if (write_file_reopen(fd, &st, own) && flags & O_APPEND) {
-		/* On Linux pwrite() ignores its offset on such a descriptor and appends. */
+		/*
+		 * If a descriptor has O_APPEND, pwrite() on Linux ignores its offset and appends.
+		 */
 		if (log->policy != POSIX_TRACE_APPEND)
 			return EINVAL;
 		/*
@@ -104,13 +109,15 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 	else
 		err = ptx_io_write(log->fd, bytes, len, &log->sent);
 	/*
-	 * The check above compares the file's size with file_bytes, so a truncated file
-	 * is noticed.
+	 * ptx_log_check_file() compares the file's size with file_bytes, to notice that the file
+	 * was truncated.
 	 */
 	if (log->positional && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
 	if (!err)
-		/* The whole buffer is in the file; sent is now that of the next buffer. */
+		/*
+		 * The whole buffer is in the file, so the count begins again for the next buffer.
+		 */
 		log->sent = 0;
 	return err;
 }
@@ -122,7 +129,10 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 	size_t need = sizeof(struct ptx_log_block) + payload_bytes;
 	uint8_t *more;
 
-	/* A block beyond B5 would be invalid for every reader; the caller reports ENOMEM. */
+	/*
+	 * A block that exceeds the limit of B5 would be invalid for every reader, so the function
+	 * returns NULL, and the caller reports ENOMEM.
+	 */
 	/* The side keeps its largest size; it is freed with the log. */
 	if (payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return NULL;
@@ -133,7 +143,7 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 		errno = saved;
 		if (!more)
 			return NULL;
-		/* The side stays enlarged: the next block is likely to be as long. */
+		/* The side keeps this size, because the next block is likely to be as long. */
 		side->bytes = more;
 		side->room = need;
 	}
@@ -142,8 +152,8 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 }
 
 /*
- * Returns memory for the compressed form of the block in the side, NULL if it is not to be
- * compressed. Without memory for the compressed form the plain one is written.
+ * Returns memory for the compressed form of the block in the side. Returns NULL if the block is not
+ * to be compressed, or if there is no memory; the plain form is written then.
  */
 static void *side_room(struct ptx_log *log, const struct ptx_log_block *block, size_t payload_bytes)
 {
@@ -166,8 +176,8 @@ static void *side_room(struct ptx_log *log, const struct ptx_log_block *block, s
 
 /*
  * The caller has set the fields of the header that depend on the payload (records, flags, times);
- * fields that neither it nor this function sets stay 0. The number is that of the next block of
- * this type, and becomes used when the block is in the file.
+ * fields that neither the caller nor this function sets stay 0. The block gets the next number of
+ * its type. That number counts as used only when the block is in the file.
  */
 void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
 			uint64_t offset)
@@ -177,7 +187,10 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 	block->type = (uint16_t)type;
 	block->log_id = log->header->log_id;
 	block->number = log->number[type];
-	/* In slots the current block may be in the file in part; its events precede this block. */
+	/*
+	 * In a log of slots, the first events of the current block may be in the file. They precede
+	 * this block.
+	 */
 	block->first_record = log->block.first_record + ptx_log_loop_written(log);
 	log->side.len = ptx_log_finish_block(&log->compressor, block, payload_bytes,
 					     side_room(log, block, payload_bytes), &log->side.out);
@@ -186,8 +199,8 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 }
 
 /*
- * After success the state follows the file: the next block's offset and number, and which names
- * and lists it has. A failed call changes nothing but log->sent.
+ * After a success, the state in memory is changed to that of the file: the next block's offset and
+ * number, and the names and lists that are written. A failed call changes nothing but log->sent.
  */
 int ptx_log_side_send(struct ptx_log *log)
 {
@@ -199,7 +212,10 @@ int ptx_log_side_send(struct ptx_log *log)
 	err = ptx_log_send(log, log->side.out, log->side.len, log->side.offset);
 	if (err)
 		return err;
-	/* In a sequence and in a tail blocks follow each other; areas of slots have own offsets. */
+	/*
+	 * In a sequence and in a tail, each block follows the one before it. Blocks in an area of a
+	 * log of slots are at other offsets.
+	 */
 	if (log->side.offset == log->at)
 		log->at += log->side.len;
 	/* The number is used: a block with it is in the file (D3, N2). */
@@ -236,10 +252,12 @@ int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 	size_t done = 0;
 	int err;
 
-	/* A closing area that cannot be written again would stay "writing" for ever. */
+	/*
+	 * If the closing area cannot be written again, its state would remain "writing" for ever.
+	 */
 	if (!log->positional)
 		return EINVAL;
-	/* The guardian is kept for the header that a later clear writes. */
+	/* The guardian's identity is kept, because a later clear writes the header again. */
 	log->guardian_pid = pid;
 	log->guardian_start = start;
 	open_closing(log);
@@ -248,7 +266,10 @@ int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 					   sizeof(log->header->closing), PTX_LOG_CLOSING_AT, &done);
 }
 
-/* In a pipe this is called once, before any block; in a file again after each clear (W5). */
+/*
+ * For a pipe this function is called once, before any block. For a file it is called again after
+ * each clear (W5).
+ */
 int ptx_log_write_header(struct ptx_log *log)
 {
 	open_closing(log);
@@ -273,7 +294,7 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	err = write_file_examine(log, fd, &own);
 	if (err)
 		goto undo_new;
-	/* The log uses the second description, if there is one. */
+	/* The log uses its own open file description, if there is one. */
 	log->fd = own >= 0 ? own : fd;
 	/* From the first write on, the log uses the descriptor only while it leads to this file. */
 	err = ptx_file_know(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
@@ -298,7 +319,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	struct ptx_log_origin origin;
 	int err, saved = errno;
 
-	/* The identity of the file is that of fd, before the log may open it again. */
+	/* The identity of the file is taken from fd, before the log opens the file again. */
 	ptx_log_origin_here(fd, &origin);
 	/* facts->host is set in the log of a stream that another machine sent. */
 	if (*facts->host)
@@ -310,7 +331,8 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 
 /*
  * The shield blocks SIGXFSZ and SIGPIPE for this thread and consumes those that the write raised.
- * The check of F_GETFL comes before the duplicate, so a read-only fd gives EBADF and not EMFILE.
+ * The function checks the flags (F_GETFL) before it makes the duplicate, so for a read-only fd it
+ * returns EBADF and not EMFILE.
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
 {
@@ -330,7 +352,7 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 	return err;
 }
 
-/* The descriptor is closed only if it still is the log's file (base/file.h). */
+/* The descriptor is closed only if it still leads to the log's file (base/file.h). */
 void ptx_log_destroy(struct ptx_log *log)
 {
 	ptx_file_close(log->fd, &log->file);

@@ -3,9 +3,9 @@
  * log/write_index.c - the index of a log: an INDEX block for every 1024 DATA blocks, and a TOP
  * block for all INDEX blocks (FORMAT 3.6).
  *
- * The places of up to 1024 DATA blocks wait in memory. Once their INDEX block exists, only its
- * place is kept, for TOP: 32 bytes for 64 MiB of records. So the memory of a writer grows very
- * slowly with the length of its log.
+ * The places of up to 1024 DATA blocks wait in memory. Once their INDEX block exists, only the
+ * place of the INDEX block is kept, for TOP: 32 bytes for 64 MiB of records. So the memory of a
+ * writer grows very slowly with the length of its log.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,9 @@
 
 /*
  * TOP needs an entry for each INDEX block. The memory is reserved before the block is prepared, so
- * that nothing fails between the block in the file and its entry. The array doubles: appending is
- * amortized, and a log of 2^40 bytes has 16384 entries.
+ * that no step between writing the block and adding its entry can fail. The size of the array
+ * doubles each time, so an entry costs constant time on average. A log of 2^40 bytes has 16384
+ * entries.
  */
 int ptx_log_index_reserve(struct ptx_log *log)
 {
@@ -57,7 +58,7 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 
 /*
  * Makes an INDEX or TOP block in the side, of count places. The header has the range of time of all
- * entries: the greatest time_top is the last one, the least time_min must be searched.
+ * entries. The last entry has the greatest time_top. The function searches for the least time_min.
  */
 static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 			       const struct ptx_log_place *place, size_t count)
@@ -99,7 +100,7 @@ static void note_top(struct ptx_log_index *index, uint64_t offset)
 	index->places = 0;
 }
 
-/* Does nothing without places, so the tail has no empty INDEX block (3.6). */
+/* If there are no places, the function does nothing, so the tail has no empty INDEX block (3.6). */
 int ptx_log_index_send(struct ptx_log *log)
 {
 	struct ptx_log_index *index = &log->index;
@@ -113,17 +114,18 @@ int ptx_log_index_send(struct ptx_log *log)
 	if (err)
 		return err;
 	/*
-	 * The entry is made before the block is sent. A prepared side is always sent before
-	 * anything else, if not by this call then by a later one, at the same offset.
+	 * The entry is made before the block is sent. This is safe, because the prepared side is
+	 * sent before anything else, at the same offset: by this call or, if it fails, by a later
+	 * one.
 	 */
 	note_top(index, log->at);
 	return ptx_log_side_send(log);
 }
 
 /*
- * For a log that a guardian continues. The INDEX block must list exactly the DATA blocks that were
- * read before it (I1). Otherwise it is damaged or forged, and the log is only continued from the
- * blocks before it.
+ * This is for a log that a guardian continues. The INDEX block must list exactly the DATA blocks
+ * that were read before it (I1). Otherwise the INDEX block is damaged or forged, and the guardian
+ * continues the log behind the block before it.
  */
 bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			 size_t count)
@@ -137,7 +139,10 @@ bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_
 	return true;
 }
 
-/* TOP never exceeds B5: 2^29 bytes have 2^24 entries, each for 64 MiB of records. */
+/*
+ * TOP never exceeds the limit of B5: its 2^29 bytes have room for 2^24 entries, each for 64 MiB of
+ * records.
+ */
 int ptx_log_top_send(struct ptx_log *log)
 {
 	int err = write_index_prepare(log, PTX_LOG_TOP, log->index.top, log->index.tops);

@@ -3,11 +3,11 @@
  * log/write_lists.c - writes the schemas of event types, the names of objects and, with
  * write_mappings.c, the mappings of files.
  *
- * In a sequence they are written before the next block of events, as names are. In a file of slots
- * they have an area in which block follows block. Entries that do not fit there remain in memory
- * until the tail, which has all of them. Each list has three states of progress: known, waiting in
- * the side, and written. "waiting" becomes "written" only when the block is in the file, so that a
- * failed write loses no entry.
+ * In a sequence they are written before the next block of events, as names are. In a log of slots
+ * they have an area of their own, in which each block follows the one before it. Entries that do
+ * not fit there remain in memory until the tail, which has all of them. An entry of a list has
+ * three states: known, waiting in the side, and written. "waiting" becomes "written" only when the
+ * block is in the file, so that a failed write loses no entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ static bool write_lists_has(const uint64_t *set, unsigned type)
 }
 
 /*
- * The text is kept: the tail repeats all schemas. The drain gives the same schema again after a
- * clear or from several processes, which is no error as long as the text is the same. EEXIST leaves
- * the first text, as readers do (3.10).
+ * The text is kept: the tail repeats all schemas. The drain may give the schema of a type again,
+ * after a clear or from another process. That is no error as long as the text is the same.
+ * Otherwise the function returns EEXIST and keeps the first text, as readers do (3.10).
  */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 {
@@ -50,8 +50,8 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 
 /*
  * A guardian reads objects from the dead writer's log, and then gets the same from the stream's
- * memory, because it cannot know which ones the writer had written. Only the objects from the log
- * are compared: two equal objects that come from the stream are two entries.
+ * memory, because it cannot know which ones the writer had written. The function compares only with
+ * the objects from the log. So two equal objects that come from the stream are two entries.
  */
 static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
@@ -61,7 +61,10 @@ static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object 
 	return false;
 }
 
-/* The array doubles; a failure leaves it as it was, and the caller may try again. */
+/*
+ * The size of the array doubles. After a failure the array is unchanged, and the caller may try
+ * again.
+ */
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 {
 	struct ptx_log_lists *lists = &log->lists;
@@ -101,9 +104,9 @@ static size_t schema_bytes(const char *text)
 }
 
 /*
- * The block is at most 1023 types of about 1 KiB, so B5 is no limit here. Zeros of the padding come
- * from ptx_log_side_payload(). A block with all entries has flag 1, which lets readers discard
- * those that they have read before.
+ * The block has at most 1023 schemas of about 1 KiB each, so it never exceeds the limit of B5.
+ * ptx_log_side_payload() has made the padding zero. A block with all entries has flag 1, which lets
+ * readers discard those that they have read before.
  */
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
@@ -119,7 +122,10 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
 		if (write_lists_has(which, type))
 			bytes += schema_bytes(lists->schema[type]);
-	/* The length is known first, because the side is one buffer. */
+	/*
+	 * The first pass has computed the length, which the side needs, because it is a single
+	 * buffer.
+	 */
 	at = ptx_log_side_payload(log, bytes);
 	if (!at)
 		return ENOMEM;
@@ -139,8 +145,8 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block->records = (uint32_t)count;
 	/* Flag 1 means that the block has all entries (3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
-	/* known may grow before this block is in the file; waiting is the set of types
-	 * that the file has with this block. */
+	/* The set known may grow before this block is in the file. The set waiting has the types
+	 * that the file has once this block is written. */
 	memcpy(lists->waiting, lists->known, sizeof(lists->waiting));
 	ptx_log_side_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
 	return 0;
@@ -188,16 +194,19 @@ static int write_lists_send(struct ptx_log *log)
 }
 
 /*
- * Each list is prepared and sent before the next one, as there is only one side. An error leaves
+ * There is only one side, so each list is prepared and sent before the next list. An error leaves
  * the block in the side; the next write sends it before anything else. In slots a list that does
- * not fit is prepared again by each write; this costs memory traffic but no I/O.
+ * not fit is prepared again by each write; this costs a copy in memory but no I/O.
  */
 int ptx_log_lists_write(struct ptx_log *log)
 {
 	struct ptx_log_lists *lists = &log->lists;
 	int err = 0;
 
-	/* Only sets that differ cause a block, so a write without news does no I/O here. */
+	/*
+	 * A block is written only if the two sets differ. So without new schemas there is no I/O
+	 * here.
+	 */
 	if (memcmp(lists->known, lists->written, sizeof(lists->known))) {
 		err = ptx_log_schemas_prepare(log, false, log->loop ? lists->at : log->at);
 		if (!err)
@@ -261,7 +270,7 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 		const char *text = ptx_log_schema_text(entry);
 
 		/*
-		 * ENOMEM alone ends the reading; the other errors mean that an entry is not needed.
+		 * Only ENOMEM ends the reading. The other errors mean that the entry is not needed.
 		 */
 		if (text && !ptx_schema_parse(text, &schema) &&
 		    ptx_log_schema(log, entry->type, text) == ENOMEM)
@@ -272,8 +281,8 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 }
 
 /*
- * objects_taken is 0 during the loop, so the entries of this block are not compared with each
- * other: the file has them all, and objects_written must count each.
+ * objects_taken is 0 during the loop, so that the entries of this block are not compared with each
+ * other. The file has them all, so objects_written must count each of them, also equal ones.
  */
 int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload)

@@ -3,11 +3,11 @@
  * log/write_loop.c - the arrangement of slots, for LOOP: the log overwrites its oldest blocks when
  * it has reached log_size (FORMAT 2, W4).
  *
- * The newest blocks whose records fit in log_size together count; each block's header has the
- * number of the oldest one. The writer puts each block into a slot that has no block that counts,
- * also a block that has grown since it was last written. So there is always one slot more than
- * blocks, and wherever the writer dies, the file shows the state before a write or the one after
- * it.
+ * The blocks that count are the newest ones whose records together fit in log_size; each block's
+ * header has the number of the oldest one. The writer writes each block into a slot without a block
+ * that counts. It does so also for a block that has grown since it was last written. So there is
+ * always one slot more than there are blocks. And wherever the writer dies, the file shows the
+ * state before a write or the state after it.
  *
  * The file cannot be read back, because the descriptor may be write-only. So the counts of each
  * block by type and thread are kept in memory from when it ends until it is overwritten.
@@ -23,7 +23,7 @@
 
 #define SECTOR      512u
 #define LISTS_BYTES (128u * 1024)
-/* Rounded up to pages: a NAMES block with the maximum of names fits. */
+/* The size of a names area: a NAMES block with the maximum of names, rounded up to pages. */
 #define NAMES_BYTES ((sizeof(struct ptx_log_block) + PTX_TYPE_MAX * sizeof(struct ptx_log_name) + \
 		      4095) & ~(size_t)4095)
 
@@ -53,7 +53,7 @@ struct ptx_log_loop {
 	size_t spares;
 	size_t spares_max;
 	uint32_t slots;          /* number of slots in the file */
-	bool placed;             /* the current block is in the file, in the state below: */
+	bool placed;             /* the current block is in the file; its state there follows: */
 	uint32_t slot;
 	uint32_t records;
 	size_t record_bytes;
@@ -66,7 +66,7 @@ struct ptx_log_loop {
 /*
  * The size is an eighth of log_size, so that overwriting one block loses at most that part of the
  * log. In a large log it is a 4096th of log_size, so that the number of blocks to remember stays
- * bounded. In between it is 64 KiB, and it never exceeds 1 MiB. The numbers are those of W4.
+ * bounded. In between it is 64 KiB. It never exceeds 1 MiB. W4 gives these numbers.
  */
 size_t ptx_log_loop_records(uint64_t log_size)
 {
@@ -79,13 +79,16 @@ size_t ptx_log_loop_records(uint64_t log_size)
 	return (size_t)(bytes < most ? bytes : most) & ~(size_t)7;
 }
 
-/* The i-th block of the queue, the oldest being 0. live_max is a power of two. */
+/* Returns block i of the queue; the oldest block is number 0. live_max is a power of two. */
 static struct slot_block *write_loop_live(const struct ptx_log_loop *loop, size_t i)
 {
 	return &loop->live[(loop->first + i) & (loop->live_max - 1)];
 }
 
-/* Events are only added to the block, so an equal count means an equal content. */
+/*
+ * Returns true if the file has all events of the current block. Events are only added to it, so if
+ * the counts are equal, the contents are equal, too.
+ */
 static bool is_written(const struct ptx_log *log)
 {
 	return log->loop->placed && log->loop->records == log->hot.records;
@@ -97,7 +100,10 @@ static bool is_written(const struct ptx_log *log)
  */
 static int write_loop_reserve(struct ptx_log_loop *loop)
 {
-	/* The queue is a ring: it is copied in order, so that the oldest block is first again. */
+	/*
+	 * The queue wraps around in its array. It is copied in order, so that the oldest block is
+	 * at the beginning of the new array.
+	 */
 	if (loop->count == loop->live_max) {
 		size_t max = loop->live_max ? 2 * loop->live_max : 16;
 		struct slot_block *more = calloc(max, sizeof(*more));
@@ -125,8 +131,9 @@ static int write_loop_reserve(struct ptx_log_loop *loop)
 }
 
 /*
- * Removes the oldest block: its events are overwritten from now on, and its slot is free. The slot
- * still has the block until it is used again, but "oldest" in newer headers excludes the block.
+ * Removes the oldest block: its events are overwritten from now on, and its slot is free. The block
+ * is in the slot until the slot is used again, but the field `oldest` in newer headers excludes the
+ * block.
  */
 static void give_up(struct ptx_log_loop *loop)
 {
@@ -144,8 +151,9 @@ static void give_up(struct ptx_log_loop *loop)
 }
 
 /*
- * Returns how many of the oldest blocks must go so that the current one fits in log_size. The
- * current block always stays, so the result can be all of the others.
+ * Returns how many of the oldest blocks must be removed from the log so that the others and the
+ * current block fit in log_size. The current block always stays, so the result can be all of the
+ * others.
  */
 static size_t too_many(const struct ptx_log *log)
 {
@@ -153,13 +161,16 @@ static size_t too_many(const struct ptx_log *log)
 	uint64_t bytes = loop->bytes + ptx_log_used(log);
 	size_t n = 0;
 
-	/* From the oldest on, as many as necessary. */
+	/* As many blocks as necessary are removed from the log, the oldest ones first. */
 	while (bytes > log->log_size && n < loop->count)
 		bytes -= write_loop_live(loop, n++)->bytes;
 	return n;
 }
 
-/* H5 bounds slots_offset and slot_bytes for a log that was read; a slot index has 32 bits. */
+/*
+ * The product cannot overflow: H5 bounds slots_offset and slot_bytes of a log that was read, and
+ * the index of a slot has 32 bits.
+ */
 static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 {
 	return log->header->slots_offset + slot * log->header->slot_bytes;
@@ -168,7 +179,7 @@ static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 /*
  * Writes the current block to a free slot. Until the write has succeeded nothing changes: a reader
  * sees the block's former state in its former slot. Afterwards the former slot is free, and the
- * blocks that no longer fit are given up.
+ * blocks that no longer fit are removed from the log.
  */
 static int write_loop_place(struct ptx_log *log)
 {
@@ -176,7 +187,10 @@ static int write_loop_place(struct ptx_log *log)
 	size_t gone = too_many(log), bytes;
 	uint64_t oldest = gone < loop->count ? write_loop_live(loop, gone)->number
 					     : log->number[PTX_LOG_DATA];
-	/* The slot that became free last: it is likely to be in the page cache. */
+	/*
+	 * The writer takes the slot that became free last, because it is likely to be in the page
+	 * cache.
+	 */
 	uint32_t slot = loop->spares ? loop->spare[loop->spares - 1] : loop->slots;
 	int err;
 
@@ -185,7 +199,7 @@ static int write_loop_place(struct ptx_log *log)
 	 */
 	ptx_log_block_unseal(log);
 	bytes = ptx_log_block_seal(log, oldest);
-	/* One write for the whole block (W1). */
+	/* The whole block is written by one write (W1). */
 	err = ptx_log_send(log, log->block.out, bytes, slot_offset(log, slot));
 	ptx_log_block_unseal(log);
 	if (err)
@@ -194,13 +208,16 @@ static int write_loop_place(struct ptx_log *log)
 		loop->spares--;
 	else
 		loop->slots++;
-	/* oldest in the written header already excludes these blocks. */
+	/* The field `oldest` of the block that was just written already excludes these blocks. */
 	while (gone--) {
 		give_up(loop);
 		/* A LOOP log is full when it overwrites for the first time. */
 		log->full = true;
 	}
-	/* The former state of this block counts no longer: the new one has its number (R6). */
+	/*
+	 * The former state of this block no longer counts, because the new state has the same
+	 * number (R6).
+	 */
 	if (loop->placed)
 		loop->spare[loop->spares++] = loop->slot;
 	/* The state that is in the file now; the block may grow further in memory. */
@@ -210,16 +227,19 @@ static int write_loop_place(struct ptx_log *log)
 	loop->record_bytes = ptx_log_used(log);
 	loop->time_min = log->hot.time_min;
 	loop->time_max = log->hot.time_max;
-	/* Exactly at the limit: the next event will overwrite, so the log counts as full now. */
+	/*
+	 * The log is exactly at its limit, so the next event overwrites a block. The log counts as
+	 * full from now on.
+	 */
 	if (loop->bytes + loop->record_bytes == log->log_size)
 		log->full = true;
 	return 0;
 }
 
 /*
- * Ends the current block, all of which is in the file, and adds it to the queue. An empty block
- * begins. ENOMEM, before anything changed: the caller may try again. write_loop_reserve() has made
- * room in the queue.
+ * Ends the current block, all of which is in the file, and adds it to the queue. Then an empty
+ * block begins. After ENOMEM nothing has changed, and the caller may try again.
+ * write_loop_reserve() has made room in the queue before.
  */
 static int close_block(struct ptx_log *log)
 {
@@ -275,9 +295,10 @@ int ptx_log_write_loop(struct ptx_log *log)
 }
 
 /*
- * Restores the state that the dead writer had after this block: as if the block had just been
- * filled and written. The records go to the block's memory, because contents are counted there.
- * Sizes come from the log and are compared first with the memory that the attributes gave.
+ * Restores the state that the dead writer had after this block, as if the block had just been
+ * filled and written. The records are copied into the block's memory, because ptx_log_contents_of()
+ * counts them there. The sizes come from the log, so they are first compared with the size of that
+ * memory.
  */
 int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 		      const uint8_t *records, uint32_t slot)
@@ -317,8 +338,9 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 }
 
 /*
- * Every slot without a live block becomes spare, damaged ones too. The quadratic search is bounded:
- * a log has some thousand slots, and this runs once after a writer's death.
+ * Every slot without a block that counts becomes spare, also a slot with a damaged block. The
+ * quadratic search is bounded: a log has some thousand slots, and this runs once after a writer's
+ * death.
  */
 int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
 {
@@ -359,8 +381,9 @@ const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log)
 }
 
 /*
- * The areas in the order of FORMAT 2. A slot has room for the largest block: all records, and a
- * table with every thread. Slots are multiples of a sector, so that a torn write damages one slot.
+ * Sets the areas of the header, in the order of FORMAT 2. A slot has room for the largest block:
+ * all records, and a table with every thread. Slots are multiples of a sector, so that a torn write
+ * damages only one slot.
  */
 int ptx_log_loop_create(struct ptx_log *log)
 {
@@ -415,9 +438,9 @@ void ptx_log_loop_destroy(struct ptx_log *log)
 }
 
 /*
- * Computes the sum of 3.8. first_record counts all events of ended blocks that were ever written,
- * so sum->records is all written events less the overwritten ones (L3). The tail begins behind the
- * last slot, used or not.
+ * Computes the sum of 3.8. first_record is the number of all events that ended blocks ever had. So
+ * sum->records is the number of all written events, less the overwritten ones (L3). The tail begins
+ * behind the last slot, used or not.
  */
 void ptx_log_loop_end(struct ptx_log *log)
 {
@@ -443,8 +466,9 @@ void ptx_log_loop_end(struct ptx_log *log)
 }
 
 /*
- * Slots have no INDEX blocks while the log is written: the blocks that count change all the time.
- * The tail gets the INDEX blocks, with the places in the order of numbers, the current block last.
+ * Slots have no INDEX blocks while the log is written: because the set of blocks that count changes
+ * all the time. The tail gets the INDEX blocks, with the places in the order of numbers, the
+ * current block last.
  */
 int ptx_log_loop_index(struct ptx_log *log)
 {
@@ -461,7 +485,7 @@ int ptx_log_loop_index(struct ptx_log *log)
 			ptx_log_index_note(log, slot_offset(log, loop->slot),
 					   log->block.first_record, loop->time_min,
 					   loop->time_max);
-		/* As in a sequence: an INDEX block for each 1024 places. */
+		/* As in a sequence, there is an INDEX block for each 1024 places. */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS)
 			err = ptx_log_index_send(log);
 	}

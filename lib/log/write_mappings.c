@@ -3,9 +3,9 @@
  * log/write_mappings.c - encodes the mappings of files (FORMAT 3.12); write_lists.c sends them.
  *
  * The entries are kept as bytes with the layout of the file, because the tail writes all of them
- * again. A list that is not complete would be wrong, not only short: a reader would take an old
- * file for the one that is mapped there now. So if an entry cannot be kept, the list ends with an
- * entry after which nothing is known.
+ * again. If entries were missing in the list, a reader could take an old file for the one that is
+ * mapped at an address now. So an incomplete list would be wrong. So if an entry cannot be kept,
+ * the list ends with an entry that means: from now on nothing is known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,9 +45,9 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 }
 
 /*
- * Adds an entry and its path. ENOSPC: the list has ended, or a further entry would exceed the
- * limits up to which every reader keeps entries (3.12); one is left for the last entry. The
- * comparison subtracts on the side that cannot underflow.
+ * Adds an entry and its path. Returns ENOSPC if the list has ended, or if a further entry would
+ * exceed the limits up to which every reader keeps entries (3.12). One entry below the limit is
+ * reserved for the last one. The comparison is written so that no difference is below 0.
  */
 static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
 			      const char *path)
@@ -73,9 +73,9 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 }
 
 /*
- * Ends the list: from when_ns on nothing is known about any process (3.12, process 0 gone). An
- * entry that is missing would make earlier entries wrong for events after it. The room is there
- * since make_room(). An empty list needs no such entry, as it says nothing.
+ * Ends the list: from when_ns on nothing is known about any process (3.12, process 0 gone). If an
+ * entry is missing, earlier entries may be wrong for later events. make_room() has reserved the
+ * memory. An empty list needs no such entry, as it says nothing.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {
@@ -94,8 +94,8 @@ static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 /*
  * The fields follow enum ptx_mapping_kind: a child has its parent in file_offset, only a file has
  * path and build-id. Lengths are checked, because the drain read them from shared memory. If
- * write_mappings_add() fails, the list ends. An entry that says that process 0 is gone ends it as
- * well.
+ * write_mappings_add() fails, the list ends. The list also ends with an entry that says that
+ * process 0 is gone.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 {

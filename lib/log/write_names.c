@@ -3,9 +3,9 @@
  * log/write_names.c - writes the names of event types (FORMAT 3.5).
  *
  * In a sequence a NAMES block with the new names precedes the next block of events. In slots there
- * are two areas, and each NAMES block has all names: it goes to the area of the older block, so
- * that one valid block with names remains, wherever the writer dies. known, waiting and written are
- * sets of types with the progress of each name.
+ * are two areas, and each NAMES block has all names: it is written to the area that has the older
+ * block, so that one valid block with names remains, wherever the writer dies. The sets of types
+ * known, waiting and written show the progress of each name.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static bool write_names_has(const uint64_t *set, unsigned type)
 }
 
 /*
- * The drain gives each name once it has read it from the region, which is shared memory: type and
- * length are checked here again. The same name twice is no error.
+ * The drain calls this function when it has read a name from shared memory. So the type and the
+ * length are checked here again. If the drain gives the same name again, this is no error.
  */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 {
@@ -45,8 +45,8 @@ bool ptx_log_names_wait(const struct ptx_log *log)
 }
 
 /*
- * The count is computed from the sets before the loop, as the side must have room first. A block of
- * all names has flag 1 and may be empty: every complete log has one (3.9).
+ * The function counts the names before the loop, because it must know how much room the side needs.
+ * A block of all names has flag 1 and may be empty: every complete log has one (3.9).
  */
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
@@ -66,7 +66,7 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	/* More names may be added before this block is in the file; it has only these. */
 	memcpy(log->names.waiting, log->names.known, sizeof(log->names.waiting));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
-		/* The same condition as in the count above. */
+		/* This condition is the same as in the count above. */
 		if (!write_names_has(log->names.known, type) ||
 		    (!all && write_names_has(log->names.written, type)))
 			continue;
@@ -88,7 +88,8 @@ static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 /*
  * Writes to the area that names_sent() has chosen, so the block with the newest names stays until
  * the next one is complete (N2). After the death of a writer both areas may need a block: then the
- * loop runs twice. Each round clears a reason for names_wait(), so the loop ends.
+ * loop runs twice. Each round removes one of the reasons for which ptx_log_names_wait() returns
+ * true, so the loop ends.
  */
 int ptx_log_names_write_slots(struct ptx_log *log)
 {
@@ -103,7 +104,10 @@ int ptx_log_names_write_slots(struct ptx_log *log)
 	return err;
 }
 
-/* The next block goes to the other area. A tail's block is in no area and changes nothing. */
+/*
+ * The next block goes to the other area. A NAMES block of the tail is in no area and does not
+ * change the choice.
+ */
 void ptx_log_names_sent(struct ptx_log *log)
 {
 	struct ptx_log_names *names = &log->names;
@@ -115,7 +119,7 @@ void ptx_log_names_sent(struct ptx_log *log)
 	}
 }
 
-/* The payload was checked (N1). The names are in the file, so they are written already. */
+/* The payload was checked (N1). The file has these names, so they are marked as written. */
 void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
 			const struct ptx_log_name *name)
 {

@@ -2,8 +2,8 @@
 /*
  * log/write_new.c - allocates the memory of a log, of sizes that follow from the attributes.
  *
- * All memory that an append needs is allocated here: appending never fails and never waits for the
- * allocator.
+ * All memory that an append needs is allocated here, so that appending never fails and never waits
+ * for the allocator.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ size_t ptx_log_record_max(const struct ptx_attr *attr)
 
 /*
  * WITHLOG-11: log_size is a maximum, so a limit that is too small is refused and not raised. The
- * log must hold the largest event and the closing STOP (W3).
+ * limit must be large enough for the largest event and the closing STOP (W3).
  */
 static int check_limit(const struct ptx_attr *attr)
 {
@@ -77,15 +77,16 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 	block->record_max = ptx_log_record_max(attr);
 	if (block->record_max < block->records_max)
 		block->record_max = block->records_max;
-	/* The hash is at most half full, so that a search ends soon, at an empty place. */
+	/* The hash table is at most half full, so that a search soon ends at an empty place. */
 	while (size < 2 * block->sources_max)
 		size *= 2;
 	block->hash_size = size;
 	table = block->sources_max * sizeof(*block->source);
 	block->bytes = malloc(sizeof(struct ptx_log_block) + block->record_max + table);
 	/*
-	 * Blocks of slots are not packed: a slot has its size anyway, so nothing would be saved.
-	 * A block with one large record has no packed form either: it would save little.
+	 * Blocks in slots are not packed, because all slots have the same size and nothing would be
+	 * saved. A block with one large record is not packed either, because that would save
+	 * little.
 	 */
 	if (log->policy != POSIX_TRACE_LOOP) {
 		block->packed = malloc(sizeof(struct ptx_log_block) + PTX_LOG_BLOCK_RECORDS +
@@ -95,7 +96,7 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 			return ENOMEM;
 	}
 	if (log->compressor.context) {
-		/* Longer payloads are never compressed. */
+		/* `most` is the length of the longest payload that is compressed. */
 		size_t most = block->record_max + table;
 
 		if (most > PTX_LOG_WHOLE_MAX)
@@ -129,7 +130,7 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	log->log_size = facts->attr.log_size;
 	/* The first block of a sequence follows the header. */
 	log->at = PTX_LOG_HEADER_BYTES;
-	/* There is no time yet, so the maximum is the least value. */
+	/* The log has no event yet, so the maximum of the times begins with the least value. */
 	log->index.time_top = INT64_MIN;
 	log->header = malloc(sizeof(*log->header));
 	log->names.name = calloc(PTX_TYPE_MAX, sizeof(*log->names.name));
@@ -158,7 +159,7 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 		ptx_log_free(log);
 		return err;
 	}
-	/* The log can take events before it has a file. */
+	/* Events can be appended before the log has a file. */
 	ptx_log_block_begin(log);
 	*result = log;
 	return 0;

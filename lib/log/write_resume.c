@@ -3,15 +3,15 @@
  * log/write_resume.c - continues a log whose writer was killed (W2).
  *
  * The blocks have everything that the writer remembered. The guardian reads the log from its
- * beginning to its last whole block. The bytes behind that block were being written when the
- * writer died: they are overwritten. A sequence is truncated there first, because the dead writer
- * may have written blocks of the tail, which are valid. Readers would find them behind the new
- * blocks until the new end is written.
+ * beginning to its last whole block. The writer was writing the bytes behind that block when it
+ * died, so the guardian overwrites them. It first truncates a sequence there, because the dead
+ * writer may have written valid blocks of the tail. Until the new end is written, readers would
+ * find those old blocks behind the new ones.
  *
  * A killed writer leaves no events behind the last whole block. If there are some, the file was
  * damaged in another way, and the guardian leaves it unchanged: posix_trace_open_np() can salvage
- * the events on both sides of the damage, but not events that were truncated. The search for them
- * is limited to LOOK_BEYOND.
+ * the events on both sides of the damage, but it could not salvage events that were truncated. The
+ * guardian searches for events behind the damage only in the next LOOK_BEYOND bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,10 @@
 #include "log/writer.h"
 
 #define SLOTS_WITHOUT 4096u /* after so many slots without a block there are no more (R6) */
-/* How far behind a damage events are searched. An older log of any size may follow there (W2). */
+/*
+ * How many bytes behind a damage the guardian searches for events. There is a limit, because an
+ * older log of any size may follow there (W2).
+ */
 #define LOOK_BEYOND   (UINT64_C(16) << 20)
 
 /* Updates the sum and the index as ptx_log_write_sequence() did after it wrote this block. */
@@ -50,9 +53,9 @@ static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
 }
 
 /*
- * Whether a block can only belong to a tail. Then the writer died while it completed the log: the
- * tail is written anew, behind the last events, so reading ends before the old tail. INDEX blocks
- * are not among these blocks, because they occur earlier, too.
+ * Returns true if a block can only belong to a tail. The writer then died while it completed the
+ * log. The guardian writes the tail anew, behind the last events, so reading ends before the old
+ * tail. INDEX blocks are not among these blocks, because they occur earlier, too.
  */
 static bool is_of_the_end(const struct ptx_log_block *block)
 {
@@ -62,8 +65,9 @@ static bool is_of_the_end(const struct ptx_log_block *block)
 
 /*
  * Returns true if the block is the next one of a log that is being written; its content is then
- * part of the log's state. Returns false at the first block that is not: it belongs to a tail, its
- * number is not the next (D3), or it is damaged. *err: ENOMEM, which is not the end of the log.
+ * part of the log's state. Returns false at the first block that is not the next one: it belongs to
+ * a tail, its number is not the next one (D3), or it is damaged. If the function sets *err to
+ * ENOMEM, the result false does not mean the end of the log.
  */
 static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		       const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
@@ -76,13 +80,18 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 	/* D3: numbers of a type rise by one. */
 	if (is_of_the_end(block) || (known && block->number != log->number[block->type]))
 		return false;
-	/* The header is valid and the payload is not: the write of this block was not finished. */
+	/*
+	 * If the header is valid and the payload is not, the write of this block was not finished.
+	 */
 	payload = ptx_log_payload(window, found, &why);
 	if (!payload)
 		return false;
 	switch (block->type) {
 	case PTX_LOG_DATA:
-		/* The writer sends the index before another DATA block; else the file is forged. */
+		/*
+		 * After PTX_LOG_INDEX_BLOCKS blocks the writer always writes the index before
+		 * another DATA block. If it is missing, the file is forged.
+		 */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS ||
 		    block->first_record != log->block.first_record)
 			return false;
@@ -118,9 +127,9 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 }
 
 /*
- * Searches for valid DATA blocks behind the last block that was read. EINVAL: there is one, so the
- * file is damaged. An error of a read or of memory is returned as well: without a complete search
- * truncating could destroy events.
+ * Searches for valid DATA blocks behind the last block that was read. Returns EINVAL if there is
+ * one: the file is then damaged. Also returns an error if a read fails or memory is short: if the
+ * search were not complete, truncating could destroy events.
  */
 static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 {
@@ -134,7 +143,7 @@ static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 
 		if (whole && found.block.type == PTX_LOG_DATA)
 			return EINVAL;
-		/* In the payload of an invalid block, the next header may be anywhere (R7). */
+		/* If the block is invalid, the next header may be anywhere behind this one (R7). */
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
 	/* After a lack of memory or a failed read the search may have missed blocks. */
@@ -282,9 +291,10 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = write_resume_whole(log, window, &slots->slot[j], &found);
 		/*
-		 * Skips a block whose events an older block already has. Also skips a block that
-		 * contradicts the next one, if the next one agrees with the older ones. Checksums
-		 * do not exclude forged counts, and the sums of the log must not go backwards.
+		 * Skips a block whose events an older block already has. It also skips a block that
+		 * contradicts the next block, if the next block agrees with the older blocks.
+		 * Checksums do not exclude forged counts, and the sums of the log must not go
+		 * backwards.
 		 */
 		if (!records || found.block.first_record < log->block.first_record ||
 		    (i + 1 < slots->count &&

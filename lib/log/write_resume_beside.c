@@ -127,7 +127,7 @@ static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found
 }
 
 /*
- * For a file that ends within the areas: truncates it behind its last whole block. Errors do no
+ * If the file ends within the areas, truncates it behind its last whole block. Errors do no
  * harm.
  */
 static void write_resume_beside_cut(struct beside *beside)

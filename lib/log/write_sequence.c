@@ -58,7 +58,10 @@ int ptx_log_write_sequence(struct ptx_log *log)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
-	/* New names go out even without events: a reader of a growing log then knows them. */
+	/*
+	 * New names are written even if there are no events, so that a reader of a growing log
+	 * knows them.
+	 */
 	if (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, false, log->at);
 		if (!err)

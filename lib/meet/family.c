@@ -3,10 +3,10 @@
  * meet/family.c - which streams of an arena are this process's own, and how a program that it
  * executes finds the arena again.
  *
- * Two memories answer the question. `self` is private and is inherited by fork(). The table of
- * members in the control page survives execve(). Neither is trusted alone: a place is this
- * process's own only if the generation of its word is the inherited one, or if its facts name this
- * process.
+ * The answer is in two places. The variable `self` is private memory, which a child of fork()
+ * inherits. The table of members in the control page is still there after execve(). Neither is
+ * trusted alone: a stream is this process's own only if the generation in the word of its place is
+ * the inherited one, or if its facts name this process.
  *
  * Every process of the arena may write to the control page. A hostile process can at most make this
  * process record into other regions of the same arena. Loops are bounded by PTX_STREAMS and
@@ -33,11 +33,11 @@
 
 /* The identity of this process and what it inherited, in memory that a child inherits. */
 static struct {
-	/* In a child, the parent's id until ptx_family_keep() or ptx_family_begin(). */
+	/* In a child, this is the parent's id until ptx_family_keep() or ptx_family_begin(). */
 	uint32_t pid;
 	/*
 	 * Members of struct ptx_identity. 0: the process has not asked the kernel yet; NOT_KNOWN:
-	 * it asked in vain. All threads find the same values.
+	 * the kernel did not know the value. All threads find the same values.
 	 */
 	_Atomic uint64_t inode, start;
 	/*
@@ -47,8 +47,8 @@ static struct {
 	int64_t since_ns;
 	int guard;      /* a second descriptor of the arena, 0: none */
 	/*
-	 * 2 * the inode of the arena, + 1 if its descriptor stays open at exec; or the number of an
-	 * attempt to set this (ATTEMPT).
+	 * 2 * the inode of the arena, + 1 if the arena's descriptor stays open at execve(). While a
+	 * thread sets the descriptor, the number of its attempt is here (ATTEMPT).
 	 */
 	_Atomic uint64_t settled;
 	/*
@@ -67,7 +67,7 @@ static void family_keep(_Atomic uint64_t *known, uint64_t value)
 	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
 }
 
-/* The remembered answer, 0 if it is not known or was not asked for. */
+/* Returns the remembered answer, or 0 if it is not known or the kernel was not asked. */
 static uint64_t family_kept(const _Atomic uint64_t *known)
 {
 	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
@@ -76,8 +76,9 @@ static uint64_t family_kept(const _Atomic uint64_t *known)
 }
 
 /*
- * Called at the start, because a seccomp filter may forbid these calls later. The start time costs
- * more calls and is read only if the kernel has no inode for the process.
+ * This function is called at the start, because a seccomp filter may forbid its system calls later.
+ * Reading the start time needs more calls, so it is done only if the kernel has no inode for the
+ * process.
  */
 void ptx_family_know_self(void)
 {
@@ -110,10 +111,10 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 }
 
 /*
- * Returns whether the facts name this process as the target. A stream that a process made for
- * itself has no identity in its facts, because it ends when that process executes a program.
+ * Returns whether the facts name this process as the target. If a process made a stream for itself,
+ * the stream has no identity in its facts, because it ends when that process executes a program.
  *
- * The facts may belong to a stream that is just being replaced. The caller notices this when it
+ * Meanwhile the facts may be replaced by those of another stream. The caller notices this when it
  * loads the word of the place again.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
@@ -130,8 +131,8 @@ static enum ptx_same is_target(const struct ptx_attachment *attachment)
 }
 
 /*
- * The inherited generation is compared first: this needs no system call, and trace points call this
- * function.
+ * The inherited generation is compared first, because this needs no system call and trace points
+ * call this function.
  */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 {
@@ -142,9 +143,9 @@ enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 
 /*
  * Returns the bits of the places whose streams children of process pid inherit, and stores their
- * generations. Such a stream is ATTACHED and has the attribute inherited. It traces pid itself, or
- * it is one of those in more, which pid inherited. Generations of other places are left as they
- * are.
+ * generations. Such a stream is ATTACHED and has the attribute inherited. It either traces pid
+ * itself, or pid has inherited it: then its bit is set in more. The generations of other places are
+ * unchanged.
  */
 static uint64_t family_inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 				   uint64_t *generation)
@@ -182,7 +183,7 @@ static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 	return NULL;
 }
 
-/* Other processes write the table, so the answer is true for a moment only. */
+/* Other processes change the table, so the answer may be out of date at once. */
 bool ptx_family_has(struct ptx_control *control, uint32_t pid)
 {
 	return member_of(control, pid);
@@ -198,8 +199,8 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 
 /*
  * Returns true only if the kernel says that the process is dead. A quiet process does not ask the
- * kernel, and where members have different name spaces of process ids, an id is no evidence: then
- * no process counts as dead.
+ * kernel, and if members are in different name spaces of process ids, an id may mean another
+ * process. In both cases no process counts as dead.
  */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
 {
@@ -214,9 +215,9 @@ bool ptx_family_is_dead(uint32_t pid)
 }
 
 /*
- * Records which program the member runs: the program of the process parent, or, if parent is 0,
- * another program from now on. since_ns is stored first: an observer that loads parent (acquire)
- * sees the time that belongs to it.
+ * Records which program the member runs. If parent is not 0, it is the program of the process
+ * parent. If parent is 0, the member begins to run another program now. since_ns is stored first:
+ * an observer that loads parent (acquire) sees the time that belongs to it.
  */
 static void tell_program(struct ptx_member *member, uint32_t parent)
 {
@@ -228,16 +229,17 @@ static void tell_program(struct ptx_member *member, uint32_t parent)
 }
 
 /*
- * Enters the process in the table: in a free entry, in its own, or in one whose process is_free()
- * accepts. Returns false if there is no such entry. The process is then traced only until it
- * executes a program.
+ * Enters the process in the table: in a free entry, in its own entry, or in one whose process is
+ * dead according to is_free(). Returns false if there is no such entry. The process is then traced
+ * only until it executes a program.
  *
  * A process that removes a stream changes the word of the place and then clears the members' bits.
- * This process stores its bits and then loads the words. Both are sequentially consistent, so one
- * of the two sees the other, and no bit survives its stream.
+ * This process stores its bits and then loads the words. Both are sequentially consistent, so at
+ * least one of the two processes sees the stores of the other, and no bit remains set after its
+ * stream is removed.
  *
  * If the process is killed in between, the entry keeps its id with BEING_WRITTEN. No process finds
- * the entry. When the table is full, another process reuses it, since its process is dead.
+ * the entry. When the table is full, another process reuses the entry, since its process is dead.
  */
 static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 			 const uint64_t *generation,
@@ -256,8 +258,8 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 									 memory_order_relaxed))
 			continue;
 		/*
-		 * An observer sees either all values of the previous member or all of ours:
-		 * take_member() of modules/mapped.c.
+		 * Because of the fence, an observer sees either all values of the previous member
+		 * or all values of this one (take_member() in modules/mapped.c).
 		 */
 		atomic_thread_fence(memory_order_release);
 		tell_program(member, parent);
@@ -279,7 +281,10 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 	return false;
 }
 
-/* Looks for dead members only if the table is full, because each question is a system call. */
+/*
+ * The function looks for dead members only if the table is full, because it needs a system call for
+ * each member.
+ */
 static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 			 const uint64_t *generation)
 {
@@ -288,8 +293,9 @@ static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t par
 }
 
 /*
- * Returns the places at which this process (in a child: its parent) has inherited a stream that is
- * still there. self has the generations of these streams.
+ * Returns the places at which this process has inherited a stream that is still there. In a child
+ * that is not set up yet, it returns those of the parent. self has the generations of these
+ * streams.
  */
 static uint64_t inherited_before(const struct ptx_control *control)
 {
@@ -308,8 +314,9 @@ static uint64_t inherited_before(const struct ptx_control *control)
 /*
  * This process may have locks as the creator of streams. They must be released when it executes
  * another program. The kernel releases them if execve() closes any descriptor of the file. The
- * arena's own descriptor stays open, so there is a second one with FD_CLOEXEC. It is never closed
- * earlier, because that would release the locks as well (arena/DESIGN 5, L2).
+ * arena's own descriptor may stay open, so there is a second descriptor with FD_CLOEXEC, which
+ * execve() closes. It is never closed earlier, because that would release the locks as well
+ * (arena/DESIGN 5, L2).
  */
 static void guard_locks(int fd)
 {
@@ -326,8 +333,8 @@ static void guard_locks(int fd)
 }
 
 /*
- * Called in a child, which has none of its parent's locks: closing its copy of the second
- * descriptor releases nothing. The descriptor is closed only if it still is one of the arena, since
+ * Called in a child. The child has none of its parent's locks, so closing its copy of the second
+ * descriptor releases no lock. The descriptor is closed only if it still is one of the arena, since
  * the program may have another file under its number by now.
  */
 static void drop_guard(const struct ptx_arena *arena)
@@ -342,8 +349,8 @@ static void drop_guard(const struct ptx_arena *arena)
 
 /*
  * Called before the child's first event, possibly in a signal handler. self still describes the
- * parent. The child's inode and start time differ from its parent's, so the child asks for them
- * again when it needs them.
+ * parent. The child's inode and start time differ from those of its parent, so the child asks the
+ * kernel again when it needs them.
  */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 {
@@ -366,19 +373,19 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 		return false;
 	self.pid = pid;
 	/*
-	 * 0 means that the parent is in a name space of process ids that this process does not see.
-	 * So the ids of members are not comparable.
+	 * If getppid() returns 0, the parent is in a name space of process ids that this process
+	 * does not see. So the ids of members are not comparable.
 	 */
 	if (!ptx_is_quiet() && getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
-	/* The claims in `mine` are the parent's: the kernel gave their locks to the parent only. */
+	/* The claims in `mine` are those of the parent, and the child does not have their locks. */
 	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
 	family_enter(arena->control, self.pid, parent, bits, generation);
 	ptx_family_settle(); /* the parent may not have done this yet */
 	return true;
 }
 
-/* The time is in nanoseconds. It is written when the process is set up, before its events. */
+/* The time is in nanoseconds. It is stored when the process is set up, before its first event. */
 int64_t ptx_family_since(void)
 {
 	return self.since_ns;
@@ -429,8 +436,8 @@ bool ptx_family_join(struct ptx_control *control)
 	targeted = ptx_family_tell_executed(control);
 	if (bits) {
 		/*
-		 * The entry exists, so the process had it before execve(): it runs another program
-		 * now.
+		 * The entry exists already, so the process got it before execve(), and it runs
+		 * another program now.
 		 */
 		tell_program(member_of(control, pid), 0);
 		family_inheritable(control, 0, bits, self.generation);
@@ -439,9 +446,9 @@ bool ptx_family_join(struct ptx_control *control)
 	if (targeted)
 		return true;
 	/*
-	 * /proc names parents by its own numbers, and the table has the ids that processes know
-	 * themselves by. Where /proc does not show an ancestor, the search ends, and the program is
-	 * not traced.
+	 * For each ancestor two ids are needed: /proc gives the parent by its number in /proc, and
+	 * the table has the id by which a process knows itself. If /proc does not show an ancestor,
+	 * the search ends, and the program is not traced.
 	 */
 	for (int i = 0; i < FIND_ANCESTORS; i++) {
 		struct ptx_proc_ids ids;
@@ -491,9 +498,9 @@ static enum what look_at(int fd)
 }
 
 /*
- * Keeps the first arena in which this program is traced, and closes the others. Otherwise their
- * descriptors would keep the memory of ended families in use. Descriptors that are no arena are the
- * program's and are left alone.
+ * Keeps the first arena in which this program is traced, and closes the others. If they stayed
+ * open, the memory of families that have ended would stay in use. Descriptors of other files belong
+ * to the program and are not touched.
  */
 int ptx_family_find(void)
 {
@@ -504,7 +511,11 @@ int ptx_family_find(void)
 
 		if (fcntl(fd, F_GETFD) < 0) {
 			if (fd == PTX_ARENA_FD_MIN)
-				break; /* nearly always: the program has inherited no arena */
+				/*
+				 * no descriptor has this number: the program has inherited no
+				 * arena, as nearly always
+				 */
+				break;
 			continue;
 		}
 		whose = look_at(fd);
@@ -521,7 +532,7 @@ int ptx_family_find(void)
 
 /*
  * Returns the value of self.settled that fits the descriptor at this moment. The inode is part of
- * it, since another arena has another descriptor to set.
+ * the value, because another arena has another descriptor.
  */
 static uint64_t settled_now(void)
 {
@@ -533,11 +544,11 @@ static uint64_t settled_now(void)
 }
 
 /*
- * Sets or clears FD_CLOEXEC of the arena's descriptor: as long as executed programs could inherit a
- * stream, the descriptor stays open for them. Another thread may attach a stream or set the
- * descriptor at any time. After its fcntl() a thread checks whether another thread has begun an
+ * Sets or clears FD_CLOEXEC of the arena's descriptor: as long as programs that are executed can
+ * inherit a stream, the descriptor stays open for them. Another thread may attach a stream or set
+ * the descriptor at any time. After its fcntl() a thread checks whether another thread has begun an
  * attempt, and whether the state of the streams has changed. In both cases it does the work again.
- * Async-signal-safe; errno stays.
+ * Async-signal-safe; errno is unchanged.
  */
 void ptx_family_settle(void)
 {
@@ -546,7 +557,10 @@ void ptx_family_settle(void)
 	int fd, saved = errno;
 	bool mine = atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed) != 0;
 
-	/* The usual case in a child: it has no claims, and its descriptor is set already. */
+	/*
+	 * If this process has no claims and the descriptor is set already, nothing is to be done.
+	 * This is the usual case in a child.
+	 */
 	if (ptx_is_quiet() ||
 	    (!mine && atomic_load_explicit(&self.settled, memory_order_relaxed) == wanted))
 		return;
@@ -558,9 +572,10 @@ void ptx_family_settle(void)
 		if (fd >= 0 && wanted & 1 && mine)
 			guard_locks(fd);
 		/*
-		 * Without a descriptor there is nothing to leave open. If fcntl() is refused, a
-		 * program that is executed looks for links instead. self.settled keeps the attempt,
-		 * so the next call tries again.
+		 * Without a descriptor there is nothing to leave open. If fcntl() is refused, the
+		 * descriptor is not left open as needed, and a program that is executed finds the
+		 * arena by links instead. self.settled keeps the attempt, so the next call tries
+		 * again.
 		 */
 		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
 			break;

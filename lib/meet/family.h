@@ -6,8 +6,8 @@
  * names and the control page, so that the controller reaches all processes of the family at once.
  * The child recognizes its own attachments by their generations. The arena's table of members has
  * the facts that the next executed program needs. While a stream can be inherited, the arena's
- * descriptor stays open when programs are executed. So the program that a shell executes finds it,
- * too.
+ * descriptor stays open when programs are executed. So a program that a shell executes finds the
+ * arena, too.
  *
  * Signals   all functions are async-signal-safe.
  */
@@ -19,14 +19,14 @@
 
 /*
  * Returns whether the stream of that attachment, which another process created, traces this
- * process. Unknown: this process has the target's id, and no evidence shows whether it is the same
- * process.
+ * process. The result is PTX_SAME_UNKNOWN if this process has the target's id, but it is not known
+ * whether it is the same process.
  */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
 
 /*
- * Called when the program starts: asks the kernel for the identity of the process, before a seccomp
- * filter can forbid these calls.
+ * Called when the program starts: asks the kernel for the identity of the process, because a
+ * seccomp filter may forbid these calls later.
  */
 void ptx_family_know_self(void);
 
@@ -50,7 +50,7 @@ bool ptx_family_tell_executed(struct ptx_control *control);
 
 /*
  * Returns the time from which on this traced process has run its program, CLOCK_REALTIME in ns; 0:
- * the process has run this program since before it was traced.
+ * the process ran this program already before it was traced.
  */
 int64_t ptx_family_since(void);
 

@@ -4,8 +4,9 @@
  * has the argument for the races between controllers and a target that starts.
  *
  * Everything happens under the lock of peer_arenas.h, in a thread of the controller and never in a
- * trace point: it may allocate, sleep for about a second and read /proc. The target's pidfd is open
- * meanwhile. So if the target lives at the end, its id meant the same process at each step.
+ * trace point: so it may allocate, sleep for about a second and read /proc. The target's pidfd is
+ * open meanwhile. So if the target still lives at the end, its id has meant the same process in
+ * each step.
  *
  * An error that might hide the target's arena ends the search: the controller must not make a
  * second arena, because the target would not look for streams there.
@@ -39,8 +40,9 @@
 
 /*
  * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH means that the
- * process has ended. The errors of a full table or of too little memory concern this process
- * itself, so they stay. Everything else means that the process cannot be looked at.
+ * process has ended. Errors such as a full table of descriptors or too little memory concern this
+ * process itself and are returned as they are. All other errors mean that the process cannot be
+ * looked at.
  */
 static int why_not(int err)
 {
@@ -61,10 +63,11 @@ static int why_not(int err)
 
 /*
  * Returns the error that says why the folder of a living process in /proc cannot be looked at. With
- * hidepid=invisible there is no folder of a process that the caller may not trace. In
- * get_robust_list(2) the kernel checks the same permission as for that option. kill(2) is no
- * substitute: it does not examine all ids, nor whether the process is dumpable. If the caller may
- * trace the process, the folder is missing for another reason.
+ * hidepid=invisible there is no folder of a process that the caller may not trace.
+ * get_robust_list(2) shows which case it is, because there the kernel checks the same permission as
+ * for that option. kill(2) cannot be used for this: it does not check all ids, nor whether the
+ * process is dumpable. If the caller may trace the process, the folder is missing for another
+ * reason.
  */
 static int why_no_folder(pid_t pid, int err)
 {
@@ -77,17 +80,17 @@ static int why_no_folder(pid_t pid, int err)
 	return why_not(err);
 }
 
-/* Whether an arena that the target has open is the one in which it is traced. */
+/* Says whether an arena that the target has open is the one in which it is traced. */
 enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
  * An arena that the target has open may also wait for it (WAITS), or be one that it has left
- * (LEFT). Neither counts: the target has not chosen the arena that waits, and no longer looks at
- * the one that it has left.
+ * (LEFT). The result for both is not ITS: the target has not chosen the arena that waits, and no
+ * longer looks at the one that it has left.
  */
 static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 {
-	/* Acquire: the load of owner comes before that of pid, which was stored before owner. */
+	/* acquire: pid was stored before owner, so it is loaded after owner. */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
 
 	/* A process uses the arena of another one if it is a member. */
@@ -104,11 +107,12 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
- * Whether the kernel lets this process look into the target: 0, or EPERM. A process with the
- * target's effective user id may list the folder of descriptors. The links in that folder may be
- * read only if all user and group ids are the same and the target is dumpable, as for ptrace(2).
- * Without this question each refused link would look like a descriptor that is no arena. The
- * function tries the link to the program (exe), since a target may have no descriptor.
+ * Returns 0 if the kernel lets this process look at the files of the target, else EPERM. A process
+ * with the target's effective user id may list the folder of descriptors. The links in that folder
+ * may be read only if all user and group ids are the same and the target is dumpable, as for
+ * ptrace(2). Without this check, each link that the kernel refuses would look like a descriptor
+ * that is no arena. The function tries the link to the program (exe), because a target may have no
+ * descriptor.
  */
 static int may_look(const char *files)
 {
@@ -122,11 +126,11 @@ static int may_look(const char *files)
 }
 
 /*
- * Looks for the process's arena among its descriptors; under lock. Here and below, pid is its
- * number in /proc. EAGAIN: the process has only arenas open that are not its own, such as its
- * parent's before it has set up its own. EINPROGRESS: the process sets up *result, and will use
- * that arena unless it finds another one. ENXIO: the process has no arena open, and may not use
- * this library.
+ * Looks for the process's arena among its descriptors. The caller holds the lock. Here and below,
+ * pid is its number in /proc. Returns EAGAIN if the process has only arenas open that are not its
+ * own, such as its parent's before it has set up its own. Returns EINPROGRESS if the process is
+ * setting up *result and will use that arena unless it finds another one. Returns ENXIO if the
+ * process has no arena open; perhaps it does not use this library.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -144,17 +148,18 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	if (!folder)
 		return why_not(errno);
 	/*
-	 * A descriptor that cannot be opened may be the target's arena. Then the search fails.
+	 * If a descriptor cannot be opened, it may be the target's arena. Then the search fails,
+	 * unless another descriptor is certainly that arena.
 	 *
-	 * The result is the arena that is certainly the target's, if there is one. A descriptor
-	 * that comes later in the list may decide where an earlier one did not.
+	 * The result is the arena that is certainly the target's, if there is one. So the search
+	 * continues after a descriptor that did not decide.
 	 */
 	while (err && !failure) {
 		struct ptx_arena *arena;
 
 		/*
-		 * readdir() reports an error by errno alone. An incomplete list must not count as
-		 * "no arena".
+		 * readdir() reports an error only by errno. If the list is incomplete, the result
+		 * must not be "no arena".
 		 */
 		errno = 0;
 		entry = readdir(folder);
@@ -191,7 +196,8 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
  * Under lock. Does the same as look_through(), but waits until the process has chosen its arena. If
  * the process does not choose, because it was stopped between two steps, the controller chooses for
  * it: the arena becomes TAKEN. The process makes its choice by a compare-and-swap of the same word.
- * So if it continues at this moment, one of the two fails and uses the other's choice.
+ * So if the process continues at this moment, only one of the two exchanges succeeds, and both use
+ * that choice.
  */
 static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -206,8 +212,9 @@ static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 	if (err != EINPROGRESS)
 		return err;
 	/*
-	 * If the process has chosen in the meantime, TAKEN means that it uses this arena. EAGAIN:
-	 * it has left this arena for another one.
+	 * If the exchange fails, the process has made its choice in the meantime. If the state is
+	 * TAKEN, it uses this arena. Otherwise it has left this arena for another one, and the
+	 * result is EAGAIN.
 	 */
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
 						       PTX_ARENA_TAKEN, memory_order_acq_rel,
@@ -249,11 +256,11 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 }
 
 /*
- * Finds or makes an arena for a process that seems to have none. The process may create an arena at
- * this moment (process.c has that side), and so may another controller, whose link may be the
- * first. So after the link exists, the caller searches again: the process may have created an arena
- * before it could see the link. Under lock. On failure the link of this function is removed, and
- * the unused arena is closed at unlock.
+ * Finds or makes an arena for a process that seems to have none. The process itself may create an
+ * arena at this moment (process.c). Another controller may do so, too, and its link may be the
+ * first one. So after the link exists, the caller searches again: the process may have created an
+ * arena before it could see the link. The caller holds the lock. On failure the function removes
+ * its link, and the unlock closes the unused arena.
  */
 static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			  struct ptx_target *target)
@@ -290,7 +297,9 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 			ptx_rendezvous_remove(whom, false);
 		target->arena = other;
 	}
-	/* ENXIO and EAGAIN: the target still has no arena and will find the link. */
+	/*
+	 * After ENXIO and EAGAIN the target still has no arena of its own, and will find the link.
+	 */
 	if (err == 0 || err == ENXIO || err == EAGAIN)
 		return 0;
 	if (target->arena == waiting)
@@ -299,8 +308,8 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 }
 
 /*
- * Returns true if the process has ended and its parent has waited for it. Until then it is a
- * process and has an id. The signal 0 is not delivered.
+ * Returns true if the process has ended and its parent has waited for it. Until its parent has
+ * waited for it, it is still a process and has an id. The signal 0 is not delivered.
  */
 static bool is_gone(int process)
 {
@@ -342,9 +351,9 @@ static int open_process(pid_t pid, int *process)
 }
 
 /*
- * Determines the ids by which the process is found in /proc, and by which it knows itself. Where
- * name spaces differ, these ids differ from pid. *same_ids: an id means the same process for the
- * target and for this process.
+ * Determines the ids by which the process is found in /proc, and by which it knows itself. If the
+ * name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the same
+ * process for the target and for this process.
  */
 static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
@@ -361,8 +370,8 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
 	/*
-	 * The process is in this process's name space or in one below it. At the same depth it is
-	 * in the same name space.
+	 * The process is in this process's name space or in one below it. If it is at the same
+	 * depth, it is in the same name space.
 	 */
 	*same_ids = !err && ids->spaces == own.spaces;
 	return why_no_folder(pid, err);
@@ -407,7 +416,7 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		return err;
 	ptx_peer_arenas_lock();
 	err = find_process(process, pid, &whom, target);
-	/* If the process is gone, the result of the search means nothing. */
+	/* If the process is gone, the result of the search cannot be used. */
 	if (is_gone(process)) {
 		if (!err)
 			ptx_rendezvous_remove(&whom, false);
@@ -420,8 +429,8 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		 */
 		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
 		/*
-		 * The count keeps the arena open after the unlock. This process's own arena is
-		 * never closed, so it needs no count.
+		 * The count of users keeps the arena open after the unlock. This process's own
+		 * arena is never closed, so it needs no count.
 		 */
 		if (target->arena != &ptx_arena_self)
 			target->arena->users++;
@@ -432,8 +441,8 @@ static int find_other(pid_t pid, struct ptx_target *target)
 }
 
 /*
- * Children that close the arena's descriptor find the arena by this link. NULL if the start time is
- * unknown: children then find the arena by the descriptor only.
+ * Children that close the arena's descriptor find the arena by this link. The function returns NULL
+ * if the start time is unknown. Children then find the arena by the descriptor only.
  */
 static struct ptx_link_owner *leave_for_children(uint32_t pid)
 {
@@ -454,7 +463,7 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 		return find_other(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = ptx_proc_own();
-	/* no identity is needed: in its own arena this process alone has this id */
+	/* no identity is needed, because in its own arena only this process has this id */
 	target->same_ids = true;
 	if (inherited)
 		target->link_owner = leave_for_children(target->pid);

@@ -3,12 +3,13 @@
  * meet/find.h - the arena of another process.
  *
  * The kernel decides about the permission: only a process that may trace another one can open the
- * other's files by /proc/PID/fd (PRIV-02). A pidfd that is open meanwhile proves that the id was
- * not given to another process. The pidfd also leads to the process's number in /proc. This number
- * differs from the process's id where /proc belongs to another name space of process ids.
+ * other's files by /proc/PID/fd (PRIV-02). A pidfd that is open meanwhile makes sure that the id
+ * has not been given to another process. The pidfd also leads to the process's number in /proc.
+ * This number differs from the process's id if /proc belongs to another name space of process
+ * ids.
  *
- * Threads   all. They share the arenas that are in use. A second descriptor of an arena's file,
- *           when it is closed, would release every lock that this process has on the file.
+ * Threads all. They share the arenas that are in use. If an arena's file had a second descriptor,
+ *           closing it would release every lock that this process has on the file.
  */
 #ifndef PTX_MEET_FIND_H
 #define PTX_MEET_FIND_H
@@ -27,7 +28,7 @@ struct ptx_target {
 	bool inherited;
 	uint32_t pid;   /* the id by which the target knows itself */
 	struct ptx_identity identity; /* of another process; 0 for this one */
-	bool same_ids;  /* its name space of process ids is ours */
+	bool same_ids;  /* its name space of process ids is that of this process */
 };
 
 /*

@@ -4,7 +4,7 @@
  *
  * A folder is used only if it belongs to the user and no other user may enter it: each file and
  * link in it was then made by a process of that user, or by root. Each check is made on an open
- * descriptor, because another user may exchange a path in /tmp at any time.
+ * descriptor, because another user may replace a folder in /tmp at any time.
  *
  * No stdio and no allocation: a child looks for links in its first event, possibly in a handler.
  */
@@ -18,7 +18,10 @@
 
 #include "base/io.h"
 
-/* /run/user/UID/posixtrace, then /tmp/.posixtrace-UID; with a chosen folder there is one place. */
+/*
+ * /run/user/UID/posixtrace, then /tmp/.posixtrace-UID; if the user has chosen a folder, there is
+ * only this one place.
+ */
 #define PLACES     2
 #define PATH_BYTES 256 /* signal stacks are small */
 #define NAME_BYTES 32  /* the name of a folder in the runtime folder */
@@ -38,9 +41,9 @@ void ptx_folder_init(void)
 	is_chosen = path && *path;
 	chosen[0] = '\0';
 	/*
-	 * A relative path would change with the working folder. An impossible name counts as a
-	 * folder that does not exist. The other places are not tried then: the user has excluded
-	 * them.
+	 * A relative path would change with the working folder. A relative path, or one that is too
+	 * long, counts as a folder that does not exist. The other places are not tried then,
+	 * because the user has chosen not to use them.
 	 */
 	if (is_chosen && *path == '/' && strlen(path) < sizeof chosen)
 		strcpy(chosen, path);
@@ -91,8 +94,8 @@ static int folder_checked(int fd, uint32_t uid)
 /*
  * Makes the folder with the mode 0700. Root also makes folders for other users and then makes the
  * user their owner. It does this to a folder that it has opened and found to be root's own: in a
- * folder of the user, the name may refer to something else by then. Errors are not reported; the
- * caller's open fails instead.
+ * folder of the user, the name could lead to another file at the time of the change. Errors are not
+ * reported; the caller's open fails instead.
  */
 static void make_folder(int at, const char *path, uint32_t uid)
 {
@@ -141,10 +144,10 @@ int ptx_folder_open(uint32_t uid, bool make)
 }
 
 /*
- * The user's own folder is the user's alone, so one call with the whole path is enough, and the
- * place itself is not checked. Another user can replace the last part of path by a symbolic link,
- * and the kernel would follow it on its way to name. So root opens the folder of another user step
- * by step.
+ * The caller's own folder can be entered by this user alone, so one call with the whole path is
+ * enough, and the runtime folder itself is not checked. Another user can replace the last part of
+ * path by a symbolic link, and the kernel would follow it on its way to name. So root opens the
+ * folder of another user step by step.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 {
@@ -161,8 +164,9 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 }
 
 /*
- * Each program that starts calls this function without make. So the usual answer, no folder, must
- * cost one call for each place. name is one of a few constants, which fit into the path.
+ * Each program that starts calls this function without make. So the usual case, in which there is
+ * no folder, must cost only one call for each place. name is one of a few constants, which fit into
+ * the path.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {
@@ -185,9 +189,9 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 }
 
 /*
- * unlinkat() fails if the folder is not empty, and so the kernel decides: a link that another
- * process leaves at this moment either keeps the folder, or its process finds the folder gone and
- * makes it again (rendezvous_leave() in rendezvous.c).
+ * unlinkat() fails if the folder is not empty. Another process may leave a link at this moment.
+ * Then either the link exists and the folder is kept, or that process finds that the folder is gone
+ * and makes it again (rendezvous_leave() in rendezvous.c).
  */
 void ptx_folder_remove_from(uint32_t uid, const char *name)
 {

@@ -34,8 +34,9 @@ static struct ptx_link_owner *link_owners;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Returns the entry for the target, a new one if there is none, NULL without memory. Under the
- * lock. The start time distinguishes processes that had the same id one after the other.
+ * Returns the entry for the target. If there is none, makes a new entry. Returns NULL if there is
+ * no memory. The caller holds the lock. The start time is compared, too, because processes may have
+ * the same id one after the other.
  */
 static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *target)
 {
@@ -56,7 +57,7 @@ static struct ptx_link_owner *owner_for(const struct ptx_rendezvous_target *targ
 	return link_owner;
 }
 
-/* Removes the entry, which is in the list, and frees it. Under the lock. */
+/* Removes the entry, which is in the list, and frees it. The caller holds the lock. */
 static void link_owner_drop(struct ptx_link_owner *link_owner)
 {
 	struct ptx_link_owner **link = &link_owners;
@@ -69,8 +70,8 @@ static void link_owner_drop(struct ptx_link_owner *link_owner)
 
 /*
  * The stream works without links if the folder is missing or the program has closed the arena's
- * descriptor: then the stream is lost only if the target executes a program later. So errors of the
- * folder are not reported.
+ * descriptor: the only effect is that the target is no longer traced after it executes another
+ * program. So errors of the folder are not reported.
  */
 struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 					    const struct ptx_rendezvous_target *target,
@@ -117,8 +118,9 @@ void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
 }
 
 /*
- * The lock may have been held by a thread that does not exist here. The entries are leaked: another
- * thread of the parent may have been changing the list, so no walk through it is safe.
+ * The lock is made anew, because a thread of the parent that does not exist here may hold it. The
+ * entries are not freed: such a thread may have been changing the list, so a walk through it is not
+ * safe.
  */
 void ptx_link_owner_after_fork(void)
 {

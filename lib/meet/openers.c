@@ -3,9 +3,9 @@
  * meet/openers.c - lists the processes that have files open that may be arenas, from /proc.
  *
  * The kernel decides what this process may see: a folder /proc/PID/fd that it may not read is left
- * out, as is a process that ends during the walk. So the list may be incomplete, and a missing
- * process is no evidence. The walk fails only by errors of this process itself (descriptors,
- * memory).
+ * out, as is a process that ends during the walk. So the list may be incomplete, and a process that
+ * is not in it may be an opener all the same. The walk fails only because of errors of this process
+ * itself (descriptors, memory).
  *
  * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
  * functions may run concurrently with different arguments.
@@ -23,9 +23,9 @@
 #include "base/proc.h"
 
 /*
- * The name of a memory file is no proof, as any program can give it to its own file: the caller
- * checks the seals and the control page. The name is compared first, because reading a link is
- * harmless, while opening an arbitrary file may not be.
+ * The name of a memory file does not prove that it is an arena, because any program can give this
+ * name to its own file. So the caller checks the seals and the control page. The name is compared
+ * first, because reading a link is harmless, while opening an arbitrary file may not be.
  */
 bool ptx_openers_is_candidate(int folder, const char *name)
 {
@@ -111,7 +111,8 @@ static int is_any(void *arg, int folder, const char *name)
 
 /*
  * Returns 1, which ends the listing, for a thread of the process whose folder of descriptors can be
- * listed and is not empty. The first thread is not asked again.
+ * listed and is not empty. The first thread is left out, because the caller has looked at it
+ * already.
  */
 static int look_at_thread(void *arg, int tasks, const char *name)
 {
@@ -145,8 +146,8 @@ void ptx_openers_files(uint32_t pid, char *path, size_t room)
 }
 
 /*
- * The process may have closed the descriptor since the walk. So a caller checks device and inode of
- * the file that it opens.
+ * The process may have closed the descriptor since the walk. So the caller must check device and
+ * inode of the file that it opens.
  */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 {
@@ -158,8 +159,9 @@ void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 }
 
 /*
- * Lists the descriptors of one process. Errors that concern this process's own limits are reported,
- * because each further process would fail as well. All others mean that the process is left out.
+ * Lists the descriptors of one process. If an error concerns this process's own limits, the
+ * function returns it, because the look at each further process would fail as well. All others mean
+ * that the process is left out.
  */
 static int look_at_process(void *arg, int proc, const char *name)
 {
@@ -221,7 +223,9 @@ int ptx_openers_find(struct ptx_openers *openers)
 	return openers_finish(openers, ptx_io_list("/proc", look_at_process, openers));
 }
 
-/* One process only, so the cost does not depend on the number of processes. */
+/*
+ * The function looks at one process only, so its cost does not depend on the number of processes.
+ */
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers)
 {
 	char name[16];

@@ -4,7 +4,7 @@
  * permitted to see them.
  *
  * Traced processes have their arena open, and so have their controllers. Processes begin and end at
- * any time, so the result describes a moment of the past.
+ * any time, so the result may be out of date when the function returns.
  */
 #ifndef PTX_MEET_OPENERS_H
 #define PTX_MEET_OPENERS_H

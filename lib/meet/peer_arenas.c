@@ -9,8 +9,8 @@
  * An arena is mapped only if it is sealed, so that an access does not raise SIGBUS. Its content may
  * be hostile; the users of arena.h check what they read.
  *
- * Threads of a controller or observer call these functions; nothing here runs in a trace point. The
- * lock may be held for long (find.c sleeps under it).
+ * Threads of a controller or observer call these functions; no function here runs in a trace point.
+ * The lock may be held for a long time, because find.c sleeps while it holds the lock.
  */
 #include "meet/peer_arenas.h"
 
@@ -32,7 +32,10 @@
 static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The file is mapped. Another version has another layout and is not used. */
+/*
+ * The file is mapped already. If the arena has another version, its layout differs, and it is not
+ * used.
+ */
 static bool is_arena(const struct ptx_arena *arena)
 {
 	return arena->control->magic == PTX_ARENA_MAGIC &&
@@ -71,7 +74,10 @@ static bool map_arena(struct ptx_arena *arena)
 	return arena->control && arena->lists;
 }
 
-/* Makes the structure for an open file and takes ownership of fd: without memory it is closed. */
+/*
+ * Makes the structure for an open file and takes ownership of fd. If there is no memory, fd is
+ * closed.
+ */
 static struct ptx_arena *new_arena(int fd)
 {
 	struct ptx_arena *arena = calloc(1, sizeof *arena);
@@ -91,8 +97,8 @@ static struct ptx_arena *new_arena(int fd)
 }
 
 /*
- * Opens an arena in fd, which it owns from then on. *result is NULL if the file is no arena, and on
- * an error; the file is closed then. ENOMEM: the file is sealed like an arena but could not be
+ * Opens an arena in fd, which it owns from then on. If the file is no arena, and after an error,
+ * *result is NULL and the file is closed. ENOMEM: the file is sealed like an arena but could not be
  * mapped, so the file may be an arena.
  */
 static int open_file(int fd, struct ptx_arena **result)
@@ -138,8 +144,8 @@ static struct ptx_arena *peer_arenas_known(const struct stat *file)
 /*
  * Opens the file of an O_PATH descriptor for reading and writing, and adds it to the list if it is
  * an arena. The path in /proc/self/fd leads to exactly the file whose device and inode were
- * compared, whatever has become of the original path. The descriptor moves up, out of the program's
- * way.
+ * compared, even if the original path leads to another file by now. The descriptor gets a high
+ * number, which programs do not expect for their own files.
  */
 static int open_arena(int file, struct ptx_arena **arena)
 {
@@ -180,8 +186,8 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 }
 
 /*
- * inner_pid is the process's id as it knows itself. The arena has no users yet: unless the caller
- * counts one, the unlock closes it.
+ * inner_pid is the process's id as it knows itself. The arena has no users yet. If the caller does
+ * not increase the count of users, the unlock closes the arena.
  */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 {
@@ -216,7 +222,7 @@ static void peer_arenas_sweep(void)
 	}
 }
 
-/* The lock is not recursive, and not for use in a signal handler. */
+/* The lock is not recursive, and must not be used in a signal handler. */
 void ptx_peer_arenas_lock(void)
 {
 	pthread_mutex_lock(&lock);
@@ -229,9 +235,9 @@ void ptx_peer_arenas_unlock(void)
 }
 
 /*
- * Calls look with a file that is neither this process's own arena nor an arena that it has open.
- * Closing a descriptor of such an arena would release locks. The structure has no mapping: look
- * reads by pread(), which cannot raise SIGBUS.
+ * Calls look with a file that is neither this process's own arena nor an arena that it has open
+ * already. If it were, closing the new descriptor would release locks on it. The structure has no
+ * mapping: look reads by pread(), which cannot raise SIGBUS.
  */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -257,8 +263,8 @@ static bool peek_at(int file, const struct stat *st,
 }
 
 /*
- * Under lock, so that no other thread opens the file as an arena and claims a place in it before
- * peek_at() closes its descriptor.
+ * The caller holds the lock, so that no other thread opens the file as an arena and claims a place
+ * in it before peek_at() closes its descriptor.
  */
 static bool peer_arenas_peek(const char *path,
 			     void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -294,8 +300,8 @@ bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct
 }
 
 /*
- * The child has no locks, so closing its copies releases none. The structures are leaked, since a
- * call that a signal handler with fork() has interrupted may still refer to them.
+ * The child has no locks, so closing its copies releases none. The structures are not freed: if
+ * fork() was called in a signal handler, the interrupted call may still use them.
  */
 void ptx_peer_arenas_after_fork(void)
 {

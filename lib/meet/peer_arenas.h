@@ -2,12 +2,13 @@
 /*
  * meet/peer_arenas.h - the arenas of other processes that are open here, each once.
  *
- * When this process closes a file, the kernel releases every lock that the process has on that
- * file. So an arena that is in use is never opened a second time. A path is first opened with
- * O_PATH, to find out to which file it leads. Such a descriptor does not affect locks.
+ * When this process closes any descriptor of a file, the kernel releases every lock that the
+ * process has on that file. So an arena that is in use is never opened a second time. A path is
+ * first opened with O_PATH, to find out to which file it leads. Such a descriptor does not affect
+ * locks.
  *
- * Threads   all; an arena that is found between lock and unlock remains open after the unlock only
- *           if the finder has increased its `users`.
+ * Threads all; an arena that is found between lock and unlock remains open after the unlock only if
+ *           the caller has increased its `users`.
  */
 #ifndef PTX_MEET_PEER_ARENAS_H
 #define PTX_MEET_PEER_ARENAS_H
@@ -37,7 +38,7 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
  * Calls look with the arena to which path leads. The arena is open during the call. If this process
  * has the arena open already, look gets the existing structure. Returns false if the file is no
  * arena. look may read the file with pread() and ask for locks. The function acquires the lock
- * itself; errno stays.
+ * itself; errno is unchanged.
  */
 bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
 			  void *arg);

@@ -3,12 +3,13 @@
  * meet/process.c - sets up the arena of a process: at its start, after execve(), and in a child.
  *
  * The steps run in the traced program: in the constructor, in the fork handler, or in a trace point
- * that finds that the process is new. So they use no stdio and no allocation, keep errno, and let
- * the process run on if they fail. Without a file, the arena is anonymous memory. If that cannot be
- * had either, the static page stays the control page.
+ * that finds that the process is a child that is not set up. So they use no stdio and no
+ * allocation, and keep errno. If a step fails, the process continues without it. Without a file,
+ * the arena is anonymous memory. If this memory cannot be mapped either, the static page stays the
+ * control page.
  *
- * The process's own arena is visible to others before it looks for another one. DESIGN 2 has the
- * argument why a controller and this process agree on one of them.
+ * The process makes its own arena visible to others before it looks for another arena. DESIGN 2
+ * shows why a controller and this process agree on one of the two.
  */
 #include "meet/process.h"
 
@@ -33,9 +34,9 @@
 #include "meet/rendezvous.h"
 
 /*
- * Maps over a static page, so that its address stays the one that the linker chose and trace points
- * need no pointer. fd < 0: anonymous memory, which children share. If the mapping fails, the static
- * page stays the control page.
+ * Replaces static pages by a mapping of the file. So their address is still the one that the linker
+ * chose, and trace points need no pointer. If fd is negative, the memory is anonymous, and children
+ * share it. If the mapping fails, the static page stays the control page.
  */
 static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 {
@@ -47,7 +48,7 @@ static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 
 /*
  * Maps the lists of an arena, or anonymous ones. MAP_NORESERVE: most of the address space is never
- * used. NULL without memory: the arena then has no names.
+ * used. Returns NULL if there is no memory; the arena then has no names.
  */
 static struct ptx_lists *map_lists(int fd)
 {
@@ -68,7 +69,7 @@ static void copy_texts(struct ptx_lists *to, const struct ptx_lists *from)
 	ptx_objects_copy(&to->objects, &from->objects);
 }
 
-/* Makes fd the arena's file. This process has no claims in a new file. */
+/* Makes fd the arena's file. `mine` becomes 0, because this process has no claims in a new file. */
 static void know_file(struct ptx_arena *arena, int fd)
 {
 	struct stat file;
@@ -129,7 +130,7 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
- * the other is taken. If that or the mapping fails, the own arena is SETTLING again.
+ * the other arena is taken. If this or the mapping fails, the own arena becomes SETTLING again.
  */
 static bool change_to(struct ptx_arena *arena, int fd)
 {
@@ -160,7 +161,7 @@ static bool change_to(struct ptx_arena *arena, int fd)
 	}
 	munmap(control, sizeof(union ptx_control_page));
 	if (arena->lists) {
-		/* In a child these are copies of its parent's texts. */
+		/* In a child these lists have copies of its parent's texts. */
 		copy_texts(lists, arena->lists);
 		munmap(arena->lists, PTX_LISTS_BYTES);
 	}
@@ -177,9 +178,9 @@ static bool change_to(struct ptx_arena *arena, int fd)
 }
 
 /*
- * Looks for an arena that a controller made for this process or an ancestor, or that the process
- * had before it executed this program. The arena that this process has just made is visible
- * already. A controller leaves its link before it looks for that arena. So the controller sees the
+ * Follows links to an arena that a controller made for this process or an ancestor, or that the
+ * process had before it executed this program. This process's own new arena is visible already,
+ * and a controller leaves its link before it looks for that arena. So the controller sees the
  * arena, or this process sees the link, or both. The controller waits until this process has
  * chosen.
  */
@@ -222,8 +223,8 @@ static bool take_inherited(struct ptx_arena *arena)
 /*
  * Makes an arena of this process's own, with the names that its memory has, and then looks for one
  * that was left for it. is_program is false in a child of fork(), which runs its parent's program.
- * Such a child looks for no links of ancestors: it has inherited the arena to which they led its
- * parent.
+ * Such a child looks for no links of ancestors: if such a link led the parent to an arena, the
+ * child has inherited that arena.
  */
 static void make_arena(bool is_program)
 {
@@ -233,7 +234,7 @@ static void make_arena(bool is_program)
 
 	ptx_family_begin();
 	if (fd >= 0)
-		close(fd); /* a child has its parent's arena open */
+		close(fd); /* this is the parent's arena, which a child has open */
 	/* fd may be -1: everything that one process can do works in anonymous memory. */
 	fd = ptx_arena_file(&arena->bytes);
 	know_file(arena, fd);
@@ -266,9 +267,9 @@ static bool has_begun;
 static uint32_t last_pid;
 
 /*
- * The objects that the parent named exist here too, as copies under the same addresses. One entry
- * of kind CHILD says so, instead of a copy of each object. If the parent named none, there is no
- * entry.
+ * The objects that the parent has named exist in the child, too, at the same addresses. One entry
+ * of kind CHILD says this, so that not every entry must be copied. If the parent named none, there
+ * is no entry.
  */
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
 {
@@ -285,8 +286,8 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 
 /*
  * This function may be called any number of times; only the first call has an effect. It runs
- * before main() in most programs, but a constructor of another library may trace earlier. All steps
- * are optional: the process runs on if one fails.
+ * before main() in most programs, but a constructor of another library may trace earlier. If a step
+ * fails, the process continues without it.
  */
 void ptx_process_init(void)
 {
@@ -310,19 +311,22 @@ void ptx_process_init(void)
 	if (!take_inherited(&ptx_arena_self))
 		make_arena(true);
 	last_pid = ptx_proc_own();
-	/* The last step: a thread that sees the id finds the arena complete. */
+	/* The id is stored last, so a thread that sees it finds the arena complete. */
 	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
 	errno = saved;
 }
 
-/* Set by point/thread.c, which has a higher rank and is not to be included here. NULL: no step. */
+/*
+ * point/thread.c sets these pointers. Its folder has a higher rank, so its header must not be
+ * included here. NULL means that there is nothing to call.
+ */
 void (*ptx_process_before_child)(void);
 uint32_t (*ptx_process_pid_of_child)(void);
 
 /*
  * Makes an arena of the child's own with all signals blocked: a handler that traces must not find a
- * half-made arena. The mask is restored. A handler that ran before may have set up the child
- * already.
+ * half-made arena. The mask is restored. A handler that ran before the signals were blocked may
+ * have set up the child already.
  */
 static void process_separate(void)
 {
@@ -337,8 +341,8 @@ static void process_separate(void)
 
 /*
  * Sets up the child and returns its id. It may run twice, if a handler interrupts it and traces:
- * each step gives the same result again. In a quiet process, a child that inherits no stream has no
- * use for an arena of its own, and the calls to make one may be forbidden.
+ * each step gives the same result again. If the process is quiet, a child that inherits no stream
+ * gets no arena of its own: the system calls to make one may be forbidden.
  */
 static uint32_t become_child(void)
 {
@@ -365,9 +369,9 @@ static _Atomic uint32_t attempts;
 /*
  * A handler that traces may interrupt this function and do the whole work itself. Doing the work
  * twice has the same result. A handler may also fork: its child continues here with its parent's
- * pid. The fork has wiped the number of the attempt, so the child begins again. But first it stores
- * its parent's pid, and then loads the attempt. A handler that interrupts the child between these
- * two instructions and traces uses the parent's pid.
+ * pid. The fork has wiped the number of the attempt, so the child begins again. However, the child
+ * first stores its parent's pid and then loads the attempt. If a handler interrupts the child
+ * between these two instructions and records an event, it uses the parent's pid.
  */
 void ptx_process_child(void)
 {
@@ -375,7 +379,10 @@ void ptx_process_child(void)
 	bool has_forked;
 
 	if (!has_begun) {
-		ptx_process_init(); /* this is no child: another constructor runs before ours */
+		/*
+		 * this is no child: the constructor of another library runs before this library's
+		 */
+		ptx_process_init();
 		return;
 	}
 	do {
@@ -384,8 +391,8 @@ void ptx_process_child(void)
 		if (!ptx_process_is_child())
 			break;
 		/*
-		 * The attempt is in memory that fork() wipes: after a later fork() it is 0 in the
-		 * child.
+		 * The number of the attempt is in memory that fork() wipes, so after a later fork()
+		 * it is 0 in the child.
 		 */
 		attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
 		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
@@ -414,9 +421,9 @@ uint32_t ptx_process_pid(void)
 }
 
 /*
- * The block is not zero: either the kernel has wiped nothing, or a handler that traces has set up
- * the child before. Only in the second case is last_pid the id of the child, which glibc knows by
- * now.
+ * Called if the block is not zero: either the kernel has not wiped it, or a handler that traces has
+ * already set up the child. Only in the second case is last_pid the id of the child, which glibc
+ * knows by now.
  */
 static void process_wipe(void)
 {
@@ -429,7 +436,10 @@ static void process_wipe(void)
 	if (last_pid == pid)
 		return;
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old); /* a handler that traces must not come between */
+	/*
+	 * all signals are blocked, so that no handler records an event between the next two steps
+	 */
+	sigprocmask(SIG_BLOCK, &all, &old);
 	memset(&ptx_private_block, 0, sizeof ptx_private_block);
 	ptx_process_child();
 	sigprocmask(SIG_SETMASK, &old, NULL);

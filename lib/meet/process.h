@@ -23,7 +23,7 @@ void ptx_process_init(void);
  */
 void ptx_process_child(void);
 
-/* Returns the process's id, for which the process asked when it began. */
+/* Returns the process's id, which the process stored when it was set up. */
 uint32_t ptx_process_pid(void);
 
 /*

@@ -23,7 +23,7 @@
 #include "base/proc.h"
 #include "meet/folder.h"
 
-/* The file in the runtime folder. It stays when no stream exists, and has no content. */
+/* The file in the runtime folder. It has no content and is not removed when no stream exists. */
 #define FILE_NAME "trace_sys_max"
 #define WORDS     (TRACE_SYS_MAX / 64)
 
@@ -47,15 +47,15 @@ static struct {
 	unsigned places;
 } mine = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-/* A record lock does not distinguish streams of one process, so the account must. */
+/* A record lock does not distinguish the streams of one process, so the account must do that. */
 static bool is_taken(unsigned place)
 {
 	return mine.taken[place / 64] >> (place % 64) & 1;
 }
 
 /*
- * Returns true if fd still is the descriptor of the file. The program may have closed it, and with
- * it released the locks.
+ * Returns true if fd still is the descriptor of the file. The program may have closed it, which
+ * releases the locks.
  */
 static bool has_file(void)
 {
@@ -65,7 +65,10 @@ static bool has_file(void)
 	       file.st_ino == mine.inode;
 }
 
-/* Closes the file, which releases all its locks. A descriptor of another file is left alone. */
+/*
+ * Closes the file, which releases all its locks. If the descriptor belongs to another file, it is
+ * not touched.
+ */
 static void close_file(void)
 {
 	if (has_file())
@@ -111,8 +114,8 @@ static bool set_lock(unsigned place, short type)
 
 /*
  * Makes sure that the file is open and locked. If the program has closed the descriptor, the locks
- * are requested again. Another process may have got one of the bytes meanwhile: both streams
- * continue.
+ * are requested again. Another process may have locked one of the bytes meanwhile. Then both
+ * streams continue.
  */
 static void have_file(void)
 {
@@ -139,8 +142,8 @@ static void begin_anew(void)
 }
 
 /*
- * Locks one byte. EAGAIN: each byte belongs to a stream of this process or of another one. All
- * bytes are tried, so if n bytes are free, n processes get one each.
+ * Locks one byte. Returns EAGAIN if each byte belongs to a stream of this process or of another
+ * one. All bytes are tried, so if n bytes are free, n processes get one each.
  */
 static int quota_take(unsigned *result)
 {

@@ -2,9 +2,9 @@
 /*
  * meet/rendezvous.c - leaves, follows and removes the links in the runtime folder.
  *
- * A link's name is PID.START.CONTROLLER and its text /proc/CONTROLLER/fd/N. The text is a claim
- * that any process of the user can make. So it is followed only if it has exactly this form, and
- * the caller checks the file that it leads to. No process waits for another one here.
+ * A link's name is PID.START.CONTROLLER and its text /proc/CONTROLLER/fd/N. Any process of the user
+ * can make such a link. So a link is followed only if its text has exactly this form, and the
+ * caller checks the file to which it leads. No process waits for another one here.
  *
  * The walk runs at the start of each program, and in a child's first event, possibly in a handler.
  * It uses getdents64(2) and a buffer in the walk, because opendir() allocates. Leaving and removing
@@ -55,8 +55,8 @@ static void rendezvous_put(char *text, const char *more, uint64_t number)
 }
 
 /*
- * The beginning of the names of all links for a process. The start time keeps a link for a former
- * process with this id from being found.
+ * Writes the beginning of the names of all links for a process. Because of the start time, a link
+ * for a former process with this id is not found.
  */
 static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t start)
 {
@@ -68,8 +68,8 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 
 /*
  * Begins a search for the links of an ancestor from the beginning of the folder. number is the
- * ancestor's number in /proc. Returns false if /proc does not show the process: the names of its
- * links are not known then.
+ * ancestor's number in /proc. Returns false if /proc does not show the process, because the names
+ * of its links are not known then.
  */
 static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 {
@@ -88,8 +88,8 @@ static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 
 /*
  * Without a folder the walk is empty and costs one call for each place where the runtime folder may
- * be. The prefix is this process's id alone at first: most programs find no such name, and then
- * need no start time, which costs several looks into /proc.
+ * be. At first the prefix is only this process's id. Most programs find no name with it and so need
+ * no start time, for which several files of /proc must be read.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
@@ -161,7 +161,8 @@ static const char *next_name(struct ptx_rendezvous *walk)
 
 /*
  * Continues with the parent. Links for ancestors are in the other folder, which is opened at the
- * first step. Returns false at the end of the ancestors or of the permitted number of steps.
+ * first step. Returns false if there is no further ancestor, or if the permitted number of steps is
+ * used up.
  */
 static bool step_up(struct ptx_rendezvous *walk)
 {
@@ -186,8 +187,8 @@ static bool step_up(struct ptx_rendezvous *walk)
 }
 
 /*
- * Reads the text of a link without following it. A text that is too long is truncated. Then it
- * fails is_descriptor(), or does not equal the text with which it is compared.
+ * Reads the text of a link without following it. A text that is too long is truncated. Then
+ * is_descriptor() rejects it, or it differs from the text with which the caller compares it.
  */
 static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
@@ -199,8 +200,8 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 
 /*
  * Returns true for "/proc/PID/fd/N" and nothing else. Each link is read and checked before it is
- * followed, because a user may make a link to any file. An open() or even a stat() of that file
- * could block for ever or change it.
+ * followed, because a user may make a link to any file. An open() of that file, or even a stat(),
+ * could block for ever or have an effect on a device.
  */
 static bool is_descriptor(const char *path)
 {
@@ -296,7 +297,8 @@ static bool is_closed(const char *path)
 /*
  * Removes links of processes that have died. Without /proc all processes would look dead, so the
  * walk checks at each step that /proc shows a descriptor of this process that is open. A link to an
- * open descriptor is never removed. fdopendir() owns the copy.
+ * open descriptor is never removed. The walk uses a copy of the descriptor, which closedir()
+ * closes.
  */
 static void rendezvous_clean(int folder)
 {
@@ -321,13 +323,14 @@ static void rendezvous_clean(int folder)
 }
 
 /*
- * LEFT: the name leads to the caller's file. OTHERS: it leads to another one. NO_FOLDER: try again.
+ * LEFT: the name leads to the caller's file. OTHERS: the name leads to another file. NO_FOLDER: the
+ * folder is gone, and the caller tries again.
  */
 enum left { LEFT, OTHERS, NO_FOLDER };
 
 /*
- * symlinkat() fails if the name exists, so only one of several controllers gets the name. The same
- * link from an earlier stream of this process counts as a success.
+ * symlinkat() fails if the name exists, so only one of several controllers gets the name. If an
+ * earlier stream of this process has left the same link, this counts as a success.
  */
 static enum left leave_in(int folder, const char *name, int fd)
 {
@@ -344,12 +347,12 @@ static enum left leave_in(int folder, const char *name, int fd)
 }
 
 /*
- * Creates the link in the folder whose name is in which, inside the user's runtime folder. The
- * creation is repeated a bounded number of times, because another process may remove the folder
- * while it is empty.
+ * Creates the link in the folder `which` inside the user's runtime folder. The creation is
+ * repeated a bounded number of times, because another process may remove the folder while it is
+ * empty.
  *
- * NO_FOLDER after all tries: there is no runtime folder. The stream works, and only programs that
- * the target executes do not find it.
+ * If the result is NO_FOLDER after all tries, there is no runtime folder. The stream works all the
+ * same, but programs that the target executes do not find it.
  */
 static enum left rendezvous_leave(const char *which, uint32_t uid, const char *name, int fd)
 {
@@ -394,8 +397,8 @@ void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bo
 }
 
 /*
- * Without a folder there is no competitor that this process could find, so each caller is the
- * first.
+ * Without a folder, no other controller's link can be found, so each caller counts as the first
+ * one.
  */
 bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd)
 {
@@ -406,8 +409,8 @@ bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int 
 }
 
 /*
- * Removes a link only if it leads to a descriptor of this process. The name FIRST may be another
- * controller's by now.
+ * Removes a link only if it leads to a descriptor of this process. The shared name may belong to
+ * another controller by now.
  */
 static void remove_own(int folder, const char *name)
 {
@@ -420,7 +423,7 @@ static void remove_own(int folder, const char *name)
 
 /*
  * Removes both names, since the caller need not know whether it was the first. Then the folder is
- * removed if it is empty, so that programs that start find no folder and save the walk.
+ * removed if it is empty, so that programs that start find no folder and need not search it.
  */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {

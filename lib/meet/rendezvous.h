@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/rendezvous.h - how a program image finds the arena in which its process is traced already.
+ * meet/rendezvous.h - how a program that starts finds the arena in which its process is traced
+ * already.
  *
  * A controller that traces another process creates a symbolic link in a folder of the user. The
  * name of the link contains the process (its id and start time) and the controller. The link leads

@@ -2,11 +2,11 @@
 /*
  * modules/mapped.c - the processes of a stream, and the notes of their mappings.
  *
- * There are three sources: looks at this process, looks at others, and reports in the arena. All
- * become notes for the log, each with the time from which on it is known to be true. There are two
- * locks. A thread holds the mutex `looking` during a look, which can take long. It holds the mutex
- * `lock`, which protects the notes, for moments only, because ptx_mapped_give() is called with the
- * stream's lock.
+ * The mappings come from three sources: looks at this process, looks at other processes, and
+ * reports in the arena. All become notes for the log. Each note has the time from which on it is
+ * known to be true. There are two locks. A thread holds the mutex `looking` during a look, which
+ * can take long. It holds the mutex `lock`, which protects the notes, for moments only, because
+ * ptx_mapped_give() is called with the stream's lock.
  */
 #include "modules/mapped.h"
 
@@ -27,7 +27,7 @@
 
 struct process {
 	uint32_t pid;
-	uint64_t parent;     /* this and since_ns are those of the table of members */
+	uint64_t parent;     /* parent and since_ns are those in the table of members */
 	int64_t since_ns;
 	int64_t told_ns;     /* time of its last report; 0: none */
 	bool is_member;      /* member or target; other processes are known by reports only */
@@ -43,8 +43,9 @@ struct ptx_mapped {
 	bool same_ids;
 	pthread_mutex_t looking;
 	int64_t looked_ns;   /* last look at other processes */
-	int64_t ended_ns;    /* since when reports are missing in the arena; 0: none is missing */
-	unsigned heard;      /* all reports before this number are dealt with */
+	/* from this time on, reports are missing in the arena; 0: none is missing */
+	int64_t ended_ns;
+	unsigned heard;      /* all reports before this number have been read */
 	uint64_t was_heard[PTX_MAPS_NOTES / 64];
 	struct process *process;
 	size_t processes;
@@ -64,11 +65,11 @@ static void mapped_note(void *to, const struct ptx_mapping *mapping)
 {
 	struct ptx_mapped *mapped = to;
 
-	/* Held for the copy of one note. */
+	/* The lock is held only while one note is copied. */
 	pthread_mutex_lock(&mapped->lock);
 	if (!mapped->is_lost && ptx_mappings_add(&mapped->noted, mapping)) {
 		mapped->is_lost = true;
-		/* lost_ns is the time of the note and not of the failure. */
+		/* lost_ns is the time in the note and not the time of the failure. */
 		mapped->lost_ns = mapping->from_ns;
 	}
 	pthread_mutex_unlock(&mapped->lock);
@@ -84,8 +85,8 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 }
 
 /*
- * Looks at a process once, and makes the notes that follow from the look. This process looks at
- * itself from outside if its dynamic linker may hang. The ids of another name space mean other
+ * Looks at a process once, and makes the notes that follow from the look. If its dynamic linker may
+ * hang, this process looks at itself through /proc. The ids of another name space mean other
  * processes here, so they are not used for a look.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
@@ -94,16 +95,22 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	struct ptx_mapped_set set = { .count = 0 };
 	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
 	const struct ptx_mapped_notes notes = { mapped_note, mapped };
-	/* Taken before the look: if the result is SAME, the old set was valid up to this time. */
+	/*
+	 * The time is taken before the look. If the result is SAME, the old set was valid up to
+	 * this time.
+	 */
 	int64_t now = ptx_clock_realtime();
 
-	/* The mappings of this process have ended in the log; they cannot begin again. */
+	/*
+	 * The log has the note that the mappings of this process have ended, so no further look is
+	 * made.
+	 */
 	if (process->is_hopeless)
 		return;
 	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
 		/* This look is exact, because the linker counts loads and unloads. */
 		found = ptx_mapped_self(old, mapped->executable, &set);
-	/* The id means the same process here. */
+	/* The other processes are looked at only if their ids mean the same processes here. */
 	else if (mapped->same_ids || process->pid == ptx_proc_own())
 		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
 	switch (found) {
@@ -132,7 +139,9 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		process->is_seen = true;
 		break;
 	case PTX_MAPPED_TOO_MUCH:
-		/* Nothing is known of the process from now on. */
+		/*
+		 * From now on nothing is known of the process, so all its mappings end in the log.
+		 */
 		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_clock_realtime());
 		/* The flag remains until the process executes another program. */
 		process->is_hopeless = true;
@@ -140,12 +149,15 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	}
 }
 
-/* Returns the entry of a process, and makes one if necessary; NULL: the limit, or no memory. */
+/*
+ * Returns the entry of a process, and makes one if necessary. Returns NULL if the limit is reached,
+ * or if there is no memory.
+ */
 static struct process *mapped_know(struct ptx_mapped *mapped, uint32_t pid)
 {
 	struct process *more;
 
-	/* A linear search, once per member and look. */
+	/* The search is linear, and is made once for each member and look. */
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].pid == pid)
 			return &mapped->process[i];
@@ -158,7 +170,7 @@ static struct process *mapped_know(struct ptx_mapped *mapped, uint32_t pid)
 	mapped->process = more;
 	more += mapped->processes++;
 	memset(more, 0, sizeof *more);
-	/* Everything else is zero: never seen, no report. */
+	/* All other members are 0: the process was never looked at and has made no report. */
 	more->pid = pid;
 	return more;
 }
@@ -189,16 +201,18 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 		process->is_member = true;
 	if (!process || (process->since_ns == since_ns && process->parent == parent))
 		return;
-	/* The process was known with another program, or its id was used again. */
+	/*
+	 * If since_ns was not 0, the process ran another program before, or its id was used again.
+	 */
 	if (process->since_ns)
 		note_all_gone(mapped, (uint32_t)pid, since_ns);
 	ptx_mapped_set_fini(&process->set);
 	process->is_seen = process->is_hopeless = false;
 	process->parent = parent;
 	process->since_ns = since_ns;
-	/* The former reports of this process were those of another program. */
+	/* The former reports of this process are about another program. */
 	process->told_ns = 0;
-	/* Both ids are bounded above. */
+	/* Both ids were compared with INT32_MAX above. */
 	child.pid = (uint32_t)pid;
 	child.parent = (uint32_t)parent;
 	/*
@@ -216,7 +230,7 @@ static void take_target(struct ptx_mapped *mapped)
 	int64_t since_ns = atomic_load_explicit(&attachment->executed_ns, memory_order_acquire);
 	struct process *target = &mapped->process[0];
 
-	/* Shared memory: an impossible time is ignored. */
+	/* The time comes from shared memory, so an impossible time is ignored. */
 	if (since_ns <= 0 || since_ns == target->since_ns || target->pid == ptx_proc_own())
 		return;
 	/* execve() has removed every mapping at that time. */
@@ -229,23 +243,23 @@ static void take_target(struct ptx_mapped *mapped)
 }
 
 /*
- * Takes a report of a process. The report goes to the log unchanged, and counts as a look at the
- * time of the report. The first report of a new program is that everything is gone. The first
- * report of a child has the kind CHILD.
+ * Takes a report of a process. The report goes to the log unchanged. It also counts as a look at
+ * the process, made at the time of the report. The first report of a new program says that all
+ * former mappings are gone. The first report of a child has the kind CHILD.
  */
 static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 {
 	struct process *process = mapped_know(mapped, told->pid);
 
-	/* The log gets each report as it is; the sets below have no influence on it. */
+	/* The log gets each report as it is, whatever the sets below have. */
 	mapped_note(mapped, told);
-	/* The report is in the log, even if the process cannot be kept. */
+	/* The report is in the log, even if there is no entry for the process. */
 	if (!process)
 		return;
-	/* Reports of several threads may arrive in another order than their times. */
+	/* If several threads report, the reports may be in another order than their times. */
 	if (told->from_ns > process->told_ns)
 		process->told_ns = told->from_ns;
-	/* The first report of a child or of a new program. */
+	/* This is the first report of a child or of a new program. */
 	if (told->kind == PTX_MAPPING_CHILD || (told->start == 0 && told->end == UINT64_MAX)) {
 		ptx_mapped_set_fini(&process->set);
 		process->is_seen = process->is_hopeless = false;
@@ -257,8 +271,8 @@ static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 }
 
 /*
- * Whether reports of the process pid belong to the stream. The calling process needs no reports,
- * because it looks at itself.
+ * Returns true if reports of the process pid belong to the stream. The calling process needs no
+ * reports, because it looks at itself.
  */
 static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 {
@@ -278,12 +292,15 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
  */
 static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 {
-	/* The time is stored, so that this is done once. */
+	/* The time is stored, so that the steps below are done only once. */
 	mapped->ended_ns = ended_ns;
 	for (size_t i = 0; i < mapped->processes; i++) {
 		struct process *process = &mapped->process[i];
 
-		/* A process without reports is known by looks, which do not depend on reports. */
+		/*
+		 * If a process has made no report, its mappings are known by looks and are still
+		 * valid.
+		 */
 		if (!process->told_ns)
 			continue;
 		note_all_gone(mapped, process->pid,
@@ -294,8 +311,8 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 }
 
 /*
- * Reads the new reports. A report may become ready after reports with higher numbers, or never, if
- * its writer was killed; so a set of bits shows which ones were read.
+ * Reads the new reports. A report may become ready after reports with higher numbers. If its writer
+ * was killed, it never becomes ready. So a set of bits shows which reports were read.
  */
 static void mapped_hear(struct ptx_mapped *mapped)
 {
@@ -322,22 +339,28 @@ static void mapped_hear(struct ptx_mapped *mapped)
 		stop_believing(mapped, ptx_maps_ended(maps));
 }
 
-/* Reads the members, then their reports, and then looks: a later source is the more recent one. */
+/*
+ * Reads the table of members, then their reports, and then looks at the processes: each source is
+ * more recent than the one before.
+ */
 static void look_at_others(struct ptx_mapped *mapped, bool patient)
 {
 	const struct ptx_control *control = mapped->arena->control;
 	int64_t now = ptx_clock_realtime();
 
-	/* A clock that was set back does not make the look wait. */
+	/* If the clock was set back, the look is made at once. */
 	if (patient && now >= mapped->looked_ns && now - mapped->looked_ns < PATIENCE_NS)
 		return;
 	/* The time is stored even if no process can be looked at. */
 	mapped->looked_ns = now;
-	/* Shared memory is read before the looks, which then are of newer states. */
+	/* Shared memory is read before the looks are made, so that the looks show newer states. */
 	take_target(mapped);
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
 		take_member(mapped, &control->member[i]);
-	/* The reports of members come before looks at them, which may be of later states. */
+	/*
+	 * The reports of the members are read before the looks at the members, which may show later
+	 * states.
+	 */
 	mapped_hear(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].is_member && mapped->process[i].pid != ptx_proc_own())
@@ -345,8 +368,8 @@ static void look_at_others(struct ptx_mapped *mapped, bool patient)
 }
 
 /*
- * Looks at this process, which is the target or the controller. The stream has some events of the
- * controller, too.
+ * Looks at this process, which is the target or the controller. A look at the controller is needed,
+ * because the stream has some of its events, too.
  */
 static void look_at_self(struct ptx_mapped *mapped)
 {
@@ -367,7 +390,7 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
 		return;
 	/* The look at this process is cheap when nothing was loaded, so it is never postponed. */
 	look_at_self(mapped);
-	/* Each look at another process opens a file of /proc, hence the patience. */
+	/* Each look at another process opens a file of /proc, so a patient caller postpones it. */
 	look_at_others(mapped, patient);
 	pthread_mutex_unlock(&mapped->looking);
 	errno = saved;
@@ -394,7 +417,7 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 		end.from_ns = mapped->lost_ns;
 		ptx_log_mapping(log, &end);
 	}
-	/* The log has the notes now; the list begins anew. */
+	/* The log has the notes now, so the list is emptied. */
 	ptx_mappings_fini(&mapped->noted);
 	pthread_mutex_unlock(&mapped->lock);
 }
@@ -414,7 +437,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	mapped->target = pid;
 	mapped->same_ids = same_ids;
 	len = readlink("/proc/self/exe", mapped->executable, sizeof mapped->executable - 1);
-	/* Without /proc the program has no name; its mappings are of use nevertheless. */
+	/* Without /proc the path of the program is unknown, but its mappings are still useful. */
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
 	if (!mapped_know(mapped, pid) || !mapped_know(mapped, ptx_proc_own())) {

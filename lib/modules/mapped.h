@@ -3,18 +3,18 @@
  * modules/mapped.h - finds which files the processes of a stream have mapped executable, for the
  * stream's log.
  *
- * The thread that flushes the stream looks, never a thread that traces. It looks at its own process
- * by dl_iterate_phdr(), which also shows that libraries were loaded and unloaded since the last
- * look, and at other processes by /proc/PID/maps, where the system permits it. Other processes also
- * report their mappings themselves at some moments (arena/maps.h), so that the mappings of a
- * process that ended before the first look are known, too. The notes contain only what was seen: if
- * several files may have been in a range between two looks, the notes give that time to none of
- * them.
+ * Only the thread that flushes the stream makes the looks, never a thread that traces. It looks at
+ * its own process by dl_iterate_phdr(), which also shows that libraries were loaded and unloaded
+ * since the last look, and at other processes by /proc/PID/maps, where the system permits it. Other
+ * processes also report their mappings themselves at some moments (arena/maps.h), so that the
+ * mappings of a process that ended before the first look are known, too. The notes contain only
+ * what was seen: if several files may have been in a range between two looks, the notes give that
+ * time to none of them.
  *
  * Owner     a flush. One look at a time; a second caller returns at once.
  * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
  *           linker has a lock of its own. ptx_mapped_give() with the stream's lock.
- * Errors    none: mappings that cannot be found are missing in the log. errno stays.
+ * Errors none: mappings that cannot be found are missing in the log. errno is unchanged.
  */
 #ifndef PTX_MODULES_MAPPED_H
 #define PTX_MODULES_MAPPED_H
@@ -33,8 +33,8 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
 /*
- * Looks at all processes. patient: only at this one, if the others were looked at in the last 250
- * ms.
+ * Looks at all processes. If patient is true and the others were looked at in the last 250 ms,
+ * looks only at this process.
  */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool patient);
 
@@ -43,16 +43,17 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
 
 /*
  * This process reports its mappings in its arena, if other processes trace it. is_start: the
- * program has just started. ENOSPC: the arena has no room; observers must look from outside. In a
- * child of fork(), ptx_mapped_report_child() reports that the child has the mappings of its parent.
+ * program has just started. Returns ENOSPC if the arena has no room; observers must then look at
+ * this process through /proc. In a child of fork(), ptx_mapped_report_child() reports that the
+ * child has the mappings of its parent.
  */
 int ptx_mapped_report(bool is_start);
 void ptx_mapped_report_child(void);
 
 /*
- * Whether this process is a child of a program with threads. Some thread of the parent may have had
- * the dynamic linker's lock at the fork, and in the child no thread releases it. Such a process is
- * looked at from outside, even by itself.
+ * Returns true if this process is a child of a program with threads. Some thread of the parent may
+ * have had the dynamic linker's lock at the fork, and in the child no thread releases it. All
+ * processes look at such a process through /proc, and so does the process itself.
  */
 bool ptx_mapped_linker_may_hang(void);
 
@@ -60,8 +61,8 @@ bool ptx_mapped_linker_may_hang(void);
 void ptx_mapped_report_end(void);
 
 /*
- * The fork handlers call these, for one fork at a time. They keep a look and a fork apart: a child
- * must not inherit the dynamic linker's lock from a look in progress.
+ * The fork handlers call these, for one fork at a time. They make sure that no fork happens during
+ * a look: otherwise the child could inherit the dynamic linker's lock, held by that look.
  */
 void ptx_mapped_before_fork(void);
 void ptx_mapped_after_fork(void);

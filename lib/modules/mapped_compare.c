@@ -2,9 +2,9 @@
 /*
  * modules/mapped_compare.c - compares two looks at a process, and notes the difference.
  *
- * Between two looks a range may have had other files for a while. A time is given to a file only if
- * the file certainly was there. For this process this is often certain, because the dynamic linker
- * counts every object that was loaded or unloaded.
+ * Between two looks a range may have had other files for a while. The notes give a span of time to
+ * a file only if the file certainly was there. For this process this is often certain, because the
+ * dynamic linker counts every object that was loaded or unloaded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +22,15 @@ void ptx_mapped_set_fini(struct ptx_mapped_set *set)
 	set->count = 0;
 }
 
-/* Two reported ranges have no device and inode, so their addresses must be enough. */
+/*
+ * Returns true if two ranges are the same file at the same addresses. Reported ranges have no
+ * device and no inode, so for two of them only the addresses are compared.
+ */
 static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
 
-	/* Neither has a device or an inode. */
+	/* Neither of the two ranges has a device or an inode. */
 	if (a->is_told && b->is_told)
 		return x->start == y->start && x->end == y->end;
 	/*
@@ -38,7 +41,7 @@ static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_ra
 	       a->device == b->device && a->inode == b->inode && !strcmp(x->path, y->path);
 }
 
-/* A linear search: a process has some hundred ranges at most, usually. */
+/* The search is linear, because a process usually has at most some hundred ranges. */
 const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
 					       const struct ptx_mapped_range *range)
 {
@@ -48,13 +51,13 @@ const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
 	return NULL;
 }
 
-/* Whether two ranges of addresses have a byte in common. */
+/* Returns true if two ranges of addresses have a byte in common. */
 static bool mapped_compare_overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
 	return a->start < b->end && b->start < a->end;
 }
 
-/* Whether no range of the set overlaps the mapping. */
+/* Returns true if no range of the set overlaps the mapping. */
 static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
 	for (size_t i = 0; i < set->count; i++)
@@ -66,8 +69,8 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 /*
  * The linker adds objects at the end of its list. If n objects were loaded since the old look, the
  * last n objects of the list may be new. This holds even if they are at the same place: they may
- * have been unloaded and loaded again. An object before one that cannot be unloaded is older than
- * that one.
+ * have been unloaded and loaded again. An object that comes before one that cannot be unloaded is
+ * older than that object, so it is not new.
  */
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)
@@ -82,33 +85,35 @@ static const struct ptx_mapped_range *mapped_compare_stayed(const struct ptx_map
 							    const struct ptx_mapped_set *set,
 							    const struct ptx_mapped_range *range)
 {
-	/* adds is 0 for other processes: there equal ranges count as the same file. */
+	/* For other processes adds is 0. There an equal range counts as the same file. */
 	if (set->adds && may_be_new(old, set, range))
 		return NULL;
 	return ptx_mapped_twin(old, range);
 }
 
-/* Whether the file of a range of the old look stayed mapped up to the new look. */
+/* Returns true if the file of a range of the old look stayed mapped until the new look. */
 static bool mapped_compare_stays(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 				 const struct ptx_mapped_range *range)
 {
 	/* The range of the new look in the same place. */
 	const struct ptx_mapped_range *twin = ptx_mapped_twin(set, range);
 
-	/* A range that may be new is noted as gone, and then as new. */
+	/*
+	 * If the range may be new, the result is false: the file is noted as gone and then as new.
+	 */
 	return twin && !(set->adds && may_be_new(old, set, twin));
 }
 
 /*
- * Whether the two looks show every object that was loaded or unloaded between them. If they do, the
- * counts of the linker have grown by the numbers of new and missing objects. Only this process has
- * such counts.
+ * Returns true if the two looks show every object that was loaded or unloaded between them. If they
+ * do, the counts of the linker have grown by the numbers of new and missing objects. Only this
+ * process has such counts.
  */
 static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set)
 {
 	uint64_t came = 0, went = 0;
 
-	/* Another process: nothing counts its objects. */
+	/* For another process there are no counts. */
 	if (!set->adds)
 		return false;
 	for (size_t i = 0; i < set->count; i++)
@@ -120,7 +125,10 @@ static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_s
 	return set->adds - old->adds == came && set->subs - old->subs == went;
 }
 
-/* Notes that a file is gone, at least a nanosecond after it was there. */
+/*
+ * Notes that a file is gone. The time is at least a nanosecond after the time from which on the
+ * file was there.
+ */
 static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_mapping *mapping,
 		      int64_t when_ns)
 {
@@ -128,15 +136,15 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 
 	gone.kind = PTX_MAPPING_GONE;
 	gone.path = NULL;
-	/* A file that was seen once was mapped for a moment. */
+	/* If the file was seen only once, it counts as mapped for a nanosecond. */
 	gone.from_ns = when_ns > mapping->from_ns ? when_ns : mapping->from_ns + 1;
 	notes->put(notes->to, &gone);
 }
 
 /*
- * A file that is gone was there until the old look, or until the new one if nothing else can have
- * been in its range. A new file is there since the new look, or since the old look if nothing else
- * can have been in its range.
+ * A file that is gone is noted as mapped until the old look. A new file is noted as mapped from the
+ * new look on. If nothing else can have been in the range between the two looks, the noted time is
+ * longer: until the new look, or from the old look on.
  */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)
@@ -182,7 +190,7 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 
 /*
  * A report replaces all ranges that it overlaps. The path is not kept: the report itself is in the
- * log. On ENOMEM the range is unknown.
+ * log. After ENOMEM the set does not have the reported range.
  */
 int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
@@ -192,15 +200,17 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 	for (size_t i = 0; i < set->count; i++)
 		/* The report is newer than every range that it overlaps. */
 		if (!mapped_compare_overlap(&set->range[i].mapping, mapping))
-			/* In place: kept is never greater than i. */
+			/*
+			 * The copy within the array is safe, because kept is never greater than i.
+			 */
 			set->range[kept++] = set->range[i];
 	set->count = kept;
-	/* The report is a look of the process at itself at this time. */
+	/* The report counts as a look that the process made at itself at this time. */
 	set->before_ns = mapping->from_ns;
 	/* A report of kind GONE only removes ranges. */
 	if (mapping->kind != PTX_MAPPING_FILE)
 		return 0;
-	/* One more range; reports are rare. */
+	/* The array grows by one range only, because reports are rare. */
 	more = realloc(set->range, (kept + 1) * sizeof *more);
 	if (!more)
 		return ENOMEM;
@@ -208,7 +218,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 	more += set->count++;
 	memset(more, 0, sizeof *more);
 	more->mapping = *mapping;
-	/* The path of the report is not the set's memory. */
+	/* The path of the report is not in memory of the set, so it is not kept. */
 	more->mapping.path = "";
 	more->is_told = true;
 	return 0;

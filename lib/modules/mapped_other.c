@@ -39,12 +39,15 @@ struct head {
 	uint64_t at; /* in memory: the address of the file's beginning */
 };
 
-/* Parses a number that the character `behind` follows; strtoull() alone would accept signs. */
+/*
+ * Parses a number with the character `behind` after it. Signs are an error, which strtoull() alone
+ * would accept.
+ */
 static bool mapped_other_number(char **at, int base, char behind, uint64_t *value)
 {
 	char *end;
 
-	/* strtoull() would also skip spaces and negate. */
+	/* strtoull() would skip spaces and accept a sign, so these are excluded here. */
 	if (**at == '-' || **at == ' ' || **at == '+')
 		return false;
 	*value = strtoull(*at, &end, base);
@@ -56,7 +59,10 @@ static bool mapped_other_number(char **at, int base, char behind, uint64_t *valu
 	return true;
 }
 
-/* Undoes what the kernel does to a path: \012 for a line feed, and a mark of deleted files. */
+/*
+ * Restores a path as it was before the kernel changed it: the kernel writes \012 for a line feed,
+ * and adds a mark to the path of a deleted file.
+ */
 static char *path_of(char *text)
 {
 	static const char deleted[] = " (deleted)";
@@ -73,20 +79,26 @@ static char *path_of(char *text)
 		}
 	}
 	*to = '\0';
-	/* The mark is indistinguishable from a file name that ends so; a rare, harmless error. */
+	/*
+	 * A file name may really end like the mark. Such a name is shortened by mistake, which is
+	 * rare and harmless.
+	 */
 	len = strlen(text);
 	if (len > sizeof deleted - 1 && !strcmp(text + len - (sizeof deleted - 1), deleted))
 		text[len - (sizeof deleted - 1)] = '\0';
 	return text;
 }
 
-/* Parses a line: START-END PERM OFFSET MAJOR:MINOR INODE   PATH. False: it has another form. */
+/*
+ * Parses a line: START-END PERM OFFSET MAJOR:MINOR INODE PATH. Returns false if the line has
+ * another form.
+ */
 static bool mapped_other_parse(char *text, struct line *line)
 {
 	/* The kernel prints the device in two parts. */
 	uint64_t part_major, part_minor;
 
-	/* Fields that a broken line lacks are zero. */
+	/* If a field is missing in the line, it is 0. */
 	memset(line, 0, sizeof *line);
 	/* An empty or reversed range would break the search for an address. */
 	if (!mapped_other_number(&text, 16, '-', &line->start) ||
@@ -103,7 +115,7 @@ static bool mapped_other_parse(char *text, struct line *line)
 		return false;
 	/* The numbers of the file's device, in the form of stat(). */
 	line->device = makedev((unsigned)part_major, (unsigned)part_minor);
-	/* 0: no file, as for the stack and anonymous memory. */
+	/* The inode is 0 if there is no file, as for the stack and anonymous memory. */
 	line->inode = strtoull(text, &text, 10);
 	/* The path is the rest of the line; it may be empty, and may contain spaces. */
 	text += strspn(text, " ");
@@ -112,9 +124,9 @@ static bool mapped_other_parse(char *text, struct line *line)
 }
 
 /*
- * Reads the whole of /proc/PID/maps. Only the text that the kernel gives in one read is of one
- * state. So a buffer that was full is enlarged and everything is read again. NULL: not permitted,
- * or too long.
+ * Reads the whole of /proc/PID/maps. Only a text that the kernel returns in one read shows the
+ * mappings of one moment. So if the buffer was too small, it is enlarged and everything is read
+ * again. Returns NULL if reading is not permitted, or if the text is too long.
  */
 static char *read_all(uint32_t pid)
 {
@@ -122,13 +134,19 @@ static char *read_all(uint32_t pid)
 	char path[40], *text = NULL;
 	int fd, err;
 
-	/* Opening needs the rights of ptrace (PRIV-02); without them nothing is known. */
+	/*
+	 * To open the file, this process needs the rights of ptrace (PRIV-02). Without them nothing
+	 * is known.
+	 */
 	snprintf(path, sizeof path, "/proc/%u/maps", pid);
-	/* The process has ended, or belongs to another user. */
+	/*
+	 * If the file cannot be opened, the process has ended or belongs to another user, for
+	 * example.
+	 */
 	if (ptx_io_open(path, O_RDONLY, &fd))
 		return NULL;
 	do {
-		/* The size is the other process's choice, so it is bounded. */
+		/* The other process determines the size of the text, so the size is bounded. */
 		char *more = room <= TEXT_MAX ? realloc(text, room) : NULL;
 
 		err = more ? 0 : ENOMEM;
@@ -136,7 +154,7 @@ static char *read_all(uint32_t pid)
 			text = more;
 			err = ptx_io_read_at(fd, text, room - 1, 0, &got);
 		}
-		/* Doubling: few rounds, and the last one reads everything once more. */
+		/* The buffer doubles, so there are few rounds. Each round reads everything anew. */
 		room *= 2;
 	/* If the text is shorter than the buffer, it is complete. */
 	} while (!err && got == room / 2 - 1);
@@ -173,7 +191,7 @@ static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_
 	    elf.e_phentsize != sizeof *header || elf.e_phnum == 0 || elf.e_phnum > HEADERS_MAX ||
 	    !read_head(head, elf.e_phoff, header, elf.e_phnum * sizeof *header))
 		return 0;
-	/* At least 1, as 0 was rejected. */
+	/* The number is at least 1, because 0 was rejected. */
 	return elf.e_phnum;
 }
 
@@ -184,24 +202,24 @@ static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_
  */
 static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapping *mapping)
 {
-	/* On the stack: at most 64 headers of 56 bytes. */
+	/* These headers are on the stack: at most 64 headers of 56 bytes. */
 	ElfW(Phdr) header[HEADERS_MAX];
 	unsigned count = read_headers(head, header), i = 0;
 	uint8_t notes[NOTES_MAX];
 	uint64_t shift;
 
-	/* The segment with the beginning of the file. */
+	/* Finds the segment with the beginning of the file. */
 	while (i < count && (header[i].p_type != PT_LOAD || header[i].p_offset >= 4096))
 		i++;
-	/* No segment has the file's beginning: the base stays as the caller has set it. */
+	/* If no segment has the file's beginning, the base stays as the caller has set it. */
 	if (i >= count)
 		return;
-	/* Modulo 2^64: a hostile file gives a wrong base and nothing worse. */
+	/* The arithmetic is modulo 2^64. A hostile file can only cause a wrong base. */
 	shift = header[i].p_vaddr - header[i].p_offset; /* of the file's beginning */
 	/* An address less the base is an address in the file (FORMAT 3.12). */
 	mapping->base = begins - shift;
 	for (i = 0; !mapping->id_bytes && i < count; i++) {
-		/* In memory a note is at its address, in the file at its offset. */
+		/* In memory a note is at its address, and in the file at its offset. */
 		uint64_t at = head->is_memory ? header[i].p_vaddr - shift : header[i].p_offset;
 
 		/* A larger note is no build-id; the buffer is bounded. */
@@ -213,7 +231,10 @@ static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapp
 	}
 }
 
-/* The memory may be unreadable although the list of mappings is readable, hence the probe. */
+/*
+ * Opens the process's memory. Reading it may be forbidden although the list of mappings can be
+ * read, so the function tries to read a few bytes.
+ */
 static bool open_memory(uint32_t pid, uint64_t begins, struct head *head)
 {
 	char path[40], probe[SELFMAG];
@@ -225,17 +246,17 @@ static bool open_memory(uint32_t pid, uint64_t begins, struct head *head)
 	/* Addresses above this cannot be file offsets of pread(). */
 	if (begins > INT64_MAX || ptx_io_open(path, O_RDONLY, &head->fd))
 		return false;
-	/* Opening succeeds even where reading is not permitted. */
+	/* Opening may succeed although reading is not permitted. */
 	if (read_head(head, 0, probe, sizeof probe))
 		return true;
-	/* No permission for the memory; the caller tries the file. */
+	/* This process has no permission to read the memory. The caller tries the file. */
 	ptx_io_close(head->fd);
 	return false;
 }
 
 /*
- * Opens the file below the root of the process. O_NONBLOCK and O_NOCTTY: the path may lead to a
- * pipe or a terminal meanwhile.
+ * Opens the file below the root of the process. O_NONBLOCK and O_NOCTTY are set, because the path
+ * may lead to a pipe or a terminal by now.
  */
 static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 {
@@ -245,7 +266,10 @@ static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 	/* Offsets are those of the file. */
 	head->is_memory = false;
 	head->at = 0;
-	/* Names in brackets are no files. The root of the process may differ from ours. */
+	/*
+	 * Names in brackets are no files. The path begins at the root of that process, which may
+	 * differ from the root of this one.
+	 */
 	if (*line->path != '/' ||
 	    snprintf(path, sizeof path, "/proc/%u/root%s", pid, line->path) >= (int)sizeof path ||
 	    ptx_io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &head->fd))
@@ -265,7 +289,7 @@ static const struct line *mapped_other_beginning(const struct line *lines, size_
 	for (size_t back = 0; back <= i && back < HEADERS_MAX; back++) {
 		const struct line *line = &lines[i - back];
 
-		/* The same file, by identity and by name. */
+		/* The line must be of the same file, by identity and by name. */
 		if (line->offset == 0 && line->inode == lines[i].inode &&
 		    line->device == lines[i].device && !strcmp(line->path, lines[i].path))
 			return line;
@@ -278,7 +302,7 @@ static void mapped_other_learn(uint32_t pid, const struct line *lines, size_t i,
 			       struct ptx_mapping *mapping)
 {
 	const struct line *begins = mapped_other_beginning(lines, i);
-	/* Modulo 2^64, if the offset is greater than the address. */
+	/* If the offset is greater than the address, the difference is modulo 2^64. */
 	uint64_t at = begins ? begins->start : lines[i].start - lines[i].offset;
 	struct head head;
 
@@ -291,7 +315,10 @@ static void mapped_other_learn(uint32_t pid, const struct line *lines, size_t i,
 	}
 }
 
-/* Splits the text into lines; those that cannot be parsed are left out. NULL without memory. */
+/*
+ * Splits the text into lines, and leaves out those that cannot be parsed. Returns NULL if there is
+ * no memory.
+ */
 static struct line *mapped_other_split(char *text, size_t *count)
 {
 	struct line *line;
@@ -301,25 +328,32 @@ static struct line *mapped_other_split(char *text, size_t *count)
 	/* *count is 0 also if there is no memory for the lines. */
 	*count = 0;
 	for (const char *c = text; *c; c++)
-		/* The lines are counted first: their number is the other process's choice. */
+		/*
+		 * The lines are counted first, because the other process determines their number.
+		 */
 		room += *c == '\n';
-	/* At most TEXT_MAX / 2 lines. */
+	/* The text has at most TEXT_MAX / 2 lines. */
 	line = malloc(room * sizeof *line);
 	for (; line && text && *text && *count < room; text = next) {
 		/* The last line may lack its line feed. */
 		next = strchr(text, '\n');
 		if (next)
 			*next++ = '\0';
-		/* A line that is not valid is overwritten by the next one. */
+		/* If a line is not valid, the next line overwrites its element. */
 		*count += mapped_other_parse(text, &line[*count]);
 	}
 	return line;
 }
 
-/* A process that does not have the arena mapped is another one with a reused id. */
+/*
+ * Returns true if the process has the arena mapped. If it has not, another process has got the id
+ * since.
+ */
 static bool is_ours(const struct ptx_arena *arena, const struct line *line, size_t lines)
 {
-	/* Without a file the arena cannot be recognized, so every process is a stranger. */
+	/*
+	 * If the arena has no file, it cannot be recognized in the lines, so the result is false.
+	 */
 	for (size_t i = 0; arena->inode && i < lines; i++)
 		/* The arena is mapped by every process of the stream. */
 		if (line[i].device == arena->device && line[i].inode == arena->inode)
@@ -334,7 +368,9 @@ static bool is_wanted(const struct line *line)
 	       ((line->inode && *line->path == '/') || !strcmp(line->path, "[vdso]"));
 }
 
-/* Whether a reported part of a file may be this line, which shows whole pages of a file. */
+/*
+ * Returns true if a reported part of a file may be the part in this line. The line has whole pages.
+ */
 static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 {
 	const struct ptx_mapping *part = &told->mapping;
@@ -353,20 +389,20 @@ static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
 					      const struct line *lines, size_t i)
 {
-	/* Filled only for a report that must be compared, since mapped_other_learn() reads files.
+	/* seen is filled only if a report must be compared, since mapped_other_learn() reads files.
 	 */
 	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
 
 	for (size_t k = 0; old && k < old->count; k++) {
 		const struct ptx_mapped_range *told = &old->range[k];
 
-		/* Other addresses or another file. */
+		/* The report is for other addresses or another file. */
 		if (!may_be(told, &lines[i]))
 			continue;
 		/* The file of this report was not compared yet. */
 		if (!told->inode)
 			mapped_other_learn(pid, lines, i, &seen);
-		/* If one of the two build-ids is missing, the report is believed. */
+		/* If one of the two build-ids is missing, the report counts as right. */
 		if (told->inode || !seen.id_bytes || !told->mapping.id_bytes ||
 		    (seen.id_bytes == told->mapping.id_bytes &&
 		     !memcmp(seen.id, told->mapping.id, seen.id_bytes)))
@@ -393,7 +429,7 @@ static void mapped_other_take(const struct ptx_mapped_set *old, uint32_t pid,
 	range->mapping.path = lines[i].path;
 	/* A report is more exact than a line: it has the program headers' addresses. */
 	known = as_told(old, pid, lines, i);
-	/* The next look compares the addresses of the report again. */
+	/* is_told makes the next look compare the addresses of the report again. */
 	range->is_told = known != NULL;
 	if (!known && old)
 		known = ptx_mapped_twin(old, range);
@@ -452,11 +488,11 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	/* The text is changed in place; the set keeps it for the paths. */
 	line = mapped_other_split(set->text, &lines);
 	if (line && is_ours(arena, line, lines))
-		/* The list is of the right process. */
+		/* is_ours() has shown that the list is that of the right process. */
 		found = mapped_other_fill(old, pid, line, lines, set);
 	/* The paths are in the text, not in the lines. */
 	free(line);
-	/* The set is then empty and owns nothing. */
+	/* If the set is not used, it must be empty and own no memory. */
 	if (found != PTX_MAPPED_NEW)
 		ptx_mapped_set_fini(set);
 	return found;

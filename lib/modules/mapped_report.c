@@ -42,7 +42,10 @@ static void mapped_report_put(void *to, const struct ptx_mapping *mapping)
 		*err = ENOSPC;
 }
 
-/* Whether other processes trace this one. For its own streams this process looks at itself. */
+/*
+ * Returns true if other processes trace this one. For its own streams this process needs no
+ * reports, because it looks at itself.
+ */
 static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
@@ -53,10 +56,16 @@ static bool is_traced(void)
 		       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
 }
 
-/* The last report, unless it is the parent's, or in an arena that the process has left. */
+/*
+ * Returns the last report, or NULL if that is the parent's report or is in an arena that the
+ * process has left.
+ */
 static const struct ptx_mapped_set *mapped_report_known(void)
 {
-	/* An arena that was taken over from a controller has none of the earlier reports. */
+	/*
+	 * If the process has changed to an arena that a controller made, that arena has none of the
+	 * earlier reports.
+	 */
 	if (self.is_seen && self.pid == ptx_process_pid() && self.inode == ptx_arena_self.inode)
 		return &self.set;
 	return NULL;
@@ -84,8 +93,8 @@ static void mapped_report_begin(const struct ptx_mapped_notes *notes, struct ptx
 				    .end = UINT64_MAX, .from_ns = ptx_family_since() };
 
 	/*
-	 * If the time is not known, the time of the look is taken, when the program
-	 * certainly runs.
+	 * If the time is not known, the time of the look is used, because the program certainly
+	 * runs then.
 	 */
 	if (!gone.from_ns)
 		gone.from_ns = set->before_ns;
@@ -112,7 +121,10 @@ static int mapped_report_look(bool is_start)
 	case PTX_MAPPED_NEW:
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
-		/* A report that is not at the start knows nothing of earlier times. */
+		/*
+		 * If the first report is not made at the start, nothing is known about earlier
+		 * times.
+		 */
 		else if (is_start)
 			mapped_report_begin(&notes, &set);
 		else
@@ -135,13 +147,15 @@ static int mapped_report_look(bool is_start)
 	return err;
 }
 
-/* MSan does not know the linker's memory, so it is paused during the look. */
+/*
+ * MemorySanitizer has not seen the stores to the linker's memory, so it is paused during the look.
+ */
 int ptx_mapped_report(bool is_start)
 {
 	int err, saved = errno;
 
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
-		return 0; /* not traced, or another thread reports now */
+		return 0; /* the process is not traced, or another thread reports now */
 	ptx_msan_pause();
 	/* busy is set during the look. It is no lock: a second thread returns at once. */
 	err = mapped_report_look(is_start);
@@ -167,17 +181,22 @@ void ptx_mapped_report_child(void)
 	 */
 	self.had_threads = !ptx_libc_has_one_thread();
 	if (atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire)) {
-		self.is_seen = false; /* a thread of the parent was reporting; its set is useless */
+		/*
+		 * a thread of the parent was making a report at the fork, so its set cannot be used
+		 */
+		self.is_seen = false;
 		memset(&self.set, 0, sizeof self.set);
 	}
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
-	/* There is no report of the parent that the child could inherit. */
+	/*
+	 * If there is no report of the parent that the child could inherit, nothing is to be done.
+	 */
 	if (!self.is_seen || self.inode != ptx_arena_self.inode || !is_traced())
 		return;
 	/* If the family does not know when the child began, the report says that it begins now. */
 	if (!child.from_ns)
 		child.from_ns = ptx_clock_realtime();
-	/* From now on the parent's set is known to be this process's own. */
+	/* The parent's set is this process's own set from now on. */
 	if (!ptx_maps_put(&ptx_arena_self.lists->maps, &child))
 		self.pid = child.pid;
 }

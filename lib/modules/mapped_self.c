@@ -33,7 +33,7 @@ enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 
 static _Atomic uint32_t gate;
 
-/* Returns false if another look or a fork is in progress. */
+/* Sets the gate to as. Returns false if another look or a fork is in progress. */
 static bool mapped_self_enter(enum gate as)
 {
 	uint32_t open = GATE_OPEN;
@@ -50,15 +50,15 @@ static void mapped_self_leave(void)
 }
 
 /*
- * A look takes microseconds. If it is stuck behind the linker's lock, the fork continues after a
- * bounded wait, because the program must not be blocked.
+ * A look takes microseconds. If the look has to wait for the linker's lock, the fork continues
+ * after a bounded wait, because the program must not be blocked.
  */
 void ptx_mapped_before_fork(void)
 {
 	/* No thread wakes this word: the nap ends by its timeout. */
 	_Atomic uint32_t never = 0;
 
-	/* At most 20 ms in all, and usually none. */
+	/* The loop waits at most 20 ms in all, and usually not at all. */
 	for (int i = 0; i < WAITS_MOST && !mapped_self_enter(GATE_FORK); i++)
 		ptx_futex_nap(&never, 0, WAIT_NS);
 }
@@ -83,16 +83,19 @@ struct walk {
 	bool is_same, is_blind, is_over;
 };
 
-/* Executable segments only: others have no functions. */
+/* Returns true for an executable segment. Other segments have no functions. */
 static bool is_code(const ElfW(Phdr) *header)
 {
 	return header->p_type == PT_LOAD && header->p_flags & PF_X && header->p_memsz;
 }
 
-/* An upper bound for the path of an object; a relative name needs the working directory. */
+/*
+ * Returns an upper bound for the length of an object's path. For a relative name it includes the
+ * working directory.
+ */
 static size_t most_text(const struct walk *walk, const struct dl_phdr_info *object)
 {
-	/* The program itself. */
+	/* An object without a name is the program itself. */
 	if (!object->dlpi_name || !*object->dlpi_name)
 		return strlen(walk->executable) + 1;
 	/* An absolute name is stored as it is. */
@@ -102,7 +105,8 @@ static size_t most_text(const struct walk *walk, const struct dl_phdr_info *obje
 
 /*
  * The first pass. An old C library does not count loads and unloads. Without these counts no change
- * can be noticed, so nothing is reported. A result other than 0 ends the pass.
+ * can be noticed, so nothing is reported. If this function returns another value than 0,
+ * dl_iterate_phdr() ends the pass.
  */
 static int mapped_self_count(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
@@ -119,25 +123,28 @@ static int mapped_self_count(struct dl_phdr_info *object, size_t bytes, void *ar
 	/* Nothing was loaded or unloaded since the old look: the pass can end at once. */
 	if (walk->old && walk->old->adds == object->dlpi_adds &&
 	    walk->old->subs == object->dlpi_subs) {
-		/* Non-zero ends the pass. */
+		/* A result that is not zero ends the pass. */
 		walk->is_same = true;
 		return 1;
 	}
 	for (int i = 0; i < object->dlpi_phnum; i++)
-		/* A range per executable segment. */
+		/* Each executable segment becomes a range. */
 		walk->ranges += is_code(&object->dlpi_phdr[i]);
 	/* mapped_self_gather() needs at most this much text, unless the objects change. */
 	walk->text += most_text(walk, object);
 	return 0;
 }
 
-/* Whether this part is inside a readable segment, and so in memory while the lock is held. */
+/*
+ * Returns true if this part is inside a readable segment. Then it is in memory while the linker's
+ * lock is held.
+ */
 static bool is_readable(const struct dl_phdr_info *object, const ElfW(Phdr) *part)
 {
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
 
-		/* Compared without sums, so that no hostile header can overflow. */
+		/* The comparison needs no sums, so that no hostile header can cause an overflow. */
 		if (load->p_type == PT_LOAD && load->p_flags & PF_R &&
 		    part->p_vaddr >= load->p_vaddr && part->p_memsz <= load->p_filesz &&
 		    part->p_vaddr - load->p_vaddr <= load->p_filesz - part->p_memsz)
@@ -146,7 +153,7 @@ static bool is_readable(const struct dl_phdr_info *object, const ElfW(Phdr) *par
 	return false;
 }
 
-/* The first build-id of the object's notes; 0 bytes if there is none. */
+/* Stores the first build-id in the object's notes, and returns its length; 0 if there is none. */
 static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 {
 	size_t bytes = 0;
@@ -167,8 +174,8 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 }
 
 /*
- * Objects that are never unloaded: this library, which is linked so, and the linker itself, which
- * is the last object that is there at the start.
+ * Returns true for an object that is never unloaded. These are this library, because of an option
+ * of its link, and the linker itself, which is the last object in the list at the start.
  */
 static bool is_pinned(const struct dl_phdr_info *object)
 {
@@ -181,7 +188,7 @@ static bool is_pinned(const struct dl_phdr_info *object)
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
 
-		/* Unsigned: an address before the segment gives a great difference. */
+		/* The difference is unsigned, so it is large for an address before the segment. */
 		if (load->p_type == PT_LOAD && here - load->p_vaddr < load->p_memsz)
 			return true;
 	}
@@ -189,8 +196,9 @@ static bool is_pinned(const struct dl_phdr_info *object)
 }
 
 /*
- * Stores the path of an object. The linker has "" for the program, and for others the name with
- * which they were loaded, which may be relative to the working directory. NULL: it is too long.
+ * Stores the path of an object. The linker's name of the program is "". The other objects have the
+ * name with which they were loaded, which may be relative to the working directory. Returns NULL if
+ * the path is too long.
  */
 static const char *put_path(struct walk *walk, const struct dl_phdr_info *object)
 {
@@ -202,7 +210,7 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	/* The names that C libraries give to the vdso; maps has "[vdso]". */
 	if (!strncmp(name, "linux-vdso", 10) || !strncmp(name, "linux-gate", 10))
 		name = "[vdso]";
-	/* A direct system call: getcwd() of the C library may allocate memory. */
+	/* This is a direct system call, because getcwd() of the C library may allocate memory. */
 	else if (*name != '/' && strchr(name, '/') &&
 		 syscall(SYS_getcwd, to, PTX_MAPPING_PATH_BYTES) > 0 && *to == '/') {
 		/* The directory has no slash at its end, except for the root. */
@@ -235,13 +243,13 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 		walk->is_over = true;
 		return 1;
 	}
-	/* The last such object counts: all before it are at least as old. */
+	/* The last such object is stored, because all objects before it are at least as old. */
 	if (is_pinned(object))
 		set->pinned = set->objects;
 	base.path = put_path(walk, object);
 	/* The object has no ranges, but keeps its position in the list. */
 	if (!base.path) {
-		/* Counted like every object, because positions must agree with adds. */
+		/* The object is counted, because positions in the list must agree with adds. */
 		set->objects++;
 		return 0;
 	}
@@ -277,7 +285,10 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 	return 0;
 }
 
-/* One attempt. NOTHING after a change between the passes; the caller tries again. */
+/*
+ * Makes one attempt. If the objects have changed between the passes, the result is NOTHING, and the
+ * caller tries again.
+ */
 static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 {
 	struct ptx_mapped_set *set = walk->set;
@@ -290,10 +301,10 @@ static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 	/* No range was stored; the old set stays valid. */
 	if (walk->is_same)
 		return PTX_MAPPED_SAME;
-	/* No counts, or no code: nothing useful can be noted. */
+	/* Without counts or without executable segments, nothing useful can be noted. */
 	if (walk->is_blind || !walk->ranges)
 		return PTX_MAPPED_NOTHING;
-	/* More than a log keeps (FORMAT 3.12). */
+	/* The process has more ranges or longer paths than a log keeps (FORMAT 3.12). */
 	if (walk->ranges > PTX_MAPPED_RANGES || walk->text > PTX_MAPPING_PATHS_MAX)
 		return PTX_MAPPED_TOO_MUCH;
 	/* The memory is allocated while the linker's lock is free. */
@@ -312,7 +323,10 @@ static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 	return PTX_MAPPED_NOTHING;
 }
 
-/* A few attempts: another look or a fork ends soon, and so do loads of libraries. */
+/*
+ * The function makes a few attempts, because another look, a fork or the loading of libraries ends
+ * soon.
+ */
 enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const char *executable,
 				      struct ptx_mapped_set *set)
 {
@@ -322,7 +336,7 @@ enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const ch
 
 	memset(set, 0, sizeof *set);
 	for (int i = 0; i < TRIES && found == PTX_MAPPED_NOTHING; i++) {
-		/* Another thread looks or forks: try again a little later. */
+		/* Another thread looks or forks. This thread tries again a little later. */
 		if (!mapped_self_enter(GATE_LOOK)) {
 			ptx_futex_nap(&never, 0, WAIT_NS);
 			continue;

@@ -16,7 +16,8 @@ struct ptx_mapped_range {
 	struct ptx_mapping mapping; /* its path is in the set's text */
 	uint64_t device, inode;     /* 0: unknown */
 	bool is_told;               /* reported by the process itself; its path is not kept */
-	size_t object;              /* own process: its position in the dynamic linker's list */
+	/* this process only: position of the object in the dynamic linker's list */
+	size_t object;
 	bool heads;                 /* the first range of its object */
 };
 
@@ -24,7 +25,8 @@ struct ptx_mapped_set {
 	struct ptx_mapped_range *range;
 	size_t count;
 	char *text;
-	size_t objects;      /* own process: number of objects, those without code too */
+	/* this process only: number of objects, including those without code */
+	size_t objects;
 	size_t pinned;       /* the last object that is never unloaded; those before it are older */
 	uint64_t adds, subs; /* number of objects ever loaded and unloaded */
 	int64_t before_ns, after_ns; /* times before and after the look */

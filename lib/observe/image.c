@@ -16,8 +16,8 @@ static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, ui
 	bool done = ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
 
 	/*
-	 * Acquire: the caller may read something again to see whether this copy is of one state.
-	 * That second read must not be moved before this one.
+	 * acquire: to see whether this copy is of one state, the caller may read something a second
+	 * time. The second read must not be moved before this one.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	return done;

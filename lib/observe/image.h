@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * observe/image.h - the bytes of an arena: in the file that processes share, in the backing file of
- * a stream, or in a copy of one of them, as the tool makes it of a core dump.
+ * a stream, or in a copy of one of them, which the tool makes from a core dump.
  *
  * Bytes are copied out and never mapped. If the owner changes, overwrites or gives back memory
- * meanwhile, a number may be wrong, and nothing worse happens. Reading does not make memory present
- * that was given back.
+ * meanwhile, a number may be wrong, and nothing worse happens. Memory that was given back does not
+ * become present by reading.
  *
  * Threads   any; an image is constant while it is used.
  */
@@ -34,8 +34,8 @@ struct ptx_image {
 };
 
 /*
- * Whether a region may be at this offset. A file that no process writes may be incomplete and end
- * among the chunks of the region. Then the chunks before its end can be read.
+ * Returns true if a region may be at this offset. A file that no process writes may be incomplete
+ * and may end among the chunks of the region. Then the chunks before its end can be read.
  */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry);

@@ -3,8 +3,8 @@
  * observe/look.c - copies the state of an arena's streams.
  *
  * No step waits for another process or changes shared memory. Each number is copied once and then
- * bounded. The attachment's word is compared before and after, so that the state is that of one
- * stream; its numbers may be of slightly different moments.
+ * bounded. The attachment's word is compared before and after the copy, so that the state is that
+ * of one stream. The numbers may be of slightly different moments.
  */
 #include "observe/look.h"
 
@@ -27,20 +27,20 @@ struct looking {
 	bool is_arena;
 };
 
-/* Shortens the calls in this file. */
+/* This function only makes the calls in this file shorter. */
 static bool look_copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	return image->copy(image, to, bytes, offset);
 }
 
 /*
- * Whether the stream is still the one that was copied: its word, with the generation, is unchanged.
- * So the region was not given to another stream meanwhile.
+ * Returns true if the stream is still the one that was copied: its word, which has the generation,
+ * is unchanged. So the region was not given to another stream meanwhile.
  */
 static bool is_still_there(const struct ptx_image *image, const struct ptx_attachment *copied,
 			   unsigned bit)
 {
-	/* Only the word is read again; the facts are of its generation if it is unchanged. */
+	/* Only the word is read again. If it is unchanged, the facts belong to its generation. */
 	uint64_t word;
 
 	return look_copy(image, &word, sizeof word,
@@ -50,11 +50,11 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 }
 
 /*
- * Counts all records of a ring. The chunk that the ring's writer fills says how many records the
- * ring had before this chunk, modulo 2^32. The chunk's head has the number of records in the chunk.
- * The ring's own count may still lack the records of the chunk before, so it gives only the upper
- * half of the sum. Returns false if the chunk is in another use by now; the caller then reads the
- * ring again.
+ * Counts all records of a ring. The header of the chunk that the ring's writer fills has the number
+ * of the ring's records before this chunk, modulo 2^32. The chunk's head has the number of records
+ * in the chunk. The ring's own count may still lack the records of the chunk before, so it gives
+ * only the upper half of the sum. Returns false if the chunk has been reused meanwhile; the caller
+ * then reads the ring again.
  */
 static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)
@@ -84,7 +84,10 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	return true;
 }
 
-/* A ring whose writer changes chunks all the time is counted as it was at the last attempt. */
+/*
+ * If the writer of a ring changes chunks all the time, the ring counts as it was at the last
+ * attempt.
+ */
 static void count_records(const struct ptx_image *image, const struct ptx_look *look,
 			  uint32_t rings, struct ptx_look_stream *stream)
 {
@@ -92,7 +95,10 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 		struct ptx_ring ring = look->ring[i];
 		uint64_t records;
 
-		/* A failed attempt reads the ring again, as its writer has changed the chunk. */
+		/*
+		 * After a failed attempt the ring is read again, because its writer has changed to
+		 * another chunk.
+		 */
 		for (int try = 0; try < COUNT_TRIES && !count_ring(image, stream, &ring, &records);
 		     try++)
 			if (!look_copy(image, &ring, sizeof ring,
@@ -104,7 +110,7 @@ static void count_records(const struct ptx_image *image, const struct ptx_look *
 	}
 }
 
-/* Returns the lesser of two numbers: a number of shared memory and its bound. */
+/* Returns a number from shared memory, or its bound if the number is greater. */
 static uint32_t at_most(uint32_t number, uint32_t bound)
 {
 	return number < bound ? number : bound;
@@ -146,11 +152,14 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
 	bytes = bytes_below(g, chunks, large);
-	/* The counts may be of another moment than the numbers. */
+	/*
+	 * The counts of free chunks may be of another moment than the number of chunks, so the
+	 * result is bounded.
+	 */
 	left = (size_t)(free_chunks - free_small) * g->chunk_bytes +
 	       (size_t)free_small * g->small_bytes;
 	left = left < bytes ? left : bytes;
-	/* If there are no chunks, the creator has given the memory back. */
+	/* If the number of chunks is 0, the creator has given the memory back. */
 	if (chunks != 0 && kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
 		left += bytes_below(g, most, large) - bytes;
 		bytes = bytes_below(g, most, large);
@@ -170,7 +179,10 @@ static void note_region(const struct ptx_region *region, struct ptx_look_stream 
 	stream->overrun = atomic_load_explicit(&region->overrun, memory_order_relaxed) != 0;
 	stream->looped = atomic_load_explicit(&region->looped, memory_order_relaxed) != 0;
 	note_chunks(region, stream);
-	/* Sums over types; hostile counts may wrap around, which only shows a wrong number. */
+	/*
+	 * The losses of all types are added. If the counts are hostile, a sum may wrap around, and
+	 * only the shown number is wrong.
+	 */
 	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			stream->lost[loss] += atomic_load_explicit(&region->lost_type[loss][type],
@@ -208,7 +220,7 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 
 	uint32_t rings;
 
-	/* A size that gives no geometry cannot be that of a stream. */
+	/* If ptx_ring_plan() fails, no stream can have these sizes. */
 	if (ptx_ring_plan(attachment->stream_size, attachment->max_data_size, attachment->rings,
 			  &stream->geometry) != 0 ||
 	    !ptx_image_holds(image, attachment->offset, &stream->geometry) ||
@@ -217,7 +229,7 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 	rings = atomic_load_explicit(&look->region.rings, memory_order_relaxed);
 	/* look->ring has room for PTX_RINGS, which no geometry exceeds. */
 	rings = rings < stream->geometry.rings ? rings : stream->geometry.rings;
-	/* All rings are copied at once, by one read instead of a thousand. */
+	/* All rings are copied by one read instead of a thousand. */
 	if (!look_copy(image, look->ring, rings * sizeof *look->ring,
 		       attachment->offset + stream->geometry.rings_at))
 		return false;
@@ -229,8 +241,8 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 }
 
 /*
- * The creator's process id: the kernel knows which process holds the lock of the place, and returns
- * its id in the name space of this process.
+ * Returns the creator's process id. The kernel knows which process holds the lock of the place, and
+ * returns the id that this process has in the caller's name space.
  */
 static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 {
@@ -259,7 +271,7 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 	if (ptx_attachment_state(atomic_load_explicit(&attachment->word, memory_order_relaxed)) !=
 	    PTX_ATTACHMENT_ATTACHED)
 		return;
-	/* All is zeroed, because counts are added up below. */
+	/* The structure is zeroed, because counts are added up below. */
 	memset(stream, 0, sizeof *stream);
 	stream->bit = bit;
 	memcpy(&stream->attachment, attachment, sizeof *attachment);
@@ -272,7 +284,7 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 		look->streams++;
 }
 
-/* Not zeroed: ptx_look_at_image() sets each part that a caller may read. */
+/* The memory is not zeroed, because ptx_look_at_image() sets each part that a caller may read. */
 struct ptx_look *ptx_look_new(void)
 {
 	return aligned_alloc(_Alignof(struct ptx_look), sizeof(struct ptx_look));
@@ -281,7 +293,7 @@ struct ptx_look *ptx_look_new(void)
 /* Magic and version are compared first: an arena of another version has another layout. */
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 {
-	/* Also after a failure the object is valid and has no streams. */
+	/* So after a failure, too, the object is valid and has no streams. */
 	look->streams = 0;
 	if (!look_copy(image, &look->control, sizeof look->control, 0) ||
 	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
@@ -302,7 +314,7 @@ static void look_at_arena(void *arg, const struct ptx_arena *arena)
 	struct looking *looking = arg;
 	struct ptx_image image;
 
-	/* The descriptor is closed, so nothing can be read. is_arena stays false. */
+	/* If the descriptor is closed, nothing can be read, and is_arena stays false. */
 	if (ptx_arena_fd(arena) < 0)
 		return;
 	ptx_image_of_file(&image, arena->fd);

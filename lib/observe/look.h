@@ -25,7 +25,7 @@ struct ptx_look_stream {
 	uint64_t state;
 	bool overrun, looped;
 	uint32_t chunks, free_chunks; /* free_chunks <= chunks */
-	uint64_t recorded;            /* by the writers' own count */
+	uint64_t recorded;            /* number of records, as the writers count them */
 	uint64_t lost[PTX_WRITER_LOSSES];
 };
 

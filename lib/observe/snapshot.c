@@ -7,7 +7,8 @@
  *	settle   copy the words again, and the cut; then the counts
  *
  * A chunk whose word has the same generation before and after was not reused in between, so its
- * bytes are those of its ring (DESIGN 1, C1). Other chunks are lost to the copy, and are counted.
+ * bytes are those of its ring (DESIGN 1, C1). Other chunks are not in the copy, and their events
+ * are counted as lost.
  */
 #include "observe/snapshot.h"
 
@@ -23,10 +24,10 @@
 #include "observe/snapshot_private.h"
 
 /*
- * Bounds for a stream whose writers never let the copy succeed, or whose memory is hostile: numbers
- * of attempts, pauses between them, and total times. HELD_BACK_NS is how far a writer may hold the
- * moment back before the copy waits for this writer. Without a barrier the moment is NO_BARRIER_NS
- * earlier, which is longer than stores stay in a processor's buffer.
+ * Bounds for the case that the writers never let the copy succeed, or that the memory is hostile:
+ * numbers of attempts, pauses between them, and total times. If a writer holds the moment back by
+ * more than HELD_BACK_NS, the copy waits for this writer. Without a barrier the moment is
+ * NO_BARRIER_NS earlier, which is longer than stores stay in a processor's buffer.
  */
 #define TRIES         200
 #define COUNT_TRIES   10
@@ -59,7 +60,7 @@ static uint32_t rings_of(const struct ptx_taking *taking)
 }
 
 /*
- * Returns the time of the last published record of a chunk. The head says where the records end.
+ * Returns the time of the last published record of a chunk. The head gives the end of the records.
  * The head and the length of each record are bounded by the room of a chunk. If there is no memory,
  * the result is the time at which the chunk was opened, which is earlier and therefore safe.
  */
@@ -82,13 +83,16 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 	if (!bytes || !snapshot_copy(taking, bytes, end, at + sizeof *chunk))
 		end = 0;
 	for (uint32_t i = 0; i + sizeof(struct ptx_record) <= end;) {
-		/* Times of one writer do not decrease, so the last record has the greatest. */
+		/*
+		 * The times of one writer do not decrease, so the last record has the greatest
+		 * time.
+		 */
 		last = ptx_record_time(bytes + i);
 		/* i grows by at least the size of a record's header, so the loop ends. */
 		i += (uint32_t)ptx_record_size(
 			ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
 	}
-	/* free() of NULL, where memory was short, does nothing. */
+	/* bytes is NULL if memory was short; free() then does nothing. */
 	free(bytes);
 	return last;
 }
@@ -106,12 +110,15 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	struct ptx_ring state;
 	uint64_t link, at;
 
-	/* A ring that cannot be read holds nothing back. */
+	/* If a ring cannot be read, it does not hold the moment back. */
 	if (!snapshot_copy(taking, &state, sizeof state, g->rings_at + ring * sizeof state))
 		return now;
 	link = atomic_load_explicit(&state.current, memory_order_relaxed);
 	at = ptx_ring_chunk_at(g, ptx_link_number(link));
-	/* No chunk, an impossible one, or a writer that is outside of a trace point. */
+	/*
+	 * The result is `now` if the ring has no chunk or an impossible one, or if its writer is
+	 * outside of a trace point.
+	 */
 	if (!link || ptx_link_number(link) >= g->chunks_max ||
 	    !snapshot_copy(taking, &chunk, sizeof chunk, at) || chunk.window == UINT64_MAX ||
 	    chunk.window < chunk.head)
@@ -122,22 +129,25 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 /* Converts a short time to ticks, in 128 bits, because the rate of the region may be any number. */
 static uint64_t ticks_of(const struct ptx_taking *taking, uint64_t ns)
 {
-	/* The rate is not checked yet: a wrong one only makes the copy wait longer or shorter. */
+	/* The rate is not checked yet. A wrong rate only changes how long the copy waits. */
 	uint64_t hz = taking->snapshot->rings.region->calibration.hz;
 
 	return (uint64_t)((unsigned __int128)ns * hz / (uint64_t)PTX_NS_PER_S);
 }
 
-/* Bounds the time of the search: a region may claim many rings with many records. */
+/*
+ * Returns true if the time for the search of a moment is used up. The bound is needed, because a
+ * hostile region may seem to have many rings with many records.
+ */
 static bool is_late(const struct ptx_taking *taking)
 {
 	return ptx_clock_monotonic() > taking->late;
 }
 
 /*
- * Computes the moment. The caller has read the clock. This function runs the barrier and then takes
- * the least bound of all rings. An event that was stamped before the clock was read is then
- * visible, or its writer is still inside of the trace point.
+ * Computes the moment. The caller has read the clock. This function runs the barrier. After that,
+ * an event that was stamped before the clock was read is visible, or its writer is still inside of
+ * the trace point. So the function takes the least bound of all rings.
  */
 static int look_at_writers(struct ptx_taking *taking)
 {
@@ -178,7 +188,7 @@ static int look_at_writers(struct ptx_taking *taking)
 static int find_moment(struct ptx_taking *taking)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
-	/* The clock that stamps the stream's events; this process may use another one. */
+	/* The clock that stamps the stream's events. This process may use another clock. */
 	const bool counter = snapshot->control.clock == PTX_ARENA_CLOCK_COUNTER;
 	_Atomic uint32_t never = 0;
 	int err;
@@ -190,15 +200,21 @@ static int find_moment(struct ptx_taking *taking)
 		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &snapshot->now))
 			return 0;
 		err = look_at_writers(taking);
-		/* The moment is close enough to the present time. */
+		/* If the moment is close enough to the present time, the search ends. */
 		if (err || snapshot->now.ticks - snapshot->moment <= ticks_of(taking, HELD_BACK_NS))
 			return err;
-		/* Some writer is stopped inside: the copy is made without its event. */
+		/*
+		 * If a writer seems to be stopped inside of its trace point, the copy is made
+		 * without its event.
+		 */
 		if (taking->naps++ >= INSIDE_NAPS || is_late(taking)) {
 			snapshot->moment = snapshot->now.ticks;
 			return 0;
 		}
-		/* A futex with a timeout: nanosleep() would be a cancellation point. */
+		/*
+		 * The pause is a futex with a timeout, because nanosleep() would be a cancellation
+		 * point.
+		 */
 		ptx_futex_nap(&never, 0, INSIDE_NAP_NS);
 	}
 }
@@ -213,12 +229,12 @@ static bool snapshot_spend(struct ptx_taking *taking, uint64_t bytes)
 	return true;
 }
 
-/* Leaves a chunk out, reports why, and notes that the counts are not exact. */
+/* Leaves a chunk out of the copy, reports the reason, and notes that the counts are not exact. */
 static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char *why)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
 
-	/* The word 0 belongs to a chunk without ring, so the copy does not contain the chunk. */
+	/* The word 0 means that the chunk has no ring, so the copy does not contain the chunk. */
 	taking->word[number] = 0;
 	taking->snapshot->is_even = false;
 	ptx_image_fault(taking->image, taking->region + ptx_ring_chunk_at(g, number),
@@ -242,7 +258,10 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 	if (end > room)
 		end = room;
-	/* The head was read first. With acquire, the records before it are then published. */
+	/*
+	 * The head was read before the records. Because of the acquire order, all records up to the
+	 * head are published then.
+	 */
 	atomic_thread_fence(memory_order_acquire);
 	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
 	if (!snapshot_spend(taking, end))
@@ -282,7 +301,7 @@ static bool copy_chunks(struct ptx_taking *taking)
 		 * A chunk that a running writer is overwriting has no valid content. If that writer
 		 * has died, the chunk still has the records that it had not overwritten.
 		 */
-		/* Other chunks have no records of any ring. */
+		/* Chunks in other states have no records of any ring. */
 		if (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED ||
 		    (state == PTX_CHUNK_OPENING && !taking->image->is_live))
 			copy_chunk(taking, i);
@@ -306,7 +325,9 @@ static bool copy_skips(struct ptx_taking *taking)
 	return !taking->image->is_live;
 }
 
-/* Copies the head of the region, all rings, and the slots in use; slot 0 always is. */
+/*
+ * Copies the head of the region, all rings, and the slots that are in use. Slot 0 is always in use.
+ */
 static bool copy_counts(struct ptx_taking *taking)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
@@ -322,7 +343,7 @@ static bool copy_counts(struct ptx_taking *taking)
 	       copy_skips(taking);
 }
 
-/* Whether the reader has delivered nothing since the counts were copied. */
+/* Returns true if the reader has delivered nothing since the counts were copied. */
 static bool is_unmoved(const struct ptx_taking *taking)
 {
 	/* The number of delivered events only grows. */
@@ -337,8 +358,8 @@ static bool is_unmoved(const struct ptx_taking *taking)
 /*
  * Copies the words again, then the cut, and then the counts. The words come first: a chunk that is
  * overwritten after the words were copied remains in the copy, even if the counts also have its
- * events as lost. While a reader delivers, the counts are not of one moment; the counts are then
- * copied again, and at last accepted as not exact.
+ * events as lost. If a reader delivers events meanwhile, the counts are not of one moment. Then
+ * they are copied again. After some attempts they are accepted as not exact.
  */
 static int snapshot_settle(struct ptx_taking *taking)
 {
@@ -379,19 +400,19 @@ static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t ge
 		return EIO;
 	memcpy(&snapshot->attachment, &snapshot->control.attachment[bit],
 	       sizeof snapshot->attachment);
-	/* CLAIMED or another generation: the stream has ended. */
+	/* If the place is CLAIMED or has another generation, the stream has ended. */
 	return atomic_load_explicit(&snapshot->attachment.word, memory_order_relaxed) ==
 			       ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED)
 		       ? 0
 		       : ESRCH;
 }
 
-/* Makes one attempt to copy the stream. is_even becomes false where a count cannot be exact. */
+/* Makes one attempt to copy the stream. is_even becomes false if a count cannot be exact. */
 static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
 
-	/* The steps below make is_even false where they leave something out. */
+	/* The steps below make is_even false if they leave something out. */
 	taking->snapshot->is_even = true;
 	err = find_moment(taking);
 	if (!err && !copy_chunks(taking))
@@ -414,7 +435,7 @@ static int make_room(struct ptx_taking *taking)
 	struct ptx_geometry g;
 	void *memory;
 
-	/* The three checks of ptx_attachment_plan(), for an image. */
+	/* These are the three checks of ptx_attachment_plan(), made for an image. */
 	if (max_data_size > PTX_RECORD_LEN_MAX ||
 	    ptx_ring_plan(attachment->stream_size, max_data_size, attachment->rings, &g) != 0 ||
 	    !ptx_image_holds(taking->image, attachment->offset, &g)) {
@@ -437,7 +458,9 @@ static int make_room(struct ptx_taking *taking)
 	/* NORESERVE: the address space must not count as memory. */
 	memory = mmap(NULL, g.bytes + g.far_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	/* RLIMIT_AS is too low, or there is no free address space of this size. */
+	/*
+	 * mmap() fails if RLIMIT_AS is too low, or if there is no free address space of this size.
+	 */
 	if (memory == MAP_FAILED)
 		return ENOMEM;
 	ptx_ring_view(&taking->snapshot->rings, memory, &g, max_data_size, attachment->loop != 0);
@@ -451,7 +474,7 @@ static int make_room(struct ptx_taking *taking)
 	return 0;
 }
 
-/* Whether all events up to the moment were overwritten before they were copied. */
+/* Returns true if all events up to the moment were overwritten before they were copied. */
 static bool is_too_late(const struct ptx_snapshot *snapshot)
 {
 	return snapshot->rings.loop && snapshot->moment != UINT64_MAX &&
@@ -461,7 +484,8 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
 
 /*
  * Repeats the copy while a LOOP stream overwrites all of it, and then makes it readable. The
- * description of the stream and the attachment are copied last, which proves the generation.
+ * description of the stream is copied after that. Last, the attachment is copied again, to see
+ * whether the generation is still the same.
  */
 static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
@@ -475,11 +499,12 @@ static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t gener
 		/* Each attempt has the whole budget again. */
 		taking->budget = budget;
 		err = copy_stream(taking);
-		/* Only an overwritten copy is repeated. */
+		/* The copy is repeated only if events were overwritten. */
 		if (err || !is_too_late(snapshot))
 			break;
 		/*
-		 * The pause helps on a busy machine: a thread that has slept runs soon afterwards.
+		 * On a busy machine the pause helps, because the system lets a thread that has
+		 * slept run soon.
 		 */
 		err = EAGAIN;
 		ptx_futex_nap(&never, 0, TRY_NAP_NS);
@@ -492,7 +517,7 @@ static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t gener
 	return err ? err : ptx_snapshot_order(taking);
 }
 
-/* The working memory is freed in any case; the copy stays only after success. */
+/* The working memory is freed in any case; the copy is kept only after a success. */
 int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
 		      struct ptx_snapshot **result)
 {

@@ -5,10 +5,10 @@
  *
  * The observer stops no process and delivers no event. The copy has what a reader would have got at
  * that moment: the undelivered events of every ring up to the moment, except those that were
- * overwritten while the copy was made. DESIGN 1 shows why it has no hole.
+ * overwritten while the copy was made. DESIGN 1 shows why no event is missing in between.
  *
- * Everything in the copy has been checked: chunks are in the order of their rings, heads are behind
- * whole records, links lead forward. Parts that had to be left out are counted.
+ * Everything in the copy has been checked: the chunks of a ring are in order, each head is behind a
+ * whole record, and links lead to younger chunks only. Records that had to be left out are counted.
  *
  * Threads   any, each with a copy of its own.
  */

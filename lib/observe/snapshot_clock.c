@@ -20,7 +20,10 @@
 #define BACK_S      10
 #define REALTIME_MAX (INT64_C(1) << 62)
 
-/* Whether an anchor is possible. The bounds leave room for sums of two of them. */
+/*
+ * Returns true if an anchor is possible. The bounds are so low that a sum of two such values does
+ * not overflow.
+ */
 static bool is_moment(const struct ptx_anchor *anchor)
 {
 	return anchor->ticks > 0 && anchor->ticks < TICKS_MAX && anchor->realtime_ns > 0 &&
@@ -28,8 +31,8 @@ static bool is_moment(const struct ptx_anchor *anchor)
 }
 
 /*
- * Whether an anchor follows the one of the creation within the greatest span. The two anchors
- * define the length of a tick, so the later one must have more ticks.
+ * Returns true if an anchor is after that of the creation, and within the greatest span. The two
+ * anchors define the length of a tick, so the later one must have more ticks.
  */
 static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
 {
@@ -43,9 +46,9 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 }
 
 /*
- * For a stream that no process writes: takes the present time as one more anchor. This is possible
- * only on the machine where the stream was written, before its next boot. The boot id shows whether
- * this is so.
+ * If no process writes the stream, takes the present time as one more anchor. This is possible only
+ * on the machine where the stream was written, before its next boot. The boot id shows whether this
+ * is so.
  */
 static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {
@@ -62,9 +65,10 @@ static void know_now(const struct ptx_taking *taking, const struct ptx_calibrati
 }
 
 /*
- * Without a valid calibration the times begin at the creation, with a tick of a nanosecond: the
- * order of events is right, and their distances are wrong by a factor. In any case, if the later
- * anchor contradicts the anchor of the creation, the anchor of the creation replaces it.
+ * If the calibration is not valid, the times begin at the creation, and a tick counts as a
+ * nanosecond. Then the order of events is right, but the spans between them are wrong by a constant
+ * factor. In any case, if the later anchor contradicts the anchor of the creation, the anchor of
+ * the creation replaces it.
  */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span)

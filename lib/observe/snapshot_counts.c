@@ -2,12 +2,15 @@
 /*
  * observe/snapshot_counts.c - checks the counts of losses in a copied region.
  *
- * A ledger adds up all counts. An invented count would not only be wrong: the sum could wrap
- * around, and no log with such a ledger is valid (FORMAT L1, L2).
+ * A ledger adds up all counts. If a hostile process has invented a count, the sum could wrap
+ * around, and a log with such a ledger is not valid (FORMAT L1, L2).
  */
 #include "observe/snapshot_private.h"
 
-/* A thousand million events each second for 13 days; all sums fit. */
+/*
+ * The limit is as many events as a thousand million in each second for 13 days. Sums of such counts
+ * do not overflow.
+ */
 #define COUNT_MAX (UINT64_C(1) << 50)
 
 /* Sets a count that is greater than `most` to 0, reports it, and returns false. */
@@ -26,8 +29,8 @@ static bool snapshot_counts_check(const struct ptx_taking *taking, _Atomic uint6
 }
 
 /*
- * Only slots that the region says are in use can have counts; that number is bounded, too. After a
- * removed count the number of lost events is not exact.
+ * Only the slots that are in use according to the region can have counts. Their number is bounded,
+ * too. If a count was removed, the number of lost events is not exact.
  */
 void ptx_snapshot_check_counts(struct ptx_taking *taking)
 {

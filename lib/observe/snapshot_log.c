@@ -37,14 +37,17 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 		if (link)
 			place->claimed = (uint32_t)atomic_load_explicit(
 				&rings->claimed[ptx_link_number(link)], memory_order_relaxed);
-		/* The thread of the first record may be named by an IDENT record before it. */
+		/*
+		 * ptx_checkpoint_ident() finds the thread of the first record, which may be in an
+		 * IDENT record before it.
+		 */
 		ptx_checkpoint_ident(drain, i, buffer);
 	}
 }
 
 /*
  * Finds out when the stream was running, and stores this as marks. The controller's START and STOP
- * records show this, as far as they are undelivered. The state of the region shows whether the
+ * records show this, unless they were delivered before. The state of the region shows whether the
  * stream was running at the end. If neither is known, the events themselves show that it was
  * running.
  */
@@ -57,9 +60,12 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	bool ran = true;
 	int err = 0;
 
-	/* The stream counts as running until a mark says otherwise. */
+	/* The stream counts as running until a mark shows that it is not. */
 	drain->running = true;
-	/* If the filter excludes START, a STOP that is found would have no end. */
+	/*
+	 * If the filter excludes START, no record would show the end of a STOP, so the records are
+	 * not used.
+	 */
 	if (ptx_region_admits(region, POSIX_TRACE_START))
 		err = ptx_checkpoint_starts(drain, buffer);
 	for (size_t i = 0; i < drain->marks; i++) {
@@ -72,9 +78,12 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 		if (last->ticks > mark.ticks)
 			mark.ticks = last->ticks;
 	}
-	/* The state agrees with the marks, or FULL has its own mark. */
+	/*
+	 * Nothing is to be added if the state agrees with the marks, or if it is FULL, for which
+	 * there is a mark of its own.
+	 */
 	if (err || kind == PTX_FULL || kind == PTX_HELD || ran == (kind == PTX_RUNNING))
-		return err; /* FULL is marked by ptx_drain_sync() */
+		return err; /* ptx_drain_sync() makes the mark of FULL */
 	/*
 	 * The state differs from the last mark: the record of this change was delivered before the
 	 * copy.
@@ -83,7 +92,9 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	return ptx_drain_mark(drain, &mark) ? 0 : ENOMEM;
 }
 
-/* Two anchors give the length of a tick: that of the region, and the present time if known. */
+/*
+ * Two anchors give the length of a tick: that of the region, and the present time if this is known.
+ */
 static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapshot)
 {
 	const struct ptx_calibration *c = &snapshot->calibration;
@@ -102,15 +113,16 @@ static uint64_t time_of(const struct ptx_snapshot *snapshot)
 	uint64_t state = ptx_state_time(
 		atomic_load_explicit(&snapshot->rings.region->state, memory_order_relaxed));
 
-	/* A live stream: no event of the copy is younger. */
+	/* If the stream was live, the copy has a moment, and no event of the copy is younger. */
 	if (snapshot->moment != UINT64_MAX)
 		return snapshot->moment;
 	return state > snapshot->latest ? state : snapshot->latest;
 }
 
 /*
- * Makes a drain that delivers the copy. snapshot_at stops its clock. gap: events were overwritten,
- * so the log begins with OVERFLOW and RESUME. On failure *result must not be used.
+ * Makes a drain that delivers the copy. snapshot_at takes the place of its clock. If events were
+ * overwritten, gap becomes true, so that the log begins with OVERFLOW and RESUME. On failure
+ * *result must not be used.
  */
 static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 {
@@ -125,7 +137,7 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 	if (!err) {
 		/* Names, schemas and objects come from the copy. */
 		drain->arena = &snapshot->arena;
-		/* The cut of the copy then hides overwritten events. */
+		/* With loop set, the drain applies the cut of the copy. */
 		drain->loop = snapshot->rings.loop;
 		drain->is_snapshot = true;
 		drain->snapshot_at = time_of(snapshot);
@@ -135,7 +147,7 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 			drain->loop && atomic_load_explicit(&region->first_overwritten,
 							    memory_order_relaxed) != UINT64_MAX;
 		set_scale(drain, snapshot);
-		/* One source for each ring of the copy. */
+		/* There is one source for each ring of the copy. */
 		if (!ptx_drain_sources(drain, atomic_load_explicit(&region->rings,
 								   memory_order_relaxed)))
 			err = ENOMEM;
@@ -153,7 +165,10 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 	return err;
 }
 
-/* Lines of a ledger, by type or by thread, which are in different structures. */
+/*
+ * An array of lines of a ledger, either by type or by thread. The lines are in different
+ * structures, so the struct has the distance between two of them.
+ */
 struct lines {
 	struct ptx_ledger_line *first;
 	size_t stride, count;
@@ -175,7 +190,7 @@ static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_l
 
 	for (size_t i = 0; i < lines->count; i++)
 		sum += line_at(lines, i)->lost[cause];
-	/* A sum that is less leaves an unattributed rest, which ptx_ledger_close() computes. */
+	/* If the sum is less than the total, ptx_ledger_close() computes the unattributed rest. */
 	if (sum <= total)
 		return;
 	for (size_t i = 0; i < lines->count; i++)
@@ -183,7 +198,10 @@ static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_l
 	rest->lost[cause] = total;
 }
 
-/* The larger sum is right: writers count both, and may be interrupted between the two. */
+/*
+ * The larger of the two sums is right: a writer counts by type and by thread, and may be
+ * interrupted between the two.
+ */
 static uint64_t snapshot_log_counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
 {
 	uint64_t types = 0, threads = 0;
@@ -232,7 +250,7 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 		total->lost[cause] = snapshot_log_counted(ledger, cause);
 	/* The equation of the total holds if called equals this sum (L1). */
 	sum = ptx_ledger_sum(total);
-	/* The condition excludes a difference that would make the column negative. */
+	/* The condition makes sure that the column does not become negative. */
 	if (snapshot->is_even && snapshot->rings.loop &&
 	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
 		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
@@ -240,13 +258,16 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 		snapshot_log_distrust(&types, &ledger->type[0], cause, total->lost[cause]);
 		snapshot_log_distrust(&threads, nobody, cause, total->lost[cause]);
 	}
-	/* Where the number of written records is not exact, the columns decide. */
+	/* If the number of written records is not exact, called is the sum of the columns. */
 	total->called = ptx_ledger_sum(total);
 	/* Sets called of every line, and the unattributed rest. */
 	ptx_ledger_close(ledger);
 }
 
-/* The status of the stream as of the copy; a log of a copy is neither full nor overrun itself. */
+/*
+ * Stores the status that the stream had when it was copied. The log itself is neither full nor
+ * overrun.
+ */
 static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)
 {
 	const struct ptx_region *region = snapshot->rings.region;
@@ -260,7 +281,7 @@ static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_stat
 		kind == PTX_FULL || kind == PTX_HELD || (snapshot->rings.loop && region->looped)
 			? POSIX_TRACE_FULL
 			: POSIX_TRACE_NOT_FULL;
-	/* The words of the copy are not changed by any process now. */
+	/* No other process can change the words of the copy. */
 	status->stream_overrun = region->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 	status->flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->log_overrun = POSIX_TRACE_NO_OVERRUN;
@@ -286,8 +307,8 @@ static int write_events(struct ptx_flush *flush)
 }
 
 /*
- * Gives a name to each type of the log that has none: FORMAT 3.5 demands one. Damaged memory may
- * have lost names, or have events of types that were never opened.
+ * Gives a name to each type of the log that has none, because FORMAT 3.5 demands a name. Damaged
+ * memory may have lost names, or have events of types that were never opened.
  */
 static void name_the_nameless(struct ptx_flush *flush)
 {
@@ -298,14 +319,14 @@ static void name_the_nameless(struct ptx_flush *flush)
 		if (!flush->drain->account.type[type].reported ||
 		    flush->named[type / 64] >> (type % 64) & 1)
 			continue;
-		/* The same text as the tool shows for a type without a name. */
+		/* The tool shows the same text for a type without a name. */
 		snprintf(text, sizeof text, "event#%u", type);
 		ptx_log_name(flush->log, type, text);
 	}
 }
 
 /*
- * The flush locks a mutex around the drain; here no other thread uses it. The first error is
+ * The flush needs a mutex for the drain. Here no other thread uses that mutex. The first error is
  * returned, but the log is completed as far as possible.
  */
 static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log)
@@ -326,7 +347,7 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	}
 	err = write_events(flush);
 	name_the_nameless(flush);
-	/* The ledger that ptx_flush_destroy() writes. */
+	/* This is the ledger that ptx_flush_destroy() writes into the log. */
 	ledger = ptx_flush_closing(flush);
 	err2 = ptx_drain_ledger(drain, ledger);
 	if (!err2)

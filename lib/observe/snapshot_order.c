@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_order.c - makes a copied region one in which a reader finds nothing wrong.
+ * observe/snapshot_order.c - repairs a copied region, so that a reader finds nothing wrong in it.
  *
  * For each ring this file keeps the chunks that were there before and after the copy, in the order
- * in which they were opened, up to the last record of the moment. Records that a chunk's head
- * counts and that cannot be read are counted as damaged. Links, heads and claimed words are written
- * anew, so nothing that a hostile process wrote into them is followed.
+ * in which they were opened, up to the last record that is not younger than the moment. If a
+ * chunk's head counts more records than can be read, the others count as damaged. Links, heads and
+ * claimed words are written anew, so no reader follows a value that a hostile process has written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 		ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed)) & ~7u;
 
 	*contents = (struct contents){ .last = chunk->opened };
-	/* The copied chunk has this much room; the head may claim more. */
+	/* A hostile head may be greater than the room of the chunk. */
 	if (end > room)
 		end = room;
 	while (at + sizeof(struct ptx_record) <= end) {
@@ -82,7 +82,10 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 
 		if (size == 0)
 			break;
-		/* Times of one ring rise, so everything behind is younger as well. */
+		/*
+		 * The times in one ring do not decrease, so all records behind this one are younger
+		 * than the moment, too.
+		 */
 		contents->is_cut = time > order->snapshot->moment;
 		if (contents->is_cut)
 			break;
@@ -102,9 +105,10 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 }
 
 /*
- * Compares the valid records with the count in the head, and reports the difference as damage. A
- * chunk with records after the moment has a greater count as well, without damage. A count beyond
- * what fits into a chunk is itself damaged, and is not added.
+ * Compares the valid records with the count in the head, and reports the difference as damage. If a
+ * chunk has records that are younger than the moment, its count is also greater, but without
+ * damage. If the count is more than fits into a chunk, the count itself is damaged, and is not
+ * added.
  */
 static void count_damage(struct order *order, uint32_t number, const struct ptx_chunk *chunk,
 			 const struct contents *contents)
@@ -112,7 +116,7 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 	const struct ptx_geometry *g = &order->snapshot->rings.geometry;
 	uint32_t counted =
 		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
-	/* A chunk has at most as many records as smallest records fit into it. */
+	/* A chunk cannot have more records than fit into it if all are of the smallest size. */
 	uint32_t room = ptx_ring_room_of(g, number);
 	uint32_t most = (uint32_t)(room / sizeof(struct ptx_record));
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
@@ -131,8 +135,8 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 }
 
 /*
- * Frees a chunk that is not in the copy. The chunk keeps its generation, so older links stay
- * invalid.
+ * Frees a chunk that is not in the copy. The chunk keeps its
+ * generation.
  */
 static void free_chunk(struct order *order, uint32_t number)
 {
@@ -142,7 +146,10 @@ static void free_chunk(struct order *order, uint32_t number)
 			      memory_order_relaxed);
 }
 
-/* The offset in the chunk up to which the reader had delivered; 0: it was in another chunk. */
+/*
+ * Returns the offset in the chunk up to which the reader had delivered records; 0 if the reader was
+ * in another chunk.
+ */
 static uint32_t delivered_of(const struct order *order, const struct link *link)
 {
 	uint64_t delivered = atomic_load_explicit(
@@ -161,7 +168,10 @@ static size_t skip_taken(struct order *order, const struct link *link, size_t co
 {
 	size_t first = 0;
 
-	/* The reader has one position per ring; a hostile word may match no chunk. */
+	/*
+	 * The reader has one position in each ring. If the word is hostile, it may belong to no
+	 * chunk.
+	 */
 	for (size_t i = 1; i < count; i++)
 		if (delivered_of(order, &link[i]))
 			first = i;
@@ -171,7 +181,10 @@ static size_t skip_taken(struct order *order, const struct link *link, size_t co
 	return first;
 }
 
-/* Writes all fields that a reader uses. No writer is inside: the copy is private. */
+/*
+ * Writes all fields that a reader uses. No writer is inside its window, because the copy is
+ * private.
+ */
 static void write_chunk(struct order *order, const struct link *link,
 			const struct contents *contents, enum ptx_chunk_state state)
 {
@@ -202,9 +215,9 @@ static uint64_t link_of(const struct order *order, const struct link *link)
 }
 
 /*
- * Connects the chunks of one ring, oldest first. If a chunk's number of earlier records differs
- * from the number of records so far, a chunk before it is missing, and the counts are not exact.
- * Chunks behind the moment are freed.
+ * Connects the chunks of one ring, oldest first. The header of a chunk has the number of records
+ * before the chunk. If this differs from the number of records so far, a chunk before it is
+ * missing, and the counts are not exact. Chunks behind the moment are freed.
  */
 static void snapshot_order_chain(struct order *order, const struct link *link, size_t count)
 {
@@ -218,20 +231,23 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 	for (size_t i = first; i < count; i++) {
 		struct ptx_chunk *chunk = ptx_ring_chunk(rings, link[i].number);
 
-		/* The chunk before ended at the moment, so this one is younger. */
+		/*
+		 * The chunk before has records that are younger than the moment, so all records of
+		 * this chunk are younger, too.
+		 */
 		if (contents.is_cut) {
 			free_chunk(order, link[i].number);
 			continue;
 		}
 		if (link[i].before != so_far)
-			order->snapshot->is_even = false; /* something is missing between */
+			order->snapshot->is_even = false; /* a chunk between the two is missing */
 		/*
 		 * Only the chunk in which the reader was has delivered records. For other chunks
 		 * delivered_of() is 0.
 		 */
 		snapshot_order_measure(order, chunk, delivered_of(order, &link[i]), &contents);
 		count_damage(order, link[i].number, chunk, &contents);
-		/* Modulo 2^32, as ident.spare of the chunk. */
+		/* The number is modulo 2^32, like ident.spare of the chunk. */
 		so_far = link[i].before + contents.records;
 		write_chunk(order, &link[i], &contents, PTX_CHUNK_CLOSED);
 		/*
@@ -257,7 +273,7 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 			      memory_order_relaxed);
 }
 
-/* Orders by ring, then by time; the number makes the order definite for equal times. */
+/* Orders by ring, then by time, and for equal times by number. */
 static int by_ring(const void *a, const void *b)
 {
 	const struct link *x = a, *y = b;
@@ -276,8 +292,8 @@ static bool holds_records(enum ptx_chunk_state state)
 }
 
 /*
- * Whether a chunk was copied as a whole: the same ring had it, in the same generation, before and
- * after (C1). The ring's number is bounded, as another process may have written it.
+ * Returns true if a chunk was copied as a whole: before and after the copy the same ring had it, in
+ * the same generation (C1). The ring's number is bounded, as another process may have written it.
  */
 static bool snapshot_order_counts(const struct order *order, uint32_t number)
 {
@@ -299,7 +315,7 @@ static int find_links(struct order *order)
 	for (uint32_t i = 0; i < ptx_ring_chunks(rings); i++)
 		/* The chunks are counted first, so that one allocation is enough. */
 		count += snapshot_order_counts(order, i);
-	/* One more than needed, so that malloc() never gets 0. */
+	/* The array has one element more than needed, so that malloc() is never called with 0. */
 	order->link = malloc((count + 1) * sizeof *order->link);
 	if (!order->link)
 		return ENOMEM;
@@ -335,7 +351,7 @@ static void empty_rings(struct order *order)
 	for (uint32_t i = 0; i < ptx_ring_count(rings); i++) {
 		struct ptx_ring *ring = &rings->ring[i];
 
-		/* Links are sorted by ring, so one pass is enough. */
+		/* The links are sorted by ring, so one pass over them is enough. */
 		while (at < order->links && order->link[at].ring < i)
 			at++;
 		/* snapshot_order_chain() has written the words of this ring. */
@@ -367,20 +383,23 @@ static void finish_overwriting(struct order *order)
 		if (ptx_word_state(taking->after[i]) == PTX_CHUNK_OPENING &&
 		    ptx_word_state(taking->word[i]) == PTX_CHUNK_OPENING)
 			/*
-			 * The same function by which a writer counts the records that it
+			 * A writer uses the same function to count the records that it
 			 * overwrites.
 			 */
 			ptx_overwrite_finish(rings, i);
 	}
 }
 
-/* When the oldest chunk was opened: a lower bound for the times of events. */
+/*
+ * Returns the time at which the oldest chunk was opened. This is a lower bound for the times of
+ * events.
+ */
 static uint64_t first_opened(const struct order *order)
 {
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < order->links; i++)
-		/* 0: the chunk was claimed but never opened. */
+		/* If opened is 0, the chunk was claimed but never opened. */
 		if (order->link[i].opened && order->link[i].opened < first)
 			first = order->link[i].opened;
 	return first;
@@ -406,9 +425,14 @@ static void know_info(struct ptx_snapshot *snapshot)
 	}
 	/* Texts of a valid description may still lack their NUL. */
 	info->attr.name[PTX_NAME_BYTES - 1] = info->attr.generation[PTX_NAME_BYTES - 1] = '\0';
-	/* The attachment's policy was used by the writers, so it is the true one. */
+	/*
+	 * The policy in the attachment is used, because observers saw this one while the stream
+	 * lived.
+	 */
 	info->attr.stream_policy = snapshot->attachment.stream_policy;
-	/* The traced process chose the level; a high one could keep an agent busy for minutes. */
+	/*
+	 * The traced process has chosen the level. A high level could make a snapshot take minutes.
+	 */
 	if (info->attr.log_compression > SNAPSHOT_LEVEL_MAX)
 		info->attr.log_compression = SNAPSHOT_LEVEL_MAX;
 	info->clock[sizeof info->clock - 1] = info->boot[sizeof info->boot - 1] = '\0';
@@ -434,7 +458,7 @@ int ptx_snapshot_order(struct ptx_taking *taking)
 	if (err)
 		return err;
 	ptx_snapshot_calibrate(taking, first_opened(&order), &order.span);
-	/* One call for the adjacent chunks of each ring. */
+	/* Each call handles the chunks of one ring, which are adjacent. */
 	for (size_t i = 0, n; i < order.links; i += n) {
 		for (n = 1; i + n < order.links && order.link[i + n].ring == order.link[i].ring;
 		     n++)

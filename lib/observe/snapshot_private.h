@@ -12,11 +12,12 @@ struct ptx_taking {
 	const struct ptx_image *image;
 	struct ptx_snapshot *snapshot;
 	uint64_t region;  /* its offset in the image */
-	uint64_t *word;   /* chunks_max words: those of the chunks before the chunks were copied */
-	/* chunks_max words: those after the chunks were copied, before the counts were */
+	/* chunks_max words: the words of the chunks, as they were before the chunks were copied */
+	uint64_t *word;
+	/* the same words as they were after the chunks, and before the counts, were copied */
 	uint64_t *after;
 	uint64_t *claimed;
-	int naps;         /* how often it waited for writers */
+	int naps;         /* how often the copy has waited for writers */
 	uint64_t late;    /* when to stop waiting, on the monotonic clock */
 	/* bytes that may still be copied: a sparse file may claim any size */
 	uint64_t budget;

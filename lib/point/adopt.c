@@ -3,11 +3,11 @@
  * point/adopt.c - a stream that another process attached to this one.
  *
  * This process gets no notification. The next trace point of any thread sees that the control
- * page's word has changed, and so uses record.c, which maps the region by this file. Threads that
- * see the change at the same time each map the region, and all but one unmap it again. So no event
- * waits, and no event after posix_trace_start() is missed. The facts of the attachment are checked,
- * because another process wrote them: a hostile process can spoil the trace but cannot harm this
- * process.
+ * page's word has changed, and so uses record.c, which maps the region by this file. If several
+ * threads see the change at the same time, each of them maps the region, and all but one unmap it
+ * again. So no thread waits for another one, and no event after posix_trace_start() is missed. The
+ * facts of the attachment are checked, because another process wrote them: a hostile process can
+ * make the trace wrong but cannot harm this process.
  *
  * A process counts its events in the attachment if it cannot map the region (no memory, a refused
  * system call), or cannot determine whether it is the process that the stream traces. The stream's
@@ -30,7 +30,7 @@
 #include "point/thread.h"
 #include "point/view_private.h"
 
-/* Seconds. If a reader or controller used the stream so recently, it counts as alive. */
+/* Seconds. If a reader has looked at the stream within this time, it counts as alive. */
 #define ALIVE_S 2
 
 /*
@@ -46,8 +46,9 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	int fd = ptx_arena_fd(&ptx_arena_self);
 
 	/*
-	 * The plan is computed from the attachment's sizes and is refused if no controller could
-	 * have made such a stream. All processes of an arena must stamp with one clock.
+	 * The plan is computed from the sizes in the attachment. ptx_attachment_plan() fails if no
+	 * controller could have made such a stream. All processes of an arena must stamp with one
+	 * clock.
 	 */
 	if (fd < 0 || !ptx_attachment_plan(&ptx_arena_self, bit, &plan) ||
 	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
@@ -99,8 +100,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 		return NULL;
 	/*
 	 * The acquire fence orders the loads of the attachment's facts before the load of its
-	 * word. If the word still has this generation and is ATTACHED, the facts were those of
-	 * this stream. Otherwise another creator may have overwritten some of them.
+	 * word. If the word still has this generation and is ATTACHED, the facts are those of this
+	 * stream. Otherwise another creator may have overwritten some of them.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&ptx_own_control.attachment[bit].word, memory_order_acquire) ==
@@ -119,8 +120,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	}
 	/*
 	 * Another thread was faster, or the stream is gone. If this call has mapped the view, no
-	 * other thread knows it, so it is unmapped at once. A view of the parent is retired like
-	 * any other view.
+	 * other thread knows it, so it is unmapped at once. The mapping of a parent may be known to
+	 * others, so such a view is retired like any other one.
 	 */
 	if (view->is_parents) {
 		ptx_view_discard(view);
@@ -133,7 +134,7 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 
 /*
  * Removes an adopted view from ptx_private.view. Other threads may be using it, so it is freed
- * later by ptx_views_sweep(). Only the thread that wins the exchange retires it.
+ * later by ptx_views_sweep(). Only the thread whose exchange succeeds retires it.
  */
 static void drop_view(unsigned bit, struct ptx_view *view)
 {
@@ -166,8 +167,9 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 			*is_missing = !view;
 			break;
 		/*
-		 * This process may be another one than the target, so the event must not be
-		 * recorded. The event is counted as missing, because it must not vanish either.
+		 * It is unknown whether this process is the target, so the event must not be
+		 * recorded. It must not disappear without a trace either, so it is counted as
+		 * missing.
 		 */
 		case PTX_SAME_UNKNOWN:
 			*is_missing = true;
@@ -194,7 +196,7 @@ struct ptx_view *ptx_view_find(unsigned bit)
 }
 
 /*
- * Returns whether the stream would have recorded the event or counted it as lost if its region
+ * Returns true if the stream would have recorded the event, or counted it as lost, if its region
  * were mapped here. It reads the state and the filter from the arena's file by pread(). If it
  * cannot read them, it returns true: a loss that is counted too often is better than one that is
  * not counted.
@@ -224,8 +226,8 @@ struct ptx_view *ptx_view_for(unsigned bit, unsigned type)
 	struct ptx_view *view = ptx_view_seek(bit, &is_missing);
 
 	/*
-	 * The process counts the event even if no reader exists to collect the count: the
-	 * attachment is in shared memory.
+	 * The process counts the event even if there is no reader. A later reader finds the count,
+	 * because the attachment is in shared memory.
 	 */
 	if (is_missing && would_get(bit, type))
 		atomic_fetch_add_explicit(&ptx_own_control.attachment[bit].missed, 1,

@@ -6,11 +6,11 @@
  * other threads store into, and leaves a consistent stream if it never returns. Its steps:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
- * 	compare one word: is this thread's knowledge of the streams still true; is the type enabled;
- * 	write the record behind the head; announce that the clock is about to be read (the window);
- * 	read the clock, once for all streams;
- * 	check that this is still the same process, then publish by one release store per stream;
- * 	release the level.
+ * 	compare one word, to see whether the thread's lanes are still valid; test whether
+ * 	the type is enabled; write the record behind the head; announce that the clock is
+ * 	about to be read (the window); read the clock, once for all streams; check that this
+ * 	is still the same process, then publish by one release store per stream; release the
+ * 	level.
  *
  * Reading the clock takes most of the time, and the processor executes the instructions before it
  * in parallel, if they are few. This file therefore has the usual case only. record.c has all
@@ -21,8 +21,8 @@
  *                    point loads the control page's word again after the claim, and the thread that
  *                    detaches the stream passes a barrier between changing the word and looking for
  *                    claims.
- * Window and clock   Only the compiler is kept from moving the reading of the clock before the
- *                    window's store: (K) and (L) in ring.h.
+ * Window and clock A fence for the compiler keeps the reading of the clock behind the window's
+ *                    store. The processor needs no fence: (K) and (L) in ring.h.
  * Child              A handler may fork between any two instructions. The kernel zeroes the thread
  *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
  *                    its claim gone and publishes nothing into its parent's stream.
@@ -44,15 +44,15 @@
 
 #define SPAN sizeof(uint64_t) /* bytes of the duration */
 /*
- * The usual length of an event with a duration: that of a call of a function, which has an address
- * and a number of 4 bytes behind the duration.
+ * The usual length of an event with a duration. It is that of an event for the call of a function,
+ * which has an address and a number of 4 bytes behind the duration.
  */
 #define SPAN_USUAL (SPAN + 12)
 
 /*
  * The exported variable is a pointer to the byte, and not the byte itself. A program that refers to
  * an exported variable may get a copy of it in its own data (copy relocation). A copy of the
- * pointer is right, but a copy of the byte would not change.
+ * pointer still leads to the byte, but a copy of the byte would never change.
  */
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
 	(const volatile unsigned char *)&ptx_own_control.streams;
@@ -110,8 +110,8 @@ ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 
 /*
  * Copies the data behind a duration. The caller has usually just stored it by a word of 8 bytes and
- * one of 4 bytes. A load that reaches over both would wait until they are in the cache. The size of
- * a record is a multiple of 8 bytes, so the last word has room.
+ * one of 4 bytes. A load that includes both would have to wait until both stores are in the cache.
+ * The size of a record is a multiple of 8 bytes, so the last word has room.
  */
 ptx_inline void copy_behind_span(unsigned char *to, const unsigned char *data, size_t len)
 {
@@ -128,7 +128,9 @@ ptx_inline void copy_behind_span(unsigned char *to, const unsigned char *data, s
 	ptx_store_word(to + SPAN + sizeof first, last);
 }
 
-/* Returns the nanoseconds since a stamp. 0 is the stamp of a process without a stream. */
+/*
+ * Returns the nanoseconds since a stamp. The stamp is 0 if the process had no stream at that time.
+ */
 ptx_inline uint64_t since_stamp(uint64_t begin, uint64_t now)
 {
 	return ptx_likely(begin) ? ptx_clock_span(now - begin) : 0;
@@ -158,7 +160,8 @@ ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *ch
 		copy_behind_span((unsigned char *)(record + 1), data, len);
 	else
 		ptx_copy_in((unsigned char *)(record + 1), data, len);
-	pending->region = lane->region; /* before is_ours() shows that the lane was not wiped */
+	/* loaded before is_ours(), which then shows that the lane was not wiped */
+	pending->region = lane->region;
 	pending->chunk = chunk;
 	pending->record = record;
 	pending->head = head;
@@ -192,7 +195,7 @@ ptx_inline bool has_waiter(const struct ptx_region *region)
 
 /*
  * Releases the level. The fence keeps the compiler from moving stores of the event behind the
- * release, because a handler could use the chunk from then on.
+ * release, because from the release on a handler can use the chunk.
  */
 ptx_inline void leave_level(struct ptx_thread *thread)
 {
@@ -267,8 +270,8 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		count++;
 	}
 	/*
-	 * Each chunk's window is stored before the one reading of the clock, so that a reader of
-	 * any of the streams waits for this event.
+	 * The clock is read once, after the windows of all chunks are stored, so that the reader of
+	 * each of the streams waits for this event.
 	 */
 	for (unsigned i = 0; i < count; i++)
 		ptx_ring_stamp(pending[i].chunk, pending[i].head);
@@ -320,7 +323,7 @@ refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
 }
 
 /*
- * A copy of record_lanes() with a constant length, so that the compiler copies eight bytes by one
+ * Calls record_lanes() with a constant length, so that the compiler copies eight bytes by one
  * store.
  */
 static void ptx_at_line __attribute__((noinline))
@@ -345,7 +348,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		else
 			give_up(thread, frame, type, since, data, len, address);
 		return;
-	/* An event of a disabled type is not recorded: the path of filtered events ends here. */
+	/* If the type is disabled, the event is not recorded and nothing else is to be done. */
 	}
 	if (!prepare_record(lane, chunk, type, since, data, len, address, &pending)) {
 		give_up(thread, frame, type, since, data, len, address);
@@ -367,7 +370,8 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 
 /*
  * Handles every event except one with one word of data for one stream. The caller has claimed level
- * 0. The function is not inlined, so that the straight path follows the first test of record_one().
+ * 0. The function is not inlined, so that in record_one() the code of the usual case directly
+ *    follows the first test.
  */
 static void ptx_at_line __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
@@ -386,7 +390,7 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		record_lanes(thread, frame, type, NULL, data, len, address);
 }
 
-/* As record_other(), for events with a duration. data may be NULL if len is SPAN. */
+/* Does the same as record_other() for events with a duration. data may be NULL if len is SPAN. */
 static void ptx_at_line __attribute__((noinline))
 record_other_since(struct ptx_thread *thread, const void *frame, unsigned type,
 		   const uint64_t *since, const void *data, size_t len, uint64_t address)
@@ -408,15 +412,15 @@ ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, con
 	const void *frame;
 
 	/*
-	 * The byte is 0 if no stream is attached: then this test is all that a trace point costs.
+	 * The byte is 0 if no stream is attached. Then a trace point costs only this test.
 	 */
 	if (ptx_likely(atomic_load_explicit(&ptx_own_control.streams, memory_order_relaxed) == 0))
 		return;
 	if (ptx_unlikely(event_id >= PTX_TYPE_MAX))
 		return;
 	/*
-	 * A thread without an object has ptx_thread_nobody, whose level 0 is always in use. So
-	 * one test covers a nested handler and a new thread.
+	 * A thread without an object has ptx_thread_nobody, whose level 0 is always in use. So one
+	 * test finds both a nested handler and a new thread.
 	 */
 	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 	frame = stack_pointer();
@@ -500,8 +504,9 @@ PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 }
 
 /*
- * The first stamp under a stream: the clock is that of the arena, and its rate is measured. Before
- * that a stamp is 0, because the clock of a later stream is not known.
+ * Makes the first stamp when there is a stream: from then on the clock is that of the arena, and
+ * its rate is measured. Before that each stamp is 0, because the clock of a later stream is not
+ * known.
  */
 static uint64_t __attribute__((noinline)) first_stamp(void)
 {

@@ -77,7 +77,7 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	struct ptx_region *region = view->rings.region;
 	/*
 	 * acquire: pairs with the release of the controller that started the stream, so that the
-	 * filter below is the one of this run.
+	 * filter that is loaded below is the one of this run of the stream.
 	 */
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));
@@ -101,14 +101,14 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 
 /*
  * Fills the lanes for all attached streams. The caller has claimed level 0. If trace points cannot
- * use lanes, both words remain 0. The control word is never 0 while a stream is attached, so no
- * trace point finds an equal word.
+ * use lanes, word_one and word_many remain 0. The control word is never 0 while a stream is
+ * attached, so no trace point finds an equal word.
  */
 static void make_lanes(struct ptx_thread *thread)
 {
 	/*
-	 * The word is loaded first. If a stream changes while the lanes are filled, the word
-	 * changes, too, and the next trace point finds the lanes invalid.
+	 * The control word is loaded first. If a stream changes while the lanes are filled, this
+	 * word changes, too, and the next trace point finds that the lanes are invalid.
 	 */
 	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_acquire);
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
@@ -148,7 +148,7 @@ static uintptr_t view_at(unsigned bit)
 /*
  * Retires the views of streams that other processes have detached; ptx_view_find() does this for
  * one stream. A relaxed load is enough, because ptx_view_find() loads the pointer again. Each new
- * thread calls this function, and nearly all places are empty, so one branch decides about four of
+ * thread calls this function, and nearly all places are empty, so one branch tests four of
  * them.
  */
 static void drop_gone(void)
@@ -171,8 +171,8 @@ void ptx_lanes_mend(struct ptx_thread *thread)
 	if (thread->word_one != word && thread->word_many != word) {
 		drop_gone();
 		/*
-		 * The order matters: drop_gone() retires a detached view, make_lanes() removes it
-		 * from the lanes, and only then may ptx_views_sweep() free it.
+		 * The calls need this order: drop_gone() retires a detached view, then make_lanes()
+		 * removes it from the lanes, and then ptx_views_sweep() may free it.
 		 */
 		make_lanes(thread);
 		ptx_views_sweep(thread);
@@ -185,7 +185,8 @@ void ptx_lanes_mend(struct ptx_thread *thread)
 								   memory_order_acquire);
 
 		if (!view || view->serial != lane->serial)
-			continue; /* the word has changed, too: the lane is invalid already */
+			/* the control word has changed, too, so the lane is invalid already */
+			continue;
 		copy_chunk(lane, thread, view);
 	}
 }

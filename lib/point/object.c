@@ -15,15 +15,18 @@
 
 #include "base/quiet.h"
 
-/* Whole pages, because the kernel wipes pages. */
+/* The size is that of whole pages, because the kernel wipes pages. */
 #define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define POOL_THREADS  64   /* reserved when the program starts */
 #define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
 #define SLAB_THREADS  64   /* made each time that there is no other object */
-/* the last objects of the pool, which a child leaves to interrupted frames of its ancestors */
+/*
+ * number of objects at the end of a pool that are never used, because interrupted frames of a
+ * child's ancestors may use them
+ */
 #define POOL_FRAMES   8
 #define TAG_SHIFT     48   /* user addresses have at most so many bits; the tag is above them */
-/* Limit of the attempts to pop an object, so that a trace point is bounded. */
+/* Limit of the attempts to pop an object, so that the time of a trace point is bounded. */
 #define POP_TRIES     64
 
 /*
@@ -54,9 +57,9 @@ static void link_thread(struct ptx_thread *thread)
 /*
  * Address space that is reserved before it is needed, so that a new thread needs no system call.
  * One pool is reserved at the program's start, and a larger one before the process becomes quiet.
- * Memory is allocated when an object is first touched. A child has the same addresses, zeroed.
- * Frames of the thread that forked, which the fork has interrupted, may still use its object. So
- * the child begins with the object behind it.
+ * Memory is allocated at the first access to an object. In a child the same addresses have zeros. A
+ * frame that the fork interrupted may still use the object of the thread that forked. So in the
+ * child the pool begins with the next object.
  */
 static struct pool {
 	_Atomic(unsigned char *) begin; /* NULL: not reserved */
@@ -73,8 +76,8 @@ static unsigned char *map_objects(unsigned count)
 	if (objects == MAP_FAILED)
 		return NULL;
 	/*
-	 * If the kernel refuses, an object keeps its parent's content in a child, as under an
-	 * emulator.
+	 * If the kernel refuses this call, the objects have the parent's content in a child, as
+	 * under some emulators.
 	 */
 	madvise(objects, bytes, MADV_WIPEONFORK);
 	return objects;
@@ -124,11 +127,12 @@ static struct ptx_thread *take_from_pool(void)
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
 			/*
-			 * The object may be taken by a handler, or by the parent if a fork wipes
-			 * nothing.
+			 * The object may have been taken by a handler, or by the parent if a fork
+			 * wipes nothing.
 			 */
 			if (!take_object(thread))
-				continue; /* a handler has it, or a parent under an emulator */
+				/* a handler has taken it, or the parent had, under an emulator */
+				continue;
 			link_thread(thread);
 			return thread;
 		}
@@ -141,8 +145,8 @@ static struct ptx_thread *take_from_pool(void)
  * The tag changes with each push and pop, so that a compare-and-swap fails if the stack has changed
  * in between (the ABA problem).
  *
- * An object is claimed by its own word alone. So it does no harm if an object that is on the stack
- * is claimed, or if one that is not on the stack is free. The stack only has the effect that a new
+ * An object is claimed by its own word alone. So it does no harm if an object on the stack is
+ * claimed already, or if a free object is not on the stack. The stack only makes sure that a new
  * thread looks at few objects, however many threads there are.
  */
 static void push_free(struct ptx_thread *thread)
@@ -183,9 +187,9 @@ static struct ptx_thread *pop_free(void)
 		if (!thread)
 			return NULL;
 		/*
-		 * The object may have another owner by now, or none. Its memory is never unmapped,
-		 * so the load is safe. If next_free is wrong, the tag has changed, and the exchange
-		 * fails.
+		 * Another thread may have popped the object meanwhile. Its memory is never
+		 * unmapped, so the load is safe. If next_free is not the right one any more, the
+		 * tag has changed, and the exchange fails.
 		 */
 		below = (uint64_t)(uintptr_t)atomic_load_explicit(&thread->next_free,
 								  memory_order_relaxed);
@@ -244,7 +248,7 @@ static struct ptx_thread *make_slab(unsigned count)
 
 /*
  * Searches all objects for a free one. It is used if the stack is empty and no more objects can be
- * made. The stack may lack a free object, because a jump left push_free().
+ * made. A free object may be missing on the stack, because a handler left push_free() by a jump.
  */
 static struct ptx_thread *find_free(void)
 {
@@ -281,7 +285,7 @@ void ptx_threads_prepare(unsigned count)
 		ptx_object_free(thread);
 }
 
-/* Two threads may reserve a pool at the same time; one of them unmaps its pool again. */
+/* If two threads reserve a pool at the same time, one of them unmaps its memory again. */
 void ptx_threads_reserve(void)
 {
 	unsigned char *none = NULL, *objects;

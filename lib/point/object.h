@@ -3,8 +3,8 @@
  * point/object.h - allocates thread objects (thread.h).
  *
  * An object is claimed by its word `taken` alone. It is memory of the process that is zeroed in a
- * child and never unmapped. So a thread that still reads an object when the object has another
- * owner reads valid memory.
+ * child and never unmapped. So if a thread still reads an object after the object got another
+ * owner, it reads valid memory.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe.
@@ -27,7 +27,10 @@ struct ptx_thread *ptx_object_make(void);
 /* Releases the object. Its thread must not use it any more. */
 void ptx_object_free(struct ptx_thread *thread);
 
-/* Called when the thread owns the object that it took, or has released it: none is in making. */
+/*
+ * Called when the thread has made the object its own, or has released it: from then on no object is
+ * in making.
+ */
 void ptx_object_is_made(void);
 
 /*

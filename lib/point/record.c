@@ -39,7 +39,7 @@ struct payload {
 	const void *data;
 	size_t len;
 	uint64_t address;
-	/* the data are items: if they are too long, they are truncated between two items */
+	/* the data are items; data that is too long is truncated between two items */
 	bool is_items;
 	bool is_short;  /* items are missing already */
 	bool is_skipped; /* there are no data: the event is only counted */
@@ -85,7 +85,7 @@ static void skip_event(struct ptx_thread *thread, struct ptx_view *view, unsigne
 }
 
 /*
- * Wakes the flusher if it sleeps. Because of the exchange only one of several writers makes the
+ * Wakes the flusher if it sleeps. The exchange lets only one of several writers make the system
  * call. If this writer is killed before the call, the flusher wakes by itself after a second.
  */
 static void wake_flusher(struct ptx_region *region)
@@ -118,8 +118,8 @@ static bool is_mapped(unsigned type)
 }
 
 /*
- * Called when the pool is used up. The first writer that notices this stops the stream and stores
- * the time, which becomes the time of the STOP event. The event is counted as lost.
+ * Called when the pool is used up. The first writer that finds this stops the stream and stores the
+ * time, which becomes the time of the STOP event. The writer's own event is counted as lost.
  */
 static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {
@@ -150,9 +150,9 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 }
 
 /*
- * Returns the place for a record in the cell's chunk, and stores the chunk's head in *head. NULL:
- * the chunk has no room for the record, or there is no memory behind the end of the chunk's present
- * part; *loss then has the cause. cell->room is the end of that part, as far as this thread knows.
+ * Returns the place for a record in the cell's chunk, and stores the chunk's head in *head. Returns
+ * NULL if the chunk has no room for the record, or if its present part cannot be extended; *loss
+ * then has the cause. cell->room is the end of that part, as far as this thread knows.
  */
 static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *view,
 					struct ptx_chunk *chunk, size_t size, uint64_t *head,
@@ -169,7 +169,7 @@ static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *v
 }
 
 /*
- * Switches the ring to a new chunk, and wakes the flusher if less than half of the pool is free.
+ * Changes to a new chunk of the ring, and wakes the flusher if less than half of the pool is free.
  * Returns the place in the new chunk. NULL: there is no chunk; *loss has the cause.
  */
 static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell *cell,
@@ -200,7 +200,7 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	return place_record(cell, view, *chunk, size, head, loss);
 }
 
-/* STREAM_FULL concerns the whole stream, all other causes only this event. */
+/* The cause STREAM_FULL concerns the whole stream. All other causes concern only this event. */
 static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		     enum ptx_writer_loss loss)
 {
@@ -224,7 +224,8 @@ static bool may_sweep(void)
 
 /*
  * Gets a ring for the thread at this level. If all rings or slots are in use, the rings of dead
- * threads are collected first. False: the event has been counted as lost, or this is a child.
+ * threads are collected first. Returns false if the event has been counted as lost, or if this is a
+ * child.
  */
 static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 			unsigned type)
@@ -232,7 +233,7 @@ static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_vi
 	enum ptx_writer_loss loss;
 
 	if (ptx_thread_is_left(thread))
-		return false; /* this is a child, and the frame its parent's */
+		return false; /* this is a child, and the frame belongs to its parent */
 	if (ptx_thread_join(thread, level, view, &loss))
 		return true;
 	if (loss == PTX_WRITER_NO_SLOT && !ptx_is_quiet() && may_sweep()) {
@@ -273,7 +274,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 
 	if (!view)
 		/*
-		 * the stream is being detached, traces another process, or the event has been
+		 * the stream is being detached or traces another process, or the event has been
 		 * counted as lost
 		 */
 		return false;
@@ -283,7 +284,10 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	    !ptx_region_admits(view->rings.region, type))
 		return false;
 	if (kind == PTX_FULL) {
-		/* A full stream has no reader, or a slow one: its creator may be gone. */
+		/*
+		 * If the stream is full, its reader is slow or there is none, so its creator may be
+		 * gone.
+		 */
 		if (++thread->turns % LOOK_AFTER_LOSSES == 0)
 			ptx_view_check_creator(view);
 		lose_event(thread, view, type, PTX_WRITER_STREAM_FULL);
@@ -324,8 +328,9 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 						 &loss);
 	}
 	/*
-	 * If there is no memory for more of this chunk, another chunk may have some. A chunk that
-	 * is empty and without memory is not left, because the next one would be as bad.
+	 * If there is no memory for more of this chunk, another chunk may have some. If the chunk
+	 * is empty, the thread does not leave it, because another chunk would probably have no
+	 * memory either.
 	 */
 	if (!pending->record &&
 	    (loss == PTX_WRITER_STREAM_FULL || ptx_head_offset(pending->head) != 0))
@@ -333,7 +338,8 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 					     &pending->head,
 				       &loss);
 	if (!pending->record) {
-		if (!ptx_process_is_child()) /* in a child it is the parent's stream */
+		/* in a child, the stream is the parent's, so nothing is counted */
+		if (!ptx_process_is_child())
 			lose_for(thread, view, type, loss);
 		return false;
 	}
@@ -365,8 +371,8 @@ static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame
 }
 
 /*
- * Records the event into every attached stream, in batches that share a time stamp. False: a
- * handler forked, and this is the child, which must touch nothing.
+ * Records the event into every attached stream, in batches that share a time stamp. Returns false
+ * if a handler has forked and this is the child, which must touch nothing.
  */
 static bool record_all(struct ptx_thread *thread, unsigned level, const void *frame,
 		       const struct payload *payload)
@@ -374,7 +380,8 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 	uint64_t attached = atomic_load_explicit(&ptx_own_control.attached, memory_order_acquire);
 
 	/*
-	 * With one time for several streams, the streams of a batch agree on the order of events.
+	 * The streams of a batch get the event with the same time, so that they agree on the order
+	 * of events.
 	 */
 	while (attached) {
 		struct pending pending[BATCH];
@@ -385,8 +392,8 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 			count += prepare_record(thread, level, (unsigned)__builtin_ctzll(attached),
 						payload, &pending[count]);
 		/*
-		 * A reader of any of these streams now waits for the event, until the head is
-		 * published.
+		 * From now on a reader of any of these streams waits for the event until its head
+		 * is published.
 		 */
 		for (unsigned i = 0; i < count; i++)
 			ptx_ring_stamp(pending[i].chunk, pending[i].head);
@@ -394,9 +401,9 @@ static bool record_all(struct ptx_thread *thread, unsigned level, const void *fr
 		time = ptx_clock_now();
 		atomic_signal_fence(memory_order_seq_cst);
 		/*
-		 * The fork handler has mapped other memory over the regions of a child. But if no
-		 * fork handler ran (_Fork(), a raw clone()), the regions are still the parent's,
-		 * and publishing would store into them.
+		 * In a child, the fork handler may have mapped other memory over the regions. But
+		 * if no fork handler ran (_Fork(), a raw clone()), the regions are still those of
+		 * the parent, and publishing would store into them.
 		 */
 		if (!is_ours(thread, level, frame))
 			return false;
@@ -466,9 +473,9 @@ static void record_payload(const void *frame, const struct payload *payload)
 		return;
 	}
 	/*
-	 * If the level has a frame, although the present one is not inside it, a trace point did
-	 * not return. The level's rings may have a chunk that is being opened or a window that is
-	 * open.
+	 * If the level still has a frame of a trace point that cannot be active any more, that
+	 * trace point did not return. The level's rings may have a chunk that is being opened or a
+	 * window that is open.
 	 */
 	is_abandoned = atomic_load_explicit(&thread->frame[level], memory_order_relaxed) != NULL;
 	/*
@@ -542,7 +549,10 @@ void ptx_record_tell_quiet(void)
 		wake_flusher(view->rings.region);
 		ptx_ring_wake(view->rings.region);
 	}
-	/* The flag is last: from here on ptx_ring_wake() and wake_flusher() make no system call. */
+	/*
+	 * The flag of this process is stored last: from then on ptx_ring_wake() and wake_flusher()
+	 * make no system call.
+	 */
 	atomic_store_explicit(&ptx_quiet, true, memory_order_seq_cst);
 }
 

@@ -37,8 +37,8 @@ void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, 
 void ptx_record_join(const void *frame);
 
 /*
- * Makes this process quiet (base/quiet.h) and informs the readers: they no longer expect to be
- * woken.
+ * Makes this process quiet (base/quiet.h). Readers then see that they are not woken any
+ * more.
  */
 void ptx_record_tell_quiet(void);
 

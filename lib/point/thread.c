@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/thread.c - the life of a thread object: made at a thread's first event, nested by
- * handlers, left by a fork, given back at the thread's end.
+ * point/thread.c - the life of a thread object. It is made at a thread's first event. Handlers use
+ * its nesting levels. A child leaves it after a fork. It is given back at the thread's end.
  *
  * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such
  * a handler must see are ordered by signal fences. A child learns that it is one because the
@@ -26,8 +26,8 @@
 #include "ring/ring_write.h"
 
 /*
- * Every thread begins with this object. Its frame[0] is never NULL, so level 0 is always in use,
- * and each trace point goes to record.c.
+ * Every thread has this object until it has one of its own. Its frame[0] is never NULL, so level 0
+ * is always in use, and each trace point goes to record.c.
  */
 struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
@@ -82,10 +82,10 @@ static uint32_t own_tid(void)
 /*
  * Returns the id of this process, in a child that has not been set up.
  *
- * A handler may fork between any two instructions; then this returns the parent's id in the
- * child, and ptx_process_child() calls it again. One fault remains in a quiet process: if a child
- * of _Fork() has recorded no event when it calls raw clone(), the new process uses that child's
- * id.
+ * If a handler forks between two instructions here, the function returns the parent's id in the
+ * child of that fork, and ptx_process_child() calls it again. One fault remains in a quiet process:
+ * if a child of _Fork() has recorded no event when it calls raw clone(), the new process uses that
+ * child's id.
  */
 uint32_t ptx_thread_child_pid(void)
 {
@@ -95,8 +95,8 @@ uint32_t ptx_thread_child_pid(void)
 	if (tid && tids && tid != known_tid(tids)) {
 		know_tids(tid, 0);
 		/*
-		 * The C library shows a new id, so it is right. This is the child's first thread,
-		 * and its id is that of the process.
+		 * The C library shows another id than before, so that id is right. This is the
+		 * child's first thread, and its id is that of the process.
 		 */
 		return tid;
 	}
@@ -109,7 +109,10 @@ uint32_t ptx_thread_child_pid(void)
 	return ptx_proc_own();
 }
 
-/* Without this call a child of a quiet process could not distinguish its id from its parent's. */
+/*
+ * This call stores the present id. Without it a child of a quiet process could not see whether the
+ * C library shows its own id or its parent's.
+ */
 void ptx_thread_before_fork(void)
 {
 	if (ptx_is_quiet() && !ptx_process_is_child())
@@ -134,7 +137,8 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 	atomic_store_explicit(&thread->pid, pid, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	/*
-	 * The fork may have happened after the first check; the store above then undid the wipe.
+	 * If the fork happened after the first check, the object was wiped, and the store above has
+	 * undone the wipe.
 	 */
 	if (this_process() == pid)
 		return true;
@@ -219,7 +223,7 @@ void ptx_thread_blind(bool is_blind)
 	if (ptx_thread_is_blind == is_blind)
 		return;
 	/*
-	 * The flag is stored first: a handler that goes through record.c must find it and make no
+	 * The flag is stored first, so that a handler that uses record.c finds it and makes no
 	 * object.
 	 */
 	if (is_blind) {
@@ -246,9 +250,9 @@ struct ptx_thread *ptx_thread_blind_object(void)
 }
 
 /*
- * Returns the end of the thread's own stack: an address above all its frames. A frame above it is
- * on another stack, even if sigaltstack() does not report that (SS_AUTODISARM). glibc and musl keep
- * a thread's descriptor at the top of its stack.
+ * Returns the end of the thread's own stack: an address above all its frames. A frame above this
+ * address is on another stack, even if sigaltstack() does not report that (SS_AUTODISARM). glibc
+ * and musl keep a thread's descriptor at the top of its stack.
  */
 static uintptr_t stack_top(const struct ptx_thread *thread)
 {
@@ -257,8 +261,8 @@ static uintptr_t stack_top(const struct ptx_thread *thread)
 
 /*
  * Returns whether the caller may run on an alternate signal stack, which may be within the
- * thread's own stack. This asks the kernel, so it is called only if a frame looks abandoned. If
- * that is forbidden, the answer is true, and the level remains in use.
+ * thread's own stack. The function asks the kernel, so it is called only if a frame seems to be
+ * abandoned. If the system call is forbidden, the result is true, and the level remains in use.
  */
 static bool may_be_alternate(void)
 {
@@ -280,8 +284,8 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 		if (!used)
 			return level;
 		/*
-		 * Stacks grow downwards. So if the used frame is on this stack and at or below
-		 * ours, its function has returned, or a handler left it by siglongjmp().
+		 * Stacks grow downwards. So if the used frame is on this stack, and at or below the
+		 * present frame, its function has returned, or a handler left it by siglongjmp().
 		 */
 		if ((uintptr_t)frame >= (uintptr_t)used && (uintptr_t)frame < stack_top(thread) &&
 		    !may_be_alternate())
@@ -295,8 +299,8 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 	unsigned bit = view->bit;
 
 	/*
-	 * The slot was claimed in another stream, or given to another thread because some process
-	 * mistook this one for dead.
+	 * A slot is needed if the thread's slot was claimed in another stream, or if some process
+	 * mistook this one for dead and the slot belongs to another thread now.
 	 */
 	if (thread->slot_serial[bit] != view->serial ||
 	    ptx_unlikely(!ptx_slot_is_held(&view->rings, thread->slot[bit]))) {
@@ -323,8 +327,8 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	if (!chunk)
 		return false;
 	/*
-	 * The serial is stored last. If a handler interrupts this function, or jumps out of it,
-	 * the cell does not yet belong to the stream.
+	 * The serial is stored last. So if a handler interrupts this function or jumps out of it,
+	 * the cell does not belong to the stream.
 	 */
 	cell->chunk = chunk;
 	cell->room = ptx_ring_room(&view->rings, chunk);
@@ -344,8 +348,8 @@ bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view)
 }
 
 /*
- * The rings of this level may have an open window or a chunk that is being opened. Readers would
- * wait for an event that is never published.
+ * The rings of this level may have an open window or a chunk that is being opened. Without this
+ * call, readers would wait for an event that is never published.
  */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 {
@@ -381,7 +385,7 @@ struct ptx_chunk ptx_thread_nowhere = { .head = UINT32_MAX };
 
 /*
  * Lanes are the only pointers to chunks that a trace point uses without loading the view. After
- * this call and a barrier no trace point begins to use them.
+ * this call and a barrier, no trace point begins to use the former chunks.
  */
 void ptx_threads_drop_lanes(void)
 {
@@ -423,7 +427,10 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_us
 
 		if (cell->serial == view->serial && ptx_thread_holds(cell, view)) {
 			cell->serial = 0;
-			/* The next owner must not find what a jump or a kill left undone. */
+			/*
+			 * The next owner must not find steps that a jump or a kill has left
+			 * unfinished.
+			 */
 			if (in_use >> level & 1)
 				ptx_ring_mend(&view->rings, cell->ring);
 			ptx_ring_release(&view->rings, cell->ring);
@@ -446,7 +453,10 @@ static void end_object(struct ptx_thread *thread)
 	for (int level = 0; level < PTX_LEVELS; level++)
 		if (atomic_load_explicit(&thread->frame[level], memory_order_relaxed))
 			in_use |= 1u << level;
-	/* The thread counts as busy, so that no view is unmapped while its rings are released. */
+	/*
+	 * The object counts as inside a trace point, so that no view is unmapped while the rings
+	 * are released.
+	 */
 	atomic_store_explicit(&thread->frame[0], (const void *)thread, memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		leave_stream(thread, bit, in_use);
@@ -462,8 +472,8 @@ static void end_object(struct ptx_thread *thread)
 }
 
 /*
- * Returns whether the object's thread has ended. An object without owner has no thread that could
- * end.
+ * Returns whether the object's thread has ended. For an object without owner the result is
+ * false.
  */
 static bool is_gone(const struct ptx_thread *thread)
 {
@@ -472,10 +482,15 @@ static bool is_gone(const struct ptx_thread *thread)
 	return pid != 0 && syscall(SYS_tgkill, pid, thread->tid, 0) != 0 && errno == ESRCH;
 }
 
-/* Two sweeps may run at once. Each claims an object before it ends it. */
+/*
+ * Two sweeps may run at the same time. So a sweep claims an object before it gives the object's
+ * rings back.
+ */
 bool ptx_threads_sweep(void)
 {
-	/* a value of `taken` that is neither free (0) nor taken (1), nor that of another sweep */
+	/*
+	 * a value for `taken` that is neither 0 (free) nor 1 (taken), and that no other sweep uses
+	 */
 	const uint32_t mine = (uint32_t)syscall(SYS_gettid) + 2;
 	struct ptx_thread *thread = atomic_load_explicit(&ptx_private.threads,
 							 memory_order_acquire);

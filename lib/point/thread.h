@@ -17,7 +17,10 @@
 #include "arena/process_block.h"
 #include "point/view.h"
 
-/* The thread's place in one stream at one level. It is valid if serial is that of the view. */
+/*
+ * The thread's place in one stream at one level. It is valid if its serial is equal to that of the
+ * view.
+ */
 struct ptx_cell {
 	uint64_t serial;
 	struct ptx_chunk *chunk;
@@ -27,8 +30,9 @@ struct ptx_cell {
 };
 
 /*
- * The state of one stream as the thread last found it, at level 0: exactly what a trace point
- * needs. It is valid while ptx_own_control.word has the value under which it was made.
+ * The state of one stream as the thread last found it, for level 0. It has exactly the values that
+ * a trace point needs. It is valid while ptx_own_control.word has the value under which it was
+ * made.
  */
 struct ptx_lane {
 	/* A thread that frees a view replaces this pointer by ptx_thread_nowhere. */
@@ -124,8 +128,8 @@ ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 }
 
 /*
- * A blind thread must not read the clock. It records no events; they are counted as lost. Its
- * object is ptx_thread_nobody, so that each event goes through record.c.
+ * A blind thread must not read the clock. Its events are not recorded and are counted as lost.
+ * Its object is ptx_thread_nobody, so that each event goes through record.c.
  * ptx_thread_blind_object() returns the object that the thread had before, or NULL. The losses
  * are counted for that object.
  */
@@ -140,7 +144,7 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
 void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 			 struct ptx_ident *ident);
 
-/* Claims a ring for the thread at level. False: the event is lost because of *loss. */
+/* Claims a ring for the thread at level. Returns false if the event is lost because of *loss. */
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss);
 
@@ -159,12 +163,13 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
  */
 bool ptx_threads_sweep(void);
 
-/* A chunk without room, which leads a trace point to record.c. */
+/* A chunk without room. A trace point whose lane has this chunk continues in record.c. */
 extern struct ptx_chunk ptx_thread_nowhere;
 
 /*
- * Makes the lanes of all threads void. Call it before ptx_barrier() when a view is to be freed.
- * It does not rely on the control word, which other processes can write.
+ * Makes the lanes of all threads invalid. Call it before ptx_barrier() when a view is to be freed.
+ * The function is needed because the control word alone cannot be relied on: other processes can
+ * write to it.
  */
 void ptx_threads_drop_lanes(void);
 

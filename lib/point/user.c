@@ -15,8 +15,8 @@
 
 /*
  * Appends the byte of an item's type and width, and returns where its value of `bytes` bytes goes.
- * Returns NULL if there is no room. Later items get no room then, even if they are shorter: so the
- * items that exist are the beginning of the row.
+ * Returns NULL if there is no room. After that no further item is added, even if it is shorter. So
+ * the recorded items are always the first ones of the row.
  */
 static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 			       unsigned width, size_t bytes)
@@ -101,7 +101,10 @@ PTX_EXPORT void posix_trace_user_real_np(struct posix_trace_user_np *user,
 /* Appends a string with its NUL. NULL is recorded as an empty string. */
 PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string)
 {
-	/* No more bytes are read than there could be room for: the string may lack its NUL. */
+	/*
+	 * The string may lack its NUL, so at most as many bytes are read as there could be room
+	 * for.
+	 */
 	size_t len = string ? strnlen(string, user->size) : 0;
 	unsigned char *to = add_item(user, POSIX_TRACE_ITEM_STR_NP, 0, len + 1);
 

@@ -2,13 +2,13 @@
 /*
  * point/view.c - creates, attaches and frees the views of streams.
  *
- * A view is freed in three steps. First it is removed from ptx_private.view and from the lanes, so
- * that trace points no longer find it. Then a barrier is run on every thread. Then no thread must
- * be inside a trace point: if a thread is, the view is retired, and a later sweep tries again. A
- * trace point therefore needs no reference count.
+ * A view is freed in three steps. First, the view is removed from ptx_private.view and from the
+ * lanes, so that trace points no longer find it. Second, a barrier is run on every thread. Third,
+ * the view is freed if no thread is inside a trace point. If a thread is inside one, the view is
+ * retired, and a later sweep tries again. A trace point therefore needs no reference count.
  *
- * Two arrays survive a fork, because ordinary memory is copied and not wiped: before_fork has the
- * views that a child must replace, from_parent those that it may use.
+ * Two arrays are in ordinary memory, which a fork copies and does not wipe. before_fork has the
+ * views that a child must replace. from_parent has those that the child may use.
  */
 #include "point/view.h"
 
@@ -68,8 +68,8 @@ static void free_view(struct ptx_view *view)
 }
 
 /*
- * self is inside a trace point at level 0 itself, and uses no view that is retired. NULL: the
- * caller is in no trace point.
+ * self is the calling thread. It is inside a trace point at level 0, but uses no retired view. If
+ * self is NULL, the caller is in no trace point.
  */
 void ptx_views_sweep(const struct ptx_thread *self)
 {
@@ -124,7 +124,7 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 		return err;
 	/*
 	 * The place of the memory is published before it exists. If this process is killed in
-	 * between, its successor frees what it finds there (ptx_attachment_bury()).
+	 * between, another process gives the memory at this place back (ptx_attachment_bury()).
 	 */
 	ptx_attachment_place(view->arena, view->bit, view->offset, geometry, max_data_size);
 	return ptx_region_create(view->arena, geometry, memory, &view->offset);
@@ -144,8 +144,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 
 	if (backing)
 		/*
-		 * A file cannot grow without asking the file system, so all its chunks are
-		 * present from the beginning (arena/backing.c).
+		 * Space in a file must be allocated before it is used, so all the first chunks are
+		 * made present at the creation (arena/backing.c).
 		 */
 		planned.present = planned.chunks;
 	/*
@@ -220,7 +220,10 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 			      memory_order_relaxed);
 	/* missed counts the events of processes that could not map the region. */
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
-	/* The policies are information for observers. No process of the library acts on them. */
+	/*
+	 * The policies are only information for observers. The library itself does not use them
+	 * there.
+	 */
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
 	atomic_store_explicit(&attachment->linger_ms, 0, memory_order_relaxed);
@@ -234,8 +237,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 
 		ptx_view_note(view);
 		/*
-		 * A view at this bit can only be an adopted one of a stream that was detached
-		 * meanwhile: the place was free when this process claimed it.
+		 * If there is a view at this bit, it is an adopted one, of a stream that was
+		 * detached: the place was free when this process claimed it.
 		 */
 		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
 						  memory_order_acq_rel);
@@ -264,7 +267,7 @@ static void destroy_own(struct ptx_view *view)
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	if (view->backed)
 		ptx_backing_leave(view->bit);
-	/* The memory is given back at once; the addresses stay mapped until the view is freed. */
+	/* The memory is given back now. The addresses stay mapped until the view is freed. */
 	ptx_region_destroy(view->arena, &view->rings, view->offset, in_use);
 	if (in_use)
 		retire_view(view);
@@ -279,8 +282,8 @@ void ptx_view_destroy(struct ptx_view *view)
 	uint64_t generation = view->generation;
 
 	/*
-	 * First the stream becomes invisible. Its place is released last, when nothing of it is
-	 * in use.
+	 * First the stream becomes invisible. Its place is released last, when no part of the
+	 * stream is in use.
 	 */
 	ptx_attachment_hide(arena, bit, generation);
 	if (arena == &ptx_arena_self) {
@@ -306,7 +309,7 @@ void ptx_view_withdraw(struct ptx_view *view, const char *backing)
 	ptx_view_destroy(view);
 }
 
-/* before_fork may have a later view at this bit already. That view then stays. */
+/* If before_fork has a later view at this bit already, that view stays. */
 void ptx_view_discard(struct ptx_view *view)
 {
 	struct ptx_view *noted = view;
@@ -326,7 +329,7 @@ void ptx_view_before_fork(void)
 {
 	/*
 	 * The address space of the child is a copy, so the frames on its stack are those of this
-	 * thread. An object that is a parent's has no frames of this process.
+	 * thread. If the object belongs to a parent, no frame of this process uses it.
 	 */
 	const struct ptx_thread *thread =
 		atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
@@ -340,13 +343,16 @@ void ptx_view_before_fork(void)
 
 void ptx_view_after_fork(void)
 {
-	/* A child of a raw clone() at any other time must not rely on the last fork's answer. */
+	/*
+	 * The note is only valid during fork(): a child of a raw clone() at another time must not
+	 * use it.
+	 */
 	atomic_store_explicit(&is_outside, false, memory_order_relaxed);
 }
 
 /*
- * Keeps the mapping of a parent's stream for this child. If the parent created the stream, its
- * view is treated like that of any other process.
+ * Keeps the mapping of a parent's stream for this child. If the parent created the stream, the
+ * child treats the view like that of any other process's stream.
  */
 static void keep_mapping(struct ptx_view *view)
 {
@@ -358,9 +364,9 @@ static void keep_mapping(struct ptx_view *view)
 }
 
 /*
- * In a child: if the fork interrupted no trace point, no frame writes into the parent's memory,
- * and the mappings serve the child, which then needs no system call to be traced. Otherwise
- * memory of the child's own is mapped over them.
+ * Called in a child. If the fork interrupted no trace point, no frame writes into the parent's
+ * memory. The child then keeps the mappings, so that it can be traced without a system call.
+ * Otherwise memory of the child's own is mapped over them.
  */
 void ptx_view_child(void)
 {
@@ -387,7 +393,7 @@ void ptx_view_child(void)
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
 }
 
-/* Because of the exchange only one of several threads gets the mapping. */
+/* The exchange gives the mapping to only one of several threads. */
 struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 {
 	struct ptx_view *view = atomic_load_explicit(&from_parent[bit], memory_order_acquire);
@@ -397,7 +403,7 @@ struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 							      memory_order_relaxed))
 		return NULL;
 	if (view->generation != generation) {
-		/* A quiet process keeps the mapping: to unmap it would be a system call. */
+		/* A quiet process keeps the mapping: unmapping would need a system call. */
 		if (!ptx_is_quiet())
 			ptx_region_unmap(&view->rings);
 		return NULL;

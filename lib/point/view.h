@@ -46,8 +46,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		    struct ptx_view **view);
 
 /*
- * Implements struct ptx_rings.map_far for the rings of a view. False: no memory, or a quiet
- * process.
+ * Implements struct ptx_rings.map_far for the rings of a view. Returns false if there is no memory,
+ * or if the process is quiet.
  */
 bool ptx_view_map_far(struct ptx_rings *rings);
 
@@ -59,8 +59,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		     const struct ptx_attr *attr, bool has_log);
 
 /*
- * Detaches the stream: trace points no longer find it. Its memory is given back now, its
- * addresses once no thread can use them.
+ * Detaches the stream: trace points no longer find it. Its memory is given back at once, and its
+ * addresses when no thread can use them any more.
  */
 void ptx_view_destroy(struct ptx_view *view);
 
@@ -78,8 +78,8 @@ struct ptx_view *ptx_view_find(unsigned bit);
 struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing);
 
 /*
- * Like ptx_view_find(), for an event of that type. The event is counted as lost if the region
- * cannot be mapped.
+ * Does the same as ptx_view_find(), for an event of that type. If the region cannot be mapped, the
+ * event is counted as lost.
  */
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 

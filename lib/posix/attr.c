@@ -5,8 +5,8 @@
  *
  * An attributes object is plain memory of the program. A function that gets an object that is not
  * initialized, or was destroyed, recognizes that by the magic word and returns EINVAL (ATTR-05).
- * The functions keep no state and touch no other memory, so that errno is preserved without
- * effort.
+ * The functions keep no state and make no call that could change
+ * errno.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,8 +20,8 @@ PTX_EXPORT int posix_trace_attr_init(trace_attr_t *object)
 	if (!object)
 		return EINVAL;
 	/*
-	 * The whole object is cleared, also its room for growth. A later version of the library
-	 * would otherwise find garbage there.
+	 * The whole object is cleared, also the part that this version does not use. Otherwise a
+	 * later version of the library would find garbage there.
 	 */
 	memset(object, 0, sizeof(*object));
 	ptx_attr_init((struct ptx_attr *)object);
@@ -92,7 +92,9 @@ PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
 	return 0;
 }
 
-/* ATTR-14, ATTR-15, ATTR-16. For a log, the version of the library that recorded it. */
+/*
+ * ATTR-14, ATTR-15, ATTR-16. For a log, the result is the version of the library that recorded it.
+ */
 PTX_EXPORT int posix_trace_attr_getgenversion(const trace_attr_t *object, char *genversion)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);

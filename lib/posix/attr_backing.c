@@ -16,8 +16,8 @@ _Static_assert(sizeof(((struct ptx_posix_attr_more *)0)->backing) == POSIX_TRACE
 	       "a path has room for its NUL");
 
 /*
- * Sets the path of a file that posix_trace_create() will make. NULL or "": no file. The path is
- * copied, and checked only at the creation.
+ * Sets the path of a file that posix_trace_create() will make. NULL or "" means that there is no
+ * file. The path is copied here and is checked only at the creation.
  */
 PTX_EXPORT int posix_trace_attr_setbacking_np(trace_attr_t *object, const char *path)
 {

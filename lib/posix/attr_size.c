@@ -22,7 +22,7 @@ PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 
 	if (!attr || !logsize)
 		return EINVAL;
-	/* The member and size_t both have 64 bits, so no value is changed on its way. */
+	/* The member and size_t both have 64 bits, so the copy keeps each value. */
 	*logsize = attr->log_size;
 	return 0;
 }
@@ -91,8 +91,8 @@ PTX_EXPORT int posix_trace_attr_setstreamsize(trace_attr_t *object, size_t strea
 }
 
 /*
- * SIZE-05, SIZE-06. The size is that of two event sets, which a FILTER event has as its data, a
- * record's header, and an ident record.
+ * SIZE-05, SIZE-06. The size is the sum of a record's header, of two event sets, which are the data
+ * of a FILTER event, and of an ident record.
  */
 PTX_EXPORT int posix_trace_attr_getmaxsystemeventsize(const trace_attr_t *restrict object,
 						      size_t *restrict eventsize)

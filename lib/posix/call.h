@@ -3,12 +3,13 @@
  * posix/call.h - the begin and the end of every public function, and access to streams.
  *
  * errno belongs to the program (GEN-02). No function acts on a cancellation request inside
- * (SIGCAN-01 to SIGCAN-03); the two readers that wait permit it at one place of their own
- * (getnext.c).
+ * (SIGCAN-01 to SIGCAN-03); only the two functions that wait for an event permit cancellation, at
+ * one place in getnext.c.
  *
- * A caller uses a stream in one of two ways. If it locks the stream, it has the stream for itself,
- * for a short time. If it enters the stream, the stream is not freed before the caller leaves it,
- * but other threads use the stream, too; so a caller that has entered it may wait.
+ * A caller uses a stream in one of two ways. If the caller locks the stream, no other thread uses
+ * it meanwhile, so this must be short. If the caller enters the stream, other threads can use the
+ * stream, too, and it is not freed before the caller leaves it. So a caller that has entered a
+ * stream may wait.
  */
 #ifndef PTX_POSIX_CALL_H
 #define PTX_POSIX_CALL_H
@@ -56,8 +57,8 @@ static inline int ptx_call_end(struct ptx_call call, int err)
 #define PTX_ANY    (PTX_ACTIVE | PTX_STORED)
 
 /*
- * Returns the locked stream if it is of one of the kinds. NULL: the identifier is invalid or of
- * another kind, which gives EINVAL (LEGAL-01, LEGAL-02).
+ * Returns the locked stream if it is of one of the kinds. Returns NULL if the identifier is invalid
+ * or the stream is of another kind. The public function then returns EINVAL (LEGAL-01, LEGAL-02).
  */
 static inline struct ptx_stream *ptx_stream_lock(trace_id_t trid, unsigned kinds)
 {

@@ -2,7 +2,8 @@
 /*
  * posix/check.c - posix_trace_check_np(): examines a log without opening it as a stream.
  *
- * The functions of faults.h are here, too. They report faults to programs of other versions.
+ * The functions of faults.h are here, too. They report faults to a program that was compiled for
+ * another version of the library.
  */
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ int ptx_faults_begin(struct ptx_faults *faults, ptx_report *report, void *arg, s
 {
 	if (size < PTX_FIRST_FAULT)
 		return EINVAL;
-	/* Members that are not set are 0: longer is NULL. */
+	/* Members that are not set here become 0, so `longer` is NULL. */
 	*faults = (struct ptx_faults){ .report = report, .arg = arg, .size = size };
 	if (report && size > sizeof(struct posix_trace_fault_np))
 		faults->longer = malloc(size);
@@ -51,7 +52,7 @@ void ptx_faults_end(struct ptx_faults *faults)
 
 /*
  * Reports each fault in the order of the file and stores the result. The descriptor stays open
- * and its position unchanged. The log may be hostile. ENOMEM; errors of reading.
+ * and its position unchanged. The log may be hostile. Errors are ENOMEM and errors of reading.
  */
 static int check_file(int file_desc, ptx_report *report, void *arg, size_t fault_size,
 		      struct posix_trace_check_np *result, size_t result_size)

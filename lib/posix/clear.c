@@ -2,8 +2,8 @@
 /*
  * posix/clear.c - posix_trace_clear(): removes all events of a stream and of its log.
  *
- * Writers continue to record meanwhile (CLEAR-11), and the reader's lock does not stop them. The
- * drain notes the moment of the clear; events before it count as lost, cause CLEARED.
+ * Writers continue to record meanwhile (CLEAR-11), because the stream's lock does not stop them.
+ * The drain notes the moment of the clear; events before it count as lost, cause CLEARED.
  */
 #include "arena/silence.h"
 #include "base/shield.h"
@@ -12,8 +12,9 @@
 #include "posix/call.h"
 
 /*
- * Restarts a running stream that a writer has found full while it was being cleared. The caller
- * holds the lock. Returns false if there is no memory for the mark: the stream then stays FULL.
+ * Restarts a stream that was running, if a writer has found it full while it was being cleared. The
+ * caller holds the lock. Returns false if there is no memory for the mark: the stream then stays
+ * FULL.
  */
 static bool resume_if_full(struct ptx_stream *stream)
 {
@@ -22,7 +23,7 @@ static bool resume_if_full(struct ptx_stream *stream)
 
 	if (ptx_state_kind(atomic_load_explicit(&region->state, memory_order_acquire)) != PTX_FULL)
 		return true;
-	/* The moment of the START must be after all events that were cleared. */
+	/* The start must be later than all events that were cleared. */
 	start.ticks = ptx_drain_moment(stream->drain, true);
 	if (!ptx_drain_mark(stream->drain, &start))
 		return false;
@@ -59,8 +60,9 @@ static int clear_stream(struct ptx_stream *stream)
 	if (!resume_if_full(stream))
 		return ENOMEM;
 	/*
-	 * The level is stored before the filter. If a process describes a type at this moment, it
-	 * either sees the new level, or the loop below overwrites the bit that it changes.
+	 * The level is stored before the filter. If a process describes a type at this moment,
+	 * either that process sees the new level, or the loop below overwrites the bit that the
+	 * process changes.
 	 */
 	atomic_store_explicit(&region->max_level, 0, memory_order_seq_cst);
 	for (int i = 0; i < PTX_WORDS; i++)

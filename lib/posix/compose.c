@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct ptx_log_status) == sizeof(struct posix_trace_status
 /* Frees the composer. The caller has destroyed the log before. */
 static void free_composer(struct posix_trace_composer_np *composer)
 {
-	/* Names are allocated one by one, because they are few. */
+	/* Each name has an allocation of its own, because the names are few. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		free(composer->name[type]);
 	ptx_ledger_fini(&composer->ledger);
@@ -49,8 +49,8 @@ static void put_text(char *to, size_t room, const char *from)
 }
 
 /*
- * Determines the facts of the log from the caller's attributes and origin, both of which may be
- * NULL. EINVAL: the attributes are not valid.
+ * Determines the facts of the log from the attributes and the origin that the caller gives. Both
+ * may be NULL. EINVAL: the attributes are not valid.
  */
 static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origin_np *origin,
 			struct ptx_log_facts *facts)
@@ -65,9 +65,11 @@ static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origi
 	if (given)
 		*attr = *given;
 	else
-		/* A composed log may have any length, and APPEND has no limit. */
+		/*
+		 * A composed log may have any length, so the default is APPEND, which has no limit.
+		 */
 		attr->log_policy = POSIX_TRACE_APPEND;
-	/* The defaults of a stream with log (POLICY-04). */
+	/* The default is that of a stream with log (POLICY-04). */
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = POSIX_TRACE_FLUSH;
 	/*
@@ -78,8 +80,8 @@ static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origi
 		attr->creation_ns = origin->creation_ns;
 	attr->flags |= PTX_ATTR_POLICY_SET | PTX_ATTR_FROM_STREAM;
 	/*
-	 * A clock without name in an imported trace is "unknown", so that a reader does not
-	 * compare its ticks with others.
+	 * If the clock of the imported trace has no name, it gets the name "unknown". So a reader
+	 * does not compare its ticks with those of other clocks.
 	 */
 	put_text(facts->clock, sizeof(facts->clock),
 		 origin && *origin->clock ? origin->clock : "unknown");
@@ -91,7 +93,7 @@ static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origi
 	if (*origin->generation)
 		put_text(attr->generation, sizeof(attr->generation), origin->generation);
 	put_text(facts->host, sizeof(facts->host), origin->host);
-	/* The process that was traced, by the number that the trace gives. */
+	/* This is the traced process, with the number that the foreign trace gives. */
 	facts->pid = (uint32_t)origin->pid;
 	facts->tick_hz = origin->clock_hz;
 	return 0;
@@ -131,7 +133,7 @@ static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 
 		err = name ? bind_name(composer, type, name) : 0;
 	}
-	/* The log has no end: it can be opened only with salvage. */
+	/* The incomplete log remains in the file. It can be opened only with salvage. */
 	if (err)
 		ptx_log_destroy(composer->log);
 	return err;
@@ -156,7 +158,7 @@ static int make_composer(int file_desc, const trace_attr_t *attr,
 	composer = calloc(1, sizeof *composer);
 	if (!composer)
 		return ENOMEM;
-	/* The ledger's first lines need no memory. */
+	/* ptx_ledger_init() allocates no memory. */
 	ptx_ledger_init(&composer->ledger);
 	composer->next_type = PTX_TYPE_FIRST_USER;
 	/*
@@ -226,7 +228,8 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 		composer->next_type++;
 	/*
 	 * EVID-08 does not apply: an unnamed type does not take the place of a name for which there
-	 * is no room, because a composed log has only the unnamed events that its maker wants.
+	 * is no room, because a composed log has an event without a name only if the program that
+	 * composes it wants one.
 	 */
 	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
 		return ENOSPC;
@@ -316,7 +319,10 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	};
 	int err;
 
-	/* A child gets no addresses here: the mappings of its parent are valid in it. */
+	/*
+	 * A note of a child has no addresses, because the mappings of the parent are valid in the
+	 * child.
+	 */
 	if (note.kind == PTX_MAPPING_FILE) {
 		/* The log's writer checks the length of the path (M2). */
 		if (from->start >= from->end || !from->path ||
@@ -345,7 +351,9 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	return ptx_log_mapping(composer->log, &note);
 }
 
-/* Adds a mapping in the form that a reader of a log yields. ENOTSUP: as above. */
+/*
+ * Adds a mapping in the form that a reader of a log yields. ENOTSUP has the same meaning as above.
+ */
 PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 						    const struct posix_trace_mapping_np *from,
 						    size_t size)
@@ -365,7 +373,7 @@ PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_
 }
 
 /*
- * Completes the log and frees the composer, also if it returns an error. given: the status for
+ * Completes the log and frees the composer, also if it returns an error. `given` is the status for
  * the log, or NULL.
  */
 PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
@@ -387,7 +395,7 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 						       : POSIX_TRACE_NO_OVERRUN;
 	/* The last run of events is added to its thread's line before the ledger is written. */
 	ptx_composer_settle(composer);
-	/* FLUSHF-09: signals of the file do not reach the program. */
+	/* FLUSHF-09: SIGXFSZ and SIGPIPE from writing the file do not reach the program. */
 	ptx_shield_raise(&shield);
 	/* ENOSPC, EFBIG, EIO and others: the log is incomplete then. */
 	err = ptx_log_complete(composer->log, &status, &composer->ledger);
@@ -397,7 +405,10 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 	return ptx_call_end(call, err);
 }
 
-/* Frees the composer without completing the log. It returns nothing because nothing can fail. */
+/*
+ * Frees the composer without completing the log. The function returns no error number, because
+ * nothing can fail.
+ */
 PTX_EXPORT void posix_trace_compose_abandon_np(struct posix_trace_composer_np *composer)
 {
 	struct ptx_call call = ptx_call_begin();

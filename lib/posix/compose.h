@@ -19,7 +19,7 @@ struct posix_trace_composer_np {
 	size_t data_max;
 	unsigned next_type;
 	unsigned user_types;
-	/* events were counted as lost, by a cause other than CLEARED */
+	/* true if events were counted as lost with a cause other than CLEARED */
 	bool lost;
 	/* run: number of events of the thread in who that are not counted in its line yet */
 	uint64_t run;

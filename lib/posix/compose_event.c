@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/compose_event.c - the events of a composed log, and those that their makers lost.
+ * posix/compose_event.c - adds events to a composed log, and counts events that were lost when the
+ * foreign trace was made.
  *
  * This code runs once for each event of a conversion, many millions of times. It therefore takes no
- * lock, does not touch the cancellation state, and counts runs of events of one thread at once.
+ * lock, does not touch the cancellation state, and counts consecutive events of one thread
+ * together.
  */
 #include <trace_np.h>
 
@@ -15,7 +17,7 @@
 
 /*
  * Writes the full buffer to the log's file. Signals and cancellation are blocked only here, because
- * only here an event needs system calls.
+ * appending an event makes system calls only here.
  */
 static int write_log(struct posix_trace_composer_np *composer)
 {
@@ -204,7 +206,9 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 	struct ptx_ledger_line *line[3];
 	struct ptx_ident who = { .pid = 0 };
 
-	/* CLEARED and DAMAGED are valid, too: foreign traces have such losses. */
+	/*
+	 * The causes CLEARED and DAMAGED are valid, too, because foreign traces have such losses.
+	 */
 	if (!composer || cause < POSIX_TRACE_UNATTRIBUTED_NP || cause >= PTX_LOST_CAUSES ||
 	    event_id >= PTX_TYPE_MAX)
 		return EINVAL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/confine.c - posix_trace_confine_np(): a process or a thread gives up system calls. */
+/*
+ * posix/confine.c - posix_trace_confine_np(): prepares a process or a thread for a limit on its
+ * system calls.
+ */
 #include <errno.h>
 
 #include <trace_np.h>
@@ -42,12 +45,15 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 	case POSIX_TRACE_CONFINE_ALL_NP:
 		end_flushers();
 		__attribute__((fallthrough));
-	/* The program will install a seccomp filter for the calling thread, or for all threads. */
+	/*
+	 * For the values above and below: the program is about to install a seccomp filter, for the
+	 * calling thread or for all threads.
+	 */
 	case POSIX_TRACE_CONFINE_PROCESS_NP:
 		/*
-		 * The order matters: the functions that need system calls come first.
-		 * ptx_record_tell_quiet() then stores the flag. From then on trace points make no
-		 * system calls.
+		 * The functions that need system calls are called first.
+		 * ptx_record_tell_quiet() then stores the flag, and from then on trace points
+		 * make no system calls.
 		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));

@@ -3,9 +3,9 @@
  * posix/control.c - posix_trace_start() and posix_trace_stop(), and the controller as a writer.
  *
  * The controller records START, STOP, FILTER and its own user events into the first ring of its
- * stream, which it claimed at the creation. The stream's lock makes all threads of the controller
- * one writer. The state of a stream is one word with the time of its change; writers change it,
- * too, when they find the stream full.
+ * stream, which it claimed at the creation. The stream's lock lets only one thread of the
+ * controller write there at a time. The state of a stream is one word with the time of its change;
+ * writers change it, too, when they find the stream full.
  */
 #include "posix/control.h"
 
@@ -33,7 +33,8 @@
 #define STOP_MOST_NS UINT64_C(1000000000)
 
 /*
- * Returns the identity of the calling thread. It makes system calls, since this is no trace point.
+ * Returns the identity of the calling thread. The function makes system calls. This is permitted,
+ * because it is not called in a trace point.
  */
 static struct ptx_ident caller_ident(void)
 {
@@ -66,8 +67,8 @@ static bool sign_records(struct ptx_stream *stream, const struct ptx_ident *iden
 			 enum ptx_writer_loss *loss)
 {
 	/*
-	 * If the last record was the caller's, no ident record is needed: each costs memory of the
-	 * stream.
+	 * If the last record was the caller's, no ident record is needed. It would only use memory
+	 * of the stream.
 	 */
 	if (stream->control_writer.tid == ident->tid &&
 	    stream->control_writer.thread == ident->thread)
@@ -89,7 +90,8 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
 
 	/*
-	 * A LOOP stream does not become FULL by a loss. A loss for lack of memory stops no stream.
+	 * A LOOP stream does not become FULL by a loss. A loss for lack of memory does not stop a
+	 * stream either.
 	 */
 	if (ptx_state_kind(state) == PTX_RUNNING && !stream->view->rings.loop &&
 	    loss == PTX_WRITER_STREAM_FULL)
@@ -118,10 +120,10 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	record = ptx_ring_prepare(rings, stream->control, size, head);
 	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
 		record = ptx_ring_prepare(rings, stream->control, size, head);
-	/* Neither the old chunk nor a new one has room. */
+	/* If record is NULL, neither the old chunk nor a new one has room. */
 	if (!record)
 		return NULL;
-	/* The chunk's memory may be present only up to an earlier place. */
+	/* The chunk's memory may be present only up to a place before the end of this record. */
 	end = ptx_head_offset(*head) + size;
 	return ptx_ring_extend(rings, stream->control, end, loss) >= end ? record : NULL;
 }
@@ -208,7 +210,7 @@ static int start_stream(struct ptx_stream *stream, const void *address)
 	 */
 	ptx_drain_sync(stream->drain);
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
-	if (ptx_state_kind(state) == PTX_HELD) { /* re-arms the automatic restart (STOP-05) */
+	if (ptx_state_kind(state) == PTX_HELD) { /* permits the automatic restart again (STOP-05) */
 		set_state(stream, PTX_FULL, ptx_state_time(state));
 		return 0;
 	}
@@ -229,7 +231,7 @@ static int start_stream(struct ptx_stream *stream, const void *address)
 	ptx_control_filter(stream, &filter);
 	set_state(stream, PTX_RUNNING, mark.ticks);
 	/*
-	 * The data of START are the filter (START-02). The record has the time of the mark, with
+	 * The data of START are the filter (START-02). The record has the time of the mark, at
 	 * which the new phase begins.
 	 */
 	ptx_control_record(stream, POSIX_TRACE_START, &filter, sizeof filter, mark.ticks, address);
@@ -294,7 +296,10 @@ static void wait_for_writers(struct ptx_stream *stream)
 		pthread_mutex_unlock(&stream->lock);
 		if (over)
 			return;
-		/* The word never changes, so this is a sleep that is no cancellation point. */
+		/*
+		 * The word never changes, so the wait ends only by its timeout. It is a sleep that
+		 * is no cancellation point.
+		 */
 		ptx_futex_nap(&never, 0, STOP_NAP_NS);
 	}
 }
@@ -334,7 +339,10 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 	ptx_drain_sync(stream->drain);
 	ran = is_running(stream);
 	ptx_control_stop(stream, address);
-	/* The hold keeps the stream from being freed while this thread waits for its writers. */
+	/*
+	 * This call keeps the stream from being freed while this thread waits for the stream's
+	 * writers.
+	 */
 	ptx_registry_hold(stream);
 	ptx_stream_unlock(stream);
 	if (ran && stream->kind == PTX_STREAM_LIVE)
@@ -366,8 +374,9 @@ static void record_event(struct ptx_stream *stream, unsigned type, const void *d
 }
 
 /*
- * This function is not in the standard: a controller has no other way to add a fact to the stream
- * of a process. The drain is synchronized first, because that may restart a stream that was full.
+ * This function is not in the standard. Without it, a controller could not add an event to the
+ * stream of another process. ptx_drain_sync() is called first, because it may restart a stream that
+ * was full.
  */
 PTX_EXPORT int posix_trace_trid_event_np(trace_id_t trid, trace_event_id_t event_id,
 					 const void *data, size_t len)

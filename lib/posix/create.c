@@ -3,9 +3,9 @@
  * posix/create.c - posix_trace_create() and posix_trace_create_withlog().
  *
  * The order of the steps is: attributes, target, place in TRACE_SYS_MAX, region, drain, control
- * ring, log, identifier, publication, guardian. In this order each step can be undone, and a
- * process that is killed between two steps leaves nothing that its successor cannot recognize.
- * Nothing is visible to the target before ptx_view_attach().
+ * ring, log, identifier, publication, guardian. In this order each step can be undone. If the
+ * process is killed between two steps, later processes recognize everything that it leaves. Nothing
+ * is visible to the target before ptx_view_attach().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,8 +93,8 @@ static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *
 }
 
 /*
- * Creates the log in file_desc. The stream already has a view. The watcher of mapped files needs
- * the place of its attachment.
+ * Creates the log in file_desc. The stream already has a view: the watcher of mapped files needs
+ * the place of the view's attachment.
  */
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
@@ -138,7 +138,10 @@ static bool is_shared(const struct ptx_stream *stream)
 	       stream->attr.inheritance == POSIX_TRACE_INHERITED;
 }
 
-/* Undoes what build_stream() has done so far. As nothing was recorded, the log remains empty. */
+/*
+ * Undoes the steps that build_stream() has done. The log stays without events, because nothing was
+ * recorded.
+ */
 static void demolish_stream(struct ptx_stream *stream, const char *backing)
 {
 	const struct ptx_log_status none = { 0 };
@@ -177,8 +180,8 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 		return err;
 	if (is_shared(stream) && stream->view->offset == 0) {
 		/*
-		 * The arena's file has too little room, and other processes cannot map any other
-		 * memory.
+		 * The arena's file has no room for the region, and other processes could not map
+		 * memory outside of it.
 		 */
 		return ENOMEM;
 	}

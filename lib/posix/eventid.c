@@ -21,7 +21,8 @@ _Static_assert(PTX_TYPE_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "as in <trace.
 
 /*
  * Allows this process to record the type. A trace point ignores ids that the process has not
- * opened (EVENT-12). The predefined types below the unnamed one belong to the system.
+ * opened (EVENT-12). Types below the unnamed one belong to the system, and a program cannot record
+ * them.
  */
 static void map_type(unsigned type)
 {
@@ -94,7 +95,10 @@ PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restri
 	return ptx_call_end(call, err);
 }
 
-/* Stores the name of a type; a log has the names in its own table. False: the type has no name. */
+/*
+ * Stores the name of a type; a log has the names in its own table. Returns false if the type has no
+ * name.
+ */
 static bool get_name(const struct ptx_stream *stream, trace_event_id_t type, char *name)
 {
 	const char *stored;

@@ -22,7 +22,7 @@
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)
 {
-	/* The reason of an error is not returned; the tool gets it from ptx_schema_parse(). */
+	/* The reason of an error is not returned here. The tool gets it from ptx_schema_parse(). */
 	if (!text || !schema || size < PTX_FIRST_SCHEMA)
 		return EINVAL;
 	if (size > sizeof(*schema))
@@ -31,7 +31,7 @@ PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 }
 
 /*
- * Returns the name of a type as schemas spell it, NULL if there is no such type. The text is a
+ * Returns the name of a type as it is in schemas, or NULL if there is no such type. The text is a
  * constant.
  */
 PTX_EXPORT const char *posix_trace_type_name_np(enum posix_trace_type_np type)
@@ -199,7 +199,10 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
  */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {
-	/* The pointer may be beyond the schema here: it is not used before the check. */
+	/*
+	 * The pointer may point behind the last field of the schema. It is not used before the
+	 * check.
+	 */
 	const struct posix_trace_field_np *field = &values->schema->field[values->field];
 	size_t take;
 
@@ -208,7 +211,7 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 	value->field = field;
 	value->index = values->index;
 	value->flags = 0;
-	/* Numbers first: nearly all fields are numbers. */
+	/* Numbers are tested first, because nearly all fields are numbers. */
 	if (ptx_likely(field->form != POSIX_TRACE_FORM_BYTES_NP)) {
 		take = field->size;
 		/* The payload ends within the field, so the field is missing. */
@@ -274,7 +277,10 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 		/* The payload ends before the field. */
 		if (skip > len)
 			return 0;
-		/* Numbers, which are nearly all fields, need no walk. */
+		/*
+		 * Nearly all fields are numbers. Their value can be loaded without reading the
+		 * fields before it.
+		 */
 		if (ptx_likely(place->form != POSIX_TRACE_FORM_BYTES_NP)) {
 			if (place->size > len - skip)
 				return 0;
@@ -329,7 +335,7 @@ PTX_EXPORT const char *posix_trace_value_name_np(const struct posix_trace_value_
 	if (field->has_bits)
 		return NULL;
 	for (unsigned i = 0; i < field->value_names; i++)
-		/* value is compared as bits, which is right for signed types, too */
+		/* the values are compared as bits, which is right for signed types, too */
 		if (field->value_name[i].value == value->u64)
 			return field->value_name[i].name;
 	return NULL;

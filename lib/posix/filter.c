@@ -25,7 +25,10 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 	stream = ptx_stream_lock(trid, PTX_ACTIVE);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* The copy is not of one moment if another process describes types meanwhile. */
+	/*
+	 * If another process describes types meanwhile, the bits of the copy may be of different
+	 * moments.
+	 */
 	ptx_control_filter(stream, set);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
@@ -57,8 +60,8 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 
 /*
  * Changes the filter of a locked stream and records FILTER. The FILTER event itself is filtered out
- * only if both the old and the new filter contain it (FILTER-12). So it is recorded while the
- * filter that does not contain it is in force.
+ * only if both the old and the new filter contain its type (FILTER-12). So the event is recorded
+ * before the change if the old filter does not contain the type, and otherwise after the change.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address)

@@ -3,9 +3,10 @@
  * posix/filter_names.c - sets of event types by patterns of their names and by level.
  *
  * For each event type the list is read from left to right; the last item that matches decides. The
- * list is short, and a stream has at most 1023 types, so nothing is compiled or kept.
+ * list is short, and a stream has at most 1023 types. So the functions parse the list anew for each
+ * type.
  *
- * Threads  the caller holds the lock of the stream. Errors leave the filter as it was.
+ * Threads the caller holds the lock of the stream. After an error the filter is unchanged.
  */
 #include <fnmatch.h>
 #include <string.h>

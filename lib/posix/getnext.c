@@ -2,10 +2,10 @@
 /*
  * posix/getnext.c - posix_trace_getnext_event(), _timedgetnext_event() and _trygetnext_event().
  *
- * A reader has the stream's lock while it looks for an event, and waits without it. To lose no
- * wake-up, it stores that it sleeps, makes a barrier on all writers, and looks once more; (M) and
- * (N) in ring/ring.h. A thread that waits can be cancelled in one place only, where it holds no
- * lock and has only entered the stream (SIGCAN-03, GETNEXT-11).
+ * A reader has the stream's lock while it looks for an event, and waits without it. So that it
+ * misses no wake-up, it first stores that it sleeps, then makes a barrier on all writers, and then
+ * looks once more; see (M) and (N) in ring/ring.h. A thread that waits can be cancelled in one
+ * place only, where it holds no lock and has only entered the stream (SIGCAN-03, GETNEXT-11).
  */
 #include <string.h>
 
@@ -28,7 +28,10 @@
  * Data of at most so many bytes are copied word by word, which is faster than a call of memcpy().
  */
 #define WORDS_BYTES      32
-/* a call tries so often to get an event from a LOOP stream that writers overwrite meanwhile */
+/*
+ * how often a call tries to get an event from a LOOP stream if writers overwrite the events
+ * meanwhile
+ */
 #define LOOKS_AT_ONCE    64
 
 /* The result parameters of one call. */
@@ -104,8 +107,8 @@ static void consume_event(struct ptx_stream *stream, const struct ptx_drain_even
 }
 
 /*
- * Delivers the next event in the order of time. False: there is none, or a suspended writer may
- * still publish an older one.
+ * Delivers the next event in the order of time. Returns false if there is no event, or if a
+ * suspended writer may still publish an older one.
  */
 static bool take_live(struct ptx_stream *stream, const struct delivery *to)
 {
@@ -194,7 +197,10 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 	int type, none, err;
 
 	pthread_cleanup_push(leave_stream, stream);
-	/* The order matters: setcanceltype() acts on a request that is pending already. */
+	/*
+	 * The type is set last, because pthread_setcanceltype() acts at once on a request that is
+	 * pending already.
+	 */
 	pthread_setcancelstate(cancel_state, &none);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	/* While an event may be held back, the reader wakes by itself. */
@@ -239,7 +245,7 @@ static uint32_t take_ticket(struct ptx_stream *stream)
 	if (ticket != 0 && ticket % 2 == 0)
 		return ticket;
 	stream->tickets += 2;
-	/* The counter has wrapped. */
+	/* 0 means that the counter has wrapped. */
 	if (stream->tickets == 0)
 		stream->tickets = 2;
 	/* (N) with (M) in point/event.c, point/record.c and posix/control.c */
@@ -326,8 +332,8 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 }
 
 /*
- * Handles all cases that take_words() does not. It is a separate function, so that the arguments
- * stay in registers in the case of take_words(), and nothing is saved there.
+ * Handles all cases that take_words() does not. It is a separate function, so that in the case of
+ * take_words() the arguments stay in registers and no register is saved.
  */
 static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace_event_info *event,
 					     void *data, size_t num_bytes, size_t *data_len,
@@ -350,7 +356,7 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 		return get_waiting(trid, &to, NULL, PTX_LIVE);
 	*unavailable = 1;
 	/*
-	 * A process with one thread needs no lock. Only a call of this thread could start another
+	 * A process with one thread needs no lock. Another thread could only be started by this
 	 * one.
 	 */
 	if (!alone && !ptx_stream_lock(trid, PTX_STORED))

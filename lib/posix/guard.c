@@ -3,9 +3,9 @@
  * posix/guard.c - the guardian: completes the log of a stream whose creator was killed.
  *
  * The guardian is a process of its own that has only two files: the arena and the log. It trusts
- * neither. It computes the geometry from checked sizes, bounds every walk, and ends with an error
- * instead of a crash if something is inconsistent. It may be the reader of the stream, because it
- * gets the creator's lock only when the creator is gone.
+ * neither. It computes the geometry from checked sizes, bounds every walk, and ends with an error,
+ * and does not crash, if something is inconsistent. It is the reader of the stream from the moment
+ * when it gets the creator's lock, because the creator is gone then.
  */
 #include "posix/guard.h"
 
@@ -34,7 +34,7 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 		      struct ptx_view **result)
 {
 	const bool loop = arena->control->attachment[bit].loop != 0;
-	/* calloc(): members that are not set are 0. */
+	/* calloc() makes the members that are not set 0. */
 	struct ptx_view *view = calloc(1, sizeof *view);
 	struct ptx_attachment_plan plan;
 	void *memory;
@@ -132,8 +132,8 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 }
 
 /*
- * Whether the target of a stream has ended, on evidence. Other processes may have inherited the
- * stream, and then the answer is no.
+ * Returns true if the target of the stream has certainly ended. If the stream is inherited, other
+ * processes may still record events, and the result is false.
  */
 static bool has_target_ended(const struct ptx_attachment *attachment)
 {
@@ -177,7 +177,7 @@ static void linger_for(const struct ptx_attachment *attachment, bool same_ids)
 int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation, bool same_ids)
 {
 	const uint64_t attached = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
-	/* log_fd -1: the registry does not know the stream. */
+	/* log_fd is -1, because the registry does not have this stream. */
 	struct ptx_stream stream = { .log_fd = -1 };
 	struct ptx_arena *arena;
 	int err;

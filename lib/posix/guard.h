@@ -5,9 +5,9 @@
  * A guardian runs beside each stream that has a log in a file: a small process that sleeps until
  * the kernel gives it the creator's lock. If the creator was killed, it then stops the stream,
  * moves the remaining events to the log, completes the log and exits. If the stream was shut down,
- * it only exits. It is not a child that wait() of the program would report. It has a session of its
- * own, and only the two files open. If the system refuses a guardian, everything else works; the
- * log of a killed creator then has only the events that were flushed.
+ * the guardian only exits. wait() of the program does not report the guardian. It has a session of
+ * its own, and no files open but the arena and the log. If the system refuses a guardian,
+ * everything else works; the log of a killed creator then has only the events that were flushed.
  *
  * A log in a pipe has no guardian, because a pipe cannot be read to find its last block.
  */
@@ -16,7 +16,10 @@
 
 #include "posix/stream.h"
 
-/* The longest time for which a guardian keeps a stream running after its creator's end. */
+/*
+ * The longest time, in milliseconds, for which a guardian keeps a stream running after the
+ * creator's end.
+ */
 #define PTX_LINGER_MAX_MS 3600000u
 
 /*

@@ -11,7 +11,7 @@
 
 #include "posix/guard.h"
 
-/* A user who starts the guardian by hand gets a message. */
+/* If a user starts the guardian by hand, it prints a message. */
 int main(int argc, char **argv)
 {
 	if (argc != 4) {

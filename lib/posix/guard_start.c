@@ -7,7 +7,7 @@
  * therefore a grandchild: its parent, a child without a signal for its end, has exited when
  * ptx_guard_start() returns, and init adopts it. The two processes do not copy the creator, which
  * may be large. They use the creator's memory, with all signals blocked, until the grandchild
- * executes the program, and only arrange descriptors.
+ * executes the program. Before that they only arrange descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,10 @@ struct start {
 	struct flock guard;
 };
 
-/* For the functions that run in the two processes: a sanitizer would change the creator's state. */
+/*
+ * UNSEEN marks the functions that run in the two processes. Code of a sanitizer in them would
+ * change the creator's state.
+ */
 #define UNSEEN __attribute__((no_sanitize("thread", "address")))
 
 /*
@@ -81,11 +84,11 @@ static int UNSEEN become_guardian(void *argument)
 	 */
 	syscall(SYS_close_range, 5, ~0u, 0);
 	/*
-	 * Locks the guardian's place here and not in its program, which may need time to start.
-	 * If the creator were killed before that, an observer would find a place without creator
-	 * and without guardian. A lock survives execve(), but not the closing of any descriptor
-	 * of the file; only this descriptor is left. If the lock is in use, the program waits for
-	 * it.
+	 * The guardian's lock is taken here and not in the guardian's program, which may need time
+	 * to start. If the creator were killed in that time, an observer would find a place without
+	 * creator and without guardian. A lock survives execve(), but not the closing of any
+	 * descriptor of the file; that does no harm, because this descriptor is the only one left.
+	 * If another guardian still has the lock, the guardian's program waits for it.
 	 */
 	syscall(SYS_fcntl, 3, F_SETLK, &start->guard);
 	/* Signals of the creator's terminal and session must not end the guardian. */
@@ -108,7 +111,7 @@ static int UNSEEN leave_guardian(void *argument)
 }
 
 /*
- * The environment can name another guardian, for tests and for programs that are moved.
+ * The environment can name another guardian, for tests, and for an installation that was moved.
  * secure_getenv() hides it from set-user-ID programs.
  */
 static const char *program_of(void)
@@ -121,8 +124,8 @@ static const char *program_of(void)
 }
 
 /*
- * Opens the log for reading and writing: the guardian reads what was written. -1: not a regular
- * file, or not permitted.
+ * Opens the log for reading and writing: the guardian reads what was written. Returns -1 if the
+ * file is not a regular one, or if this is not permitted.
  */
 static int open_log(int fd)
 {
@@ -132,7 +135,10 @@ static int open_log(int fd)
 
 	if (fd < 0 || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
 		return -1;
-	/* The descriptor itself may be open for writing only. /proc opens the same file anew. */
+	/*
+	 * The program's descriptor may be open for writing only. The path in /proc opens the same
+	 * file anew.
+	 */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	log = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
 	return log;
@@ -152,8 +158,8 @@ void ptx_guard_start(struct ptx_stream *stream)
 
 	start.program = program_of();
 	/*
-	 * A guardian that cannot recognize the creator's death would write into the log while the
-	 * creator does, too.
+	 * Without the creator's lock a guardian could not recognize the creator's death, and would
+	 * write into the log while the creator writes, too. So there is no guardian then.
 	 */
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
@@ -175,7 +181,10 @@ void ptx_guard_start(struct ptx_stream *stream)
 	start.stack = stack + STACK_BYTES;
 	child = ptx_libc_clone(leave_guardian, stack + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK,
 			       &start);
-	/* __WCLONE: the child sends no signal, and is invisible to wait() of other threads. */
+	/*
+	 * __WCLONE is needed, because the child sends no signal at its end. So wait() in other
+	 * threads does not see it.
+	 */
 	while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
 		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

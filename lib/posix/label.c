@@ -19,11 +19,11 @@
 #include "posix/label.h"
 #include "record/schema.h"
 
-/* Error numbers that the kernel can return, and signals, are below these. */
+/* All error numbers of the kernel, and all signals, are below these limits. */
 #define ERRORS  4096
 #define SIGNALS 65
 
-/* glibc uses the first two real-time signals itself, so that SIGRTMIN is the third. */
+/* glibc uses the first two real-time signals itself, so SIGRTMIN is the third one. */
 #define FIRST_REAL_TIME 34
 
 /* Each put function appends text at the address `to`, without a NUL, and returns the end. */
@@ -35,7 +35,9 @@ static char *label_put(char *to, const char *text)
 	return to + len;
 }
 
-/* base is 8, 10 or 16; the digits are made from the last to the first. */
+/*
+ * Appends a number. base is 8, 10 or 16. The function makes the digits from the last to the first.
+ */
 static char *put_number(char *to, uint64_t number, unsigned base)
 {
 	char digits[24], *at = digits + sizeof(digits);
@@ -54,8 +56,8 @@ static bool is_octal(enum posix_trace_type_np type)
 }
 
 /*
- * Returns the bits that a name of bits is about: those of its mask, or those of its value. If the
- * result is 0, the name is that of the value 0.
+ * Returns the bits to which a name of bits applies: those of its mask or, without a mask, those of
+ * its value. If the result is 0, the name is that of the value 0.
  */
 static uint64_t mask_of(const struct posix_trace_field_np *field, unsigned i)
 {
@@ -94,7 +96,7 @@ static char *put_bits(char *to, const struct posix_trace_value_np *value)
 	if (to != begin)
 		*to++ = '|';
 	to = label_put(to, is_octal(field->type) ? "0" : "0x");
-	/* The octal number 0 has its digit already. */
+	/* For the octal number 0, the prefix "0" is already its digit. */
 	return left || !is_octal(field->type) ? put_number(to, left, is_octal(field->type) ? 8 : 16)
 					      : to;
 }
@@ -116,7 +118,10 @@ static char *put_error(char *to, int64_t value)
 	return label_put(to, name);
 }
 
-/* Appends SIGHUP, or SIGRTMIN+2. A number that is no signal has no name. */
+/*
+ * Appends the name of a signal, such as SIGHUP or SIGRTMIN+2. If the number is no signal, nothing
+ * is appended.
+ */
 static char *put_signal(char *to, int64_t value)
 {
 	const char *name = value > 0 && value < SIGNALS ? ptx_libc_signal_name((int)value) : NULL;
@@ -131,7 +136,7 @@ static char *put_signal(char *to, int64_t value)
 		       : put_number(label_put(to, "+"), (uint64_t)value - FIRST_REAL_TIME, 10);
 }
 
-/* Appends a signal in any case, by its number if it has no name. */
+/* Appends the name of a signal, or its number if it has no name. */
 static char *put_any_signal(char *to, unsigned signal)
 {
 	char *end = put_signal(to, signal);
@@ -227,7 +232,7 @@ PTX_EXPORT int posix_trace_value_find_np(const struct posix_trace_field_np *fiel
 	for (unsigned i = 0; i < field->value_names; i++)
 		if (!strcmp(field->value_name[i].name, name)) {
 			*number = field->value_name[i].value;
-			/* The name of the value 0 is about all bits, so *mask stays as it is. */
+			/* The name of the value 0 applies to all bits, so *mask stays as it is. */
 			if (field->has_bits && mask_of(field, i))
 				*mask = mask_of(field, i);
 			return 1;

@@ -30,7 +30,7 @@ static int with_ledger(trace_id_t trid,
 		       void *argument)
 {
 	struct ptx_call call = ptx_call_begin();
-	/* Any kind of stream: an active one or a log. */
+	/* The stream may be of any kind: an active stream or a log. */
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ANY);
 	struct ptx_ledger *ledger;
 	struct ptx_flush *flush;
@@ -38,7 +38,7 @@ static int with_ledger(trace_id_t trid,
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* A log that was opened has no flush. The turn comes before the lock, as for a clear. */
+	/* A log that was opened has no flush. The turn is taken before the lock, as for a clear. */
 	flush = stream->kind == PTX_STREAM_STORED ? NULL : stream->flush;
 	if (flush)
 		ptx_flush_account_begin(flush);
@@ -80,14 +80,14 @@ static int with_ledger(trace_id_t trid,
 }
 
 /*
- * The three look functions copy one line for the program. They run under the stream's lock. This
- * one copies the line of all events.
+ * Each of the three look functions copies one line for the program, under the stream's lock. This
+ * function copies the line of all events.
  */
 static int look_total(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 		      void *argument)
 {
 	(void)stream;
-	/* Missing columns of the public struct become 0. */
+	/* If the public struct has more columns, they become 0. */
 	ptx_ledger_export(&ledger->total, argument);
 	return 0;
 }

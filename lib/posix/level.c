@@ -5,8 +5,8 @@
  * A thread that sets a level stores it in the region and then examines the types. A process that
  * describes a type publishes the description and then examines the regions. Both sequences are
  * sequentially consistent, so that the thread or the process (or both) sees the other. The thread
- * that sets a level repeats its examination while descriptions are added, because what it saw of a
- * type may be older than the description.
+ * that sets a level repeats its examination while descriptions are added, because it may have
+ * looked at a type before the type got its description.
  */
 #include <stddef.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists
 		int level = ptx_level_of(lists, type);
 
 		/*
-		 * Types without a level are never changed by a level: their bits belong to
+		 * A level does not change the bits of types without a level: those belong to
 		 * posix_trace_set_filter().
 		 */
 		if (level && max_level && level > max_level)
@@ -69,8 +69,8 @@ static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists
 }
 
 /*
- * Returns the number of descriptions. The fence orders this thread's stores before the load. So a
- * process whose description is not counted here sees these stores.
+ * Returns the number of descriptions. Because of the fence, this thread's stores come before the
+ * load. So a process whose description is not counted here sees these stores.
  */
 static uint64_t count_descriptions(const struct ptx_lists *lists)
 {
@@ -197,7 +197,9 @@ static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 
 _Static_assert(offsetof(struct ptx_region, max_level) < PTX_PAGE, "the first page has it");
 
-/* Without a file, only streams of this process can trace it, and their regions are mapped. */
+/*
+ * Without a file, only this process's own streams can trace it, and their regions are mapped here.
+ */
 static void obey_here(unsigned type, int level)
 {
 	trace_id_t ids[PTX_STREAMS];
@@ -227,7 +229,7 @@ void ptx_level_described(unsigned type, int level)
 		obey_here(type, level);
 		return;
 	}
-	/* The kernel's read below must be after the description was published. */
+	/* The reads of the regions below must come after the publication of the description. */
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		/* acquire: the facts of the attachment are read after the word. */

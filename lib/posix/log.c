@@ -6,8 +6,9 @@
  *
  *	s32 a1; str a2; @format "took %d ms for %s"
  *
- * and notes the types of the arguments in the site. Later uses fetch the arguments by these types
- * and pack them as any other fields. posix/message.c makes the text when the event is read.
+ * and notes the types of the arguments in the line's struct posix_trace_site_np (the site). Later
+ * uses fetch the arguments by these types and pack them as any other fields. posix/message.c makes
+ * the text when the event is read.
  *
  * If a schema cannot describe the format, or if the process has no name left for a type, the event
  * has the type log.other. The one field of that type is the text, which is then made here.
@@ -37,8 +38,9 @@
 #define HAS_ERROR 128 /* added to the number of arguments: the format has %m */
 
 /*
- * An argument as it was passed. The type of its directive decides which member is valid. All are
- * fetched before the first is packed: a precision may be an argument behind its string.
+ * An argument as it was passed. The type of its directive decides which member is valid. All
+ * arguments are fetched before the first one is packed, because the precision of a string may come
+ * from another argument.
  */
 union argument {
 	int64_t s64;
@@ -49,7 +51,8 @@ union argument {
 
 /*
  * Text that is copied before it is packed: strings with a precision, and wide strings. The payload
- * has no more room than this, so a string that does not fit here would be truncated there.
+ * has no more room than this, so a string that does not fit here would be truncated in the payload,
+ * too.
  */
 struct scratch {
 	size_t used;
@@ -110,7 +113,10 @@ static bool make_schema(char *schema, const char *format, unsigned level,
 	char *to = schema;
 	const char *const end = schema + POSIX_TRACE_SCHEMA_MAX_NP;
 
-	/* A field needs at most 10 bytes, a character of the format 4, the rest 16. */
+	/*
+	 * In the schema, a field needs at most 10 bytes, a character of the format at most 4, and
+	 * the rest at most 16.
+	 */
 	for (int i = 0; i < count; i++)
 		to += sprintf(to, "%s a%d;", fields[type[i]].name, i + 1);
 	if (has_error)
@@ -129,8 +135,8 @@ static bool make_schema(char *schema, const char *format, unsigned level,
 }
 
 /*
- * Registers the line. Several threads may register it at the same time: they store equal values, by
- * atomic stores because other threads may already read the values.
+ * Registers the line. Several threads may register it at the same time. They store equal values.
+ * The stores are atomic, because other threads may already read the values.
  */
 static void open_log(struct posix_trace_site_np *site)
 {
@@ -148,8 +154,8 @@ static void open_log(struct posix_trace_site_np *site)
 	const int count = ptx_format_types(site->schema, type, &has_error);
 
 	/*
-	 * log.other was opened above, while names are left. Later lines may need it when no name is
-	 * left.
+	 * The type log.other was opened above, before the other names are used up. Later lines may
+	 * need it when no name is left.
 	 */
 	if (count >= 0 &&
 	    make_schema(schema, site->schema, site->level, type, count, has_error)) {
@@ -157,7 +163,10 @@ static void open_log(struct posix_trace_site_np *site)
 			 site->line);
 		id = ptx_site_type(name, "", schema);
 	}
-	/* An event of the unnamed type would have fields that no reader can interpret. */
+	/*
+	 * If no name is left, the type is log.other: readers could not interpret the fields of an
+	 * event of the unnamed type.
+	 */
 	if (id == POSIX_TRACE_UNNAMED_USEREVENT) {
 		id = other;
 	} else {
@@ -203,8 +212,9 @@ static void log_fetch(const struct posix_trace_site_np *site, unsigned count, va
 }
 
 /*
- * Returns the precision of a string argument in bytes; the room of a payload if it has none. It
- * parses the format again, which costs time only for lines with such strings.
+ * Returns the precision of a string argument in bytes. If it has none, returns the room of a
+ * payload. The function parses the format again, which costs time only for lines that have strings
+ * with a precision.
  */
 static size_t precision_of(const char *text, int argument, const union argument *passed)
 {
@@ -242,7 +252,10 @@ static const char *copy_short(struct scratch *scratch, const char *string, size_
 	return to;
 }
 
-/* Appends a character as UTF-8, whatever the locale is: its tables are not async-signal-safe. */
+/*
+ * Appends a character as UTF-8, whatever the locale is. Functions that use the locale are not
+ * async-signal-safe.
+ */
 static char *put_utf8(char *to, uint32_t c)
 {
 	if (c < 0x80) {
@@ -332,7 +345,7 @@ static void log_text(trace_event_id_t id, const char *format, va_list list, cons
 	const int len = vsnprintf(text, sizeof(text), format, list);
 
 	/*
-	 * vsnprintf() fails for characters that the locale does not have: then there is no event.
+	 * vsnprintf() fails if the locale does not have a character. Then no event is recorded.
 	 */
 	if (len >= 0)
 		posix_trace_event_at_np(id, text,
@@ -366,9 +379,9 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 }
 
 /*
- * format is the literal that the site has, too. It is passed so that the compiler checks it, and is
- * used for lines of log.other only. The function holds nothing, so a cancellation or a signal does
- * no harm.
+ * format is the same literal as in the site. It is passed so that the compiler checks the
+ * arguments, and is used only for lines of log.other. The function holds no lock and no memory, so
+ * a cancellation or a signal does no harm.
  */
 PTX_EXPORT void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ...)
 {
@@ -380,7 +393,10 @@ PTX_EXPORT void posix_trace_log_np(struct posix_trace_site_np *site, const char 
 	if (ptx_unlikely(!__atomic_load_n(&site->event_id, __ATOMIC_ACQUIRE)))
 		open_log(site);
 	arguments = __atomic_load_n(&site->arguments, __ATOMIC_RELAXED);
-	/* The list is passed on by its address where more than one function consumes it. */
+	/*
+	 * If more than one function takes arguments from the list, the list is passed by its
+	 * address.
+	 */
 	va_start(list, format);
 	if (arguments == IS_OTHER) {
 		/* %m is the errno of the program. */

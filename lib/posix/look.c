@@ -58,7 +58,7 @@ static const int column[PTX_WRITER_LOSSES] = {
 /*
  * Finds the traced process among the openers and stores its id in this name space. If none of them
  * is the traced process, for example because it does not use the library and so holds no arena,
- * stores the id that the attachment has. It then also stores whether the process has ended or is
+ * stores the id that is in the attachment. It then also stores whether the process has ended or is
  * expected to start using the library.
  */
 static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
@@ -76,8 +76,8 @@ static void find_target(const struct looking *looking, const struct ptx_attachme
 
 	for (size_t i = 0; i < looking->openers; i++)
 		/*
-		 * The id must agree, and the process must be the one that the creator meant: ids
-		 * are reused.
+		 * The id must agree. Ids are reused, so the process must also have the identity
+		 * that the creator stored.
 		 */
 		if (looking->inner[i] == attachment->target &&
 		    (traces_itself ||
@@ -132,7 +132,7 @@ static void copy_attributes(const struct ptx_look_stream *from, struct posix_tra
 {
 	const struct ptx_attachment *attachment = &from->attachment;
 
-	/* One byte less than the room, so that the NUL remains. */
+	/* The last byte is not copied, so that the NUL there remains. */
 	memcpy(to->name, attachment->name, sizeof(to->name) - 1);
 	to->creation_ns = attachment->creation_ns;
 	to->inheritance = attachment->inherited ? POSIX_TRACE_INHERITED :
@@ -148,8 +148,8 @@ static void copy_attributes(const struct ptx_look_stream *from, struct posix_tra
 }
 
 /*
- * Copies the state and the counts. Each is correct by itself; together they are not of one
- * moment.
+ * Copies the state and the counts. Each value is correct by itself, but the values may be of
+ * different moments.
  */
 static void copy_status(const struct ptx_look_stream *from, struct posix_trace_stream_np *to)
 {
@@ -305,7 +305,7 @@ static int look_at_arena(struct looking *looking)
 	/* An arena without streams is not an error. */
 	if (!open_arena(looking) || looking->look->streams == 0)
 		return 0;
-	/* One entry per opener is enough for the members of one stream. */
+	/* A stream has at most as many members as the arena has openers. */
 	looking->inner = malloc(looking->openers * sizeof(*looking->inner));
 	looking->member = malloc(looking->openers * sizeof(*looking->member));
 	if (looking->inner && looking->member)
@@ -325,7 +325,8 @@ static int look_at_all(struct looking *looking)
 {
 	struct ptx_openers openers;
 	/*
-	 * With alone, only the calling process is searched in /proc, which needs no permission.
+	 * If looking->alone is set, only the files of the calling process are searched, which needs
+	 * no permission.
 	 */
 	int err = looking->alone ? ptx_openers_find_of(looking->pid, &openers)
 				 : ptx_openers_find(&openers);

@@ -12,7 +12,7 @@
 #include "base/export.h"
 #include "record/ledger.h"
 
-/* The words appear in messages, pages and exports: changing a word changes these formats. */
+/* The words appear in messages, pages and exports: so a changed word would change these formats. */
 static const char *const names[] = {
 	[POSIX_TRACE_LOST_OVERWRITTEN_NP] = "overwritten",
 	[POSIX_TRACE_LOST_STREAM_FULL_NP] = "stream full",
@@ -33,7 +33,8 @@ _Static_assert((int)PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the enum is 
 _Static_assert((int)PTX_LOST_BUDGET == POSIX_TRACE_LOST_BUDGET_NP, "the enum is the public list");
 
 /*
- * Returns a constant; NULL behind the last cause, which ends a program's loop. Async-signal-safe.
+ * Returns a constant text, or NULL if there is no such cause. So a program can loop over all causes
+ * until it gets NULL. Async-signal-safe.
  */
 PTX_EXPORT const char *posix_trace_lost_name_np(int cause)
 {

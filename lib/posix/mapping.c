@@ -123,6 +123,6 @@ PTX_EXPORT int posix_trace_mapping_publish_np(void)
 	/* A child of _Fork() has not been set up by a fork handler. */
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* false: this is not the start of the program. */
+	/* The argument is false, because this is not the start of the program. */
 	return ptx_call_end(call, ptx_mapped_report(false));
 }

@@ -3,9 +3,9 @@
  * posix/message.c - makes the message of an event from the format of its type and its fields.
  *
  * Format and data come from a file. Each directive is rebuilt from its parts, with the length
- * modifier of the value that is passed, and printed by snprintf() into a buffer that no number can
- * exceed: widths and precisions are limited. A value that does not suit its directive is printed in
- * the notation of its own type.
+ * modifier of the value that is passed, and printed by snprintf(). Widths and precisions are
+ * limited, so that every number fits into the buffer. A value that does not suit its directive is
+ * printed in the notation of its own type.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 #include "record/format.h"
 
 /*
- * Room for a number. The largest double has 309 digits before its point, and behind it as many as
- * the greatest precision. A sign and separators of thousands may be added.
+ * Room for a number. The largest double has 309 digits before its point, and at most as many behind
+ * the point as the greatest precision. A sign and separators of thousands may be added.
  */
 #define NUMBER_BYTES 2048
 
@@ -140,7 +140,10 @@ static void put_plain(const struct message *message, const struct ptx_format_par
 }
 
 #pragma GCC diagnostic push
-/* The directive is made of checked parts, and the argument has the type of its length. */
+/*
+ * The directive consists of checked parts, and the argument has the type that the directive
+ * requires.
+ */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 /*
@@ -151,9 +154,9 @@ static void put_number(const struct message *message, const struct ptx_format_pa
 		       const struct posix_trace_value_np *value)
 {
 	/*
-	 * h and hh remain, so that they convert the argument as the program's own printf() would.
-	 * Other integers were recorded as 32 or 64 bits. The reader has extended them to 64 bits,
-	 * with their sign if they have one.
+	 * The modifiers h and hh are kept, so that they convert the argument as the program's own
+	 * printf() would. Other integers were recorded as 32 or 64 bits. The reader has extended
+	 * them to 64 bits, with their sign if they have one.
 	 */
 	const char *length = part->length[0] == 'h' ? part->length : "ll";
 	char directive[48], text[NUMBER_BYTES];
@@ -327,7 +330,7 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 	struct posix_trace_values_np values;
 	struct ptx_format_part part;
 
-	/* The values of an array count one by one; those behind the limit are missing. */
+	/* Each value of an array counts as one value. Values behind the limit are missing. */
 	posix_trace_values_begin_np(&values, schema, data, len, flags);
 	/*
 	 * The schema bounds the fields, but an array in it may have many values. Values behind the
@@ -354,7 +357,7 @@ struct kept {
 
 /*
  * Appends a part, of which only the bytes that have room are kept. The NUL is written at the end:
- * until then the text is as long as its room.
+ * until then the kept text may fill the whole room.
  */
 static void message_keep(void *arg, const char *part, size_t len)
 {

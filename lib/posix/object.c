@@ -90,7 +90,7 @@ static int name_object(int kind, const void *pointer, const char *name)
 	 * the difference.
 	 */
 	object.time_ns = ptx_clock_realtime();
-	/* An empty name is like NULL: the object has no name from now on. */
+	/* An empty name has the same meaning as NULL: from now on the object has no name. */
 	if (name)
 		put_name(object.name, name);
 	return ptx_objects_put(&ptx_arena_self.lists->objects, &object);
@@ -133,7 +133,7 @@ static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 	if (stream->kind == PTX_STREAM_STORED) {
 		const struct ptx_object *stored = ptx_stored_objects(stream->stored, &count);
 
-		/* The end of a log's list is final, that of a live list is not. */
+		/* The end of a log's list is final. A live list may get further entries. */
 		if (stream->object_cursor >= count)
 			return false;
 		*object = stored[stream->object_cursor++];

@@ -29,7 +29,7 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 	stream = ptx_registry_new();
 	if (!stream)
 		return ENOMEM;
-	/* Kind STORED: the functions for active streams refuse it (LEGAL-01). */
+	/* The functions for active streams refuse a stream of kind STORED (LEGAL-01). */
 	stream->kind = PTX_STREAM_STORED;
 	/* EINVAL: not a log, damaged, of another version or machine (OPEN-02, OPEN-03). */
 	err = ptx_stored_open(file_desc, salvage, &stream->stored);
@@ -148,7 +148,8 @@ PTX_EXPORT int posix_trace_seek_np(trace_id_t trid, const struct timespec *when)
 
 /*
  * Limits reading to events up to *when; NULL removes the limit. Parts of the log that have later
- * events only are skipped. Single later events beside wanted ones may still be delivered.
+ * events only are skipped. Later events that are in the same part as wanted events may still be
+ * delivered.
  */
 PTX_EXPORT int posix_trace_until_np(trace_id_t trid, const struct timespec *when)
 {
@@ -217,7 +218,10 @@ PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
 {
 	const struct ptx_record *record = from->record;
-	/* The stored time is signed: before 1970 the remainder is negative. */
+	/*
+	 * The stored time is signed. For a time before 1970 the remainder of the division is
+	 * negative.
+	 */
 	int64_t ns = (int64_t)record->time, rest = ns % PTX_NS_PER_S;
 
 	memset(to, 0, sizeof *to);
@@ -247,8 +251,8 @@ ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_tra
 }
 
 /*
- * A process with one thread needs no lock. Only a call of this thread can start another one, so
- * whether the thread is alone is determined once.
+ * A process with one thread needs no lock. Only this thread can start another one, so the function
+ * determines only once whether the thread is alone.
  */
 ptx_inline int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable)
 {

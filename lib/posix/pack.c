@@ -3,8 +3,8 @@
  * posix/pack.c - posix_trace_fields_pack_np(): makes a payload of arguments.
  *
  * It touches nothing but the payload and the arguments, so that posix_trace_fields_np() is
- * async-signal-safe. The arguments are the program's; their types are checked, their pointers are
- * trusted.
+ * async-signal-safe. The arguments come from the program. Their types are checked, but their
+ * pointers are trusted.
  */
 #include <stdbool.h>
 #include <string.h>

@@ -125,8 +125,8 @@ static bool is_text(const unsigned char *byte, size_t len)
 	while (used && !byte[used - 1])
 		used--;
 	/*
-	 * In memory a small number looks like up to three characters and NULs; a padded string is
-	 * longer.
+	 * In memory a small number looks like one to three characters with NULs behind them. A
+	 * padded string is longer than that.
 	 */
 	if (used == 0 || (used + 1 < len && used < 4))
 		return false;
@@ -199,7 +199,10 @@ static void put_duration(struct text *text, uint64_t ns)
 	put_string(text, units[unit].name);
 }
 
-/* Appends a number with few digits, or with enough that it is the same when it is read again. */
+/*
+ * Appends a floating-point number with few digits if that is exact enough to read the same number
+ * again, and otherwise with more digits.
+ */
 static void put_float(struct text *text, const struct posix_trace_value_np *value)
 {
 	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
@@ -213,8 +216,8 @@ static void put_float(struct text *text, const struct posix_trace_value_np *valu
 }
 
 /*
- * Appends a character in single quotes. A NUL is frequent enough for the
- * short escape of C.
+ * Appends a character in single quotes. A NUL is frequent, so it gets the short escape of
+ * C.
  */
 static void put_character(struct text *text, unsigned char c)
 {
@@ -227,8 +230,8 @@ static void put_character(struct text *text, unsigned char c)
 }
 
 /*
- * Appends a str in quotes, and bytes as digits. Dots follow a value that is incomplete because the
- * payload ends in it.
+ * Appends a str in quotes, and bytes as digits. Dots follow if the value is incomplete because the
+ * payload ends within it.
  */
 static void put_bytes(struct text *text, const struct posix_trace_value_np *value)
 {

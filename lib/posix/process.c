@@ -2,8 +2,9 @@
 /*
  * posix/process.c - the library at the start, fork and exit of its process.
  *
- * The handlers run in a fixed order, because each one relies on state of the others. In a child
- * of fork(), only one thread exists; locks that other threads held are made anew.
+ * The handlers of the parts of the library run in a fixed order, because they rely on each other's
+ * state. In a child of fork() only one thread exists, and locks that other threads held are made
+ * anew.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -58,8 +59,8 @@ static void set_up_child(void)
 	ptx_mapped_after_fork();
 	ptx_mapped_report_child();
 	/*
-	 * The registry is last: it closes the logs of the parent's streams in this process, and its
-	 * lock was acquired first.
+	 * The registry is the last one, because its lock was acquired first. It closes this
+	 * process's descriptors of the logs of the parent's streams.
 	 */
 	ptx_registry_after_fork(true);
 	ptx_msan_resume();

@@ -25,8 +25,8 @@ static _Atomic uint64_t generations;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Every stream of the process, and in a child those of its parents. In memory that a child can
- * still read.
+ * Every stream of the process, and in a child those of its parents. The list is in memory that a
+ * child can still read.
  */
 static struct ptx_stream *all;
 
@@ -49,8 +49,8 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id)
 }
 
 /*
- * The memory may belong to another stream before the wake-up. If a thread settles that stream, the
- * wake-up only makes it load the count again.
+ * Before the wake-up, the memory may already belong to another stream. If a thread waits for the
+ * users of that stream, it only loads the count again.
  */
 void ptx_registry_leave(struct ptx_stream *stream)
 {
@@ -60,8 +60,8 @@ void ptx_registry_leave(struct ptx_stream *stream)
 }
 
 /*
- * The caller has the stream's lock. A thread that removes the stream acquires this lock before it
- * reads the count.
+ * The caller has the stream's lock. ptx_registry_settle() acquires this lock before it loads the
+ * count, so it sees this user.
  */
 void ptx_registry_hold(struct ptx_stream *stream)
 {
@@ -82,8 +82,8 @@ static struct ptx_stream *pop_unused(void)
 }
 
 /*
- * Resets the memory for a new stream, but for its lock and its counts: a call with an old
- * identifier may still lock the stream or count itself.
+ * Resets the memory for a new stream, except its lock and its counts: a call with an old identifier
+ * may still lock the stream or count itself.
  */
 static void reset_stream(struct ptx_stream *stream)
 {
@@ -154,7 +154,7 @@ int ptx_registry_add(struct ptx_stream *stream)
 	int err = EMFILE;
 
 	pthread_mutex_lock(&change);
-	/* The search is under the lock, so that two threads do not use one place. */
+	/* The lock is held during the search, so that two threads do not use one place. */
 	for (unsigned i = 0; i < PTX_HANDLES; i++) {
 		uint64_t generation;
 
@@ -243,9 +243,9 @@ void ptx_registry_before_fork(void)
 }
 
 /*
- * Closes the logs of a child's parents, because the reader of a pipe waits until all writers have
- * closed it. The program may have closed the descriptors and may have other files under their
- * numbers. The streams remain in the list and are never used.
+ * In a child, closes the logs of its parents: the reader of a log in a pipe waits until all
+ * processes have closed the pipe. The program may have closed the descriptors and may have other
+ * files under their numbers. The streams remain in the list and are never used.
  */
 static void close_logs(void)
 {

@@ -5,8 +5,8 @@
  * An identifier is a place in a table and a generation. Streams are type-stable: their memory is
  * used again for other streams, and for nothing else. A call that finds a stream by its place may
  * therefore lock it, or count itself as its user, and then check whether it is still the stream of
- * the identifier. The lock or the count is enough: no membarrier(2), which a sandbox may refuse, is
- * needed.
+ * the identifier. The lock or the count is enough. A membarrier(2), which a sandbox may refuse, is
+ * not needed.
  *
  * Identifiers of a parent are invalid in its child: at the fork the kernel zeroes the table and the
  * list of memory for new streams. If a call is interrupted by a fork, it continues in the child
@@ -73,9 +73,9 @@ void ptx_registry_note_log(struct ptx_stream *stream, int fd);
 int ptx_registry_add(struct ptx_stream *stream);
 
 /*
- * Makes the identifier invalid. True for the one caller that succeeds. That caller has entered
- * the stream, and leaves it before ptx_registry_settle(), which returns when no call uses the
- * stream any more.
+ * Makes the identifier invalid. If several threads call ptx_registry_remove() for one stream, it
+ * returns true to one of them only. The caller has entered the stream and must leave it before it
+ * calls ptx_registry_settle(), which returns when no call uses the stream any more.
  */
 bool ptx_registry_remove(struct ptx_stream *stream);
 void ptx_registry_settle(struct ptx_stream *stream);

@@ -25,8 +25,8 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 {
 	struct posix_trace_schema_np schema;
 	/*
-	 * First the name of the type, then its present description. The description is the larger
-	 * one.
+	 * The buffer first gets the name of the type and then its present description, which may be
+	 * longer.
 	 */
 	char name[PTX_SCHEMA_BYTES];
 	bool is_new;

@@ -2,9 +2,9 @@
 /*
  * posix/shutdown.c - posix_trace_shutdown() and posix_trace_flush(), and the shutdown at exit.
  *
- * A shutdown makes the identifier invalid, stops the stream, wakes and awaits the threads that
- * use it, completes the log, and frees everything. If several threads shut one stream down, the
- * registry lets one of them do it (SHUT-08).
+ * A shutdown makes the identifier invalid, stops the stream, wakes the threads that use the stream
+ * and waits for them, completes the log, and frees everything. If several threads shut one stream
+ * down, the registry lets one of them do it (SHUT-08).
  */
 #include "posix/shutdown.h"
 
@@ -42,7 +42,10 @@ static void last_status(struct ptx_stream *stream, struct ptx_log_status *status
 {
 	struct posix_trace_status_info info;
 
-	/* Without reset: the status keeps the losses that the controller has not read. */
+	/*
+	 * The call does not reset the status, so that it still reports losses that the controller
+	 * has not read.
+	 */
 	ptx_posix_status(stream, &info, false);
 	status->stream_status = info.posix_stream_status;
 	status->stream_full = info.posix_stream_full_status;
@@ -54,8 +57,8 @@ static void last_status(struct ptx_stream *stream, struct ptx_log_status *status
 }
 
 /*
- * Counts as lost the events that the log could not receive. They are in the stream, whose memory is
- * freed.
+ * Counts as lost the events that could not be written to the log. They are still in the stream, but
+ * its memory is freed soon.
  */
 static void lose_unread(struct ptx_ledger_line *line)
 {
@@ -65,8 +68,8 @@ static void lose_unread(struct ptx_ledger_line *line)
 }
 
 /*
- * Returns the first error: of the last flush, of the file, of the ledger. The log is closed in
- * any case (SHUT-06).
+ * Returns the first error among those of the last flush, of the file and of the ledger. The log is
+ * closed in any case (SHUT-06).
  */
 int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who)
 {
@@ -74,7 +77,7 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	struct ptx_log_status status;
 	int err, err2, err3;
 
-	/* The last flush, which also writes the closing events (SHUT-07). */
+	/* This is the last flush, which also writes the closing events (SHUT-07). */
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_FINAL, who);
 	pthread_mutex_lock(&stream->lock);
 	last_status(stream, &status);
@@ -130,7 +133,9 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);
 	ptx_target_release(&stream->target);
-	/* Only now another process can create a stream in its place (SHUT-02). */
+	/*
+	 * Only from now on another process can use the stream's place for a new stream (SHUT-02).
+	 */
 	ptx_quota_give(stream->place);
 	ptx_registry_drop(stream);
 	return err;

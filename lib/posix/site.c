@@ -2,9 +2,10 @@
 /*
  * posix/site.c - registers the event types of trace points in one line.
  *
- * A program may have the same line in several files, and threads may reach a line at the same
- * time. All of them register, and the table of names gives each name one number. The identifier is
- * stored last, with release: a thread that finds it also finds the rest of the site.
+ * The same line may be in several object files of a program, and several threads may reach a line
+ * at the same time. Each of them registers the type, and the table of names gives each name only
+ * one number. The identifier is stored last, with release: a thread that finds the identifier also
+ * finds the other members of the site.
  *
  * Signals  async-signal-safe, except for the lock of a backing file.
  */
@@ -17,7 +18,7 @@
 #include "base/export.h"
 #include "posix/site.h"
 
-/* The types NAME, NAME.2 ... NAME.9 of lines whose fields differ. */
+/* If lines with one name have different fields, their types are NAME, NAME.2 ... NAME.9. */
 #define VARIANTS 9
 
 /* Makes the name of a variant, truncated to the maximum. suffix: ".begin" or ".end", or empty. */
@@ -41,7 +42,7 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 }
 
 /*
- * The search ends at the first variant whose schema is this one, or that has no schema yet. Two
+ * The search ends at the first variant that has this schema, or that has no schema yet. Two
  * processes that share an arena may search at the same time and get the same types: the first
  * description remains.
  */
@@ -50,7 +51,9 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t type;
 
-	/* Nine types of one name are enough to show that its lines disagree. */
+	/*
+	 * Nine types are enough: so many types of one name show a reader that the lines disagree.
+	 */
 	for (int variant = 1; variant <= VARIANTS; variant++) {
 		make_name(name, base, suffix, variant);
 		if (posix_trace_eventid_open(name, &type) || type == POSIX_TRACE_UNNAMED_USEREVENT)
@@ -74,9 +77,9 @@ static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin
 		       trace_event_id_t *end)
 {
 	/*
-	 * The longest schema together with the longest name is too long for a schema. The
-	 * description then fails, and the events have no schema; the compiler checks the fields
-	 * alone.
+	 * If both the fields and the name are very long, the text is too long for a schema. The
+	 * description then fails, and the events have no schema. The compiler cannot find this,
+	 * because it checks the length of the fields alone.
 	 */
 	char schema[POSIX_TRACE_SCHEMA_MAX_NP + TRACE_EVENT_NAME_MAX + 16];
 	const char *level = strstr(site->schema, "@level");

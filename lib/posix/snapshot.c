@@ -58,7 +58,7 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
  */
 static int copy_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
 {
-	/* ESRCH: no opener was found yet. */
+	/* The result is ESRCH if no opener can be used. */
 	struct taking taking = { .source = source, .err = ESRCH };
 	char path[PTX_OPENER_PATH];
 

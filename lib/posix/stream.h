@@ -5,7 +5,8 @@
  *
  * Lock      lock serializes the calls of the controller and the reader. It is not held during I/O
  *           on a log that is written, nor while a reader sleeps. Trace points never acquire it.
- * Life      found through the registry; freed when no call is inside (registry.h).
+ * Life a call finds the stream through the registry; the stream is freed when no call uses it
+ * (registry.h).
  */
 #ifndef PTX_POSIX_STREAM_H
 #define PTX_POSIX_STREAM_H
@@ -29,12 +30,14 @@ enum ptx_stream_kind { PTX_STREAM_LIVE, PTX_STREAM_LOGGED, PTX_STREAM_STORED };
 
 struct ptx_stream {
 	/*
-	 * These members remain valid after the stream's end, as its memory does: late calls
-	 * access them.
+	 * These members remain valid after the stream's end, because late calls access them. The
+	 * memory is never freed.
 	 */
 	_Atomic(trace_id_t) id; /* 0: none */
-	_Atomic uint32_t users; /* calls inside that may not hold the lock */
-	_Atomic uint32_t gone;  /* shut down or closed: users must leave */
+	/* number of calls that have entered the stream and may not hold the lock */
+	_Atomic uint32_t users;
+	/* not 0: the stream was shut down or closed, so its users must leave */
+	_Atomic uint32_t gone;
 	_Atomic(enum ptx_stream_kind) kind;
 	pthread_mutex_t lock;
 

@@ -2,11 +2,12 @@
 /*
  * posix/target.c - whether the processes that a stream traces are alive.
  *
- * A stream is only reported as ended on evidence. An inherited stream may trace processes that have
- * not recorded an event yet. It may also trace programs that do not use this library and may start
- * one that does. All these processes hold the arena open, and so do other controllers.
+ * A stream is reported as ended only if all processes that it may trace have certainly ended. An
+ * inherited stream may trace processes that have not recorded an event yet. It may also trace
+ * programs that do not use this library and may start one that does. All these processes hold the
+ * arena open, and so do other controllers.
  *
- * Threads  the caller holds the lock of the stream. Errors of the search count as no evidence.
+ * Threads the caller holds the lock of the stream. If the search fails, the state is unknown.
  */
 #include <unistd.h>
 
@@ -21,8 +22,8 @@
 /*
  * Returns the state of the processes that inherited the stream and are in the table of the arena.
  * An entry that is being written has a greater number than any process, and ids of another name
- * space say nothing here: in both cases the state is unknown. If one process is alive, the result
- * is PTX_ALIVE.
+ * space cannot be used here: in both cases the state is unknown. If one process is alive, the
+ * result is PTX_ALIVE.
  */
 static enum ptx_life life_of_members(const struct ptx_stream *stream)
 {
@@ -65,7 +66,7 @@ static bool is_held_by_none(const struct ptx_arena *arena)
 
 /*
  * Returns the state of the traced process, and of the family if the stream is inherited.
- * The search of /proc is slow, so it comes last, and only where all known processes have
+ * The search of /proc is slow, so it is made last, and only if all known processes have
  * ended.
  */
 static enum ptx_life life_of(const struct ptx_stream *stream)

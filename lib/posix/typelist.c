@@ -12,7 +12,10 @@
  */
 static unsigned next_type(const struct ptx_stream *stream)
 {
-	/* The list of an active stream may grow: 0 is its end now, and it continues later. */
+	/*
+	 * The list of an active stream may grow. The result 0 means that it has no further type at
+	 * the moment.
+	 */
 	if (stream->kind != PTX_STREAM_STORED)
 		return ptx_names_next(stream->drain->arena->names, stream->type_cursor);
 	/* A log's table is read in the order of the ids; type_cursor 0 is the beginning. */
@@ -56,7 +59,7 @@ PTX_EXPORT int posix_trace_eventtypelist_getnext_id(trace_id_t trid,
 PTX_EXPORT int posix_trace_eventtypelist_rewind(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	/* Any kind of stream, as for getnext. */
+	/* The stream may be of any kind, as in posix_trace_getnext_event(). */
 	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_ANY);
 
 	if (!stream)

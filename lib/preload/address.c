@@ -6,7 +6,9 @@
  * struct, and then formatted from the copy.
  */
 #ifndef PTX_PRELOAD_ADDRESS_H
-/* posixtrace includes this file after the header, because its include path is another one */
+/*
+ * the tool posixtrace includes this file after the header, because its include path is another one
+ */
 # include "preload/address.h"
 # include "preload/text.h"
 # define SHIM_ADDRESS_OF_PROGRAM
@@ -18,8 +20,8 @@
 
 #ifdef SHIM_ADDRESS_OF_PROGRAM
 /*
- * If the length cannot be read, the call fails with EFAULT. The shim must not crash before that
- * call.
+ * If the length cannot be read, the program's call will fail with EFAULT. The shim must not crash
+ * before that.
  */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes)
 {
@@ -44,7 +46,7 @@ static char *put_number(char *to, unsigned value, unsigned base)
 {
 	char digits[16], *p = digits;
 
-	/* Lower case, as inet_ntop() writes it. */
+	/* The digits are in lower case, as inet_ntop() writes them. */
 	do
 		*p++ = "0123456789abcdef"[value % base];
 	while (value /= base);

@@ -4,10 +4,11 @@
  *
  * The dynamic linker calls these functions before any constructor of the process has run, so their
  * wrappers never begin the shim. A program that defines malloc() itself never calls the wrappers.
- * If an allocator library is loaded behind the shim, the wrappers call this library.
+ * If an allocator library is loaded behind the shim, the wrappers call the functions of that
+ * library.
  *
  * The wrappers must not allocate, must not call a function that might, and must not loop:
- * shim_put() of libposixtrace calls no malloc() on this path.
+ * shim_put(), which they call, reaches no malloc() in libposixtrace.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -41,15 +42,16 @@ static struct shim_next *const all[] = {
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
 /*
- * Looks up all functions of the family, at the first call of any of them. All are found before one
- * is used: memory of the real malloc() must be passed to the real free(), and earlier memory to
- * this file. Returns NULL if this thread is already looking the functions up.
+ * Looks up all functions of the family, at the first call of any of them. All functions are found
+ * before any of them is used: memory of the real malloc() must be passed to the real free(), and
+ * memory of alloc_first.c must not. Returns NULL if this thread is already looking the functions
+ * up.
  */
 static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 {
 	void *function[sizeof all / sizeof all[0]];
 
-	/* If this is true, dlsym() has called a wrapper. */
+	/* If looking is true, dlsym() has called a wrapper. */
 	if (looking)
 		return NULL;
 	looking = true;
@@ -145,8 +147,8 @@ static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 }
 
 /*
- * realloc(3). The event follows the call, because the event has the result. Another thread may have
- * got the old address before the event.
+ * realloc(3). The event follows the call, because the event has the result. Before the event is
+ * recorded, another thread may have got the old address from its own call.
  */
 SHIM_WRAPPER void *realloc(void *old, size_t size)
 {
@@ -171,7 +173,10 @@ SHIM_WRAPPER void free(void *old)
 {
 	free_function *function = real(free);
 
-	/* Memory of alloc_first.c is never freed. Without a real free() nothing can be freed. */
+	/*
+	 * Memory of alloc_first.c is never freed. If the real free() is not known yet, nothing can
+	 * be freed.
+	 */
 	if (shim_unlikely(shim_is_first(old)) || shim_unlikely(!function))
 		return;
 	if (old && shim_on_alone(ALLOC_FREE)) {
@@ -183,7 +188,7 @@ SHIM_WRAPPER void free(void *old)
 }
 
 /*
- * Records an aligned allocation. caller is that of the wrapper, in which this function is
+ * Records an aligned allocation. caller is the caller of the wrapper in which this function is
  * inlined.
  */
 shim_inline void put_aligned(size_t alignment, size_t size, const void *result, const void *caller)
@@ -235,8 +240,8 @@ SHIM_WRAPPER int posix_memalign(void **result, size_t alignment, size_t size)
 }
 
 /*
- * valloc() and pvalloc(): their alignment is the page, and they have no substitute in
- * alloc_first.c because the dynamic linker does not call them.
+ * valloc() and pvalloc() return memory that is aligned to a page. alloc_first.c does not replace
+ * them, because the dynamic linker does not call them.
  */
 #define PAGE_ALIGNED(name) \
 	SHIM_WRAPPER void *name(size_t size) \

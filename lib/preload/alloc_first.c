@@ -2,8 +2,8 @@
 /*
  * preload/alloc_first.c - a heap for the calls before the real malloc() is known.
  *
- * A fixed array in the shim's own data, because nothing else is available while the dynamic
- * linker works. Memory is never reused.
+ * The heap is a fixed array in the shim's own data, because no other memory is available while the
+ * dynamic linker looks up malloc(). Memory is never reused.
  */
 #include "preload/alloc_first.h"
 
@@ -22,7 +22,7 @@ void *shim_first_alloc(size_t alignment, size_t size)
 {
 	size_t begin = atomic_load_explicit(&used, memory_order_relaxed), at;
 
-	/* The alignment of malloc() on 64-bit systems. */
+	/* The least alignment is that of malloc() on 64-bit systems. */
 	if (alignment < 16)
 		alignment = 16;
 	do {

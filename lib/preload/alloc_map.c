@@ -103,7 +103,10 @@ SHIM_NEXT(munmap, shim_no_number);
 /* munmap(2). The struct has four bytes of padding at its end, which are not part of the event. */
 SHIM_WRAPPER int munmap(void *old, size_t size)
 {
-	/* The fields of alloc.munmap. The result is not stored: error says the same. */
+	/*
+	 * The fields of alloc.munmap. The result is not stored, because the field error shows
+	 * whether the call has failed.
+	 */
 	struct munmap_data {
 		uint64_t time;
 		uint64_t old, size;

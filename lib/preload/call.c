@@ -9,8 +9,8 @@
 #include "preload/call.h"
 
 /*
- * Copies a result of len bytes without a NUL. A result that is too long loses its end, and a
- * negative length is a failure.
+ * Copies a result of len bytes without a NUL. If the result is too long, its end is left out. A
+ * negative length means that the call has failed.
  */
 static size_t put_bytes(char *to, size_t bytes, const char *text, int64_t len)
 {
@@ -28,7 +28,7 @@ static size_t put_bytes(char *to, size_t bytes, const char *text, int64_t len)
 
 /*
  * Each string has an equal part of the room that is left, so that a long one leaves room for the
- * others. A short one leaves the rest of its part to those behind it.
+ * others. If a string is short, the strings behind it can use the rest of its part.
  */
 void shim_record_strings(struct shim_call *call, int error, const struct shim_string *string,
 			 size_t strings)

@@ -25,7 +25,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* Bytes of the time and the error, which each event begins with. */
+/* Bytes of the time and the error, with which each event begins. */
 #define SHIM_RECORD_HEAD 12
 
 /*
@@ -54,8 +54,8 @@ struct shim_string {
 /* A string that the program passes to the call. It is recorded also if the call fails. */
 #define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
 /*
- * As SHIM_IN(), for functions that can fail without errno: record.error is then 0. read_: whether
- * the call has read the string.
+ * Does the same as SHIM_IN(), for functions that can fail without errno, so that record.error is 0.
+ * read_ says whether the call has read the string.
  */
 #define SHIM_IN_IF(text_, read_) { (text_), (read_) ? SHIM_ARGUMENT : SHIM_UNREAD }
 /*
@@ -86,10 +86,10 @@ void shim_record_strings(struct shim_call *call, int error, const struct shim_st
 
 /*
  * Wrapped functions with their event types. A sanitizer in the program defines some of these
- * functions and passes each call on to the wrapper, also the calls of this library. start.c does
- * not trace the types of such functions, because recording would call the wrapper again. The struct
- * has the name of the function and not its address: the dynamic linker would look up an address at
- * each start, and start.c looks up the names only if there is a sanitizer.
+ * functions and passes each call on to the wrapper, including calls that this library makes.
+ * start.c does not trace the types of such functions, because recording would call the wrapper
+ * again. The struct has the name of the function and not its address: the dynamic linker would look
+ * up an address at each start, and start.c looks up the names only if there is a sanitizer.
  */
 struct shim_wrapped {
 	const char *name;

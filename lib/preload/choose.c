@@ -25,8 +25,8 @@
 	 BIT(TIME) | BIT(DL))
 
 /*
- * lock-hold is a family of its own internally, because it needs an event for each lock that is
- * released. For users it includes lock.
+ * Internally lock-hold is a family of its own, because it needs an event for each lock that is
+ * released. For users, choosing lock-hold also chooses lock.
  */
 static const struct {
 	const char *name;
@@ -62,7 +62,10 @@ static const struct {
 #undef TYPE
 };
 
-/* Used for losses before the shim has begun, because these are counted by family. */
+/*
+ * This function is used for losses before the shim has begun, because such losses are counted by
+ * family.
+ */
 enum shim_family shim_family_of(enum shim_type type)
 {
 	return types[type].family;
@@ -96,8 +99,8 @@ static unsigned remove_family(unsigned bits, const char *name, size_t len)
 }
 
 /*
- * The list may be empty, or come from a user: nothing in the list is an error, because the list
- * must not make a program fail.
+ * A user may write any text in the list. No text is an error, because the list must not make a
+ * program fail.
  */
 unsigned shim_families(const char *list)
 {
@@ -120,7 +123,7 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* A number that is too large for its type gives most, too. */
+/* If the number is too large for its type, the result is `most`, too. */
 unsigned shim_number_of(const char *list, const char *name, unsigned most)
 {
 	const size_t len = strlen(name);
@@ -146,7 +149,7 @@ unsigned shim_content_of(const char *list)
 /* Patterns restrict the chosen families, but not the shim's own events. */
 bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob, unsigned globs)
 {
-	/* A pattern does not choose types of families that are not chosen. */
+	/* If the family of a type is not chosen, no pattern can choose the type. */
 	if (!(families >> types[type].family & 1))
 		return false;
 	if (globs == 0 || types[type].family == FAMILY_SHIM)

@@ -51,8 +51,8 @@ unsigned shim_families(const char *list);
 unsigned shim_content_of(const char *list);
 
 /*
- * Returns the last number that the list has behind a name such as "data=", but at most most; 0 if
- * there is none.
+ * Returns the last number that follows a name such as "data=" in the list, or `most` if the number
+ * is greater; 0 if there is none.
  */
 unsigned shim_number_of(const char *list, const char *name, unsigned most);
 

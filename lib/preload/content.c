@@ -23,11 +23,12 @@
 _Atomic unsigned posixtrace_shim_content;
 
 /*
- * The answer is in the status file of the process: a filter may forbid prctl(PR_GET_SECCOMP), but
- * not the calls that read a file, which the dynamic linker has made for each library. The kernel
- * escapes newlines in values, so that only a field begins a line.
+ * This function reads the answer from the status file of the process. A filter may forbid
+ * prctl(PR_GET_SECCOMP), but it allows the calls that read a file, because the dynamic linker has
+ * made them for each library. The kernel escapes newlines in values, so that only a field begins a
+ * line.
  *
- * Returns whether the process has no filter. false also if that cannot be read.
+ * Returns true if the process has no filter. Returns false also if the file cannot be read.
  */
 static bool has_no_filter(void)
 {
@@ -54,7 +55,7 @@ static bool has_no_filter(void)
 	return mode == '0';
 }
 
-/* A program does not know the filter that it has inherited. */
+/* The filter may be inherited, so the shim must look for it at the start of the program. */
 void shim_content_begin(unsigned bytes)
 {
 	if (bytes && !has_no_filter())
@@ -63,8 +64,8 @@ void shim_content_begin(unsigned bytes)
 }
 
 /*
- * The kernel copies up to the first page that it cannot read, and returns how much that was. A part
- * of what was requested is recorded then: the field has its own length.
+ * The kernel copies up to the first page that it cannot read, and returns the number of copied
+ * bytes. The field has its own length, so a part of the requested bytes can be recorded.
  *
  * Copies the parts one after the other. Returns the number of bytes, 0 after an error.
  */
@@ -72,8 +73,8 @@ static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_
 {
 	const struct iovec here = { to, bytes };
 	/*
-	 * The number of this thread: the main thread, whose number is that of the process, may have
-	 * ended. No check of permissions concerns a process that reads its own memory.
+	 * The call gets the number of this thread and not that of the process, because the main
+	 * thread may have ended. A process needs no permission to read its own memory.
 	 */
 	const long n = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &here, 1UL, part, parts,
 			       0UL);
@@ -155,14 +156,14 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 }
 
 /*
- * The number of bytes may change in an attachment or detachment, so that it is read once: the room
- * must be that of the copy.
+ * The number of bytes may change in an attachment or detachment, so the function reads it only
+ * once: the room must fit the number of bytes that is copied.
  *
  * This is a separate function, so that calls without data do not need stack for the data. alloca()
  * makes the room only as large as this call needs, because signal handlers may run on small stacks.
  *
- * The time of the call does not contain the copy. The event has at most a few hundred bytes before
- * the content, so that its size is bounded by SHIM_CONTENT_MAX.
+ * The duration of the call does not include the copy. The event has at most a few hundred bytes
+ * before the content, so that its size is bounded by SHIM_CONTENT_MAX.
  */
 void shim_put_moved(const struct shim_call *call)
 {
@@ -175,7 +176,7 @@ void shim_put_moved(const struct shim_call *call)
 	uint32_t moved;
 
 	memcpy(data, call->data, call->len);
-	/* Without room, nothing is wanted any more. */
+	/* If room is 0, no bytes are wanted any more. */
 	moved = room ? (uint32_t)copy_moved(data + call->len + sizeof moved, room, call) : 0;
 	memcpy(data + call->len, &moved, sizeof moved);
 	errno = saved;

@@ -18,7 +18,7 @@
 
 /*
  * How many bytes of a call are recorded; 0: none, the default. At most SHIM_CONTENT_MAX. posixtrace
- * reads it in the memory of the process, and warns a tracer that wants another number.
+ * reads this variable in the memory of the process, to warn a user who wants another number.
  */
 SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 

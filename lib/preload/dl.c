@@ -4,17 +4,17 @@
  *
  * dlopen() depends on its caller: that object's DT_RPATH and DT_RUNPATH are searched, $ORIGIN is
  * its folder, and its DT_RPATH serves for the dependencies of the new library. A wrapper must
- * therefore not be the caller. Only a name without $, in a program in which no library has a
- * DT_RPATH, can be opened in the same way for every caller. A path is then always opened in the
- * same way, and another name if neither the caller nor the shim nor the program has a DT_RUNPATH.
- * The DT_RPATH of the program itself serves for all callers. The shim then calls dlopen() itself,
+ * therefore not be the caller. The result is the same for every caller only if the name has no
+ * $ and no library in the program has a DT_RPATH. In addition, if the name has no slash,
+ * neither the caller nor the shim nor the program may have a DT_RUNPATH. The DT_RPATH of the
+ * program itself is used for all callers, so it does no harm. The shim then calls dlopen() itself,
  * times the call and records the result. All other calls jump to dlopen(), and their event is
  * recorded before the call.
  *
  * The mapped files are reported independently of the chosen families. They are reported before a
- * library is unloaded, so that its addresses are known even if no observer looked while it was
- * loaded. They are reported again afterwards, so that the addresses are known to be free. They are
- * also reported after a library was loaded, if the call returns to the shim.
+ * library is unloaded, so that its addresses are in the log even if no observer looked while it was
+ * loaded. They are reported again afterwards, to show that the addresses are free. They are also
+ * reported after a library was loaded, if the call returns to the shim.
  *
  * If the shim was loaded into a running process, a new library does not call the wrappers by
  * itself. The shim redirects the library's slots after the call of dlopen(), or at the next dlsym()
@@ -34,8 +34,8 @@
 #include "preload/text.h"
 
 /*
- * Reports the files that are mapped now, if a process traces. Keeps errno, which belongs to the
- * program's call.
+ * Reports the files that are mapped now, if the process is traced. Keeps errno, which belongs to
+ * the program's call.
  */
 static void report_mappings(void)
 {
@@ -71,7 +71,10 @@ static int close_timed(void *handle, const void *caller)
 /* dlclose(3). */
 SHIM_WRAPPER int dlclose(void *handle)
 {
-	/* The shim only closes objects that others have opened as well. */
+	/*
+	 * If the shim itself calls dlclose(), no object is unloaded, because the shim closes only
+	 * objects that others have opened as well.
+	 */
 	const bool may_unload = !shim_is_own(shim_caller());
 	int result;
 
@@ -205,7 +208,10 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 								 next(dlopen)(path, mode) };
 
 		report_mappings();
-		/* After a failure the thread's message for dlerror() must stay. */
+		/*
+		 * After a failure nothing is done here, because the thread's message for dlerror()
+		 * must stay.
+		 */
 		if (opening.handle) {
 			shim_inject_loaded();
 			shim_patch_loaded();

@@ -22,7 +22,7 @@
 #define NAME    "LD_PRELOAD="
 #define LIBRARY "libposixtrace-preload.so"
 
-/* Set when the shim begins (start.c). */
+/* start.c sets them when the shim begins. */
 const char *shim_own_path[2];
 
 /* Returns whether c separates names in LD_PRELOAD. */
@@ -193,7 +193,7 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 			is_untraced(&program, caller, true);
 		return 0;
 	}
-	/* Room for the pointers, their NULL, and the changed variables. */
+	/* The room is for the pointers, their NULL, and the changed variables. */
 	return is_untraced(&program, caller, false) ? (count + 1) * sizeof(*envp) + bytes : 0;
 }
 

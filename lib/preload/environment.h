@@ -38,14 +38,15 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 char *const *shim_environment_without(char *const envp[], void *room);
 
 /*
- * For functions of the C library that execute /bin/sh with the process's own environment: removes
- * the shim from that environment permanently if the shell cannot load it.
+ * This function is for functions of the C library that execute /bin/sh with the process's own
+ * environment. It removes the shim from that environment permanently if the shell cannot load the
+ * shim.
  */
 void shim_environment_for_shell(const void *caller);
 
 /*
- * The environment for a program. A changed environment is in memory of the calling function's
- * frame.
+ * Gives the environment for a program. If it had to be changed, it is in memory in the frame of the
+ * calling function.
  */
 #define SHIM_ENVIRONMENT(envp, ...) \
 	__extension__({ \

@@ -52,14 +52,19 @@ STAT(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
 	SHIM_INT(name, FILE_STAT, \
 		 (int folder, const char *path, struct buffer *to, int flags), \
 		 (folder, path, to, flags), (folder, flags), (), (SHIM_IN(path)))
-/* Newer programs call fstatat() for all forms of stat(), inside the C library or directly. */
+/*
+ * In newer C libraries, all forms of stat() are calls of fstatat(). Some programs call fstatat()
+ * directly.
+ */
 FSTATAT(fstatat, stat)
 FSTATAT(fstatat64, stat64)
-/* The mask of statx() is not recorded: it says which members of the result the program needs. */
+/* The mask of statx(), by which the program names the members that it needs, is not recorded. */
 SHIM_INT(statx, FILE_STAT,
 	 (int folder, const char *path, int flags, unsigned mask, struct statx *to),
 	 (folder, path, flags, mask, to), (folder, flags), (), (SHIM_IN(path)))
-/* These calls have an event type of their own, because they have a descriptor and no name. */
+/*
+ * The next functions have an event type of their own, because they have a descriptor and no name.
+ */
 SHIM_INT(fstat, FILE_FSTAT, (int fd, struct stat *to), (fd, to), (fd), (), ())
 SHIM_INT(fstat64, FILE_FSTAT, (int fd, struct stat64 *to), (fd, to), (fd), (), ())
 
@@ -86,7 +91,7 @@ SHIM_INT(__fxstat, FILE_FSTAT, (int version, int fd, struct stat *to), (version,
 	 (), ())
 SHIM_INT(__fxstat64, FILE_FSTAT, (int version, int fd, struct stat64 *to), (version, fd, to),
 	 (fd), (), ())
-/* The version precedes the arguments of fstatat(). */
+/* The arguments are the version and then those of fstatat(). */
 #define FXSTATAT(name, buffer) \
 	SHIM_INT(name, FILE_STAT, \
 		 (int version, int folder, const char *path, struct buffer *to, int flags), \
@@ -121,7 +126,9 @@ FSTATFS(fstatvfs64, statvfs64)
 /* eaccess() is faccessat() with AT_EACCESS and has a second name, euidaccess(). */
 SHIM_INT(access, FILE_ACCESS, (const char *path, int mode), (path, mode), (AT_FDCWD, mode, 0), (),
 	 (SHIM_IN(path)))
-/* A failed access() is often a search: the error is ENOENT until the file is found. */
+/*
+ * Programs often search for a file by access(): the call fails with ENOENT until the file is found.
+ */
 SHIM_INT(faccessat, FILE_ACCESS, (int folder, const char *path, int mode, int flags),
 	 (folder, path, mode, flags), (folder, mode, flags), (), (SHIM_IN(path)))
 SHIM_INT(eaccess, FILE_ACCESS, (const char *path, int mode), (path, mode),
@@ -257,7 +264,7 @@ SHIM_INT(mkfifo, FILE_MKNOD, (const char *path, mode_t mode), (path, mode),
 	 (AT_FDCWD, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
 SHIM_INT(mkfifoat, FILE_MKNOD, (int folder, const char *path, mode_t mode), (folder, path, mode),
 	 (folder, (int32_t)(mode | S_IFIFO)), (), (SHIM_IN(path)))
-/* As for statfs(), the event has either a path or a descriptor. */
+/* As for statfs(), the event of chdir() and fchdir() has either a path or a descriptor. */
 SHIM_INT(chdir, FILE_CHDIR, (const char *path), (path), (-1), (), (SHIM_IN(path)))
 SHIM_INT(fchdir, FILE_CHDIR, (int fd), (fd), (fd), (), (SHIM_IN(NULL)))
 
@@ -326,7 +333,7 @@ READDIR(readdir64, dirent64)
 	SHIM_ERROR(name, FILE_READDIR, (DIR *stream, struct entry *to, struct entry **found), \
 		   (stream, to, found), (dirfd(stream)), (), \
 		   (SHIM_OUT(!result && *found ? (*found)->d_name : NULL)))
-/* The C library calls readdir_r() and readdir64_r() deprecated, too. */
+/* In the headers of the C library, readdir_r() and readdir64_r() are deprecated, too. */
 _Pragma("GCC diagnostic push")
 _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
 READDIR_R(readdir_r, dirent)

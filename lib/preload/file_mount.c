@@ -3,8 +3,8 @@
  * preload/file_mount.c - family file: file systems are mounted, and files are watched.
  *
  * The functions of glibc 2.36 that mount in several steps use descriptors. The functions that make
- * a descriptor have the event type file.fsopen, whose field by names the function. fsconfig() and
- * mount_setattr() are not traced: their options may be binary data.
+ * a descriptor have the event type file.fsopen, whose field `by` has the name of the function.
+ * fsconfig() and mount_setattr() are not traced: their options may be binary data.
  */
 #include <fcntl.h>
 #include <sys/fanotify.h>
@@ -44,7 +44,7 @@ SHIM_INT(fspick, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 SHIM_INT(open_tree, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 	 (folder, path, flags), (result, folder, (int32_t)flags), (),
 	 (SHIM_IN(path), SHIM_IN("open_tree")))
-/* folder is the descriptor of fsopen() that the mount is made of. */
+/* The field folder has the descriptor of fsopen() from which the mount is made. */
 SHIM_INT(fsmount, FILE_FSOPEN, (int fd, unsigned flags, unsigned attributes),
 	 (fd, flags, attributes), (result, fd, (int32_t)flags), (),
 	 (SHIM_IN(""), SHIM_IN("fsmount")))

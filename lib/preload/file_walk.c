@@ -36,7 +36,9 @@ SCANDIR(scandir64, dirent64)
 		  int (*select)(const struct entry *), \
 		  int (*order)(const struct entry **, const struct entry **)), \
 		 (folder, path, found, select, order), (folder, result), (), (SHIM_IN(path)))
-/* As for all functions that end in "at", an absolute path makes the folder irrelevant. */
+/*
+ * As with all functions whose names end in "at", the folder has no effect if the path is absolute.
+ */
 SCANDIRAT(scandirat, dirent)
 SCANDIRAT(scandirat64, dirent64)
 
@@ -89,7 +91,9 @@ FTS_OPEN(fts64_open, FTS64, FTSENT64)
 	SHIM_TRACED(entry *, name, FILE_FTS_READ, shim_no_pointer, (stream *tree), (tree), \
 		    !result, (result && result != (entry *)-1 ? result->fts_info : 0), (), \
 		    (SHIM_OUT(result ? result->fts_path : NULL)))
-/* kind says how the file was visited: a folder comes before and after its entries. */
+/*
+ * kind shows how the file is visited: a folder is visited once before and once after its entries.
+ */
 FTS_READ(fts_read, FTS, FTSENT)
 FTS_READ(fts64_read, FTS64, FTSENT64)
 

@@ -117,7 +117,9 @@ static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *pa
 
 	if (!is_ours)
 		return SHIM_IMAGE_MACHINE;
-	/* Every linker writes the standard size of headers. */
+	/*
+	 * All linkers write headers of the standard size. A file with another size is not examined.
+	 */
 	if (elf->e_phentsize != sizeof(header) || elf->e_phnum > HEADERS_MAX)
 		return SHIM_IMAGE_UNKNOWN;
 	for (unsigned i = 0; i < elf->e_phnum; i++) {
@@ -289,8 +291,8 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 }
 
 /*
- * Only some errors mean that the file is not there or not reachable. Others, such as EMFILE, say
- * nothing about the file.
+ * Only some errors mean that the file is not there or not reachable. After other errors, such as
+ * EMFILE, it is unknown whether the file is there.
  */
 int shim_image_is_missing(const char *path)
 {

@@ -17,7 +17,7 @@
 #define PTX_PRELOAD_IMAGE_H
 
 enum shim_image {
-	/* the file cannot be read, or has an unknown format: LD_PRELOAD stays */
+	/* the file cannot be read, or has an unknown format: LD_PRELOAD is not changed */
 	SHIM_IMAGE_UNKNOWN,
 	SHIM_IMAGE_GLIBC,   /* for the dynamic linker of this C library and processor */
 	/* without a dynamic linker; the program passes LD_PRELOAD to programs that it executes */

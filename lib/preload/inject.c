@@ -6,9 +6,9 @@
  * posixtrace_shim_attach(). When the tracer leaves, a thread calls posixtrace_shim_detach(). The
  * shim remains loaded, because another thread may be in a wrapper or return into one.
  *
- * A wrapper's next function is the definition that the program's own modules use, which is the
- * definition in the global scope. RTLD_NEXT would search the scope of the shim instead, and miss an
- * allocator that the program has preloaded.
+ * The next function of a wrapper must be the definition that the program's own modules use. That is
+ * the definition in the global scope. RTLD_NEXT would search the scope of the shim instead, and
+ * miss an allocator that the program has preloaded.
  */
 #include "preload/inject.h"
 
@@ -51,8 +51,8 @@ static bool has_wrappers;
 /* The program and the C library. They are never closed. */
 static void *program, *libc;
 /*
- * The table is written first, then the state, then the slots. A thread that reaches a wrapper
- * through a slot relies on this order: it finds the table and the state complete.
+ * The table is written first, then the state, and then the slots. Because of this order, a thread
+ * that reaches a wrapper through a slot finds the table and the state complete.
  */
 
 /*
@@ -73,7 +73,7 @@ bool shim_is_injected(void)
 	return !shim_is_own((const void *)epoll_pwait2) && !shim_is_own((const void *)pwritev2);
 }
 
-/* Bernstein's function. Names of functions are short and different. */
+/* This is Bernstein's hash function, which is good enough for names of functions. */
 static unsigned hash_of(const char *name)
 {
 	unsigned hash = 5381;
@@ -125,7 +125,8 @@ static bool is_in_program(void *address)
 
 /*
  * Finds the function that the program's modules call by this name. Returns NULL for a function that
- * the program defines: its calls are not redirected, as they would not be with LD_PRELOAD.
+ * the program defines: its calls are not redirected, because they would not be with LD_PRELOAD
+ * either.
  */
 static void *real_of(const char *name, void **canonical)
 {
@@ -227,10 +228,10 @@ static void add_wrapper(const char *name, void *function)
 }
 
 /*
- * The number of symbols in a DT_GNU_HASH table: one more than the last that a chain reaches. The
- * table begins with four numbers. A Bloom filter follows, whose number of words is the third of
- * these numbers. Then come the first symbol of each bucket, and for each symbol its hash, which is
- * odd at the end of a chain.
+ * Returns the number of symbols in a DT_GNU_HASH table: 1 + the number of the last symbol that is
+ * in a chain. The table begins with four numbers. A Bloom filter follows, whose number of words is
+ * the third of these numbers. Then come the first symbol of each bucket, and for each symbol its
+ * hash, which is odd at the end of a chain.
  */
 static size_t symbols_of(const uint32_t *hash)
 {
@@ -361,7 +362,8 @@ long posixtrace_shim_attach(const char *families)
 		return -ENOTSUP;
 	}
 	/*
-	 * Entries may be out of date: between two tracers the wrapper of dlclose() is not called.
+	 * Entries for liburing may be out of date, because the wrapper of dlclose() is not called
+	 * while no tracer is attached.
 	 */
 	shim_uring_unloaded();
 	/* If another tracer is attached, the types that it has chosen remain chosen. */
@@ -429,7 +431,7 @@ void shim_inject_may_load(void)
 	atomic_store_explicit(&may_have_loaded, true, memory_order_relaxed);
 }
 
-/* The slots of the child stay redirected: it may be a member of the stream. */
+/* In the child the slots stay redirected, because the child may be a member of the stream. */
 void shim_inject_in_child(void)
 {
 	atomic_store_explicit(&is_walking, 0, memory_order_relaxed);

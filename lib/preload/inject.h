@@ -13,8 +13,8 @@
 
 /*
  * Returns whether the shim was loaded later than the program. That is so if the dynamic linker
- * finds functions of the C library elsewhere before it finds those of the shim. Needs shim_own,
- * which start.c fills.
+ * finds functions of the C library elsewhere before it finds those of the shim. The function needs
+ * shim_own, which start.c fills.
  */
 bool shim_is_injected(void);
 

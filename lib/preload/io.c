@@ -136,7 +136,7 @@ SHIM_ALIAS(__open64, open64);
 OPENAT(openat)
 OPENAT(openat64)
 
-/* creat() is open() with constant flags, which the event shows. */
+/* creat() does the same as open() with constant flags, which the event has. */
 #define CREAT(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(const char *path, mode_t mode) \
@@ -163,7 +163,7 @@ int __openat_2(int folder, const char *path, int flags);
  */
 int __openat64_2(int folder, const char *path, int flags);
 
-/* The event has the mode 0, because these calls create no file. */
+/* The event of these calls has the mode 0, because they create no file. */
 #define OPEN_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(const char *path, int flags) \
@@ -202,8 +202,8 @@ SHIM_WRAPPER int open_by_handle_at(int folder, struct file_handle *handle, int f
 }
 
 /*
- * posix_openpt(3) and getpt(3) have no path. The event is that of open(2), so that the descriptor
- * has a name in dump.
+ * posix_openpt(3) and getpt(3) have no path. They have the same event as open(2), so that
+ * posixtrace dump can show a name for the descriptor.
  */
 /* The multiplexer of terminals, which these functions open under its usual name. */
 static const char multiplexer[] = "/dev/ptmx";

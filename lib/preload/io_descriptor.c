@@ -122,7 +122,7 @@ SHIM_INT(flock, IO_FLOCK, (int fd, int operation), (fd, operation), (fd, operati
 #define MOVE(name, type, params, args, small) \
 	SHIM_TRACED(ssize_t, name, type, shim_no_number, params, args, result < 0, small, \
 		    ((int64_t)size, result), ())
-/* fd is read and to is written. tee() leaves the bytes in the first pipe. */
+/* The call reads from fd and writes to `to`. tee() leaves the bytes in the first pipe. */
 MOVE(splice, IO_SPLICE,
      (int fd, off64_t *at, int to, off64_t *to_at, size_t size, unsigned flags),
      (fd, at, to, to_at, size, flags), (fd, to, (int32_t)flags))
@@ -135,7 +135,10 @@ MOVE(copy_file_range, IO_COPY,
      (int fd, off64_t *at, int to, off64_t *to_at, size_t size, unsigned flags),
      (fd, at, to, to_at, size, flags), (fd, to))
 
-/* Descriptors without a file name; the name of a memfd is shown in /proc only. */
+/*
+ * The next functions make descriptors without a file name. The name of a memfd is only shown in
+ * /proc.
+ */
 SHIM_INT(memfd_create, IO_MEMFD, (const char *name, unsigned flags), (name, flags),
 	 (result, (int32_t)flags), (), (SHIM_IN(name)))
 /* value is the initial counter. */
@@ -143,7 +146,7 @@ SHIM_INT(eventfd, IO_EVENTFD, (unsigned value, int flags), (value, flags),
 	 (result, (int32_t)value, flags), (), ())
 SHIM_INT(timerfd_create, IO_TIMERFD, (clockid_t clock, int flags), (clock, flags),
 	 (result, clock, flags), (), ())
-/* The times are in memory of the program, and the type has no field for them. */
+/* The times are not recorded, because they are in memory of the program. */
 SHIM_INT(timerfd_settime, IO_TIMERSET,
 	 (int fd, int flags, const struct itimerspec *time, struct itimerspec *old),
 	 (fd, flags, time, old), (fd, flags), (), ())

@@ -72,7 +72,10 @@ SHIM_INT(sync_file_range, IO_SYNC, (int fd, off64_t offset, off64_t length, unsi
 /* syncfs() concerns the file system that contains the file. */
 SHIM_INT(syncfs, IO_SYNC, (int fd), (fd), (fd, 0), (0, 0), ())
 
-/* The flags decide whether the descriptors are closed now, or when a program is executed. */
+/*
+ * The flags of close_range() decide whether the descriptors are closed now or when a program is
+ * executed.
+ */
 SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags),
 	 (first, last, flags), ((int32_t)first, (int32_t)last, flags), (), ())
 
@@ -100,7 +103,7 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 	}
 /* sync() writes all file systems and can take seconds. */
 NOTHING(sync, IO_SYNC, (void), (), (-1, 0), (0, 0))
-/* A negative number closes all descriptors, as 0 does. The event then has 0. */
+/* With a negative number closefrom() closes all descriptors, as with 0. The event then has 0. */
 /*
  * closefrom() has no errors either: if the kernel cannot close a range, the C library closes each
  * descriptor.

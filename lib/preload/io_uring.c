@@ -7,8 +7,9 @@
  * io.uring_submit for each. After the call, each wrapper reads the answers that have arrived since
  * the last call of a wrapper, and records io.uring_complete for each. The program may already have
  * consumed some of the answers by inline functions. Such answers remain in the ring until the
- * kernel overwrites them. io.uring counts the overwritten answers as unseen. The time of an
- * answer's event is thus the time of the next call of liburing, and not the time of the completion.
+ * kernel overwrites them. The event io.uring has the number of overwritten answers as `unseen`. So
+ * the event of an answer has the time of the next call of liburing, and not the time of the
+ * completion.
  *
  * Rings that a program uses by its own system calls are not seen.
  *
@@ -94,9 +95,9 @@ struct counts {
 };
 
 /*
- * The functions that were found. A wrapper runs at each submission, so most calls must find the
- * function here without a search. The key is the caller, which is the return address of the call,
- * because another caller may use another copy of liburing.
+ * The functions of liburing that were found before. A wrapper runs at each submission, so most
+ * calls must find the real function in this table without a search. The key is the caller, which is
+ * the return address of the call, because another caller may use another copy of liburing.
  *
  * An entry is valid as long as the object of its caller is loaded. shim_uring_unloaded() removes
  * all entries. A thread reads only the entry of its own caller. The caller's object is loaded then,
@@ -105,7 +106,7 @@ struct counts {
 #define CALLERS 64 /* entries for each function; a power of two */
 #define PROBED  4  /* entries where a caller may be */
 
-/* The caller of an entry that is free, or is being written. */
+/* Values in place of a caller: the entry is free, or a thread is writing it. */
 #define FREE    ((uintptr_t)0)
 #define WRITTEN ((uintptr_t)1)
 
@@ -121,7 +122,10 @@ struct known {
 /* All struct known that were used, one for each wrapper. shim_uring_unloaded() needs them. */
 static _Atomic(struct known *) used[32];
 
-/* The entry where the search for a caller begins. Return addresses differ in all low bits. */
+/*
+ * Returns the entry at which the search for a caller begins. The low bits of the return address are
+ * enough for a good distribution.
+ */
 static unsigned first_of(uintptr_t caller)
 {
 	return (unsigned)(caller ^ caller >> 6);
@@ -177,8 +181,8 @@ static void io_uring_keep(struct known *known, uintptr_t caller, void *function)
 }
 
 /*
- * Keeps an entry that another thread is writing. That thread is in a call by the entry's caller, so
- * the caller's object stays loaded.
+ * An entry that another thread is just writing is not removed. That thread is in a call from the
+ * entry's caller, so the caller's object stays loaded.
  */
 void shim_uring_unloaded(void)
 {
@@ -226,8 +230,8 @@ static void *behind_object(const void *address, const char *name)
 static _Atomic(void *) hidden;
 
 /*
- * Finds the function if several objects define it. The program may lose a message for dlerror(),
- * once for each of its calls.
+ * Finds the function if several objects define it. If the program has a message for dlerror(), the
+ * message may get lost here, once for each caller.
  */
 static void *find_of_several(const char *name, const void *caller)
 {
@@ -360,7 +364,7 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 		} data = { ring->fd, from->opcode, from->fd, from->flags, (int64_t)from->offset,
 			   from->size, from->priority, from->user_data };
 
-		/* The call may submit fewer requests. Its result shows how many. */
+		/* The call may submit fewer requests. The result of the call is their number. */
 		counts->submitted++;
 		if (*shim_switch[IO_URING_SUBMIT])
 			shim_put(IO_URING_SUBMIT, &data, sizeof data, caller);
@@ -379,8 +383,8 @@ static void put_answers(const struct io_uring *ring, struct counts *counts, cons
 	unsigned tail, next;
 
 	/*
-	 * There are too many rings. The answers of this ring have no events; its requests and calls
-	 * still have.
+	 * There are too many rings. There are no events for the answers of this ring, but there are
+	 * events for its requests and calls.
 	 */
 	if (place < 0)
 		return;

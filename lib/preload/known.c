@@ -22,8 +22,8 @@
  */
 #define RANGES    256
 /*
- * Linux maps nothing so close below the end of the main thread's stack, because it leaves a gap for
- * the stack's growth.
+ * Within this distance below the end of the main thread's stack, Linux maps nothing else, because
+ * it leaves a gap for the growth of the stack.
  */
 #define STACK_GAP ((uintptr_t)100 << 20)
 

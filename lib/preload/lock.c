@@ -38,8 +38,8 @@ static void skip_hold(enum shim_type type)
 }
 
 /*
- * A signal handler may acquire another lock while this function runs. It may take the same free
- * entry, because the member lock, which marks an entry as taken, is stored last. Usually the
+ * A signal handler may acquire another lock while this function runs. The handler may use the same
+ * free entry, because the member lock, which marks an entry as in use, is stored last. Usually the
  * handler releases its locks before it returns, so the entry is free again when this function
  * stores the member lock. A hold of a type that is not recorded now reads no clock, and is counted
  * at its end as any other.
@@ -97,7 +97,7 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 
 /*
  * The try functions do not check the clock and the time. If the real call would fail with EINVAL,
- * the try function must not be used, or the call would succeed under the shim only.
+ * the try function must not be used: the call would then succeed with the shim and fail without it.
  */
 bool shim_is_until(clockid_t clock, const struct timespec *until)
 {
@@ -105,7 +105,7 @@ bool shim_is_until(clockid_t clock, const struct timespec *until)
 	       (!until || (until->tv_nsec >= 0 && until->tv_nsec < 1000000000));
 }
 
-/* The try functions and unlock functions are wrapped only for lock-hold: they do not wait. */
+/* The functions that try or unlock do not wait, so they are wrapped only for lock-hold. */
 SHIM_TRYLOCK(pthread_mutex_trylock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 SHIM_UNLOCK(pthread_mutex_unlock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex)
 
@@ -120,8 +120,8 @@ SHIM_LOCK(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, const struct timespec *until), (mutex, until), mutex,
 	  next(pthread_mutex_trylock)(mutex))
 /*
- * The clock decides which of the real functions is called by the C library; the shim only needs to
- * know that the clock is valid.
+ * The real function handles the clock. The shim only needs to know that the clock is
+ * valid.
  */
 SHIM_LOCK(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
 	  (pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
@@ -169,7 +169,7 @@ SHIM_WRAPPER int pthread_spin_lock(pthread_spinlock_t *lock)
 
 	if (!shim_on(LOCK_SPIN))
 		return next(pthread_spin_lock)(lock);
-	/* Without contention there is no event. */
+	/* If the lock is free, there is no event. */
 	if (next(pthread_spin_trylock)(lock) == 0)
 		return 0;
 	if (!shim_records(LOCK_SPIN))

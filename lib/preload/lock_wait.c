@@ -17,7 +17,10 @@ struct cond_data {
 	int32_t error;
 };
 
-/* The data ends with error; the padding of the struct is not recorded. */
+/*
+ * The number of recorded bytes: the data ends with the member error, and the padding behind it is
+ * not recorded.
+ */
 #define COND_DATA_BYTES (offsetof(struct cond_data, error) + 4)
 
 /*
@@ -97,8 +100,9 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 SHIM_NEXT(sem_trywait, shim_no_number);
 
 /*
- * Tries the semaphore. sem_wait() is a cancellation point even if it need not wait, so the request
- * for cancellation is checked before. A failed try must not change the program's errno.
+ * Tries to acquire the semaphore. sem_wait() is a cancellation point even if it need not wait, so
+ * this function first checks for a request for cancellation. A failed try must not change the
+ * program's errno.
  */
 static bool sem_is_ours(sem_t *semaphore)
 {

@@ -79,8 +79,8 @@ struct named {
 static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
 {
 	/*
-	 * Not more than these bytes are formatted. The kernel refuses a longer address before it
-	 * reads the address, so the program's length cannot be trusted.
+	 * At most this number of bytes is formatted. If the program gives a greater length, the
+	 * kernel refuses the call before it reads the address, so that length cannot be trusted.
 	 */
 	const size_t most = sizeof(struct sockaddr_storage);
 	bool is_read = !error || shim_can_read(address, bytes < most ? bytes : most);
@@ -111,8 +111,8 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
 	}
 
 /*
- * A non-blocking connect() records EINPROGRESS; the end of the connection's establishment is not
- * seen.
+ * A non-blocking connect() records EINPROGRESS; the shim does not see when the connection is
+ * established.
  */
 NAMED(connect, NET_CONNECT)
 SHIM_ALIAS(__connect, connect);
@@ -156,7 +156,7 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 		struct accepted data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
-		/* accepted is -1 in the event of a call that does not return. */ \
+		/* If the call does not return, accepted is -1 in the event. */ \
 		data.accepted = -1; \
 		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(NET_ACCEPT, data); \

@@ -31,7 +31,8 @@ HOST(gethostbyname2, (const char *node, int family), (node, family))
 
 /*
  * The result is an error number. It may be 0 although the host was not found. *found is NULL, and
- * *code is set, after a failure. Before the call both are undefined.
+ * *code is set, after a failure. Before the call both are undefined, so they are read only after
+ * it.
  */
 #define HOST_R(name, params, args) \
 	SHIM_ERROR(name, NET_HOST, params, args, \

@@ -22,8 +22,8 @@ struct option_data {
 };
 
 /*
- * Joins a level and a number. A number has another meaning at each level, and a schema can name the
- * values of a single field only, not of a pair of fields.
+ * Joins a level and a number. A number has another meaning at each level, but a schema can give
+ * names only to the values of one field, not to those of a pair of fields.
  */
 static uint64_t option_of(int level, int option)
 {

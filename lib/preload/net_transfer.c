@@ -100,7 +100,7 @@ static size_t received_from(struct message *data, const struct sockaddr *address
 			    !is_told ? 0 : *bytes < room ? *bytes : room);
 }
 
-/* These functions have an address, as datagrams need it. */
+/* These functions have an address, for sockets of datagrams. */
 MESSAGE(ssize_t, sendto, NET_SENDTO,
 	(int fd, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG address,
 	 socklen_t bytes),

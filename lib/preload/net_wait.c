@@ -20,11 +20,12 @@ struct wait {
 	int32_t fds, result, error;
 };
 
-/* Without the padding at the end of the struct. */
+/* The number of recorded bytes, without the padding at the end of the struct. */
 #define WAIT_BYTES (offsetof(struct wait, error) + 4)
 
 /*
- * Converts the timeout of poll() and epoll_wait(). A negative number of milliseconds: for ever.
+ * Converts the timeout of poll() and epoll_wait(). A negative number of milliseconds means for
+ * ever.
  */
 static int64_t of_ms(int ms)
 {

@@ -2,11 +2,11 @@
 /*
  * preload/next.c - finds the next definitions behind the shim's functions.
  *
- * A first call may come from a signal handler, or from a child of a program with threads, where
- * the dynamic linker's lock cannot be acquired. So scope.c finds the functions without that lock,
- * from the shim's constructor on. If scope.c cannot find them, the constructor looks up all
- * functions. A function that is called before the constructor runs is looked up at that call, under
- * the lock.
+ * The first call of a wrapper may come from a signal handler, or from a child of a program with
+ * threads. There the dynamic linker's lock must not be acquired. So from the shim's constructor on,
+ * scope.c finds the functions without that lock. If scope.c cannot find them, the constructor looks
+ * up all functions. A function that is called before the constructor runs is looked up at that
+ * call, under the lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -82,7 +82,7 @@ void *shim_look_up(const struct shim_next *next)
 	 * the C library.
 	 */
 	function = dlsym(RTLD_NEXT, next->name);
-	/* The second search is made once for each of the few old names. */
+	/* The second search is needed only for a few old names, once for each. */
 	if (!function)
 		function = find_old(next->name);
 	errno = saved;

@@ -3,8 +3,8 @@
  * preload/options.c - parses POSIXTRACE_OPTIONS.
  *
  * The parser runs in the shim's constructor, perhaps before the constructors of other libraries, so
- * it uses neither malloc() nor getopt(). It overwrites its copy of the text with the words, to
- * which the options then point.
+ * it uses neither malloc() nor getopt(). It writes the words over its own copy of the text. The
+ * options then point to these words.
  */
 #include "preload/options.h"
 
@@ -30,7 +30,7 @@ static char *next_word(char **text)
 		from++;
 	if (!*from)
 		return NULL;
-	/* A quote that is not closed reaches to the end of the text. */
+	/* If a quote is not closed, the quoted part ends at the end of the text. */
 	for (word = to = from; *from && (quote || !is_blank(*from)); from++) {
 		if (quote && *from == quote)
 			quote = 0;
@@ -83,7 +83,7 @@ static bool read_size(const char *text, size_t *size)
 /* Reads a policy. The first two policies exist for streams and for logs. */
 static bool read_policy(const char *text, int *policy, bool of_log)
 {
-	/* The same words as the options of posixtrace record. */
+	/* The words are those of the options of posixtrace record. */
 	if (!strcmp(text, "loop"))
 		*policy = POSIX_TRACE_LOOP;
 	else if (!strcmp(text, "until-full"))
@@ -158,7 +158,7 @@ static bool set_option(struct shim_options *options, char what, const char *valu
 		options->families = value;
 		return true;
 	case 'e':
-		/* There are more patterns than there is room for. */
+		/* If there is no room for another pattern, the option is refused. */
 		if (options->globs == SHIM_OPTION_GLOBS)
 			return false;
 		options->glob[options->globs++] = value;
@@ -187,7 +187,7 @@ void shim_options_read(struct shim_options *options, const char *text)
 	char *rest = options->text, *word, *value;
 	bool has_value = false;
 
-	/* The text itself need not be cleared. */
+	/* Everything but the text is cleared. */
 	memset(options, 0, offsetof(struct shim_options, text));
 	options->is_given = text;
 	if (!text)

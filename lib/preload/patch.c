@@ -152,7 +152,7 @@ void shim_patch_begin(void)
 }
 
 /*
- * Once this is true it stays so: a library of the plan may never be loaded, and may be loaded again
+ * If this is true once, it stays true: a library of the plan may be loaded at any time, and again
  * after dlclose(). The cost is a search after each dlopen().
  */
 bool shim_patch_waits(void)
@@ -181,8 +181,9 @@ static void patch_miss(void)
 
 	dl_iterate_phdr(miss_object, &sites);
 	/*
-	 * A library that remains unpatched is reported once. After dlclose() the number is smaller,
-	 * and the next library is reported again.
+	 * If a library remains unpatched, it is reported only once: the number of sites is then not
+	 * greater than before. After dlclose() the number is smaller, so the next library is
+	 * reported again.
 	 */
 	if (sites > missing) {
 		__atomic_add_fetch(&posixtrace_shim_jumps.missed, sites - missing,
@@ -222,9 +223,9 @@ void shim_patch_loaded(void)
 }
 
 /*
- * Two threads may call dlopen() at once. Both counts only grow, so that posixtrace notices a change
- * even if it looks seldom. If no module of the plan is missing, only posixtrace patches new
- * modules. It does not need the count `missed` for that.
+ * Two threads may call dlopen() at once. The counts `opened` and `missed` only grow, so that
+ * posixtrace notices a change even if it seldom looks. If no module of the plan is missing, only
+ * posixtrace patches new modules. It does not need the count `missed` for that.
  */
 void shim_patch_may_load(void)
 {
@@ -241,8 +242,8 @@ void shim_patch_may_load(void)
 }
 
 /*
- * The caller cannot have interrupted the instructions that change: a signal handler, which could
- * interrupt them, may not create a thread.
+ * The caller is not inside the instructions that change: only a signal handler could have
+ * interrupted them, and a handler may not create a thread.
  */
 void shim_patch_before_thread(void)
 {

@@ -14,7 +14,7 @@
  * function returns. Programs with coroutines need no special treatment for that reason. Call frame
  * information describes the slots, so that exceptions, cancellation and debuggers find the real
  * caller. If a function was left by an exception or longjmp(), its slot is closed when the shim
- * notices that; until then the slot is taken and no function returns to it.
+ * notices that. Until then the slot is in use, but no function returns to it.
  *
  * A probe of <sys/sdt.h> is a NOP at any place of a function. A jump there leads to a trampoline
  * that saves the flags, calls shim_patch_probe and jumps back (see patch_probe.c).
@@ -105,7 +105,7 @@ struct shim_trampoline {
 	uint8_t unused[2];
 };
 
-/* A place of a probe, or a function with arguments: its event type, and its values. */
+/* The event type and the values of a place of a probe, or of a function with arguments. */
 struct shim_probe {
 	trace_event_id_t id;
 	uint32_t arguments;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_call.c - what happens when a patched function begins and ends: its events and its
+ * preload/patch_call.c - handles the begin and the end of a patched function: its event and its
  * slot.
  *
  * Each thread keeps the slot that it has used last, so that most calls need no list. All other free
@@ -24,8 +24,8 @@
 #if defined __x86_64__
 
 /*
- * With more lists fewer threads would share a list. But the lists would be shorter, and a deep
- * recursion would have to search the lists of other threads.
+ * With more lists, fewer threads would share a list. But each list would have fewer slots, and a
+ * deep recursion would need slots of the lists of other threads.
  */
 #define LISTS      16
 #define LIST_SLOTS (SHIM_SLOTS / LISTS)
@@ -42,7 +42,7 @@ static struct list {
 static _Atomic unsigned next_list;
 /* The index of the thread's list plus 1, or 0 before a list is chosen. */
 static _Thread_local unsigned my_list __attribute__((tls_model("initial-exec")));
-/* The thread has marked slots: an exception is on its way. */
+/* True if the thread has marked slots, because an exception was thrown and not caught yet. */
 static _Thread_local bool is_marked __attribute__((tls_model("initial-exec")));
 
 _Thread_local uint32_t shim_spare __attribute__((tls_model("initial-exec")));
@@ -58,8 +58,8 @@ static uint32_t take_from(unsigned index)
 	uint32_t fresh;
 
 	/*
-	 * The slot's next is read while another thread may take the slot. The count in the head
-	 * has then changed, and the exchange fails.
+	 * Another thread may take the slot while its member next is read. Then the count in the
+	 * head has changed, and the exchange fails.
 	 */
 	while ((uint32_t)head) {
 		uint32_t first = (uint32_t)head;
@@ -87,7 +87,7 @@ static uint32_t take_from(unsigned index)
 	return 0;
 }
 
-/* The slots of a list beyond its fresh ones were never used. */
+/* In each list, only the first `fresh` slots were ever used. */
 uint32_t shim_slot_after(uint32_t slot)
 {
 	while (++slot < SHIM_SLOTS) {
@@ -101,8 +101,8 @@ uint32_t shim_slot_after(uint32_t slot)
 
 /*
  * Takes a slot. If the thread's own list is empty, the slot comes from another list. Returns 0 if
- * all slots are in use. A thread always uses the same list first, so that it takes the slot again
- * that it has returned last, which is still in its cache.
+ * all slots are in use. A thread always uses the same list first. So it gets the slot that it has
+ * returned last, which is still in the processor's cache.
  */
 static uint32_t take_slot(void)
 {
@@ -147,8 +147,9 @@ static bool has_key;
 static _Thread_local bool has_destructor __attribute__((tls_model("initial-exec")));
 
 /*
- * The thread ends. Functions that it calls in later destructors keep no slot. After the last
- * destructor the C library calls free(), which may be the program's.
+ * The thread ends. Functions that it calls from now on, in later destructors, keep no slot as
+ * spare. Even after the last destructor the C library calls free(), which may be a function of the
+ * program.
  */
 static _Thread_local bool is_ending __attribute__((tls_model("initial-exec")));
 
@@ -197,7 +198,8 @@ static uint32_t slot_at(const void *address)
 
 /*
  * Records the call of a function with arguments: the fields of every call, the arguments when it
- * began, and the result when it has returned. registers is NULL if it was left.
+ * began, and the result when it has returned. registers is NULL if the function was left without a
+ * return.
  */
 static void record_values(uint32_t slot, const struct shim_call_data *head,
 			  const struct shim_registers *registers)
@@ -220,10 +222,10 @@ static void record_values(uint32_t slot, const struct shim_call_data *head,
 }
 
 /*
- * Records the call of the slot's function, unless that was done. A signal handler may interrupt
- * this function and leave the same frame by a jump. The exchange makes sure that only one of the
- * two records the call. Both are in one thread, so the instruction needs no lock prefix. registers
- * are those with the function's result; NULL: the function was left.
+ * Records the call of the slot's function, unless it was recorded already. A signal handler may
+ * interrupt this function and leave the same frame by a jump. The exchange makes sure that only one
+ * of the two records the call. Both are in one thread, so the instruction needs no lock prefix.
+ * registers has the function's result; NULL means that the function was left without a return.
  */
 static void close_slot(uint32_t slot, const struct shim_registers *registers)
 {
@@ -298,9 +300,9 @@ static bool is_recorded(const struct shim_probe *probe)
 }
 
 /*
- * Called when a function begins, and the usual way in patch_hook.c does not apply. place is where
- * the function's return address is. A function that gets no slot returns as if it were not patched
- * and has no event.
+ * Called when a function begins and patch_hook.c does not handle it. place is where the function's
+ * return address is. A function that gets no slot returns as if it were not patched and has no
+ * event.
  */
 static void enter_function(uint64_t function, const void **place, const struct shim_probe *probe,
 			   const struct shim_registers *registers)
@@ -362,9 +364,9 @@ void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
 /*
  * An exception leaves frames that never return. Addresses alone do not show which frames these are:
  * another stack may be at any address, and a library may have copied a part of this stack
- * elsewhere. Only the unwinder knows. So the slots of all frames that exist at the throw are
- * marked. At the catch the marked slots whose frames are below the handler's frame are freed. They
- * cannot be freed earlier, because the unwinder reads the return addresses until then.
+ * elsewhere. Only the unwinder can find the frames. So the slots of all frames that exist at the
+ * throw are marked. At the catch the marked slots whose frames are below the handler's frame are
+ * freed. They cannot be freed earlier, because the unwinder reads the return addresses until then.
  *
  * The unwinder is in libgcc_s.so.1. If this library cannot be loaded, such slots stay in use.
  */
@@ -462,8 +464,8 @@ static void patch_call_jump(const jmp_buf buffer)
 	uintptr_t last;
 
 	/*
-	 * While an exception is on its way its marks are kept, and this jump is ignored. A
-	 * destructor that jumps is rare.
+	 * If slots are marked because of an exception, the marks are kept and this jump is ignored.
+	 * That is acceptable, because a destructor seldom jumps.
 	 */
 	if (was_marked)
 		return;
@@ -520,7 +522,7 @@ bool shim_slots_are_used(void)
 	return are_used;
 }
 
-/* Pages of slots that are never used need no memory. */
+/* The array is large, but its pages need no memory as long as their slots are not used. */
 bool shim_slots_keep_values(void)
 {
 	void *memory;
@@ -547,8 +549,8 @@ bool shim_slots_begin(void)
 			pthread_key_delete(key);
 	}
 	/*
-	 * The return addresses get pages in place of pages of the shim's text. Unwinders know their
-	 * addresses as addresses of the shim.
+	 * The return addresses get pages in place of pages of the shim's text. So unwinders take
+	 * these addresses for addresses of the shim.
 	 */
 	are_used = mmap(shim_slot_returns, sizeof shim_slot_returns, PROT_READ | PROT_WRITE,
 			MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == shim_slot_returns;

@@ -27,7 +27,10 @@ int shim_vectors;
  * upper halves of registers. The instruction xsave would save the registers with less code, but
  * costs several times as much on some virtual machines.
  */
-/* One instruction for each register; the numbers are pasted into the text. */
+/*
+ * These macros make one instruction for each register; the register's number is pasted into the
+ * text.
+ */
 #define ALL_16(m) \
 	m(0) m(1) m(2) m(3) m(4) m(5) m(6) m(7) m(8) m(9) m(10) m(11) m(12) m(13) m(14) m(15)
 #define ALL_32(m) \
@@ -85,7 +88,7 @@ int shim_vectors;
 	"1:\n" ALL_16(LOAD_X) \
 	"3:\n"
 
-/* The nine general registers are restored from below the frame: 72 bytes. */
+/* Restores the nine general registers, which are in the 72 bytes below the frame. */
 #define LOAD_GENERAL \
 	"	leaq -72(%rbp), %rsp\n" \
 	"	popq %r11\n" \
@@ -132,11 +135,11 @@ _Static_assert(SHIM_SLOTS * SHIM_SLOT_BYTES == 0x80000, "the expressions have th
  *
  * shim_patch_return: called by a slot, to which a function has returned. The call in the slot has
  * stored an address in the slot where the return address was. The code stores the real return
- * address below it, and returns to the slot, which jumps there. A return to the real address at
- * once would be simpler, but the processor predicts that each return goes behind its call: a wrong
- * prediction costs as much as the rest of this function. The jump leads to the same place as
- * before, which the processor remembers. The address stays below the stack pointer for that time,
- * in the red zone, where no signal handler changes it.
+ * address below it, and returns to the slot, which jumps there. It would be simpler to return to
+ * the real address at once. But the processor predicts that each return leads behind its call, and
+ * a wrong prediction costs as much as the rest of this function. The target of the jump in the slot
+ * is usually the same as before, which the processor predicts correctly. The address stays below
+ * the stack pointer for that time, in the red zone, where no signal handler changes it.
  */
 __asm__(
 	"	.text\n"

@@ -17,8 +17,8 @@
 #define PLAN_BYTES ((size_t)1 << 30) /* a longer file is no plan */
 
 /*
- * Returns whether a text of the plan begins at this offset and has its NUL. A text may be the end
- * of another one.
+ * Returns whether a text of the plan begins at this offset and has its NUL. A text may share its
+ * bytes with the end of another text.
  */
 static bool has_text(const struct shim_plan *plan, uint32_t offset)
 {
@@ -37,7 +37,7 @@ static bool is_sound_site(const struct shim_plan_site *site, const struct shim_p
 }
 
 /*
- * Returns whether all numbers in the plan that are positions in it are valid. The tool has written
+ * Returns whether all numbers that are positions in the plan are valid. The tool has written
  * the plan, but any process of the user could have opened the file. Later code relies on this
  * check.
  */
@@ -80,7 +80,7 @@ const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t by
 	need = sizeof *head + head->modules * sizeof *plan->module +
 	       head->sites * sizeof *plan->site + head->types * sizeof *plan->type +
 	       head->arguments * sizeof *plan->argument + head->text_bytes;
-	/* Bytes behind the plan are the rest of a page. */
+	/* More bytes are no error, because the rest of the last page follows the plan. */
 	if (bytes < need)
 		return "the plan is cut";
 	/* The parts follow each other. The sizes of all structs are multiples of 8. */
@@ -127,7 +127,7 @@ const char *shim_plan_map(struct shim_plan *plan, const char *path)
 	return why;
 }
 
-/* Afterwards the plan has no head, and may be mapped again. */
+/* Afterwards plan->head is NULL, and another plan may be mapped. */
 void shim_plan_unmap(struct shim_plan *plan)
 {
 	if (plan->head)
@@ -208,7 +208,7 @@ bool shim_plan_is_module(const struct shim_plan_module *module, const struct dl_
 	return is_module(module, object, id, len);
 }
 
-/* A file that was replaced since the planning has another build-id, and is left alone. */
+/* If the file was replaced after the plan was made, it has another build-id, and is not patched. */
 const struct shim_plan_module *shim_plan_module_of(const struct shim_plan *plan,
 						   const struct dl_phdr_info *object)
 {

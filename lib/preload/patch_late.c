@@ -149,7 +149,7 @@ long posixtrace_shim_patch(const char *tracer)
 	if (!err && !shim_work_types(&work))
 		err = -EEXIST;
 	if (err) {
-		/* The list remains: posixtrace may read it at any time. */
+		/* The list is kept, because posixtrace may read it at any time. */
 		struct shim_jump *list = work.jump;
 		uint32_t room = work.room;
 
@@ -165,7 +165,7 @@ long posixtrace_shim_patch(const char *tracer)
 		/* The counts begin anew for each plan. posixtrace gets only the number of jumps. */
 		work.patched = work.refused = 0;
 		work.why = NULL;
-		/* A shim that was preloaded may have been started without the family func. */
+		/* If the shim was preloaded, it may have been started without the family func. */
 		if (shim_work_has_functions(&work))
 			shim_choose_again("func", true);
 		shim_work_forget(&work);

@@ -26,7 +26,9 @@
 #define ARCH_SHSTK_STATUS 0x5005 /* request of arch_prctl(2), since Linux 6.6 */
 
 #define PAGE     4096
-/* bytes in front of the trampolines, for the pointers through which they call */
+/*
+ * bytes in front of the trampolines, for the pointers through which the trampolines call the shim
+ */
 #define POINTERS 64
 #define BATCHES  1024 /* the most batches in the life of a process */
 
@@ -60,7 +62,7 @@ struct loaded {
 	const struct shim_plan_module *module;
 };
 
-/* The number and the reason go into the event SHIM_PATCHED. */
+/* The event SHIM_PATCHED gets the number and the reason. */
 void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why)
 {
 	work->refused += sites;
@@ -87,9 +89,9 @@ int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address)
 }
 
 /*
- * Returns whether both bytes of a semaphore are in a segment that the program can write. A file is
- * hostile: without this check a note in it could make a tracer change code. Memory that is
- * read-only after the relocation is refused as well, although it is in a writable segment.
+ * Returns whether both bytes of a semaphore are in a segment that the program can write. The file
+ * may be hostile: without this check, a note in the file could make a tracer change code. Memory
+ * that is read-only after the relocation is refused as well, although it is in a writable segment.
  */
 static bool is_variable(const struct dl_phdr_info *object, uintptr_t address)
 {
@@ -112,7 +114,7 @@ static bool is_variable(const struct dl_phdr_info *object, uintptr_t address)
 	return true;
 }
 
-/* The answer is stored, because it cannot change and each plan asks for it. */
+/* The result is stored, because it cannot change and is needed for each plan. */
 bool shim_has_shadow_stack(void)
 {
 	static bool is_known, has_one;
@@ -191,7 +193,7 @@ static bool has_probe(const struct shim_plan_site *site)
 	return site->kind == SHIM_SITE_PROBE || has_values(site);
 }
 
-/* Returns the number of such sites of a module, for the memory that they need. */
+/* Returns the number of sites of a module that have a struct shim_probe. */
 static uint32_t probes_of(const struct shim_work *work, const struct shim_plan_module *module)
 {
 	uint32_t probes = 0;
@@ -317,9 +319,9 @@ static bool is_patched(const struct shim_work *work, const struct loaded *loaded
 }
 
 /*
- * Marks the jumps of a module that already has jumps in the list as wanted. If the library was
- * loaded again at the same address, its code has no jump and its semaphores are 0; such jumps are
- * marked as not written.
+ * Marks jumps as wanted, for a module that already has jumps in the list. If the library was loaded
+ * again at the same address, its code has no jump and its semaphores are 0; such jumps are marked
+ * as not written.
  */
 static void want_again(struct shim_jump *jump, uint32_t count)
 {
@@ -390,7 +392,7 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 
 /*
  * Finds out whether the plan has a loaded object, and where the object is: from its first segment
- * to the end of its last one. False: the plan does not have it.
+ * to the end of its last one. Returns false if the object is not in the plan.
  */
 static bool find_object(const struct shim_work *work, struct loaded *loaded,
 			const struct dl_phdr_info *object)
@@ -444,7 +446,7 @@ static void find_vectors(const struct shim_work *work)
 		shim_vectors = vectors;
 }
 
-/* Sites that would be refused are included: the number in the event is an upper limit. */
+/* Sites that would be refused are included, so the result is an upper limit. */
 uint32_t shim_work_missing(const struct shim_work *work, const struct dl_phdr_info *object)
 {
 	struct loaded loaded;

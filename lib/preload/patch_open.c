@@ -44,8 +44,8 @@ static struct stat file;   /* the file that is mapped; st_ino is 0: none */
 static uint32_t number;    /* of the part */
 
 /*
- * A moment before all calls: the first one of this process, or of the parent, whose calls are also
- * those of a child.
+ * A moment before all calls, on both clocks. In a child it is the parent's moment, because the
+ * parent's active calls are also those of the child.
  */
 static struct {
 	uint64_t ticks, is_counter;
@@ -75,8 +75,8 @@ static bool is_open_file(int fd, struct stat *is)
 }
 
 /*
- * The program that executed this one has left its calls for ever, and its files are not mapped any
- * more.
+ * Marks that this process has executed another program: the calls of the former program never
+ * return, and its files are not mapped any more.
  */
 static void mark_executed(int fd, uint32_t at)
 {
@@ -127,7 +127,10 @@ static void use_part(int fd)
 	madvise(part, sizeof *part, MADV_DONTDUMP);
 	if (!first.ticks) {
 		first.ticks = posix_trace_stamp_np();
-		/* Behind the first stamp, which takes 0.2 ms and reads the counter at its end. */
+		/*
+		 * CLOCK_REALTIME is read after the first stamp: that stamp takes 0.2 ms and reads
+		 * the counter at the end of this time.
+		 */
 		clock_gettime(CLOCK_REALTIME, &now);
 		first.is_counter = shim_is_counter(first.ticks);
 		first.realtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -169,7 +172,10 @@ static bool reserve_memory(void)
 	void *room = mmap(NULL, sizeof *memory, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	/* An old kernel cannot wipe it: children would store into the parent's part. */
+	/*
+	 * If an old kernel cannot wipe the page, it is not used, because children would store into
+	 * the parent's part.
+	 */
 	if (page == MAP_FAILED || room == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK)) {
 		if (page != MAP_FAILED)
 			munmap(page, 4096);

@@ -22,7 +22,7 @@
 #define PAGE      ((uintptr_t)4096)
 #define PAGES     4096 /* pads on further pages are refused */
 #define PAD_BYTES 14
-/* no page below is mapped, so that null pointers stay invalid */
+/* the shim maps no page below this address, so that null pointers stay invalid */
 #define LOWEST    ((uintptr_t)1 << 20)
 #define HIGHEST   ((uintptr_t)1 << 47)
 

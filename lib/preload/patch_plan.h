@@ -36,8 +36,9 @@
 #define SHIM_SLOTS 32768
 
 /*
- * The calls that are active now, in a memory file that posixtrace has made: it reads there, after
- * the end of a process, which functions the process had not left. Each process has a part:
+ * The calls that are active now, in a memory file that posixtrace has made: after the end of a
+ * process, posixtrace reads there which functions the process had not left. Each process has a
+ * part:
  *
  * 	struct shim_open_head, then struct shim_open_process[SHIM_OPEN_PROCESSES]
  */
@@ -75,8 +76,8 @@ struct shim_plan_head {
 	uint32_t modules, sites;  /* numbers of elements */
 	/*
 	 * The longest vector registers that code of the modules uses: enum shim_vectors. The hooks
-	 * need not save longer registers: a caller in another file expects every function to change
-	 * them, so they have no value that must outlive a call of a patched function.
+	 * need not save longer registers: a caller in another file must expect that every function
+	 * changes them, so they have no value that is needed after the call of a patched function.
 	 */
 	uint32_t vectors;
 	/* numbers of elements, and bytes of the texts with their NULs */
@@ -207,7 +208,7 @@ struct shim_jump {
 	/* number of bytes that are written: SHIM_PLAN_JUMP or 1; 0: a chained site */
 	uint8_t bytes;
 	uint8_t kind;          /* enum shim_site_kind */
-	uint8_t is_wanted;     /* a tracer that is attached wants the jump */
+	uint8_t is_wanted;     /* 1 if an attached tracer wants the jump */
 	uint8_t is_written;    /* the tool sets it when it has incremented the semaphore */
 	uint8_t original[SHIM_PLAN_JUMP], jump[SHIM_PLAN_JUMP];
 	uint8_t unused[2];

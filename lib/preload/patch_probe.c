@@ -56,7 +56,10 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 	const void *address = (const void *)(uintptr_t)trampoline->function;
 	int saved = errno;
 
-	/* There is no stream. This is common in a process that was traced before. */
+	/*
+	 * If there is no stream, nothing is recorded. This is common in a process that was traced
+	 * before.
+	 */
 	if (shim_likely(!*posix_trace_active_np))
 		return;
 	if (shim_unlikely(!probe->id))

@@ -22,7 +22,10 @@ struct shim_call_data {
 	uint32_t depth;
 } __attribute__((packed));
 
-/* A slot in use. function is 0 after its end was recorded, and in a slot that is free. */
+/*
+ * A slot in use. The member function is 0 after the end of the function was recorded, and in a free
+ * slot.
+ */
 struct shim_slot {
 	_Alignas(64) _Atomic uint64_t function;
 	const void *place;     /* where on the stack the return address is */
@@ -39,8 +42,8 @@ struct shim_slot {
 extern struct shim_slot shim_slot[SHIM_SLOTS];
 
 /*
- * Returns the next slot that was ever used, to visit all of them. 0: there is no further one; the
- * first one is behind 0.
+ * Returns the next slot that was ever used, so that a caller can visit all of them, beginning with
+ * 0. Returns 0 if there is no further one.
  */
 uint32_t shim_slot_after(uint32_t slot);
 
@@ -69,7 +72,10 @@ extern _Thread_local uint32_t shim_tid __attribute__((tls_model("initial-exec"))
 /* The clock that stamps events is the processor's counter. */
 extern bool shim_has_counter;
 
-/* Ticks between two readings, also if the thread is interrupted; other clocks differ by more. */
+/*
+ * Two readings of the counter differ by less than this number of ticks, even if the thread is
+ * interrupted between them. A stamp of another clock differs by more.
+ */
 #define SHIM_COUNTER_NEAR UINT64_C(100000000000)
 
 /* Returns whether a stamp that was just read is one of the processor's counter. */

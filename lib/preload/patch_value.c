@@ -88,8 +88,8 @@ static uint64_t value_of(const struct shim_plan_argument *argument,
 }
 
 /*
- * Writes a text. Any pointer may be passed on between functions, and nothing ends the text but a
- * NUL or the limit. A quiet process trusts only memory that is known to exist.
+ * Writes a text. The pointer may be invalid if the function only passes it on. The text ends only
+ * at a NUL or at the limit. A quiet process trusts only memory that is known to exist.
  */
 static size_t put_pointed(char *to, size_t bytes, const char *text, bool is_passed_on)
 {

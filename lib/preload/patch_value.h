@@ -35,9 +35,9 @@ struct shim_registers {
 
 /*
  * Writes the values of arguments in their order and without gaps, and returns their bytes. data has
- * room for SHIM_VALUE_BYTES(texts). base is the address of the module. is_passed_on: the program
- * need not have a valid pointer, so a text that cannot be checked without a system call is left out
- * in a quiet process.
+ * room for SHIM_VALUE_BYTES(texts). base is the address of the module. If is_passed_on is true, the
+ * pointers of the program need not be valid. In a quiet process, a text whose memory could only be
+ * checked by a system call is then left out.
  */
 size_t shim_values_put(unsigned char *data, size_t texts, const struct shim_plan_argument *argument,
 		       unsigned count, const struct shim_registers *registers, uintptr_t base,

@@ -99,8 +99,8 @@ SHIM_ALIAS(__fork, fork);
 SHIM_NEXT(forkpty, shim_no_number);
 
 /*
- * forkpty(3) makes a child on a new terminal. The child's descriptors 0 to 2 are the terminal; no
- * event shows that. The fork handlers of the shim run in the child, as after fork().
+ * forkpty(3) makes a child on a new terminal. No event shows that the child's descriptors 0 to 2
+ * are the terminal. The fork handlers of the shim run in the child, as after fork().
  */
 SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
 			   const struct winsize *size)
@@ -178,7 +178,7 @@ SHIM_NEXT(abort, shim_no_return);
 
 /*
  * The event precedes the signal. The status is that of a shell for SIGABRT. A handler may leave by
- * longjmp(), and then the program goes on after this event.
+ * longjmp(). Then the program continues after this event.
  */
 SHIM_WRAPPER void abort(void)
 {

@@ -133,7 +133,7 @@ static void fill_arguments(char **argv, const char *first, va_list list)
 EXECL(execl, execve, false)
 EXECL(execlp, execvpe, true)
 
-/* execle() has the environment as a further argument behind the NULL. */
+/* execle() has one more argument behind the NULL: the environment. */
 SHIM_WRAPPER int execle(const char *path, const char *first, ...)
 {
 	size_t count;

@@ -3,7 +3,7 @@
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
  * Each event is recorded after its call. A process that kills itself therefore does not record that
- * call. Its status is in the event of the process that waits for it.
+ * call. Such a process's status is in the event of the process that waits for it.
  */
 #include <pthread.h>
 #include <signal.h>

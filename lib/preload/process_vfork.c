@@ -6,7 +6,7 @@
  * wrapper would have left on the stack. The wrapper therefore leaves nothing there. Like the C
  * library's vfork(), it moves the return address into a register, which the kernel preserves for
  * both processes, and restores it afterwards. Data that the parent needs after the call is
- * thread-local. The child shares it with its parent, which sleeps meanwhile.
+ * thread-local. The child shares this data with its parent, which sleeps meanwhile.
  *
  * Events of the child are recorded as events of the thread whose memory it uses; their own fields
  * have the child's process id. The thread is the parent's again when the child has executed a

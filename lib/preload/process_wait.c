@@ -17,8 +17,8 @@
 #define OF_A_CHILD 1
 
 /*
- * The fields of process.wait, in the order of its schema. status is valid only if known is 1, else
- * it is -1, which no status is.
+ * The fields of process.wait, in the order of its schema. status is valid only if known is 1.
+ * Otherwise it is -1, which is not a possible status.
  */
 struct wait_data {
 	uint64_t time;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-/* If a program has more objects, all functions are looked up at its start. */
+/* If a program has more objects than this, the functions are looked up by dlsym() at its start. */
 #define OBJECTS 64
 
 /*
@@ -251,7 +251,10 @@ void *shim_scope_find(const char *name, bool is_old)
 	const uint32_t hash = hash_of(name);
 	const unsigned count = atomic_load_explicit(&object_count, memory_order_acquire);
 
-	/* The first object that has the name decides, as in the dynamic linker's search. */
+	/*
+	 * As in the dynamic linker's search, the definition in the first object that has the name
+	 * is used.
+	 */
 	for (unsigned i = 0; i < count; i++) {
 		const ElfW(Sym) *symbol = find_in(&objects[i], name, hash, is_old);
 

@@ -26,9 +26,9 @@
 #endif
 
 /*
- * The effect of a call, in this order: none; a filter for system calls is installed; only read(),
- * write() and exit() remain allowed; the thread must not read the clock; the clock is available
- * again.
+ * The effect of a call. In the order of the constants: none; a filter for system calls is
+ * installed; only read(), write() and exit() remain allowed; the thread must not read the clock;
+ * the thread may read the clock again.
  */
 enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO_MORE };
 
@@ -112,8 +112,8 @@ void shim_before_change(struct shim_change change, const void *caller)
 }
 
 /*
- * Called after the call. If the call failed, undoes what does not apply. Records a filter that was
- * installed, and failures.
+ * Called after the call. If the call failed, undoes the preparation that can be undone. Records the
+ * installation of a filter, and failures.
  */
 void shim_after_change(struct shim_change change, long result, const void *caller)
 {
@@ -181,7 +181,10 @@ SHIM_WRAPPER int prctl(int option, ...)
 	shim_before_change(change, shim_caller());
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	shim_after_change(change, result, shim_caller());
-	/* Other options have the event process.seccomp, or have ended the events of this thread. */
+	/*
+	 * For the other options, process.seccomp has been recorded, or this thread can record no
+	 * events any more.
+	 */
 	if ((change.limit == LIMIT_NONE || change.limit == LIMIT_CLOCK_NO_MORE) &&
 	    shim_on(PROCESS_PRCTL))
 		put_prctl(option, argument[0], result, shim_caller());

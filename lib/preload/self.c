@@ -18,13 +18,13 @@
 
 #define PAGE 4096
 
-/* Once it is true, it remains true, as a filter remains installed. */
+/* Once this flag is true, it remains true, because a filter remains installed. */
 atomic_bool shim_quiet;
 _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 
 /*
- * Zeroed in a child of fork(), _Fork() or clone(). It is a whole page, because the kernel can only
- * wipe whole pages.
+ * The page is zeroed in a child of fork(), _Fork() or clone(). It is a whole page, because the
+ * kernel can only wipe whole pages.
  */
 static _Alignas(PAGE) union {
 	_Atomic(pid_t) pid;
@@ -38,7 +38,9 @@ static pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
 
-/* Stores the id of this process. If it is new, the last one is the parent's. */
+/*
+ * Stores the id of this process. If the id is new, the one that was stored before is the parent's.
+ */
 static pid_t keep_pid(pid_t pid)
 {
 	if (pid != last_pid)

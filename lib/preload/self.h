@@ -19,8 +19,9 @@ void shim_self_begin(void);
 void shim_self_forked(void);
 
 /*
- * Returns the id of this process. A child of vfork(), which shares its parent's memory, gets its
- * own id. The result is 0 if the id can be found only by a system call and the process is quiet.
+ * Returns the id of this process. In a child of vfork(), which shares its parent's memory, the
+ * result is the child's own id. The result is 0 if the id can be found only by a system call and
+ * the process is quiet.
  */
 pid_t shim_pid(void);
 

@@ -21,9 +21,12 @@
 
 #define DEFAULT_OUTPUT "posixtrace.ptl"
 #define DEFAULT_SIZE   ((size_t)4 << 20)
-/* Lowest number of the descriptor that holds the lock on the log, out of the program's way. */
+/*
+ * The lowest number for the descriptor that holds the lock on the log. It is high, so that the
+ * program gets the numbers that it expects.
+ */
 #define LOCK_FD_MIN    240
-/* Seconds in which an empty log counts as one whose writer is about to lock it. */
+/* For this number of seconds, an empty log counts as one that its writer is about to lock. */
 #define YOUNG_S        5
 #define MOST_LOGS      1000 /* logs with the same name that are tried */
 #define STREAM_NAME    "preload:" /* the stream's name is this text followed by the log's name */
@@ -124,8 +127,8 @@ static bool is_just_made(const struct stat *file)
 static bool move_away(const char *path)
 {
 	/*
-	 * The flags are chosen so that a pipe or a terminal of that name does not make the program
-	 * wait. O_CREAT is not set.
+	 * With these flags, a pipe or a terminal of that name does not make the program wait, and
+	 * no file is created.
 	 */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	char old[PATH_MAX + 8];

@@ -2,10 +2,10 @@
 /*
  * preload/shim.h - the parts of every wrapper.
  *
- * 	does a process trace, and was this event type chosen?      one load, one branch
- * 	is it a call of the program, and not of the library?       two comparisons
- * 	the real call
- * 	one event: the arguments, the result, and the duration of the call
+ * 	does a process trace, and is this event type chosen? one load, one branch
+ * 	is it a call of the program, and not of the library? two comparisons the
+ * 	real call one event: the arguments, the result, and the duration of the
+ * 	call
  *
  * A thread does not set a guard around its own calls: a signal handler may leave any function by
  * siglongjmp(), and a guard that remains set would stop all tracing of the thread. The shim does
@@ -13,8 +13,8 @@
  * posix_trace_event() supports events in a handler that interrupted an event.
  *
  * A wrapper holds nothing during the real call. The call may return twice (vfork), never (exec,
- * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup of the
- * compiler records the event.
+ * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup that
+ * the compiler calls records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.
@@ -134,14 +134,17 @@ shim_inline bool shim_records(enum shim_type type)
 
 /*
  * shim_untold is 1 if there are losses that no event has reported yet. shim_tell_lost() reports the
- * losses; each of the other two functions counts one more.
+ * losses; each call of the other two functions adds one loss.
  */
 extern _Atomic unsigned shim_untold;
 void shim_tell_lost(void);
 void shim_lose_unnamed(void);
 void shim_lose_hold(void);
 
-/* Records an event of a type without an id in shim_id: with its stack, or as a loss. */
+/*
+ * Records an event of a type that has no id in shim_id. The event is recorded with its stack, or
+ * counted as lost.
+ */
 void shim_put_unusual(enum shim_type type, const void *data, size_t len, const void *caller);
 
 /*
@@ -152,7 +155,10 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 {
 	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
 		shim_tell_lost();
-	/* One load: a tracer may choose the type for stacks meanwhile. */
+	/*
+	 * The id is loaded only once, because a tracer may choose the type for stacks at the same
+	 * time.
+	 */
 	const trace_event_id_t id = __atomic_load_n(&shim_id[type], __ATOMIC_RELAXED);
 
 	if (shim_likely(id))
@@ -259,7 +265,7 @@ struct shim_next {
  * stores the next definition of syscall(), whose wrapper is assembly.
  */
 void *shim_look_up(const struct shim_next *next);
-void *shim_find(struct shim_next *next); /* stores it, too */
+void *shim_find(struct shim_next *next); /* also stores it in *next */
 void shim_find_begin(void);
 void shim_syscall_begin(void);
 

@@ -2,10 +2,10 @@
 /*
  * preload/signal.c - family signal: a handler of the program begins and returns.
  *
- * If the family is chosen, the kernel calls deliver_signal() instead of the program's handler. The
- * program gets its own handler back when it asks for it. The program's flags and mask apply to
- * deliver_signal(). SIG_DFL and SIG_IGN are not changed. If SA_RESETHAND has reset a handler, the
- * program sees that.
+ * If the family is chosen, the kernel calls deliver_signal() instead of the program's handler. If
+ * the program requests the old action, it gets its own handler. The program's flags and mask apply
+ * to deliver_signal(). SIG_DFL and SIG_IGN are not changed. If SA_RESETHAND has reset a handler,
+ * the program sees that.
  *
  * A handler is stored in one word, so that a signal that arrives during a change finds either the
  * old or the new handler. Two threads that change the same signal take turns, with all signals
@@ -65,8 +65,8 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 	} data = { .handler = (uint64_t)(uintptr_t)handler, .number = number };
 
 	/*
-	 * There was no handler before, and a sigaction() that failed has restored that state
-	 * meanwhile.
+	 * The signal had no handler. sigaction() stored one, failed, and has removed it again since
+	 * the signal arrived.
 	 */
 	if (!handler)
 		return;

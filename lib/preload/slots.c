@@ -61,7 +61,7 @@ struct walk {
 	struct module module[MODULES];
 };
 
-/* Modules whose slots were redirected. They are forgotten when any module was unloaded. */
+/* Modules whose slots were redirected. The list is cleared after any module has been unloaded. */
 static struct {
 	uintptr_t base;
 	const ElfW(Dyn) *dynamic;
@@ -219,7 +219,7 @@ static const char *version_of(const struct tables *tables, size_t symbol)
 
 	if (!tables->version || !need)
 		return NULL;
-	wanted = tables->version[symbol] & 0x7fff; /* without the flag of hidden versions */
+	wanted = tables->version[symbol] & 0x7fff; /* without the flag that marks hidden versions */
 	for (;;) {
 		const ElfW(Vernaux) *one = (const void *)((const char *)need + need->vn_aux);
 
@@ -265,8 +265,8 @@ static void close_page(struct open_page *open)
 }
 
 /*
- * Reads a number in base 16, with small letters as the kernel prints it. Returns where the number
- * ends: at the first other character, or at end.
+ * Reads a number in base 16, with small letters as the kernel prints it. Returns a pointer to the
+ * end of the number, which is the first other character, or end.
  */
 static const char *read_address(const char *text, const char *end, uintptr_t *value)
 {
@@ -361,7 +361,7 @@ static bool open_page(struct open_page *open, const void *slot)
 enum direction { TO_WRAPPER, TO_REAL };
 
 /*
- * Returns whether the slot is to be changed from its present value. On the way back each slot that
+ * Returns whether the slot is to be changed from its present value. In a walk back, each slot that
  * leads to the wrapper is changed. A slot that was not bound before the redirection then leads to
  * the real function, too.
  */
@@ -387,8 +387,8 @@ static bool is_due(const struct shim_slots *slots, const struct module *module,
 
 /*
  * Changes the slots of one module and returns their number. The first table has the relocations for
- * calls through the linkage table, the second has all others. Most entries of the second are no
- * slots; they have another type and are skipped.
+ * calls through the linkage table, the second has all others. Most entries of the second table are
+ * not for slots; they have another type and are skipped.
  */
 static long change_module(const struct shim_slots *slots, const struct module *module,
 			  enum direction direction)
@@ -464,8 +464,8 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 		return -ENOMEM;
 	walk->count = 0;
 	/*
-	 * Only this call holds a lock of the dynamic linker for all modules. The loop below opens
-	 * one module at a time.
+	 * Only during this call a lock of the dynamic linker is held for all modules. The loop
+	 * below opens one module at a time.
 	 */
 	dl_iterate_phdr(slots_collect, walk);
 	/* The address of a module that is gone may have been given to another one. */
@@ -506,8 +506,8 @@ long shim_slots_redirect(const struct shim_slots *slots, bool is_new)
 }
 
 /*
- * The slots of a module that was loaded without the shim's notice have no wrapper and are not
- * changed; the module only costs the search.
+ * If the shim did not see that a module was loaded, the module's slots do not lead to wrappers.
+ * They are searched but not changed.
  */
 long shim_slots_restore(const struct shim_slots *slots)
 {

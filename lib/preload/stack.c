@@ -3,8 +3,8 @@
  * preload/stack.c - copies the stack of the calling thread behind the data of an event.
  *
  * Unwinding needs the tables of the modules, locks of the dynamic linker, and microseconds for each
- * frame. So the program only copies: its registers and the bytes above the stack pointer.
- * posixtrace unwinds the copy after the trace.
+ * frame. So the program only copies its registers and the bytes above the stack pointer. posixtrace
+ * unwinds the copy after the trace.
  *
  * A read beyond the stack would end the program, and a system call that checks the memory is not
  * permitted. So the end of the stack must be known from memory that can be read:
@@ -13,7 +13,8 @@
  *   kernel reserves 128 MiB or more for this stack alone.
  * - The C library keeps the descriptor of another thread at the upper end of its stack, and in the
  *   descriptor the place and size of the memory. The place of these members depends on the version
- *   of the C library. They are searched, and believed only if they enclose the descriptor.
+ *   of the C library. This file searches them, and uses them only if the memory that they describe
+ *   contains the descriptor.
  * - Nothing is known of any other stack, such as that of a coroutine or of sigaltstack(2). It is
  *   not copied.
  */
@@ -33,7 +34,10 @@ static _Atomic unsigned most_bytes;
 
 /* ------------------------------------------------------------------ the choice */
 
-/* Returns whether the name matches a pattern of the list. Longer patterns match nothing. */
+/*
+ * Returns whether the name matches a pattern of the list. A pattern that is too long matches no
+ * name.
+ */
 static bool stack_matches(const char *list, const char *name)
 {
 	const size_t prefix = sizeof SHIM_STACK_NAME - 1;
@@ -93,8 +97,9 @@ bool shim_stack_is_chosen(enum shim_type type)
 #define RESERVE      16384u
 
 /*
- * Bytes of a thread's descriptor that are searched. The members are at byte 1680 on x86-64, and
- * more than 500 bytes follow them in all versions, among them the state of the resolver.
+ * This number of bytes of a thread's descriptor is searched. The members are at byte 1680 on
+ * x86-64, and more than 500 bytes follow them in all versions, among them the state of the
+ * resolver.
  */
 #define DESCRIPTOR   2048u
 /* The rest of the descriptor may follow, and on some processors the variables of the thread. */
@@ -129,9 +134,9 @@ static uintptr_t find_lowest(uintptr_t self, uintptr_t sp)
 }
 
 /*
- * Returns how many bytes from sp upwards can be read. *below: bytes that are free below sp. On a
- * stack of a coroutine or of sigaltstack(2) neither is known. Such a stack may have a few KiB, and
- * the copy would be assembled on it. So both are 0 then.
+ * Returns how many bytes from sp upwards can be read. Stores in *below how many bytes are free
+ * below sp. On a stack of a coroutine or of sigaltstack(2) neither number is known, and both are 0:
+ * such a stack may have only a few KiB, and the copy would be assembled on it.
  */
 static size_t stack_above(uintptr_t sp, size_t *below)
 {
@@ -139,7 +144,7 @@ static size_t stack_above(uintptr_t sp, size_t *below)
 	const uintptr_t self = (uintptr_t)pthread_self();
 
 	*below = SIZE_MAX;
-	/* A stack pointer above the end makes the difference large. */
+	/* If the stack pointer is above the end, the difference wraps around and is large. */
 	if (first - sp < FIRST_MOST)
 		return first - sp;
 	if (sp < self && !lowest)
@@ -241,7 +246,7 @@ __attribute__((noinline)) void shim_stack_put(enum shim_type type, const void *d
 
 	store_registers(&copy);
 	above = stack_above((uintptr_t)copy.reg[SHIM_STACK_SP], &below) & ~(size_t)7;
-	/* A thread that has little stack left records its caller only. */
+	/* If a thread has little stack left, the event has no copy, only its caller. */
 	copy.bytes = above < most ? above : most;
 	if (below < copy.bytes + RESERVE)
 		copy.bytes = 0;

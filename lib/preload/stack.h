@@ -3,8 +3,8 @@
  * preload/stack.h - events with a copy of the thread's stack, for the types that the user chose by
  * --stack.
  *
- * Such a type has its id in shim_stack_id, and 0 in shim_id. So only events without an id in
- * shim_id pay for the check.
+ * Such a type has its id in shim_stack_id, and 0 in shim_id. So the check costs time only for
+ * events without an id in shim_id.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   async-signal-safe. An event of a chosen type needs as many more bytes of the stack as

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 /*
- * The names by which a list of families says the patterns of the types, and the greatest number of
- * bytes of a stack that an event has, as in stack=io.*,stack-bytes=4096.
+ * The names of two entries in a list of families: the patterns of the types, and the greatest
+ * number of bytes of a stack in an event. An example is stack=io.*,stack-bytes=4096.
  */
 #define SHIM_STACK_NAME       "stack="
 #define SHIM_STACK_BYTES_NAME "stack-bytes="
@@ -44,11 +44,11 @@ struct shim_stack_copy {
 #if SHIM_STACK_REGISTERS
 	uint64_t reg[SHIM_STACK_REGISTERS];
 #endif
-	uint64_t bytes; /* of the stack; a multiple of 8 */
+	uint64_t bytes; /* the number of bytes of the stack; a multiple of 8 */
 };
 
 struct shim_stack_end {
-	uint32_t bytes; /* of all that is between the fields and this struct */
+	uint32_t bytes; /* the number of bytes between the fields and this struct */
 	uint32_t magic;
 };
 

@@ -55,8 +55,9 @@ _Atomic unsigned shim_untold;
 static bool has_preinit;
 
 /*
- * Returns whether the shim may begin before its constructor. It may not with MemorySanitizer, which
- * starts at the first call of a function that it defines; the shim may call such a function.
+ * Returns whether the shim may begin before its constructor. With MemorySanitizer it may not,
+ * because MemorySanitizer starts at the first call of a function that it defines, and the shim may
+ * call such a function.
  */
 static bool may_begin(void)
 {
@@ -98,7 +99,7 @@ extern const struct shim_wrapped *const __stop_shim_wrapped[]
  * Returns whether a sanitizer defines a function of this type. A call of the library would then
  * reach the wrapper from the sanitizer, as a call of the program, and could recurse without end. A
  * statically linked sanitizer may export no name of its own, but it defines fstat() and other
- * functions that the library calls. So the first check also looks at these.
+ * functions that the library calls. So the first check also examines these functions.
  */
 static bool is_sanitized(enum shim_type type)
 {
@@ -115,9 +116,9 @@ static bool is_sanitized(enum shim_type type)
 /* 1 as soon as a thread has begun to start the shim. */
 static _Atomic int has_begun;
 /*
- * Losses since the last report. lost_early counts by family the calls before the shim had begun.
- * lost_unnamed counts events of types without an id. lost_holds counts holds for which there was no
- * free entry.
+ * Losses since the last report. lost_early counts, for each family, the calls before the shim had
+ * begun. lost_unnamed counts events of types without an id. lost_holds counts holds for which there
+ * was no free entry.
  */
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 /* The options are read once, when the types are chosen. The session uses them later. */
@@ -192,8 +193,9 @@ static trace_event_id_t id_of(enum shim_type type)
 }
 
 /*
- * Stores the id of a type in the array that says whether its events have a stack. Other threads may
- * record events of the type meanwhile, so one of the arrays always has the id.
+ * Stores the id of a type in one of two arrays: one is for types whose events have a stack, and the
+ * other one is for all other types. Other threads may record events of the type meanwhile, so one
+ * of the arrays always has the id.
  */
 static void store_id(enum shim_type type, trace_event_id_t id)
 {
@@ -442,9 +444,9 @@ static void start_injected(void)
 }
 
 /*
- * The shim's constructor. The order matters. The ranges must be known before the library calls the
- * first wrapper, the process id before the first event, and the known memory before the first
- * string is recorded.
+ * The shim's constructor. The order of its steps is necessary: the ranges must be known before the
+ * library calls the first wrapper, the process id before the first event, and the known memory
+ * before the first string is recorded.
  */
 static void __attribute__((constructor)) start_shim(void)
 {

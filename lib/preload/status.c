@@ -2,8 +2,8 @@
 /*
  * preload/status.c - the status of an ended process as text and data.
  *
- * Texts are put together by hand, because a program may wait for its children in a signal handler,
- * where snprintf() is not allowed.
+ * The texts are assembled without snprintf(), because a program may wait for its children in a
+ * signal handler, where that function is not allowed.
  */
 /* posixtrace includes this file after the header, because its include path is another one */
 #ifndef PTX_PRELOAD_STATUS_H

@@ -157,8 +157,8 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 }
 
 /*
- * Each page is checked. at does not wrap around at the end of the address space: the last pages are
- * not readable, so the loop ends before that.
+ * Each page is checked. The variable at does not wrap around at the end of the address space: the
+ * last pages are not readable, so the loop ends before them.
  */
 bool shim_can_read(const void *from, size_t bytes)
 {

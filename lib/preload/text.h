@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/text.h - strings of the program in an event's data: bounded, each with its NUL.
+ * preload/text.h - strings of the program in an event's data. Their length is limited, and each has
+ * its NUL.
  *
  * A string that is too long loses its beginning, because the end of a path identifies the file;
  * "..." replaces it.
@@ -34,23 +35,26 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /*
  * Writes a string of a call that failed, perhaps before the string was read. Any pointer is valid.
- * A string that is not readable up to its NUL is recorded as an empty string. So is a string of
- * which a quiet process cannot find out whether it is readable, because it makes no system call.
+ * A string that is not readable up to its NUL is recorded as an empty string. The same is true if a
+ * quiet process cannot find out whether the string is readable, because it makes no system call.
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
 /* Writes a string before its call. Memory that is not readable is treated like an empty string. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
 
-/* Copies memory that is within one page. False: it is not readable, and *to is unchanged. */
+/*
+ * Copies memory that is within one page. If it is not readable, returns false and leaves *to
+ * unchanged.
+ */
 bool shim_copy(void *to, const void *from, size_t bytes);
 
 /* Returns whether memory that begins at from and does not reach the next page is readable. */
 bool shim_is_there(const void *from);
 
 /*
- * Returns whether all bytes of a struct are readable, if its call failed. False also if a quiet
- * process cannot find this out.
+ * Returns whether all bytes of a struct are readable. This is for calls that failed. The result is
+ * false also if a quiet process cannot find this out.
  */
 bool shim_can_read(const void *from, size_t bytes);
 

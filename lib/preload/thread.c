@@ -4,8 +4,8 @@
  *
  * A thread that is created while a process traces starts in run_thread(). run_thread() records the
  * thread's beginning and, however the thread ends, its end. Destructors of thread-local data run
- * after that. thrd_create() creates threads inside the C library, which is not seen; the events of
- * such threads are recorded.
+ * after that. thrd_create() creates threads inside the C library, so their beginnings and ends are
+ * not recorded. All other events of such threads are recorded.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -91,10 +91,13 @@ static uint64_t number_of(pthread_t thread)
 	return (uint64_t)thread;
 }
 
-/* This thread has given itself a name. The next thread at its address must not have that name. */
+/*
+ * True if this thread has given itself a name. The name is removed when the thread ends, because a
+ * later thread may have the same address.
+ */
 static _Thread_local bool has_name __attribute__((tls_model("initial-exec")));
 
-/* The name appears in viewers instead of the address. */
+/* Gives a thread a name, which viewers show instead of the address. */
 static void name_thread(pthread_t thread, const char *name)
 {
 	posix_trace_object_np(POSIX_TRACE_OBJECT_THREAD_NP, (const void *)(uintptr_t)thread, name);

@@ -2,9 +2,9 @@
 /*
  * preload/time.c - family time: threads that sleep.
  *
- * asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME asked is the moment of waking
- * on the clock of the call. The struct with the time is read after the call, when it is known to be
- * readable.
+ * The field asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of
+ * waking on the clock of the call. The struct with the time is read after the call, when it is
+ * known to be readable.
  */
 #include <threads.h>
 #include <time.h>

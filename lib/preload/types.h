@@ -34,7 +34,10 @@
  * O_CLOEXEC.
  */
 #define SHIM_FD_FLAGS "{|0=0,0x800=NONBLOCK,0x80000=CLOEXEC}"
-/* A pipe of O_DIRECT keeps the bytes of each write apart. pipe() has no flags. */
+/*
+ * With O_DIRECT, each read from the pipe returns the bytes of one write. For pipe() the flags are
+ * 0.
+ */
 #if defined __aarch64__
 #define SHIM_PIPE_FLAGS \
 	"{|0=0,0x80=O_NOTIFICATION_PIPE,0x800=O_NONBLOCK,0x10000=O_DIRECT,0x80000=O_CLOEXEC}"
@@ -46,7 +49,7 @@
 #define SHIM_AT_FLAGS \
 	"{|0=0,0x100=AT_SYMLINK_NOFOLLOW,0x400=AT_SYMLINK_FOLLOW,0x800=AT_NO_AUTOMOUNT," \
 	"0x1000=AT_EMPTY_PATH,0x2000=AT_STATX_FORCE_SYNC,0x4000=AT_STATX_DONT_SYNC}"
-/* The descriptor of the folder that a relative path begins at. */
+/* The descriptor of the folder at which a relative path begins. */
 #define SHIM_FOLDER "fd folder{-100=AT_FDCWD}"
 /* The families of addresses that programs commonly use. Others are shown as numbers. */
 #define SHIM_DOMAIN \
@@ -93,8 +96,8 @@
 	"48=SENDMSG_ZC}"
 
 /*
- * The name by which a list of families says how many bytes of each call to record, as in data=64,
- * and the greatest number.
+ * The name of an entry in a list of families: the number of bytes of each call to record. An
+ * example is data=64. The greatest number follows.
  */
 #define SHIM_CONTENT_NAME "data="
 #define SHIM_CONTENT_MAX  4096
@@ -120,19 +123,19 @@
 	X(ALLOC_MMAP, ALLOC, "alloc.mmap", \
 	  "ns time; u64 size; x32 protection" SHIM_PROTECTION "; x32 flags" SHIM_MAP_FLAGS \
 	  "; fd fd; errno error; s64 offset; ptr result") \
-	/* result may differ from old: the memory has moved. */ \
+	/* If result differs from old, the memory has moved. */ \
 	X(ALLOC_MREMAP, ALLOC, "alloc.mremap", \
 	  "ns time; ptr old; u64 old_size; u64 size; x32 flags; errno error; ptr result") \
 	X(ALLOC_MUNMAP, ALLOC, "alloc.munmap", "ns time; ptr old; u64 size; errno error") \
 	X(ALLOC_MPROTECT, ALLOC, "alloc.mprotect", \
 	  "ns time; errno error; x32 protection" SHIM_PROTECTION "; ptr address; u64 size") \
-	/* Advice 4 and 8 give the memory back to the kernel. */ \
+	/* MADV_DONTNEED (4) and MADV_FREE (8) give the memory back to the kernel. */ \
 	X(ALLOC_MADVISE, ALLOC, "alloc.madvise", \
 	  "ns time; errno error; s32 advice{0=MADV_NORMAL,1=MADV_RANDOM,2=MADV_SEQUENTIAL," \
 	  "3=MADV_WILLNEED,4=MADV_DONTNEED,8=MADV_FREE,9=MADV_REMOVE,10=MADV_DONTFORK," \
 	  "11=MADV_DOFORK,12=MADV_MERGEABLE,14=MADV_HUGEPAGE,15=MADV_NOHUGEPAGE," \
 	  "16=MADV_DONTDUMP,17=MADV_DODUMP,18=MADV_WIPEONFORK}; ptr address; u64 size") \
-	/* Memory that is written to its file, and memory that is kept in RAM. */ \
+	/* The next two events are for writing memory to its file, and for keeping it in RAM. */ \
 	X(ALLOC_MSYNC, ALLOC, "alloc.msync", \
 	  "ns time; errno error; x32 flags{|0=0,1=MS_ASYNC,2=MS_INVALIDATE,4=MS_SYNC}; " \
 	  "ptr address; u64 size") \
@@ -146,7 +149,7 @@
 	  "; o32 mode; str path") \
 	/* The number may belong to another file by the time of the event. */ \
 	X(IO_CLOSE, IO, "io.close", "ns time; fd fd; errno error") \
-	/* A result of 0 is the end of the file. data is there only on request: content.h. */ \
+	/* A result of 0 is the end of the file. data is recorded only on request: content.h. */ \
 	X(IO_READ, IO, "io.read", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
 	/* A result that is less than size is no error. */ \
@@ -206,7 +209,7 @@
 	  "2=SPLICE_F_NONBLOCK,4=SPLICE_F_MORE,8=SPLICE_F_GIFT}; u64 size; s64 result") \
 	X(IO_COPY, IO, "io.copy_file_range", \
 	  "ns time; errno error; fd fd; fd to; u64 size; s64 result") \
-	/* Descriptors without a file in any folder. */ \
+	/* The next events concern descriptors without a file in any folder. */ \
 	X(IO_MEMFD, IO, "io.memfd_create", \
 	  "ns time; errno error; fd fd; x32 flags{|0=0,1=MFD_CLOEXEC,2=MFD_ALLOW_SEALING," \
 	  "4=MFD_HUGETLB}; str name") \
@@ -226,7 +229,7 @@
 	X(IO_LSEEK, IO, "io.lseek", \
 	  "ns time; errno error; fd fd; s32 whence{0=SEEK_SET,1=SEEK_CUR,2=SEEK_END,3=SEEK_DATA," \
 	  "4=SEEK_HOLE}; s64 offset; s64 result") \
-	/* last is included, and is 4294967295 for all above first. */ \
+	/* The range includes last, which is 4294967295 for all descriptors from first on. */ \
 	X(IO_CLOSE_RANGE, IO, "io.close_range", \
 	  "ns time; errno error; u32 first; u32 last; " \
 	  "x32 flags{|0=0,2=CLOSE_RANGE_UNSHARE,4=CLOSE_RANGE_CLOEXEC}") \
@@ -281,7 +284,7 @@
 	/* rmdir() has the flag 0x200. */ \
 	X(FILE_UNLINK, FILE, "file.unlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags{|0=0,0x200=AT_REMOVEDIR}; str path") \
-	/* The path to is relative to to_folder. */ \
+	/* The relative path in the field to begins at to_folder. */ \
 	X(FILE_RENAME, FILE, "file.rename", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags{|0=0,1=RENAME_NOREPLACE,2=RENAME_EXCHANGE,4=RENAME_WHITEOUT}; " \
@@ -345,8 +348,8 @@
 	X(FILE_FANMARK, FILE, "file.fanotify_mark", \
 	  "ns time; errno error; fd fd; x32 flags; " SHIM_FOLDER "; x64 mask; str path") \
 	/* \
-	 * Walks through folders and trees. result is the number of entries, or the value that \
-	 * ended the walk. \
+	 * These calls walk through folders and trees. result is the number of entries, or the value
+	 * that \ ended the walk. \
 	 */ \
 	X(FILE_SCANDIR, FILE, "file.scandir", \
 	  "ns time; errno error; " SHIM_FOLDER "; s32 result; str path") \
@@ -365,7 +368,7 @@
 	  "ns time; errno error; fd fd; u64 size; s64 result") \
 	X(FILE_CHROOT, FILE, "file.chroot", "ns time; errno error; str path") \
 	X(FILE_PIVOT, FILE, "file.pivot_root", "ns time; errno error; str path; str to") \
-	/* Extended attributes; fd is -1 for a path. */ \
+	/* These events concern extended attributes. fd is -1 if the call got a path. */ \
 	X(FILE_GETXATTR, FILE, "file.getxattr", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_AT_FLAGS "; u64 size; s64 result; " \
 	  "str path; str name") \
@@ -379,7 +382,7 @@
 	  "ns time; errno error; fd fd; x32 flags" SHIM_AT_FLAGS "; str path; str name") \
 	X(FILE_HANDLE, FILE, "file.name_to_handle_at", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
-	/* fd is made by the function in the last field. */ \
+	/* fd is the new descriptor. The last field has the name of the function that made it. */ \
 	X(FILE_FSOPEN, FILE, "file.fsopen", \
 	  "ns time; errno error; fd fd; " SHIM_FOLDER "; x32 flags; str path; str by") \
 	X(FILE_MOVE_MOUNT, FILE, "file.move_mount", \
@@ -387,7 +390,7 @@
 	  "str path; str to")
 
 #define SHIM_TYPES_STDIO(X) \
-	/* Items of size bytes each. */ \
+	/* Each item has size bytes. */ \
 	X(STDIO_FREAD, STDIO, "stdio.fread", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result") \
 	X(STDIO_FWRITE, STDIO, "stdio.fwrite", \
@@ -423,7 +426,7 @@
 	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
 	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
-	/* timeout is -1 for ever; the duration is how long the thread waited. */ \
+	/* timeout is -1 for a wait without limit. The duration is that of the wait. */ \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
 	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; fd fd; s32 result; errno error") \
@@ -481,7 +484,7 @@
 	 * number of traced functions that had begun before it in this thread, and not returned. \
 	 */ \
 	X(FUNC_CALL, FUNC, "func.call", SHIM_CALL_FIELDS "; @span function") \
-	/* It had not returned when its thread, its process or the trace ended. */ \
+	/* A patched function had not returned when its thread, its process or the trace ended. */ \
 	X(FUNC_OPEN, FUNC, "func.open", SHIM_CALL_FIELDS "; @span function")
 
 /* A thread waited for a lock that was in use. */
@@ -491,11 +494,11 @@
 	X(LOCK_WRLOCK, LOCK, "lock.rwlock_write", "ns time; ptr lock; errno error") \
 	X(LOCK_SPIN, LOCK, "lock.spin", "ns time; ptr lock; errno error") \
 	X(LOCK_SEM, LOCK, "lock.sem", "ns time; ptr lock; errno error") \
-	/* A wait for a condition variable; the wait for its mutex is included. */ \
+	/* This is a wait for a condition variable. It includes the wait for the mutex. */ \
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
-/* A lock was released; the time is how long it was held. */
+/* A lock was released. The field time has the duration for which it was held. */
 #define SHIM_TYPES_HOLD(X) \
 	X(HOLD_MUTEX, HOLD, "lock.mutex_held", "ns time; ptr lock") \
 	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")
@@ -525,17 +528,17 @@
 #define SHIM_TYPES_PROCESS(X) \
 	/* A program begins. program is the path that execve(2) got. */ \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \
-	/* The event of the parent; process.child is the event of the child. */ \
+	/* This is the event of the parent; process.child is the event of the child. */ \
 	X(PROCESS_FORK, PROCESS, "process.fork", "ns time; s32 child; errno error") \
 	X(PROCESS_CHILD, PROCESS, "process.child", "s32 pid; s32 parent") \
 	X(PROCESS_VFORK, PROCESS, "process.vfork", "ns time; s32 child; errno error") \
 	X(PROCESS_VCHILD, PROCESS, "process.vchild", "s32 pid; s32 parent") \
-	/* A program that is started by one call: child is its process. */ \
+	/* One call starts a program in a new process; child is the id of the process. */ \
 	X(PROCESS_SPAWN, PROCESS, "process.spawn", \
 	  "ns time; s32 child; errno error; str path; str arguments") \
 	/* process.exec is recorded before the call, which does not return if it succeeds. */ \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
-	/* A program that this library cannot be loaded into. */ \
+	/* This library cannot be loaded into the program. */ \
 	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
 	X(PROCESS_EXEC_FAILED, PROCESS, "process.exec_failed", "s32 pid; errno error") \
 	/* status is valid if known is 1. */ \
@@ -560,10 +563,10 @@
 	/* The last event of a program that ends by exit() or a return from main(). */ \
 	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
 	X(PROCESS_SECCOMP, PROCESS, "process.seccomp", "s32 mode; x32 flags; errno error") \
-	/* pid is the argument: negative numbers are groups. */ \
+	/* pid is the argument of kill(); a negative number is a group of processes. */ \
 	X(PROCESS_KILL, PROCESS, "process.kill", \
 	  "ns time; errno error; s32 pid; signal signal") \
-	/* The new limits, or the ones that the call has returned. */ \
+	/* limit and maximum are the new limits, or those that the call has returned. */ \
 	X(PROCESS_LIMIT, PROCESS, "process.limit", \
 	  "ns time; errno error; s32 pid; s32 resource{0=RLIMIT_CPU,1=RLIMIT_FSIZE,2=RLIMIT_DATA," \
 	  "3=RLIMIT_STACK,4=RLIMIT_CORE,5=RLIMIT_RSS,6=RLIMIT_NPROC,7=RLIMIT_NOFILE," \

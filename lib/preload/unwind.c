@@ -21,8 +21,8 @@
 #define LIBRARY "libgcc_s.so.1"
 
 /*
- * Returns the function, NULL if there is no unwinder. An unwinder that the program was linked with
- * comes first, as it would if the dynamic linker had bound the name.
+ * Returns the function, or NULL if there is no unwinder. If the program was linked with an
+ * unwinder, this unwinder is used, as if the dynamic linker had bound the name.
  */
 static void *unwind_find(_Atomic(void *) *known, const char *name)
 {

@@ -28,7 +28,7 @@ static int64_t clock_resolution_ns(void)
 {
 	struct timespec res;
 
-	/* The call cannot fail for this clock. 1 ns is the answer of every kernel of today. */
+	/* The call cannot fail for this clock. All present kernels return 1 ns. */
 	if (clock_getres(CLOCK_REALTIME, &res))
 		return 1;
 	return (int64_t)res.tv_sec * 1000000000 + res.tv_nsec;

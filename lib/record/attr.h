@@ -2,8 +2,8 @@
 /*
  * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as stored in a log.
  *
- * Plain data without pointers. An object is valid if its magic word and version are those of this
- * library. The struct is stored in the program's trace_attr_t and is therefore may_alias.
+ * It is plain data without pointers. An object is valid if its magic word and version are those of
+ * this library. The struct is stored in the program's trace_attr_t and is therefore may_alias.
  *
  * Threads   an object has one caller at a time.
  * Signals   async-signal-safe.
@@ -24,7 +24,7 @@
 #define PTX_ATTR_MAX_DATA_SIZE 1024u
 #define PTX_ATTR_LOG_SIZE      (1u << 20)
 
-/* Levels of zstd that a program can set: those below 0 are faster. */
+/* The range of zstd levels that a program can set. Levels below 0 are faster and compress less. */
 #define PTX_ATTR_COMPRESSION_MIN (-20)
 #define PTX_ATTR_COMPRESSION_MAX 19
 
@@ -60,7 +60,7 @@ static inline bool ptx_attr_is_valid(const struct ptx_attr *attr)
 	return attr && attr->magic == PTX_ATTR_MAGIC && attr->version == PTX_ATTR_VERSION;
 }
 
-/* Returns whether a level of compression is in the range. 0 is: no compression. */
+/* Returns whether a level of compression is in the range. 0, no compression, is in the range. */
 static inline bool ptx_attr_is_level(int32_t level)
 {
 	return level >= PTX_ATTR_COMPRESSION_MIN && level <= PTX_ATTR_COMPRESSION_MAX;
@@ -74,7 +74,10 @@ static inline bool ptx_attr_is_level(int32_t level)
 #define PTX_EVENT_SET_BYTES    136 /* sizeof(trace_event_set_t) */
 #define PTX_SYSTEM_DATA_MAX    (2 * PTX_EVENT_SET_BYTES)
 
-/* The most bytes that a user event with len bytes of data occupies in the stream's memory. */
+/*
+ * Returns the greatest number of bytes that a user event with len bytes of data occupies in the
+ * stream's memory.
+ */
 static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_t len)
 {
 	if (len > attr->max_data_size)
@@ -85,8 +88,8 @@ static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_
 }
 
 /*
- * The most bytes that a system event occupies there. START and FILTER have the most data: two sets
- * of event types.
+ * Returns the greatest number of bytes that a system event occupies in the stream's memory. START
+ * and FILTER have the most data: two sets of event types.
  */
 static inline size_t ptx_attr_system_event_size(void)
 {

@@ -3,8 +3,8 @@
  * record/eventset.h - a set of event types: a trace_event_set_t of the program, in the data of
  * START and FILTER events, and in the log.
  *
- * Plain data: the magic word, then one bit for each type from 0 to 1023. Type 0 is never set. The
- * layout is ABI and part of the log format.
+ * It is plain data: the magic word, then one bit for each type from 0 to 1023. Type 0 is never set.
+ * The layout is ABI and part of the log format.
  *
  * Threads   a set has one caller at a time. Signals: async-signal-safe.
  */
@@ -25,7 +25,10 @@ _Static_assert(sizeof(trace_event_set_t) == 136, "an event set is part of the lo
 _Static_assert(sizeof(((trace_event_set_t *)0)->__bits) * 8 == PTX_TYPE_MAX,
 	       "an event set has a bit for every event type");
 
-/* A set that posix_trace_eventset_empty() or _fill() has initialized. */
+/*
+ * Returns whether posix_trace_eventset_empty() or posix_trace_eventset_fill() has initialized the
+ * set.
+ */
 static inline bool ptx_eventset_is_valid(const trace_event_set_t *set)
 {
 	return set && set->__magic == PTX_EVENTSET_MAGIC;

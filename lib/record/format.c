@@ -19,7 +19,7 @@
  */
 static int take_number(const char **at)
 {
-	/* Saturates, so that no text can overflow it. */
+	/* The number saturates, so that no text can overflow it. */
 	int number = 0;
 
 	for (; **at >= '0' && **at <= '9'; ++*at)
@@ -31,7 +31,9 @@ static int take_number(const char **at)
 /* Consumes "N$" and returns N - 1, or NONE. A number without $ is not consumed. */
 static int take_position(const char **at)
 {
-	/* A width may follow % directly, so that the number alone decides nothing. */
+	/*
+	 * A number directly behind % may also be a width; only a $ behind it makes it a position.
+	 */
 	const char *begin = *at;
 	const int number = take_number(at);
 
@@ -39,14 +41,15 @@ static int take_position(const char **at)
 		++*at;
 		return number - 1;
 	}
-	/* The digits, if there were any, are a width. */
+	/* If there were digits, they are a width. */
 	*at = begin;
 	return PTX_FORMAT_NONE;
 }
 
 /*
- * Consumes "*" or "*N$", or a number. Stores the number or the argument; the other one is NONE.
- * A width that is an argument precedes its value in the argument list, unless both are numbered.
+ * Consumes "*" or "*N$", or a number. Stores the number, or the index of the argument; the other
+ * one is NONE. A width that is an argument precedes its value in the argument list, unless both are
+ * numbered.
  */
 static void take_size(struct ptx_format *format, int *size, int *argument)
 {
@@ -65,11 +68,14 @@ static void take_size(struct ptx_format *format, int *size, int *argument)
 
 /*
  * Consumes a length modifier, or none. The forms q and Z of BSD and old C libraries count as those
- * of C. The modifiers that C23 adds, such as w32, are not known here: the format is then wrong.
+ * of C. This parser does not know the modifiers that C23 adds, such as w32. A format with one of
+ * them is wrong.
  */
 static void take_length(const char **at, char *length)
 {
-	/* Longer ones first, as a shorter one may be their beginning. */
+	/*
+	 * Longer modifiers come first, because a shorter one may be the beginning of a longer one.
+	 */
 	static const char *const known[] = { "hh", "h", "ll", "l", "q", "j", "z", "Z", "t", "L" };
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -81,13 +87,13 @@ static void take_length(const char **at, char *length)
 			return;
 		}
 	}
-	/* None of them: the argument is an int or a double. */
+	/* There is no modifier: the argument is an int or a double. */
 	length[0] = '\0';
 }
 
 /*
- * Returns the type of the argument of a conversion with its length modifier; UNKNOWN if this is no
- * conversion. The letters C and S have been replaced before.
+ * Returns the type of the argument of a conversion with its length modifier. Returns UNKNOWN if
+ * this is no conversion. The letters C and S have been replaced before.
  */
 static enum ptx_format_type type_of(const struct ptx_format_part *part)
 {
@@ -129,22 +135,26 @@ static enum ptx_format_type type_of(const struct ptx_format_part *part)
 	case 'a':
 	case 'A':
 		return length == 'L' ? PTX_FORMAT_LONG_DOUBLE : PTX_FORMAT_DOUBLE;
-	/* All other letters: no supported C library knows them. */
+	/* No supported C library knows any other letter. */
 	default:
 		return PTX_FORMAT_UNKNOWN;
 	}
 }
 
 /*
- * Consumes a directive behind its %. Returns false if it is not one; the position is then somewhere
- * within it, and the caller treats the rest of the format as text.
+ * Consumes a directive behind its %. Returns false if this is not a directive. The position is then
+ * after the consumed part of it, and the caller treats the directive and the rest of the format as
+ * text.
  */
 static bool take_directive(struct ptx_format *format, struct ptx_format_part *part)
 {
 	const int position = take_position(&format->at);
 	size_t flags = 0;
 
-	/* Flags in any order and number; more than seven can only be repetitions. */
+	/*
+	 * There may be any number of flags in any order. If there are more than seven, some are
+	 * repeated.
+	 */
 	for (; *format->at && strchr("-+ #0'I", *format->at); format->at++)
 		if (flags < sizeof(part->flags) - 1)
 			part->flags[flags++] = *format->at;
@@ -158,7 +168,7 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 	}
 	take_length(&format->at, part->length);
 	part->conversion = *format->at;
-	/* The format ends within the directive. */
+	/* In this case the format ends within the directive. */
 	if (!part->conversion)
 		return false;
 	format->at++;
@@ -187,14 +197,14 @@ static bool has_place(int argument)
 }
 
 /*
- * Each call advances, so that a loop over the parts ends. A wrong directive is text, from its % to
- * the end of the format.
+ * Each call advances, so that a loop over the parts ends. After a wrong directive, the format from
+ * its % to its end is text.
  */
 bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part)
 {
 	const char *begin = format->at;
 
-	/* NONE is not 0, because 0 is a width, a precision and an argument. */
+	/* NONE is not 0, because 0 is a valid width, precision and argument. */
 	memset(part, 0, sizeof(*part));
 	part->width = part->precision = PTX_FORMAT_NONE;
 	part->width_argument = part->precision_argument = part->argument = PTX_FORMAT_NONE;
@@ -226,8 +236,8 @@ bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part)
 }
 
 /*
- * Notes the type of an argument and counts it. An argument that two directives use has the type of
- * the first: the compiler refuses a format in which the types differ in size.
+ * Notes the type of an argument and counts it. If two directives use the same argument, it has the
+ * type of the first one. The compiler rejects a format in which the sizes of the two types differ.
  */
 static void set_type(enum ptx_format_type *type, int *count, int argument,
 		     enum ptx_format_type is)
@@ -236,7 +246,7 @@ static void set_type(enum ptx_format_type *type, int *count, int argument,
 		return;
 	if (type[argument] == PTX_FORMAT_UNKNOWN)
 		type[argument] = is;
-	/* Numbers may come in any order. */
+	/* The numbers of arguments may be in any order. */
 	if (argument >= *count)
 		*count = argument + 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/format.h - takes formats of printf() apart, for log lines that are formatted when they are
- * read.
+ * record/format.h - divides formats of printf() into their parts, for log lines that are formatted
+ * when they are read.
  *
  * The text is hostile: it may come from a file. A directive that this file does not know ends the
  * format.
@@ -29,10 +29,10 @@ enum ptx_format_type {
 	PTX_FORMAT_DOUBLE,
 	PTX_FORMAT_LONG_DOUBLE,
 	PTX_FORMAT_STRING,
-	PTX_FORMAT_SHORT_STRING,  /* with a precision: it may lack its NUL */
+	PTX_FORMAT_SHORT_STRING,  /* has a precision and may lack its NUL */
 	PTX_FORMAT_WIDE_STRING,
 	PTX_FORMAT_POINTER,
-	PTX_FORMAT_COUNT          /* of %n: a pointer that is ignored */
+	PTX_FORMAT_COUNT          /* for %n: a pointer that is ignored */
 };
 
 /* A part of a format: text as it is, or a directive. Arguments are numbered from 0. */
@@ -59,7 +59,7 @@ bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part);
 
 /*
  * Stores the types of the arguments of a format and returns their number. Returns -1 if the format
- * is wrong, or if its numbered arguments have a gap. *has_error: the format has %m.
+ * is wrong, or if its numbered arguments have a gap. *has_error becomes true if the format has %m.
  */
 int ptx_format_types(const char *format, enum ptx_format_type type[PTX_FORMAT_ARGUMENTS],
 		     bool *has_error);

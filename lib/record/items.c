@@ -13,7 +13,10 @@
 /* Strings, memory and unknown types have no fixed size. */
 size_t ptx_item_size(enum posix_trace_item_np type)
 {
-	/* 16 entries for the four bits that a type has in an item. The others are 0. */
+	/*
+	 * 16 entries for the four bits that a type has in an item. The entries of types without a
+	 * fixed size are 0.
+	 */
 	static const unsigned char sizes[16] = {
 		[POSIX_TRACE_ITEM_I8_NP] = 1, [POSIX_TRACE_ITEM_U8_NP] = 1,
 		[POSIX_TRACE_ITEM_I16_NP] = 2, [POSIX_TRACE_ITEM_U16_NP] = 2,
@@ -28,8 +31,8 @@ size_t ptx_item_size(enum posix_trace_item_np type)
 }
 
 /*
- * Returns the bytes of the item at item, with the byte of its type; 0 if it is not complete
- * within len bytes. len is at least 1.
+ * Returns the size of the item at item, with the byte of its type, or 0 if it is not complete
+ * within len bytes. len must be at least 1.
  */
 static size_t item_bytes(const unsigned char *item, size_t len)
 {

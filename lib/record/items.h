@@ -3,8 +3,8 @@
  * record/items.h - data that is a row of typed items: posix_trace_user_event_np().
  *
  * An item is a byte with the type in its lower and the width in its upper half, then a value of the
- * type's size, little-endian. A string ends with a NUL. A piece of memory has a byte before it that
- * says how many bytes it has.
+ * type's size, little-endian. A string ends with a NUL. A piece of memory has its length in a byte
+ * before it.
  *
  * Threads   no state; all functions may run concurrently.
  * Signals   async-signal-safe.
@@ -18,7 +18,7 @@
 /* The largest width that an item can have; 15 is reserved. */
 #define PTX_ITEM_WIDTH_MAX 14
 
-/* Returns the bytes of a number of that type; 0 if the type is not a number. */
+/* Returns the size of a number of that type, or 0 if the type is not a number. */
 size_t ptx_item_size(enum posix_trace_item_np type);
 
 /*

@@ -18,7 +18,7 @@
 
 /*
  * Makes room for count more entries in thread[]. The first four are part of the ledger itself.
- * False: no memory; the array is unchanged.
+ * Returns false if there is no memory; then the array is unchanged.
  */
 static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 {
@@ -28,9 +28,11 @@ static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 
 	if (ledger->threads + count <= room)
 		return true;
-	/* Doubling is enough because count is 1 or 2 and the room at least 4. */
+	/* Doubling is enough, because count is 1 or 2 and the room is at least 4. */
 	room *= 2;
-	/* few is not from malloc(), so realloc() must not see it. */
+	/*
+	 * few is part of the ledger and not from malloc(), so it must not be passed to realloc().
+	 */
 	if (ledger->thread == ledger->few) {
 		more = malloc(room * sizeof(*more));
 		if (more)
@@ -47,14 +49,14 @@ static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 }
 
 /*
- * Up to so many threads a linear search is fast enough. A program may start threads as long as it
- * runs, so the time of a search must not grow with their number.
+ * Up to this number of threads, a linear search is fast enough. A program may start threads as long
+ * as it runs, so the time of a search must not grow with their number.
  */
 #define FEW_ENOUGH 8
 
 /*
- * Multiplication by 2^64 / golden ratio spreads neighbouring ids over the upper bits, which are
- * used.
+ * The hash is the upper bits of the product with 2^64 / golden ratio. These bits differ much even
+ * if ids are close to each other.
  */
 static size_t hash_thread(uint32_t pid, uint32_t tid, uint64_t thread)
 {
@@ -120,7 +122,10 @@ static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t
 	return &new->line;
 }
 
-/* A reused thread id belongs to another thread: `thread`, its pthread_t, usually differs then. */
+/*
+ * Threads that had the same thread id one after the other usually differ in `thread`, their
+ * pthread_t.
+ */
 static bool is_thread(const struct ptx_ledger_thread *entry, uint32_t pid, uint32_t tid,
 		      uint64_t thread)
 {
@@ -144,21 +149,27 @@ static struct ptx_ledger_thread *find_thread(struct ptx_ledger *ledger, uint32_t
 				return &ledger->thread[index - 1];
 		return NULL;
 	}
-	/* Backwards, because the threads that record now were added last. */
+	/* The search is backwards, because the threads that record now were added last. */
 	for (size_t i = ledger->threads; i-- > 0;)
 		if (is_thread(&ledger->thread[i], pid, tid, thread))
 			return &ledger->thread[i];
 	return NULL;
 }
 
-/* The order of the checks matters: if memory is short, a thread that has a line still gets it. */
+/*
+ * The existing lines are searched before any memory is allocated, so a thread that has a line
+ * always gets it.
+ */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread)
 {
 	struct ptx_ledger_thread *entry, *nobody;
 
 	if (!pid)
-		/* All unknown threads are one, whatever tid and thread their records contain. */
+		/*
+		 * All unknown threads share one line, so the tid and thread of their records are
+		 * not used.
+		 */
 		tid = 0, thread = 0;
 	entry = find_thread(ledger, pid, tid, thread);
 	if (entry)
@@ -209,7 +220,7 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 	return 0;
 }
 
-/* The columns of the public struct can grow, so causes that the line lacks are 0. */
+/* A later version may add causes to the public struct, so causes that the line lacks are 0. */
 void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to)
 {
 	_Static_assert((int)PTX_LOST_CAUSES <= POSIX_TRACE_LOST_MAX_NP, "room for each cause");

@@ -20,7 +20,10 @@
  */
 #define EARLY_NS 1000000
 
-/* Limit of ancestors that are searched: parents could form a circle in a hostile log. */
+/*
+ * The limit for the number of ancestors that are searched. In a hostile log, the parents could form
+ * a circle.
+ */
 #define GENERATIONS 16
 
 /* Makes room for one more mapping. */
@@ -90,7 +93,7 @@ static int in_order(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Ends are exclusive. */
+/* Returns whether two ranges overlap. The ends of the ranges are exclusive. */
 static bool do_overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 {
 	return a->start < b->end && b->start < a->end;
@@ -132,9 +135,9 @@ static void forget_after(struct ptx_mappings *list, int64_t when_ns)
 }
 
 /*
- * Works in place: kept never exceeds i, so that a note is read before its entry is overwritten.
- * first is the first kept span of the present process; spans of the processes before it need not be
- * compared.
+ * The function works in place: kept never exceeds i, so that a note is read before its entry is
+ * overwritten. first is the first kept span of the present process; spans of the processes before
+ * it need not be compared.
  */
 void ptx_mappings_settle(struct ptx_mappings *list)
 {
@@ -157,7 +160,7 @@ void ptx_mappings_settle(struct ptx_mappings *list)
 		for (size_t j = first; j < kept; j++)
 			if (all[j].until_ns == INT64_MAX && ends_span(&all[j], &note))
 				all[j].until_ns = note.from_ns;
-		/* The earliest note GONE of pid 0 counts for all processes. */
+		/* The earliest note GONE of pid 0 limits the spans of all processes. */
 		if (note.kind == PTX_MAPPING_GONE && note.pid == 0 && note.from_ns < end_ns)
 			end_ns = note.from_ns;
 		/*
@@ -170,8 +173,8 @@ void ptx_mappings_settle(struct ptx_mappings *list)
 		}
 		note.until_ns = INT64_MAX;
 		/*
-		 * The oldest notes of a process describe what was mapped when somebody first
-		 * looked.
+		 * The oldest notes of a process describe the mappings that existed when the first
+		 * notes about it were made.
 		 */
 		note.first = first == kept || note.from_ns == all[first].from_ns;
 		all[kept++] = note;
@@ -205,7 +208,7 @@ static const struct ptx_mapping *find_own(const struct ptx_mappings *list, uint3
 }
 
 /*
- * Returns the note that says whose child the process was at that time, or NULL. The search begins
+ * Returns the note about the parent that the process had at that time, or NULL. The search begins
  * at the end, because the youngest of several notes is the right one.
  */
 static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uint32_t pid,
@@ -235,9 +238,9 @@ static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 }
 
 /*
- * Returns whether nothing speaks against the inherited mapping. If the child was seen later with
- * another file at that address, it is unknown when it mapped that file, so the answer must be
- * unknown, too.
+ * Returns whether the notes of the child allow that it still had the inherited mapping. If the
+ * child was seen later with another file at that address, it is unknown when it mapped that file,
+ * so the answer must be unknown, too.
  */
 static bool mapping_agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
 			   uint64_t address, const struct ptx_mapping *inherited)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/mapping.h - which file was mapped executable at which address, and from when until when.
+ * record/mapping.h - the files that were mapped executable, each with its addresses and its span of
+ * time.
  *
- * Notes record what was seen: a file is mapped from a time on; a range is no longer what it was;
- * a process is a child of another and has its mappings. From these notes a reader makes spans of
- * time. Nothing is known about times and addresses without a note.
+ * There are three kinds of notes: a file is mapped from a time on; a range no longer has its former
+ * file; a process is a child of another process and has its mappings. From these notes a reader
+ * makes spans of time. Nothing is known about times and addresses without a note.
  *
  * Owner     the caller; one at a time.
  * Errors    0 or an error number; errno is preserved.
@@ -16,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits in bytes, and of the number of notes in a log. */
+/* Limits: two numbers of bytes, and the number of notes in a log. */
 #define PTX_MAPPING_ID_BYTES   32
 #define PTX_MAPPING_PATH_BYTES 4096 /* with its NUL */
 #define PTX_MAPPINGS_MAX       16384u
@@ -51,7 +52,7 @@ struct ptx_mappings {
 	size_t path_bytes;
 };
 
-/* Adds a copy with its path. ENOSPC: the list has reached a limit. ENOMEM. */
+/* Adds a copy with its path. Returns ENOSPC if the list has reached a limit, or ENOMEM. */
 int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mapping);
 /* Frees all mappings. The list is then empty and usable. */
 void ptx_mappings_fini(struct ptx_mappings *list);
@@ -68,7 +69,7 @@ const struct ptx_mapping *ptx_mappings_find(const struct ptx_mappings *list, uin
 
 /*
  * Finds the GNU build-id among the notes of a PT_NOTE segment of len bytes. Returns its length in
- * bytes, 0 if there is none that fits.
+ * bytes, or 0 if there is none that fits into id.
  */
 size_t ptx_mapping_build_id(const void *notes, size_t len, uint8_t id[PTX_MAPPING_ID_BYTES]);
 

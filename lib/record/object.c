@@ -37,7 +37,7 @@ static struct key key_of(const struct ptx_object *object)
 	return (struct key){ object->pointer, object->pid, false, object->time_ns };
 }
 
-/* Whether two keys differ at most in time. */
+/* Returns whether two keys are equal except for their times. */
 static bool is_same(const struct key *a, const struct key *b)
 {
 	return a->child == b->child && a->major == b->major && a->minor == b->minor;
@@ -55,7 +55,7 @@ static int compare_keys(const struct key *a, const struct key *b)
 	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
-/* For qsort(). */
+/* Compares two entries, for qsort(). */
 static int in_order(const void *a, const void *b)
 {
 	struct key x = key_of(a), y = key_of(b);
@@ -137,7 +137,10 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 		if (!found)
 			break;
 		pid = (uint32_t)found->pointer;
-		/* An early birth does not move the time forward. */
+		/*
+		 * A birth within the tolerance may be later than the event; the time must not
+		 * increase.
+		 */
 		if (found->time_ns < time_ns)
 			time_ns = found->time_ns;
 	}

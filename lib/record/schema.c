@@ -35,7 +35,7 @@ struct parser {
 	 */
 	size_t offset;
 	const char *why; /* the first fault, for ptx_schema_parse() */
-	const char *format; /* the text of @format; stored where all names are */
+	const char *format; /* the text of @format, stored among the names */
 	/* Names after @key, which may precede their fields. resolve_keys() finds the fields. */
 	const char *key[POSIX_TRACE_KEYS_MAX_NP];
 	/* Names after @counter, which may precede their fields, too. */
@@ -46,7 +46,7 @@ struct parser {
 	bool has_masks; /* the caller's struct has the member value_mask */
 };
 
-/* Records the reason of a failure. Always false, so that a caller can return it. */
+/* Records the reason of a failure. Always returns false, so that a caller can return the result. */
 static bool schema_fault(struct parser *parser, const char *why)
 {
 	parser->why = why;
@@ -54,7 +54,8 @@ static bool schema_fault(struct parser *parser, const char *why)
 }
 
 /*
- * Blanks separate items. Not isspace() and its like: the result must not depend on the locale of
+ * Returns whether the character is a blank, which separates items. This function and the next ones
+ * do not use isspace() and similar functions, because the result must not depend on the locale of
  * the program.
  */
 static bool is_blank(char c)
@@ -62,25 +63,28 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Decimal digits. */
+/* Returns whether the character is a decimal digit. */
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* Letters of identifiers. */
+/* Returns whether the character can begin an identifier. */
 static bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* A character of the name of a span or of a value: any printable one that does not separate. */
+/*
+ * Returns whether the character can be in the name of a span or of a value: it is printable and no
+ * separator.
+ */
 static bool is_label(char c)
 {
 	return c > ' ' && c < 0x7f && !strchr(";,{}|=@\"\\", c);
 }
 
-/* Characters of identifiers and of keywords. */
+/* Returns whether the character can be in an identifier or in a keyword. */
 static bool is_word(char c)
 {
 	return is_letter(c) || is_digit(c);
@@ -94,8 +98,8 @@ static void skip_blanks(struct parser *parser)
 }
 
 /*
- * Skips blanks, then consumes the character c. Returns whether it was there; it is no fault if
- * not.
+ * Skips blanks, then consumes the character c. Returns whether the character was there. It is no
+ * fault if it was not there.
  */
 static bool take_char(struct parser *parser, char c)
 {
@@ -112,8 +116,8 @@ static bool take_keyword(struct parser *parser, const char *word)
 	size_t len = strlen(word);
 
 	/*
-	 * A letter behind the word makes it another word: u8 must not match u80. Most of the many
-	 * types differ in their first letter.
+	 * If another character of a word follows, this is another word: u8 must not match u80. Most
+	 * of the many types differ in their first letter.
 	 */
 	if (*parser->at != *word || strncmp(parser->at, word, len) || is_word(parser->at[len]))
 		return false;
@@ -132,7 +136,7 @@ static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 	begin = parser->at;
 	while (belongs(begin[len]))
 		len++;
-	/* An empty name would be an identifier that no user can write. */
+	/* No user could write an empty name in a query. */
 	if (len == 0) {
 		schema_fault(parser, "a name is missing");
 		return NULL;
@@ -142,7 +146,7 @@ static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 		schema_fault(parser, "a name is too long");
 		return NULL;
 	}
-	/* The copy cannot overflow: see the head of this file. */
+	/* The copy cannot overflow, as the comment at the beginning of this file explains. */
 	memcpy(name, begin, len);
 	name[len] = '\0';
 	parser->room += len + 1;
@@ -161,7 +165,10 @@ static const char *take_field_name(struct parser *parser)
 	return take_name(parser, is_word);
 }
 
-/* Returns the value of a digit, or INT_MAX, which is above every base, for other characters. */
+/*
+ * Returns the value of a digit. For other characters returns INT_MAX, which is greater than every
+ * base.
+ */
 static int digit_of(char c)
 {
 	if (is_digit(c))
@@ -184,14 +191,14 @@ static bool take_number(struct parser *parser, uint64_t *number)
 	if (parser->at[0] == '0' && (parser->at[1] == 'x' || parser->at[1] == 'X')) {
 		base = 16;
 		parser->at += 2;
-	/* The 0 remains and is a digit itself, so that "0" is a number. */
+	/* The 0 is not skipped, because it is a digit itself: "0" is a number. */
 	} else if (parser->at[0] == '0') {
 		base = 8;
 	}
 	begin = parser->at;
 	/*
-	 * The loop ends at the first character that is no digit of the base. Both operations
-	 * check for overflow, so that no text yields a smaller number than it spells.
+	 * The loop ends at the first character that is no digit of the base. Both operations check
+	 * for overflow, so that a number that is too large is not stored as a smaller one.
 	 */
 	for (*number = 0; digit_of(*parser->at) < base; parser->at++)
 		if (__builtin_mul_overflow(*number, (unsigned)base, number) ||
@@ -204,8 +211,8 @@ static bool take_number(struct parser *parser, uint64_t *number)
 }
 
 /*
- * Consumes VALUE or, among names of bits, MASK:VALUE into the next free entry. Returns false if it
- * is not a number that the list can have.
+ * Consumes VALUE or, among names of bits, MASK:VALUE into the next free entry. Returns false if the
+ * list cannot have this number.
  */
 static bool take_value(struct parser *parser, struct name_list *list, uint64_t *value,
 		       uint64_t *mask)
@@ -242,10 +249,10 @@ static bool take_value_name(struct parser *parser, struct name_list *list)
 	/* The next free entry. It belongs to the schema only after value_names has counted it. */
 	struct posix_trace_schema_np *schema = parser->schema;
 	struct posix_trace_value_name_np *name = &schema->value_name[schema->value_names];
-	uint64_t mask; /* 0 without one */
+	uint64_t mask; /* 0 if there is no mask */
 
 	/*
-	 * The limit is on all names of the schema together, so that the struct has a fixed size.
+	 * The limit is for all names of the schema together, so that the struct has a fixed size.
 	 */
 	if (schema->value_names == POSIX_TRACE_VALUE_NAMES_MAX_NP)
 		return schema_fault(parser, "there are too many names for values");
@@ -360,7 +367,7 @@ static bool take_type(struct parser *parser, struct posix_trace_field_np *field)
 	field->type = type;
 	field->form = known->form;
 	field->size = known->size;
-	/* One element, unless a size in brackets follows. */
+	/* The field has one element, unless a size in brackets follows. */
 	field->count = 1;
 	return true;
 }
@@ -467,8 +474,8 @@ static bool take_level(struct parser *parser)
 }
 
 /*
- * Consumes the name of a span behind @begin, @end or @span. A type has one role; @span is that of a
- * point with a name.
+ * Consumes the name of a span behind @begin, @end or @span. A type has one role. With @span, the
+ * role is that of a point, and the point has the name of a span.
  */
 static bool take_span(struct parser *parser, enum posix_trace_role_np role)
 {
@@ -506,7 +513,10 @@ static bool take_keys(struct parser *parser)
 static bool take_counters(struct parser *parser)
 {
 	do {
-		/* A field is a counter once, so a schema cannot have more than fields. */
+		/*
+		 * A field is a counter at most once, so a schema cannot have more counters than
+		 * fields.
+		 */
 		if (parser->counters == POSIX_TRACE_FIELDS_MAX_NP)
 			return schema_fault(parser, "there are too many counters");
 		parser->counter[parser->counters] = take_field_name(parser);
@@ -518,8 +528,8 @@ static bool take_counters(struct parser *parser)
 }
 
 /*
- * Consumes LIST{...} behind @names. The list gets its place only when it is complete, so that it
- * cannot refer to itself.
+ * Consumes LIST{...} behind @names. The list is added to the lists only when it is complete, so
+ * that it cannot refer to itself.
  */
 static bool take_list(struct parser *parser)
 {
@@ -550,7 +560,7 @@ static bool take_escape(struct parser *parser, char *c)
 {
 	int high, low;
 
-	/* The same escapes as those that log lines write. */
+	/* These are the escapes that log lines write. */
 	switch (*parser->at++) {
 	case '"':
 	case '\\':
@@ -577,8 +587,8 @@ static bool take_escape(struct parser *parser, char *c)
 
 /*
  * Consumes a format in double quotes. Its copy is not longer than its text with the quotes, so that
- * it fits into the schema like all names. Whether it suits the fields is not checked here: readers
- * print a question mark for what is missing.
+ * it fits into the schema like all names. This function does not check whether the format matches
+ * the fields: readers print a question mark for a missing value.
  */
 static bool take_format(struct parser *parser)
 {
@@ -671,7 +681,7 @@ static bool has_duration(struct parser *parser)
 
 /*
  * Finds the fields that are counters. A reader draws numbers as a curve, so a field must have one
- * number. A pointer is a name of memory and no amount.
+ * number. A pointer identifies memory and is no amount.
  */
 static bool resolve_counters(struct parser *parser)
 {
@@ -723,8 +733,8 @@ static bool take_items(struct parser *parser)
 }
 
 /*
- * The parser stops at the first fault and reports that one only. A caller that wants the place of
- * the fault has to compare the text itself: no position is returned.
+ * The parser stops at the first fault and reports only this fault, without its position in the
+ * text.
  */
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size)
@@ -738,7 +748,7 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	/* The limit also bounds the size of schema->text, in which the names are stored. */
 	if (strnlen(text, PTX_SCHEMA_BYTES) == PTX_SCHEMA_BYTES)
 		return "it is too long";
-	/* The parser counts these members of the struct up, or may leave them unset. */
+	/* The parser increments some of these members, and may not set the others. */
 	schema->fields = 0;
 	schema->level = 0;
 	schema->role = POSIX_TRACE_POINT_NP;
@@ -747,7 +757,10 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	schema->value_names = 0;
 	if (!take_items(&parser))
 		return parser.why;
-	/* The struct of an older program ends before format, and the memory behind is not ours. */
+	/*
+	 * The struct of an older program ends before the member format, and the memory behind the
+	 * struct has other uses.
+	 */
 	if (size >= offsetof(struct posix_trace_schema_np, format) + sizeof(schema->format))
 		schema->format = parser.format;
 	return NULL;

@@ -4,7 +4,7 @@
  *
  * The order is that of enum posix_trace_type_np, which is ABI and therefore only grows at its end.
  * The form selects the member of a value that a reader fills; the size is in bytes. The type bytes
- * has the size 4, that of the count before the bytes; the type str has none.
+ * has the size 4, which is the size of the count before the bytes. The type str has the size 0.
  */
 #include "record/schema.h"
 
@@ -46,7 +46,7 @@ static const struct ptx_schema_type types[] = {
 
 /*
  * Returns the name, form and size of a type of field. The type may come from a hostile caller, so
- * it is compared without a sign.
+ * it is compared as an unsigned number.
  */
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type)
 {

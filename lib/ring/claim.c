@@ -19,11 +19,11 @@
 /*
  * Adds a ring to the stream. Each ring has a number that is used once. The ring's word stays UNUSED
  * until the caller stores itself as the holder. claim_hold() refuses that state, so no other thread
- * can claim the ring before. A thread that is killed before that store leaves a ring without
- * records, and the ring's number is lost.
+ * can claim the ring before that store. A thread that is killed before that store leaves a ring
+ * without records, and the ring's number is lost.
  *
- * The exchange is relaxed: a reader that sees the number early finds no current chunk in zeroed
- * memory.
+ * The exchange of region->rings may be relaxed: a reader that sees the new number before the ring's
+ * other stores finds zeroed memory, and so a ring without a current chunk.
  *
  * Fails with NO_SLOT if the stream has all its rings, and with NO_MEMORY if the tables have no
  * memory for one more.
@@ -38,7 +38,10 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 			*loss = PTX_WRITER_NO_SLOT;
 			return false;
 		}
-		/* The memory comes first, since a number cannot be returned. */
+		/*
+		 * The memory of the tables comes first, since the writer cannot return the ring's
+		 * number.
+		 */
 		if (!ptx_pool_entry(rings, PTX_TABLE_RINGS, n, PTX_RINGS_BASE, &rings->ring[n],
 				    sizeof *rings->ring) ||
 		    !ptx_pool_hints(rings, n)) {
@@ -88,9 +91,9 @@ static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 }
 
 /*
- * Searches all rings for an idle one whose hint is not queued yet or was lost. It searches only
- * after a pause, since each event of a thread without a ring calls it. Two threads that pass the
- * check of the pause at the same moment both search, which costs time and changes nothing else.
+ * Searches all rings for an idle one whose hint is not queued yet or was lost. A thread without a
+ * ring calls it at each event, so it searches only after a pause. Two threads that pass the check
+ * of the pause at the same moment both search, which costs time and changes nothing else.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -114,8 +117,8 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 
 /*
  * Claims an idle ring. Returns false if the caller should add a new ring. A hint can name a ring
- * that another thread has claimed meanwhile, so it is only a proposal. The loop has a bound,
- * because other threads add hints meanwhile.
+ * that another thread has claimed meanwhile, so it is only a proposal. Other threads may add hints
+ * meanwhile without end, so the loop has a bound.
  */
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -128,9 +131,9 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 			return true;
 	}
 	/*
-	 * If numbers are left and the queue is empty, nothing is searched: a new ring costs less
-	 * than a search. If the queue is not empty, a pusher has left a hole, so the hint for an
-	 * idle ring may be missing.
+	 * If numbers for new rings are left and the queue is empty, the function does not search: a
+	 * new ring costs less than a search. If the queue is not empty, a pusher has left a hole,
+	 * so the hint for an idle ring may be missing.
 	 */
 	if (ptx_ring_count(rings) < rings->geometry.rings &&
 	    !ptx_ring_has_hints(rings, PTX_HINT_IDLE))
@@ -153,10 +156,10 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * The result is a chunk in which the next record belongs to ident. Readers find ident in an IDENT
- * record in the former thread's chunk, or in the header of a new chunk. If there is no room, the
- * ring becomes IDLE again. Otherwise threads that fail at each event would use up the numbers of
- * rings.
+ * The result is a chunk in which the next record belongs to ident. If the ring already has a chunk,
+ * readers find ident in an IDENT record there. Otherwise they find it in the header of the new
+ * chunk. If there is no room, the ring becomes IDLE again. Otherwise threads that fail at each
+ * event would use up the numbers of rings.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)
@@ -206,7 +209,8 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		return NULL;
 	}
 	/*
-	 * A reader loads current (acquire) and then first. So it finds first if it finds current.
+	 * A reader loads the member current (acquire) and then the member first. So if it finds a
+	 * current chunk, it also finds the first one.
 	 */
 	atomic_store_explicit(&rings->ring[ring].first, link, memory_order_relaxed);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
@@ -214,8 +218,9 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 }
 
 /*
- * The caller holds the ring (ptx_ring_held()) and has mended it: the next holder continues in the
- * current chunk and does not look for a turn in progress.
+ * The caller holds the ring (ptx_ring_held()) and has mended it. The caller must mend it, because
+ * the next holder continues in the current chunk and does not look for an unfinished change of
+ * chunks.
  */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring)
 {
@@ -242,7 +247,10 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		return false;
 	ptx_record_fill(record, sizeof *ident | PTX_RECORD_IDENT, 0, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)ident, sizeof *ident);
-	/* The window opens as for an event. The record's time is part of the order of the ring. */
+	/*
+	 * The window opens as for an event. The IDENT record gets a time, because the records of a
+	 * ring are in the order of their times.
+	 */
 	ptx_ring_stamp(c, head);
 	ptx_store_word(&record->time, ptx_clock_now());
 	atomic_store_explicit(&c->head, head + PTX_IDENT_RECORD_BYTES,

@@ -64,8 +64,9 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 			return false;
 		if (tail - head > (uint64_t)last + 1) {
 			/*
-			 * No thread popped for long: entries that are a lap behind are overwritten
-			 * already.
+			 * No thread has popped a hint for a long time. Pushers have already
+			 * overwritten the entries that are more than a lap behind tail, so head
+			 * moves past those entries.
 			 */
 			atomic_compare_exchange_strong_explicit(&hints->head, &head,
 								tail - last - 1,
@@ -76,7 +77,7 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 		entry = atomic_load_explicit(&queue[head % ((uint64_t)last + 1)],
 					     memory_order_acquire);
 		/*
-		 * The entry is loaded before head advances. Behind the advance, a pusher may reuse
+		 * The entry is loaded before head advances. After the advance, a pusher may reuse
 		 * the place.
 		 */
 		whole = entry >> 48 == lap_of(head, last);
@@ -98,11 +99,12 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 
 /*
  * There are PTX_TIERS queues of different sizes. A queue is used circularly, so all its memory
- * becomes present: with a single large queue, a small stream would pay for rings that it never has.
- * A pusher uses the queue for the present number of rings, and a popper empties the smaller queues
- * first. The order of two hints can change if the number of rings grows between them. This affects
- * at most one hint of each ring, since a pusher adds one hint at a time. The capacity has room for
- * as many chunks that are out of order (ring_layout.c). Free chunks have one queue for all tiers.
+ * becomes present: with a single large queue, a small stream would need memory for rings that it
+ * never has. A pusher uses the queue for the present number of rings, and a popper empties the
+ * smaller queues first. The order of two hints can change if the number of rings grows between
+ * them. This affects at most one hint of each ring, since a pusher adds one hint at a time. The
+ * pool can have one more chunk for each ring because of this (ring_layout.c). Free chunks have one
+ * queue for all tiers.
  */
 static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 {
@@ -112,7 +114,10 @@ static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 
 	if (kind == PTX_HINT_FREE || kind == PTX_HINT_SMALL)
 		return 0;
-	/* Any process may have stored count: no tier beyond that of the stream's rings is used. */
+	/*
+	 * Any process may have stored count. So the loop stops at the tier of the largest number of
+	 * rings that the stream can have.
+	 */
 	while (tier < PTX_TIERS - 1 && count > g->tier_rings[tier] &&
 	       g->tier_rings[tier] < g->rings)
 		tier++;
@@ -134,8 +139,8 @@ void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 }
 
 /*
- * Removes a hint, from the smallest tier on. Only the last queue still grows, so only there a
- * popper has patience with a hole.
+ * Removes a hint from the first queue that has one. The search begins with the smallest tier. Only
+ * the last queue still grows, so only there a popper has patience with a hole.
  */
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
 		     uint32_t *generation)

@@ -17,9 +17,11 @@
  * Bits in the offset of a claimed word. Offsets are multiples of 8, so these bits are otherwise 0.
  * If one of them is set, the chunk is no longer the reader's: the writer that overwrites it has it.
  */
-/* the records from the offset on are not counted */
+/* UNCOUNTED: the records from the offset on are not counted yet */
 #define UNCOUNTED 1u
-/* some of the records from the offset on, up to a change of thread, may be counted */
+/*
+ * COUNTING: the counters may have some of the records from the offset on, up to a change of thread
+ */
 #define COUNTING  2u
 
 /*
@@ -81,9 +83,9 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
  */
 struct tally {
 	struct ptx_rings *rings;
-	/* The claimed word of the chunk. It shows how far the counters have the records. */
+	/* The claimed word of the chunk. It shows up to which record the counters are complete. */
 	_Atomic uint64_t *progress;
-	uint64_t begun; /* the word to store when counting begins; 0: it is stored */
+	uint64_t begun; /* the word to store when counting begins; 0: it has been stored */
 	unsigned run_type; /* the type of the records in run */
 	/* The records of run_type that are in no sum yet. */
 	uint64_t run;
@@ -97,9 +99,9 @@ struct tally {
 /*
  * Adds one sum to the counters. Before the first sum of a thread's records is added, the claimed
  * word is set to say that counting has begun. A writer that continues after a kill then omits these
- * records, because it cannot know which sums were added. The fence orders the two steps for a kill
- * or a jump in this thread; a process that continues later finds both, as the thread no longer
- * runs.
+ * records, because it cannot know which sums were added. The fence keeps the two steps in this
+ * order if the thread is killed, or leaves by a jump, between them. A process that continues later
+ * sees all steps that were done, because this thread has stopped counting.
  */
 static void overwrite_count(struct tally *tally, unsigned i)
 {
@@ -147,7 +149,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	uint32_t end = ptx_head_offset(head), at = 0;
 	struct tally tally = { .rings = rings, .progress = progress,
 			       .slot = chunk->ident.slot };
-	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* the first word of no event */
+	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* no event has this first word */
 	size_t size = sizeof(struct ptx_record);
 
 	/*
@@ -174,8 +176,9 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		if (first & PTX_RECORD_IDENT) {
 			known = PTX_RECORD_IDENT;
 			/*
-			 * The records before this IDENT record are counted. Progress moves past
-			 * them, so that a continuation neither omits nor repeats them.
+			 * The records before this IDENT record are added to the counters now. Then
+			 * progress moves past them, so that a writer that continues neither omits
+			 * nor repeats them.
 			 */
 			overwrite_settle(&tally);
 			if (at > from) {
@@ -205,12 +208,14 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	if (oldest == UINT64_MAX)
 		return;
 	/*
-	 * OVERFLOW has the time of the first lost event. A ring's records are in the order of time.
+	 * OVERFLOW has the time of the first lost event. The first event of the walk is the oldest
+	 * one, because a ring's records are in the order of time.
 	 */
 	overwrite_lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
 	/*
-	 * The word is loaded first: the writers share this cache line, and it is 1 nearly always.
+	 * The member looped is nearly always 1 already, and all writers share its cache line. So
+	 * the writer loads it first, and stores only if the value is 0.
 	 */
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
 		atomic_store_explicit(&rings->region->looped, 1, memory_order_relaxed);
@@ -232,7 +237,8 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	    (generation != PTX_NONE && (mine & 0xffff) != generation))
 		return false;
 	/*
-	 * The loaded values belong together only if the chunk's word is unchanged behind the loads.
+	 * The loaded values belong together only if the chunk's word is still unchanged after the
+	 * loads.
 	 */
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_relaxed);
 	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
@@ -246,7 +252,8 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
 		return false;
 	/*
-	 * The cut rises before the chunk is taken: a reader that loses the chunk then sees the cut.
+	 * The cut rises before the chunk is taken: a reader that loses the chunk then sees the
+	 * raised cut.
 	 */
 	if ((uint32_t)claimed < ptx_head_offset(head))
 		ptx_raise(&rings->region->cut, last,
@@ -284,8 +291,8 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	if (!rings->loop)
 		return;
 	/*
-	 * The reader may claim more in between. Then the exchange fails, and the next try uses the
-	 * new offset.
+	 * The reader may claim more bytes between the load and the exchange. Then the exchange
+	 * fails, and the next try uses the new offset.
 	 */
 	while ((uint32_t)(claimed >> 32) == generation - 1) {
 		uint64_t marked = mine | ((uint32_t)claimed & ~7u) | UNCOUNTED;

@@ -19,7 +19,7 @@
 #define SEARCHED    65536u /* the same for a pool with small chunks, which is examined rarely */
 /* The most pairs of searches that are made, if chunks change their owners during each pair. */
 #define TRIES       3
-/* Number of chunks. A flush of fewer chunks writes blocks that are mostly headers. */
+/* A number of chunks. A flush of fewer chunks would write blocks that are mostly headers. */
 #define FILLING_MIN 3u
 
 /*
@@ -59,8 +59,8 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
  * mostly in one page with what the thread before it needed. Its first event then makes a system
  * call only where a page begins. Whole pages are requested, because a file may have smaller blocks.
  *
- * The address in `backed` is private to the process, so it does not matter which pages other
- * processes call present. Threads that make different pages present at the same time replace each
+ * The address in `backed` is private to the process, so no other process can make this one believe
+ * that a page is present. Threads that make different pages present at the same time replace each
  * other's address, which costs one call.
  */
 static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_t at, size_t bytes)
@@ -113,9 +113,10 @@ bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Doubling keeps the number of calls small, and STEP limits the memory that a large chunk has
- * unused. bytes is at most the size of the chunk. So if the value in the table is hostile and
- * larger, the function returns at once.
+ * Each call doubles the present part of the chunk, so the number of calls is small. A call adds at
+ * most about STEP bytes, so a large chunk has little memory that is present and unused. bytes is at
+ * most the size of the chunk. So if a hostile process has stored a larger value in the table, the
+ * function returns at once.
  */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 {
@@ -129,14 +130,15 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 	if (want < bytes)
 		want = bytes;
 	/*
-	 * The end is that of a page, since the whole page becomes present. Neighbours share pages.
+	 * The end is rounded up to the end of a page, since the whole page becomes present. Two
+	 * neighbouring chunks may share a page.
 	 */
 	want = ((at + want + PTX_POOL_PAGE - 1) & ~(uintptr_t)(PTX_POOL_PAGE - 1)) - at;
 	if (want > whole)
 		want = whole;
 	/*
-	 * Present is stored behind the call. A writer that is killed in between asks for the same
-	 * pages again.
+	 * The number of present bytes is stored after the call. If the writer is killed in between,
+	 * the next writer asks for the same pages again.
 	 */
 	if (!make_present(rings, PTX_TABLE_CHUNKS, at + have, want - have))
 		return false;
@@ -154,10 +156,11 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
 }
 
 /*
- * Makes the entries of the numbers `from` to number in the tables of chunks present. Those of the
- * first rings are present from the start. The numbers that the first small chunk passes over
- * need entries too, because searches look at each number. Several writers may prepare the same
- * number. The exchange of region->chunks decides between them. Returns false without memory.
+ * In the tables of chunks, makes the entries of the numbers `from` to `number` present. The entries
+ * for the chunks of the first rings are present from the start. The first small chunk may pass over
+ * numbers of large chunks. Those numbers need entries too, because searches look at each number.
+ * Several writers may prepare the same number. The exchange of region->chunks decides between them.
+ * Returns false without memory.
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {
@@ -172,7 +175,9 @@ static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 			      count * sizeof(uint32_t));
 }
 
-/* Returns how many numbers below chunks are those of large chunks, which end at region->large. */
+/*
+ * Returns how many of the numbers below `chunks` belong to large chunks. They end at region->large.
+ */
 static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 {
 	const struct ptx_geometry *g = &rings->geometry;
@@ -181,8 +186,8 @@ static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 	if (chunks <= g->large)
 		return chunks;
 	/*
-	 * If it is 0, the writer that added the first small chunk was killed before it stored the
-	 * number.
+	 * If region->large is 0, the writer that added the first small chunk was killed, or is
+	 * about to store the number.
 	 */
 	return large < g->chunks ? g->chunks : large < g->large ? large : g->large;
 }
@@ -236,7 +241,9 @@ static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, 
 		holding.words += mixed ^ mixed >> 29;
 		at = claimed ? &rings->claimed[i] : &ptx_ring_chunk(rings, i)->head;
 		holding.bytes += (uint32_t)atomic_load_explicit(at, memory_order_acquire);
-		/* `useful` has room for an IDENT record in each chunk that no event follows. */
+		/*
+		 * In each chunk, `useful` allows for one IDENT record without an event behind it.
+		 */
 		holding.idents += PTX_IDENT_RECORD_BYTES;
 	}
 	return holding;
@@ -252,7 +259,7 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 
-	/* For a LOOP stream spare.c decides. */
+	/* For a LOOP stream spare.c decides whether the pool grows. */
 	if (chunks > (count_small(rings, chunks) ? SEARCHED : SMALL_POOL) || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
@@ -295,9 +302,10 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
- * Returns true if the stream has what it promises, so that the chunk with this number is not
- * needed. The answer needs a search of all chunks. In a stream with small chunks, which are added
- * often, a writer asks only when the memory that the attributes ask for is used up.
+ * Returns true if the stream holds as many bytes of events as its size promises. Then it does not
+ * need the chunk with this number. The answer needs a search of all chunks. In a stream with small
+ * chunks, which are added often, a writer asks only when the memory that the attributes ask for is
+ * used up.
  */
 static bool is_full(const struct ptx_rings *rings, uint32_t number)
 {
@@ -317,7 +325,7 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	struct ptx_region *region = rings->region;
 	const struct ptx_geometry *g = &rings->geometry;
 	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
-	/* Each thread gets a first chunk for its ring, however many the others have. */
+	/* Each thread gets a first chunk for its ring, however many chunks the other rings have. */
 	bool has_chunk =
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
@@ -327,15 +335,19 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 
 		if (number >= most_chunks(rings) || (has_chunk && is_full(rings, number)))
 			return PTX_NONE;
-		/* The memory comes first, since a number cannot be returned. */
+		/*
+		 * The memory of the tables comes first, since the writer cannot return the chunk's
+		 * number.
+		 */
 		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, chunks, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
 			return PTX_NONE;
 		}
 		/*
-		 * A writer that is killed between the two steps leaves a number without a chunk.
-		 * Another writer adds that chunk. If the first writer was only slow, it uses the
-		 * next number.
+		 * A writer that is killed between this exchange and ptx_pool_add() leaves a number
+		 * without a chunk. Another writer then adds the chunk for that number. If the first
+		 * writer was only slow, ptx_pool_add() fails, and the first writer uses the next
+		 * number.
 		 */
 		if (!atomic_compare_exchange_weak_explicit(&region->chunks, &chunks, number + 1,
 							   memory_order_relaxed,
@@ -364,8 +376,8 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
 }
 
 /*
- * The flusher and writers that wake it call this. The counts are of slightly different moments; an
- * error of one chunk makes a flush early or late and loses nothing.
+ * The flusher and writers that wake it call this. The counts are of slightly different moments. An
+ * error of one chunk makes a flush early or late, and no event is lost by it.
  *
  * Only closed chunks are considered: a flush cannot free an open one, so a stream of which all
  * chunks are open would be flushed again and again. If the rings are few, each has one large chunk
@@ -379,8 +391,8 @@ bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 	uint32_t large = count_large(rings, chunks), small = count_small(rings, chunks);
 	const bool many = ptx_ring_are_many(rings);
 	/*
-	 * Bytes of chunks that are not free, and the least part of these bytes that open chunks
-	 * have.
+	 * taken becomes the bytes of the chunks that are not free. At least `open` of these bytes
+	 * belong to open chunks.
 	 */
 	size_t taken = (size_t)large * g->chunk_bytes + (size_t)small * g->small_bytes;
 	size_t left = ptx_ring_free_bytes(rings);
@@ -388,7 +400,7 @@ bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 	uint32_t enough = g->chunks / part, least = g->chunks / 2;
 
 	taken -= left < taken ? left : taken;
-	/* Less than this part of a small pool is not worth a write to the log. */
+	/* Fewer chunks than `least` are not worth a write to the log. */
 	least = least < FILLING_MIN ? least : FILLING_MIN;
 	enough = enough > least ? enough : least;
 	if (taken <= open || taken - open < enough * g->chunk_bytes)

@@ -7,8 +7,9 @@
  * the ring. ptx_rings_mend() finishes the steps that the dead writer had begun, then the ring is
  * released.
  *
- * Death needs evidence: if is_dead() cannot decide whether a process is dead, it returns false. If
- * the ring of a living writer were taken, two threads would store in one chunk.
+ * A ring is taken only if its process is certainly dead: if is_dead() cannot decide whether a
+ * process is dead, it returns false. If the ring of a living writer were taken, two threads would
+ * store in one chunk.
  *
  * Threads: any number of writers and the reader may reap at the same time. The functions are
  * async-signal-safe if is_dead() is. If this process is killed here, it leaves rings in its own
@@ -26,13 +27,13 @@
 struct asking {
 	bool (*is_dead)(uint32_t pid);
 	/*
-	 * Process ids in the name space of the stream's words. alive begins as self, which is
-	 * alive.
+	 * Process ids in the name space of the stream's words. alive is at first self, the caller's
+	 * own process.
 	 */
 	uint32_t self, alive;
 };
 
-/* Returns true if is_dead() is sure. Never true for the caller's own process. */
+/* Returns true if is_dead() is sure. The caller's own process never counts as dead. */
 static bool is_gone(struct asking *asking, uint32_t pid)
 {
 	if (pid == asking->self || pid == asking->alive)
@@ -99,9 +100,9 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 
 	for (uint32_t i = 1; i <= count && i < rings->geometry.rings; i++) {
 		/*
-		 * The id is loaded behind the word (acquire), and slot_take() in slot.c stores it
-		 * before the word. The exchange fails if the slot has ended or has another thread
-		 * since then.
+		 * The id is loaded after the word (acquire), and slot_take() in slot.c stores the
+		 * id before the word. The exchange fails if the slot has ended or has another
+		 * thread since then.
 		 */
 		struct ptx_slot *slot = &rings->slot[i];
 		uint32_t word = atomic_load_explicit(&slot->word, memory_order_acquire);

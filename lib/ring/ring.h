@@ -57,13 +57,15 @@
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
- * The largest number of rings in a stream, which is also that of slots: so many threads are counted
- * separately at a time. PTX_RINGS_FEW is for a stream in a file, where address space is scarce
- * (arena/region.c). All its chunks are near, in the mapping that every process has. The chunks of
- * further rings are far, in a second mapping that a process makes when it needs it.
+ * The largest number of rings in a stream, which is also that of slots: so this is also the number
+ * of threads whose losses are counted separately at a time. PTX_RINGS_FEW is for a stream in a
+ * file, where address space is scarce (arena/region.c). All its chunks are near, in the mapping
+ * that every process has. The chunks of further rings are far, in a second mapping that a process
+ * makes when it needs it.
  *
- * The first geometry.few_rings rings get large chunks. If a stream has more rings, they are "many":
- * the further rings get small chunks, so that the open chunk of each ring occupies little memory.
+ * The first geometry.few_rings rings get large chunks. A stream that has more rings than that has
+ * "many" rings. The further rings get small chunks, so that the open chunk of each ring occupies
+ * little memory.
  */
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
@@ -76,7 +78,7 @@
 #define PTX_RING_SMALL  4
 /* number of sizes of the queues of hints; the number of rings selects one */
 #define PTX_TIERS       6
-/* Bytes that one chunk needs in the tables, and for its hint with an empty place beside it. */
+/* Bytes that one chunk needs in the tables and in the queues, where its hint has two places. */
 #define PTX_CHUNK_TABLES 36u
 #define PTX_NONE        UINT32_MAX
 /* The part of a region that belongs to its reader: flush/checkpoint.h. */
@@ -86,7 +88,10 @@
 
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
 
-/* A queue of hints about chunks or rings. Only their own words are authoritative. */
+/*
+ * A queue of hints about chunks or rings. Whether a hint is true, only the word of its chunk or
+ * ring decides.
+ */
 struct ptx_hints {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t head;
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t tail;
@@ -137,7 +142,7 @@ struct ptx_calibration {
 struct ptx_region {
 	/*
 	 * Every event reads these members. The controller writes them. A writer that finds no room
-	 * changes state, too.
+	 * changes the member state, too.
 	 */
 	/* event types not filtered out */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
@@ -145,7 +150,10 @@ struct ptx_region {
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
 	/* futex: 1 = the flusher sleeps; a writer wakes it when half of the pool is taken */
 	_Atomic uint32_t flush_wish;
-	/* types with a greater level are filtered out, also if described later; 0 = no level */
+	/*
+	 * types with a greater level are filtered out, also types that are described later; 0 = no
+	 * limit
+	 */
 	_Atomic uint32_t max_level;
 
 	/* Written by writers when they change chunks, and by the reader when it frees one. */
@@ -156,12 +164,13 @@ struct ptx_region {
 	_Atomic uint32_t free_small; /* the small ones among free_chunks */
 	_Atomic uint32_t large; /* large chunks when the first small one was added; 0: none was */
 	/*
-	 * For take_lost() in ring_write.c: the place where its last search ended, and by how much
-	 * free_small is known to be too high.
+	 * For take_lost() in ring_write.c: lost_at is the number at which its last search ended,
+	 * and free_surplus is the number by which free_small is known to be too high.
 	 */
 	_Atomic uint32_t lost_at, free_surplus;
 	struct ptx_hints hints[PTX_HINTS][PTX_TIERS];
-	_Atomic uint64_t searched_at; /* last search of all rings for an unused one, in ticks */
+	/* time of the last search of all rings for an idle one, in ticks */
+	_Atomic uint64_t searched_at;
 
 	/* Written by a writer that overwrites or finds no room; the reader resets them. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are overwritten */
@@ -206,8 +215,8 @@ struct ptx_chunk {
 	_Atomic uint64_t last;   /* time of the last record */
 	uint64_t opened;
 	/*
-	 * of the records up to the first IDENT record; its member spare is the number of the ring's
-	 * records in the chunks before, modulo 2^32
+	 * the thread of the records up to the first IDENT record; the member spare of ident is the
+	 * number of the ring's records in the chunks before this one, modulo 2^32
 	 */
 	struct ptx_ident ident;
 	unsigned char records[];
@@ -217,7 +226,7 @@ struct ptx_ring {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t holder;
 	/* generation 32 | number + 1 of its first chunk, 0 = none yet */
 	_Atomic uint64_t first;
-	_Atomic uint64_t current;   /* likewise, the chunk being filled */
+	_Atomic uint64_t current;   /* the same for the chunk that the writer fills now */
 	_Atomic uint64_t published; /* records in its closed chunks */
 	/*
 	 * The reader writes how far it has delivered the records, ptx_delivered(). The reader has
@@ -246,7 +255,7 @@ struct ptx_geometry {
 	size_t record_max;  /* the largest record */
 	/* largest number of rings, PTX_RINGS or PTX_RINGS_FEW; there can be as many slots */
 	uint32_t rings;
-	/* the rings count as many if there are more than this; 0: they always do */
+	/* a stream with more rings than this has "many" rings; 0: every stream has */
 	uint32_t few_rings;
 	bool is_tight;      /* large and small chunks have the same size */
 	uint32_t chunks;    /* in the pool from the beginning, all of them large */
@@ -264,10 +273,10 @@ struct ptx_geometry {
 	size_t bytes;       /* of the region without its far part */
 	size_t bytes_first; /* to the end of the first chunks, which the stream's size requires */
 	size_t far_bytes;   /* a multiple of the page size, as bytes is */
-	size_t capacity;    /* event bytes for which there is always room */
+	size_t capacity;    /* bytes of events for which the stream always has room */
 	/* bytes of chunks that a stream may have before it looks for spare ones */
 	size_t memory;
-	/* further bytes of this kind, for each ring except the controller's */
+	/* bytes that are added to memory for each ring except the controller's */
 	size_t ring_memory;
 };
 
@@ -344,7 +353,7 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 /* Makes an empty, suspended region of memory that is all zeros. */
 void ptx_ring_init(struct ptx_rings *rings);
 
-/* Starts the calibration with the anchor created; from then on the writers add anchors. */
+/* Starts the calibration; `created` is the first anchor. From then on the writers add anchors. */
 void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 
 /* Maps the far part of the region for this process, unless that has failed before. */
@@ -380,7 +389,10 @@ static inline uint32_t ptx_ring_room_of(const struct ptx_geometry *geometry, uin
 								geometry->chunk_room);
 }
 
-/* Returns the offset of a chunk in the region and its far part, which follows the near one. */
+/*
+ * Returns the offset of a chunk in the region. The offsets of the far part follow those of the near
+ * one.
+ */
 static inline size_t ptx_ring_chunk_at(const struct ptx_geometry *geometry, uint32_t number)
 {
 	if (ptx_likely(!ptx_ring_is_small(geometry, number)))
@@ -445,7 +457,10 @@ static inline uint32_t ptx_ring_chunks(const struct ptx_rings *rings)
 	return chunks < rings->geometry.chunks_max ? chunks : rings->geometry.chunks_max;
 }
 
-/* Returns the bytes of the chunks that are free at this moment. The counts are hostile. */
+/*
+ * Returns the bytes of the chunks that are free at this moment. Any process may have stored the
+ * counts.
+ */
 static inline size_t ptx_ring_free_bytes(const struct ptx_rings *rings)
 {
 	const struct ptx_region *region = rings->region;
@@ -471,13 +486,16 @@ static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t
 	return ident->spare + ptx_head_records(head);
 }
 
-/* One queue of hints: hint.c. A pop skips the holes in a queue that no longer grows. */
+/*
+ * One queue of hints (hint.c). If grows is false, no thread adds hints to this queue any more, and
+ * a pop skips holes at once.
+ */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation);
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last, bool grows,
 		  uint32_t *number, uint32_t *generation);
 
-/* All queues of one kind as one queue; its memory grows with the number of rings. */
+/* These use all queues of one kind as one queue. Its memory grows with the number of rings. */
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		   uint32_t generation);
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,

@@ -11,7 +11,8 @@
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
- * bytes of events, and so does the open one of the writer that needs another. Less is in
+ * bytes of events, and so does the open one of the writer that needs another. Only these chunks may
+ * hold less:
  *
  *	1. the open chunks of the other rings, R - 1;
  *	2. of each ring, one chunk: the one that was open when the reader last looked, if the
@@ -21,18 +22,19 @@
  *	   kinds. Chunks are overwritten in the order in which they were closed, so the ring has
  *	   none left from before X was closed. The reader claims the ring's oldest chunk, so if
  *	   it is beyond the chunk that was open when X was closed, it has freed that chunk. These
- *	   are R chunks, with that of X's ring: what X's ring has open is counted in 1., and X
- *	   takes the place of another chunk.
+ *	   are R chunks, one for each ring. X's ring has one, too: its open chunk is counted in 1.,
+ *	   and X counts as its chunk of 2.
  * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
- * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, these
- * N chunks and the event that finds no room or is overwritten are more than the promise. The pool
- * can grow to N + 3 R chunks: that is R + 1 more. One is for deaths, below. R are for hints that
- * are out of order where the queues change (hint.c). R is not known beforehand: the pool begins
- * with N chunks, and each ring lets it grow by PTX_RING_CHUNKS. A chunk is added when a writer
- * finds none, unless the stream holds all that it promises without this chunk (pool.c, spare.c).
+ * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, the
+ * events of these N chunks, together with the event that finds no room or is overwritten, are
+ * larger than the promise. The pool can grow to N + 3 R chunks: that is R + 1 more. One is for
+ * deaths (see below). R are for hints that are out of order where the queues change (hint.c). R is
+ * not known beforehand: the pool begins with N chunks, and each ring lets it grow by
+ * PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
+ * promises without this chunk (pool.c, spare.c).
  *
- * Each ring keeps an open chunk. So the rings of a stream with many of them get small chunks, which
- * have room for an IDENT record and one of the largest records. For small chunks the argument
+ * Each ring keeps an open chunk. So if a stream has many rings, they get small chunks. A small
+ * chunk has room for an IDENT record and one of the largest records. For small chunks the argument
  * considers two neighbours in a ring. A small chunk is closed because the first event of the ring's
  * next chunk, which may be small or large, did not fit. So the records of the closed chunk and the
  * first record of the next one, with an IDENT record before it, are larger than the room of a small
@@ -45,9 +47,9 @@
  * chunks are not closed, unread and above the cut. Thus a stream that is full holds more than (M -
  * (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
  *
- * The large chunks help if R is small beside N: by 1. and 2. at most 2 R - 1 of them, and R + 1
- * that are out of order, hold less than useful. The others hold useful each, so the small chunks
- * need to hold only min(size, 3 R useful). With S of these bytes the pool can grow to
+ * The large chunks help if R is small beside N: by 1. and 2. at most 2 R - 1 of them hold less than
+ * `useful`, and so may R + 1 more that are out of order. Each of the others holds `useful`, so the
+ * small chunks need to hold only min(size, 3 R useful). With S of these bytes the pool can grow to
  *
  *	M = ceil(2 S / room) + 4 R
  *
@@ -107,7 +109,10 @@
  * may use. Tables may use what remains.
  */
 #define MEMORY_SLACK (64u << 10)
-/* The same as MEMORY_SLACK for the large chunks of the few rings, whose tables are small. */
+/*
+ * The corresponding part for the large chunks of the few rings. It is larger, because their tables
+ * are small.
+ */
 #define FEW_SLACK    (128u << 10)
 /* The memory of a ring besides its chunk: ring, slot, and a chunk's entries and hints. */
 #define RING_TABLES  (sizeof(struct ptx_ring) + sizeof(struct ptx_slot) + PTX_CHUNK_TABLES)
@@ -138,7 +143,10 @@ static size_t power_of_two(size_t n)
 	return p;
 }
 
-/* Returns the next multiple of align, a power of two, and moves *end behind the bytes there. */
+/*
+ * Returns the next multiple of align from *end on, and moves *end behind the bytes that are placed
+ * there. align is a power of two.
+ */
 static size_t ring_layout_place(size_t *end, size_t bytes, size_t align)
 {
 	size_t at = (*end + align - 1) & ~(align - 1);
@@ -160,9 +168,9 @@ static bool has_useful_half(size_t room, size_t most)
 }
 
 /*
- * Returns the size of a large chunk. Writers would have to change smaller chunks often, and a
- * larger chunk is memory that each ring keeps. A large chunk holds four of the largest records if
- * these are small, and one at least.
+ * Returns the size of a large chunk. If chunks were smaller, writers would change them often. If
+ * they were larger, each ring would keep more memory. A large chunk holds four of the largest
+ * records if these are small, and one at least.
  */
 static size_t chunk_for(size_t stream_size, size_t most)
 {
@@ -191,8 +199,8 @@ static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
 
 /*
  * Computes the sizes of chunks, and how many of them the stream's size requires: 0 if that is too
- * many. A quarter of the numbers is the limit, so that the chunks of all rings can be added without
- * overflow.
+ * many. The limit is a quarter of all 32-bit numbers, so that the chunks of all rings can be added
+ * without overflow.
  */
 static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, size_t record)
 {
@@ -210,7 +218,9 @@ static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, s
 		chunks = (stream_size + useful - 1) / useful;
 		g->capacity = chunks * useful;
 	} else {
-		/* More room than one of the largest records needs would stay unused. */
+		/*
+		 * A chunk holds one of the largest records; more room than that would stay unused.
+		 */
 		g->chunk_bytes = g->small_bytes;
 		g->chunk_room = g->small_room;
 		chunks = (2 * stream_size + g->chunk_room - 1) / g->chunk_room;
@@ -223,7 +233,7 @@ static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, s
 	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;
 }
 
-/* The number is explained in the comment at the top; it grows with the number of rings. */
+/* The comment at the top explains the number. It grows with the number of rings. */
 uint32_t ptx_ring_most_chunks(const struct ptx_geometry *g, uint32_t rings)
 {
 	uint64_t hold;
@@ -256,7 +266,10 @@ static void place_hints(struct ptx_geometry *g, size_t *end)
 			[PTX_HINT_IDLE] = rings,
 		};
 
-		/* A tier that the stream's rings do not reach has no queue in use. */
+		/*
+		 * If the stream cannot have enough rings for this tier, the queues of this tier are
+		 * not used.
+		 */
 		if (tier > 0 && g->tier_rings[tier - 1] >= g->rings)
 			places[PTX_HINT_CLOSED] = places[PTX_HINT_IDLE] = 1;
 		for (int kind = 0; kind < PTX_HINTS; kind++) {
@@ -365,7 +378,10 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	g->rings = rings;
 	g->near_chunks = ptx_ring_most_chunks(g, PTX_RINGS_FEW);
 	g->chunks_max = ptx_ring_most_chunks(g, rings);
-	/* Tight chunks are twice what the size asks for: they become memory as they are used. */
+	/*
+	 * Tight chunks have twice the bytes that the size asks for. So none is present from the
+	 * start; each becomes present when it is used.
+	 */
 	g->present = g->is_tight ? 0 : g->chunks;
 	if (g->present > PRESENT_MAX / g->chunk_bytes)
 		g->present = (uint32_t)(PRESENT_MAX / g->chunk_bytes);
@@ -385,7 +401,10 @@ bool ptx_ring_first_tables(const struct ptx_geometry *g,
 {
 	const size_t entries = ptx_ring_first_entries(g);
 
-	/* From the region's beginning to the second tier: the region, the info and the queues. */
+	/*
+	 * The first part goes from the region's beginning to the queues of the second tier. It has
+	 * struct ptx_region, the stream info and the queues of the first tier.
+	 */
 	return each(arg, 0, g->hints_first) &&
 	       each(arg, g->words_at, entries * sizeof(uint64_t)) &&
 	       each(arg, g->claimed_at, entries * sizeof(uint64_t)) &&
@@ -394,7 +413,10 @@ bool ptx_ring_first_tables(const struct ptx_geometry *g,
 	       each(arg, g->slots_at, PTX_RINGS_BASE * sizeof(struct ptx_slot));
 }
 
-/* Fills in private memory of the process: no address or size is read from the region. */
+/*
+ * Writes only to *rings, which is private to the process. It reads no address and no size from the
+ * region.
+ */
 void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geometry *geometry,
 		   size_t max_data_size, bool loop)
 {

@@ -52,8 +52,8 @@ static bool is_there(uint64_t word, uint64_t link)
 }
 
 /*
- * Frees a chunk whose events the reader has claimed. word is the one that the reader saw: if a
- * writer has overwritten the chunk since, the exchange fails.
+ * Frees a chunk whose events the reader has claimed. `word` is the chunk's word as the reader saw
+ * it. If a writer has overwritten the chunk since, the exchange fails.
  */
 static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
@@ -76,8 +76,8 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 
 /*
  * Records a chunk that the reader has left, without freeing it. Returns false without memory, or if
- * as many chunks are recorded as can exist. In the latter case the chain is a hostile circle, which
- * the caller breaks by freeing the chunk.
+ * as many chunks are recorded as can exist. So many debts mean that a hostile process has made the
+ * chain of chunks a circle. The caller breaks the circle by freeing the chunk.
  */
 static bool ring_read_owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
@@ -99,7 +99,7 @@ static bool ring_read_owe(struct ptx_debts *debts, uint32_t number, uint64_t wor
 
 /*
  * Called by the flush when the log has the events of these chunks. Until then a guardian that
- * replaces a killed controller finds them in the chunks.
+ * replaces a killed controller can find these events in the chunks.
  */
 void ptx_ring_settle(struct ptx_rings *rings)
 {
@@ -139,7 +139,10 @@ static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 		memory_order_acq_rel, memory_order_acquire); /* lost: (J) comes next */
 }
 
-/* Enters the ring at its first chunk, unless the reader is in it. False: the ring has no chunk. */
+/*
+ * Enters the ring at its first chunk, unless the reader is in it. Returns false if the ring has no
+ * chunk.
+ */
 static bool ring_read_enter(struct ptx_reader *reader)
 {
 	const struct ptx_ring *ring = &reader->rings->ring[reader->ring];
@@ -195,9 +198,9 @@ static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chun
 }
 
 /*
- * Stores the link to the chunk after the reader's, which the reader has claimed completely. Returns
- * NOTHING if the writer may still add records to the reader's chunk, BYTES if *next is the link,
- * and LOST if the chunk was overwritten.
+ * Stores the link to the chunk after the reader's chunk. The reader has claimed its own chunk
+ * completely. Returns NOTHING if the writer may still add records to the reader's chunk, BYTES if
+ * *next is the link, and LOST if the chunk was overwritten.
  */
 static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_chunk *chunk,
 			      uint64_t word, uint64_t *next)
@@ -222,8 +225,9 @@ static bool ring_read_claims(const struct ptx_reader *reader, uint32_t end)
 }
 
 /*
- * The reader has all bytes of the chunk and goes on to the next one. Without memory for a debt, it
- * frees the chunk at once: a guardian might then miss these events, but writers have room.
+ * The reader has all bytes of the chunk and goes on to the next one. If there is no memory for a
+ * debt, it frees the chunk at once. A guardian might then miss these events, but the chunk is not
+ * lost to the writers.
  */
 static void ring_read_leave(const struct ptx_reader *reader, uint64_t word)
 {
@@ -242,7 +246,10 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 {
 	if (!ring_read_enter(reader))
 		return PTX_CLAIM_NOTHING;
-	/* A hostile chain could be a circle: no more steps than there are chunks. */
+	/*
+	 * A hostile chain could be a circle, so the loop has at most as many steps as there are
+	 * chunks.
+	 */
 	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
 		uint64_t word, next;
 		const struct ptx_chunk *chunk = chunk_of(reader, &word);
@@ -311,7 +318,10 @@ bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *ope
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
-/* The number is in the chunk's header, so it survives the loss of all earlier chunks. */
+/*
+ * The number is in the chunk's header, so it is still there when all earlier chunks are
+ * overwritten.
+ */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
 {
 	const uint32_t number = ptx_link_number(link);
@@ -388,8 +398,9 @@ bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 }
 
 /*
- * The reader calls this after the barrier for each ring. An error is on the safe side: if the
- * writer may be inside, the reader holds back younger events.
+ * The reader calls this after the barrier for each ring. If it is not sure whether the writer is
+ * inside its window, the result is true. The reader then holds back younger events, which is the
+ * safe error.
  */
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)
 {
@@ -402,7 +413,7 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 	if (link == 0 || !ptx_ring_reaches(rings, ptx_link_number(link)))
 		return;
 	chunk = ptx_ring_chunk(rings, ptx_link_number(link));
-	/* (L) with (K) in ring_write.h: the window first, then the head */
+	/* (L) with (K) in ring_write.h: the reader loads the window first and then the head */
 	window = atomic_load_explicit(&chunk->window, memory_order_acquire);
 	writer->head = atomic_load_explicit(&chunk->head, memory_order_acquire);
 	copy_out((unsigned char *)&writer->opened, (const unsigned char *)&chunk->opened,
@@ -419,9 +430,9 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 }
 
 /*
- * bytes is a private copy: a writer cannot change it behind the check. Callers use only the part
- * that the result covers. Type 0 and types from PTX_TYPE_MAX on are no event types, and an IDENT
- * record has exactly the size of an identity.
+ * bytes is a private copy: a writer cannot change it after the check. Callers use only the part
+ * that the result covers. A record is not well-formed if its type is 0 or at least PTX_TYPE_MAX. An
+ * IDENT record must have exactly the size of an identity.
  */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last)
@@ -461,8 +472,8 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 
 /*
  * If the chunk gets another owner during the look, the function looks again, a bounded number of
- * times. After that it returns the number of records in closed chunks, which is at most a chunk too
- * low.
+ * times. After that it returns the number of records in closed chunks. This number is too low by at
+ * most the records of one chunk.
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 {

@@ -20,7 +20,8 @@ struct ptx_place {
 enum ptx_claim {
 	PTX_CLAIM_NOTHING, /* nothing new */
 	PTX_CLAIM_BYTES,
-	PTX_CLAIM_LOST     /* the reader's chunk was overwritten: find the ring again */
+	/* the reader's chunk was overwritten: the caller calls ptx_ring_find() */
+	PTX_CLAIM_LOST
 };
 
 /*
@@ -29,7 +30,7 @@ enum ptx_claim {
  */
 struct ptx_reader {
 	struct ptx_rings *rings;
-	unsigned char *buffer; /* chunk_room bytes, the caller's */
+	unsigned char *buffer; /* memory of the caller, geometry.chunk_room bytes */
 	uint32_t ring;
 	/* The next three members describe the bytes in the buffer after PTX_CLAIM_BYTES. */
 	uint32_t bytes;
@@ -91,7 +92,7 @@ bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened);
 
-/* Stores the number of the ring's records before the chunk at link. False: a reused chunk. */
+/* Stores the number of the ring's records before the chunk at link. False if it was reused. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before);
 
 /* The state of the ring's writer, as seen after a barrier. */
@@ -117,7 +118,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 
-/* Return the number of published events of one ring and of all rings, as its writers count. */
+/* Return the number of events that the writers of one ring, or of all rings, have published. */
 uint64_t ptx_ring_published_by(struct ptx_rings *rings, uint32_t ring);
 uint64_t ptx_ring_published(struct ptx_rings *rings);
 

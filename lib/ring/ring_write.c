@@ -14,7 +14,10 @@
 #include "ring/pool.h"
 #include "ring/spare.h"
 
-/* A writer searches at most so often while readers free, or other writers take, what it finds. */
+/*
+ * The most searches that a writer makes while readers free, or other writers take, the chunks that
+ * it finds.
+ */
 #define LOOP_TRIES      64
 /* The most hints to far chunks that a writer returns to the queue before it looks elsewhere. */
 #define UNREACHED_TRIES 64
@@ -51,8 +54,8 @@ uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *ch
 }
 
 /*
- * Called by the holder of the chunk. It may make a system call, which a quiet process does not.
- * *loss changes only if the room was too small at first.
+ * Called by the holder of the chunk. It may make a system call, but not in a quiet process. *loss
+ * changes only if the room was too small at first.
  */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss)
@@ -67,8 +70,9 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 }
 
 /*
- * Acquires chunk number in the given state for the ring. *word becomes the word that was seen. The
- * new generation makes all links to the chunk's former use invalid. number is within reach.
+ * Acquires the chunk with this number for the ring, if it is in the given state. *word becomes the
+ * chunk's word as it was before. The new generation makes all links to the chunk's former use
+ * invalid. number is within reach.
  */
 static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
 		      uint64_t *word, uint32_t ring)
@@ -94,8 +98,8 @@ static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 }
 
 /*
- * Acquires a chunk that a hint refers to. A hint to a chunk that only other processes can access
- * goes back to the end of the queue.
+ * Acquires a chunk that a hint names. If only other processes can access that chunk, its hint goes
+ * back to the end of the queue.
  */
 static uint32_t take_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t ring)
 {
@@ -140,11 +144,11 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * Acquires a free small chunk whose hint was lost. A search begins where the last one ended. So
  * searches that empty the pool visit each chunk once, and not all chunks each time.
  *
- * The count of free small chunks may be out of date by a few, which are not worth a search. It
- * stays too high if a writer is killed in took_free(). A search that finds no chunk stores the
- * count as surplus, and the next search waits until more chunks are free. The surplus is too large
- * if writers and a reader are busy during the search. That costs memory and no event: the pool
- * grows instead, and take_free() searches all words before an event is lost.
+ * The count of free small chunks may be too high by a few for a moment. So few chunks are not worth
+ * a search. It stays too high if a writer is killed in took_free(). A search that finds no chunk
+ * stores the count as surplus, and the next search waits until more chunks are free. The surplus is
+ * too large if writers and a reader are busy during the search. That costs memory and no event: the
+ * pool grows instead, and take_free() searches all words before an event is lost.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -294,10 +298,16 @@ static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 			return number;
 		}
 	}
-	/* Other writers compete for the oldest chunk. While there is one, one of them succeeds. */
+	/*
+	 * Other writers compete for the oldest chunk. While there is a closed chunk, one of the
+	 * writers succeeds.
+	 */
 	for (uint32_t i = 0; i < rings->geometry.chunks_max; i++) {
 		number = ptx_chunk_oldest(rings, &last, &generation);
-		/* The generation must match: a chunk that was closed again meanwhile is young. */
+		/*
+		 * The generation must match: a chunk that was reused and closed again meanwhile has
+		 * young events.
+		 */
 		if (number == PTX_NONE || ptx_overwrite(rings, number, generation, ring))
 			return number;
 	}
@@ -321,8 +331,9 @@ static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx
 }
 
 /*
- * Makes a chunk FREE that the writer holds and will not use. free_chunks is never too low. After a
- * longjmp() between the two steps it is one too high, which costs one search.
+ * Makes a chunk FREE that the writer holds and will not use. free_chunks is never too low. If a
+ * handler leaves by longjmp() between the two steps, the count is one too high, which costs one
+ * search.
  */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
@@ -388,9 +399,10 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 }
 
 /*
- * Returns the time of the last record, or of the opening if there is none. The window is the last
- * record's offset. Only if the writer has given up a later record, the window is at the end, and
- * the records are examined one by one. Offsets are checked, since any process may have stored them.
+ * Returns the time of the last record, or of the opening if there is none. The window is normally
+ * the last record's offset. If the writer has given up a later record, the window is at the end of
+ * the records instead, and the function examines the records one by one. Offsets are checked, since
+ * any process may have stored them.
  */
 static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
@@ -414,8 +426,9 @@ static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk 
 }
 
 /*
- * Returns the ring's number of records up to the end of the chunk, modulo 2^32: those before it,
- * from its header, and those in it.
+ * Returns the number of the ring's records up to the end of the chunk, modulo 2^32. It is the
+ * number of records before the chunk, which the header has, plus the number of records in the
+ * chunk.
  */
 static uint32_t records_so_far(const struct ptx_chunk *chunk)
 {
@@ -436,7 +449,8 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 	uint32_t generation = ptx_word_generation(word);
 	/*
 	 * published has 64 bits, and the number from the header has 32. Their difference modulo
-	 * 2^32 is the number of the chunk's records, or 0 if they are counted already.
+	 * 2^32 is the number of this chunk's records, or 0 if published already includes these
+	 * records.
 	 */
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);
@@ -454,10 +468,10 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 }
 
 /*
- * Adds an anchor, once in a second. The exchange of due chooses one writer. It stores the anchor
- * that the count does not name, and then the count, so a reader never sees half an anchor as the
- * newest. If it is killed in between, no writer adds an anchor for a second; the count still names
- * the valid one.
+ * Adds an anchor, once in a second. The exchange of due chooses one writer. It overwrites the older
+ * of the two anchors, which the count does not name, and then stores the count, so a reader never
+ * sees half an anchor as the newest. If it is killed in between, no writer adds an anchor for a
+ * second, and the count still names the valid anchor.
  */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {
@@ -472,8 +486,8 @@ ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t no
 }
 
 /*
- * Called by the holder of the ring when the next record does not fit. On failure the open chunk
- * stays the ring's, so smaller records may still fit.
+ * Called by the holder of the ring when the next record does not fit. On failure the ring keeps its
+ * open chunk, so smaller records may still fit.
  */
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss)
@@ -494,7 +508,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	if (!fresh)
 		return false;
 	/*
-	 * The writer leaves the chunk before it closes it, since a jump may end the function here.
+	 * *place names the new chunk before the old one is closed, since a jump may end the
+	 * function here.
 	 */
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -511,10 +526,10 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
  * of a chunk of the ring, word its word. The current chunk stays as it is. The caller holds the
  * ring, so no writer works in it.
  *
- * A chunk that is OPENING was acquired and is not in the chain. It is freed, and what was
- * overwritten is counted. A chunk that is OPEN without a record is freed, too, since its link was
- * not stored. A chunk that is OPEN with records was the current one, and the writer had moved on
- * before it closed the chunk.
+ * A chunk that is OPENING was acquired and is not in the chain. The function counts the records
+ * that were overwritten in it, and frees it. A chunk that is OPEN without a record is freed, too,
+ * since its link was not stored. A chunk that is OPEN with records was the current one before. The
+ * writer had moved on to the next chunk and had not closed this one yet, so the function closes it.
  */
 static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
@@ -538,8 +553,8 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 }
 
 /*
- * One walk for all rings, because each ring would need the same walk. The difference wraps for
- * rings below first and is then no less than count.
+ * One walk serves all rings, because each ring would need the same walk. For a ring whose number is
+ * below first, the difference wraps and is then at least count.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held)

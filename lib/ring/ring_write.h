@@ -2,12 +2,13 @@
 /*
  * ring/ring_write.h - the write side of ring.h.
  *
- * A writer stores an event beyond the chunk's head, where no reader looks. One store of head makes
- * it part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves nothing half-made.
+ * A writer stores an event beyond the chunk's head, where no reader looks. One store of the head
+ * makes the event part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves
+ * nothing half-made.
  *
- *	prepare   the place for a record, or NULL: turn to the next chunk
- *	stamp     the last step before the clock is read (K)
- *	publish   the time and the head (A)
+ *	prepare returns the place for a record, or NULL: turn to the next chunk
+ *	stamp opens the window: the last step before the clock is read (K) publish stores the time
+ *	and the head (A)
  */
 #ifndef PTX_RING_RING_WRITE_H
 #define PTX_RING_RING_WRITE_H
@@ -18,7 +19,7 @@
 
 /*
  * Claims a ring for a thread at one nesting level, and returns its chunk. The records that follow
- * are ident's. Returns NULL if there is no ring or no room; *loss is the cause.
+ * belong to the thread in ident. Returns NULL if there is no ring or no room; *loss is the cause.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *ring, enum ptx_writer_loss *loss);
@@ -56,7 +57,9 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 /* Leaves the ring to the next thread that claims it. */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
-/* Returns the word by which the holder sees later whether the ring is still its own. */
+/*
+ * Returns the ring's word. The holder compares it later to see whether the ring is still its own.
+ */
 static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t ring)
 {
 	return ring < rings->geometry.rings ? atomic_load_explicit(&rings->ring[ring].holder,
@@ -69,7 +72,10 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
-/* Makes the ring's next records ident's. Returns false without room; *loss is the cause. */
+/*
+ * Makes the ring's next records belong to the thread in ident. Returns false if there is no room;
+ * *loss is the cause.
+ */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		       const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
@@ -120,7 +126,7 @@ ptx_inline void ptx_copy_in(unsigned char *to, const unsigned char *from, size_t
 				      memory_order_relaxed);
 	}
 #else
-	if (bytes == 8) { /* the usual size first */
+	if (bytes == 8) { /* the usual size is tested first */
 		memcpy(to, from, 8);
 	} else if (bytes > 32) {
 		memcpy(to, from, bytes);
@@ -163,7 +169,8 @@ ptx_inline void ptx_store_word(void *to, uint64_t word)
 /*
  * Step 1 of 3. Returns the place for a record of size bytes behind the chunk's head, and stores
  * that head in *head. Returns NULL if the chunk has no room. The writer fills the record; readers
- * do not see it yet. Nothing has changed in the chunk: a writer may give up here.
+ * do not see it yet. Nothing that readers see has changed in the chunk, so a writer may give up the
+ * event here.
  */
 ptx_inline struct ptx_record *ptx_ring_prepare(const struct ptx_rings *rings,
 					       struct ptx_chunk *chunk, size_t size,
@@ -191,8 +198,8 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 /*
  * Step 2 of 3. Call it directly before the clock is read. It opens the window. A reader that sees
  * the open window waits, since the writer may still publish a record that is older than the
- * reader's clock reading. head is that of step 1. A writer that gives up afterwards leaves the
- * window open until its next record.
+ * reader's clock reading. head is that of step 1. A writer that gives up the event after this step
+ * leaves the window open until its next record.
  */
 ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {

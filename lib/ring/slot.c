@@ -33,8 +33,8 @@ static uint32_t slot_take(struct ptx_slot *slot, uint32_t index, uint32_t pid, u
 
 /*
  * Moves the counts of an ended thread to slot 0. Each count moves once, since the exchange empties
- * it first. A kill between the exchange and the addition loses the count for threads only: the
- * total is in the region's counts by type.
+ * it first. If the thread is killed between the exchange and the addition, the count is missing
+ * among the threads' losses only. The region's counts by type still have it.
  */
 static void slot_inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 {
@@ -46,9 +46,9 @@ static void slot_inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 }
 
 /*
- * Uses the number of a new slot while there are any, since that keeps the counts of ended threads
- * apart. When there are none, reuses a slot of an ended thread. Also returns 0 if there is no
- * memory: losses are then counted in slot 0.
+ * Takes a new slot while there are unused numbers, so that the counts of ended threads stay
+ * separate. When no number is left, reuses the slot of an ended thread. Also returns 0 if there is
+ * no memory: losses are then counted in slot 0.
  */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread)
 {
@@ -57,7 +57,7 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 	while (used < rings->geometry.rings - 1) {
 		struct ptx_slot *slot = &rings->slot[used + 1];
 
-		/* The memory comes first, since a number cannot be returned. */
+		/* The memory of the slot comes first, since the number cannot be returned. */
 		if (!ptx_pool_entry(rings, PTX_TABLE_SLOTS, used + 1, PTX_RINGS_BASE, slot,
 				    sizeof *slot))
 			return 0;
@@ -73,7 +73,9 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 		uint32_t generation = (word >> 16) + 1;
 
 		if ((word & 0xffff) != PTX_SLOT_ENDED ||
-		    /* The exchange chooses one of several threads that want the slot. */
+		    /*
+		     * If several threads want the slot, the exchange succeeds for one of them only.
+		     */
 		    !atomic_compare_exchange_strong_explicit(&slot->word, &word,
 							     generation << 16 | PTX_SLOT_UNUSED,
 							     memory_order_acq_rel,
@@ -97,8 +99,8 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 }
 
 /*
- * A thread asks this before it continues to use its slot: another process may have ended it by
- * mistake or because its process id was reused.
+ * A thread asks this before it continues to use its slot: another process may have ended the slot,
+ * either by mistake or because the process id was reused.
  */
 bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot)
 {

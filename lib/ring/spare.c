@@ -4,9 +4,9 @@
  * 7 the argument.
  *
  * Each sum is a lower bound of the bytes that the stream holds: a chunk counts as empty if it gets
- * another owner, is not within reach, or has content that is not plausible. So an error only keeps
- * a chunk that could be overwritten, and the pool grows. No error gives up events that the size
- * promises.
+ * another owner during the search, if this process cannot access it, or if its content is not
+ * plausible. So an error can only keep a chunk that could be overwritten; the pool then grows
+ * instead. No error causes the loss of events that the size promises.
  *
  * Any process of the arena may write to the chunks. Offsets are limited by the room of the
  * chunk and by WALK, and the searches by the number of chunks.
@@ -31,14 +31,15 @@
 struct holding {
 	uint64_t from, period;   /* ticks */
 	uint64_t base;           /* from, or a later time that is known to be spare */
-	uint64_t bytes[PERIODS]; /* in chunks that were opened in this period behind base */
-	uint64_t rest;           /* younger than from, in chunks that were opened before */
+	uint64_t bytes[PERIODS]; /* in chunks that were opened in period i after base */
+	/* bytes of events younger than from, in chunks that were opened before from */
+	uint64_t rest;
 };
 
 /*
- * Returns the end of the first records that are not younger than time. PTX_NONE: the chunk begins
- * with WALK such records or more. The records may be overwritten during the walk, so sizes and
- * times may be any values. The caller discards the result if the chunk was reused.
+ * Returns the end of the first records that are not younger than time. Returns PTX_NONE if the
+ * chunk begins with WALK such records or more. The records may be overwritten during the walk, so
+ * sizes and times may be any values. The caller discards the result if the chunk was reused.
  */
 static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64_t time)
 {
@@ -57,10 +58,10 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 
 /*
  * Returns a lower bound for the computed sizes of the events in the chunk from offset `from` on. A
- * chunk may have one IDENT record without an event; the computed sizes of events include the other
- * IDENT records. The computed size of an event also includes an IDENT record that it did not need,
- * which matters for a whole chunk of small events. If the number of records is too large to be
- * true, only the bytes are used.
+ * chunk may have one IDENT record without an event, which is subtracted. The computed sizes of
+ * events include all other IDENT records. The computed size of an event also includes an IDENT
+ * record that it did not need, which matters for a whole chunk of small events. If the number of
+ * records is too large to be true, only the bytes are used.
  */
 static uint32_t computed_sizes(uint64_t head, uint32_t from)
 {
@@ -84,8 +85,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	uint64_t head, claimed, opened, period;
 	const struct ptx_chunk *chunk;
 	/*
-	 * The bytes [from, end) of the chunk count. older is the end of the records that are not
-	 * younger than holding->from.
+	 * The function adds the bytes [from, end) of the chunk. Up to the offset older, the records
+	 * are not younger than holding->from.
 	 */
 	uint32_t from, end, older = 0;
 
@@ -113,7 +114,10 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 		holding->rest += computed_sizes(head, from);
 		return;
 	}
-	/* In a repeated search, base is behind from. Chunks in between are known to be spare. */
+	/*
+	 * In a repeated search, base is later than holding->from. Chunks that were opened in
+	 * between are known to be spare.
+	 */
 	if (opened <= holding->base)
 		return;
 	period = (opened - holding->base - 1) / holding->period;
@@ -121,9 +125,9 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 }
 
 /*
- * Adds up all chunks. Moves base to the latest time, to the precision of periods, for which the
- * younger events fill the stream's capacity. Returns false if there is no such time. *total and
- * *held are the bytes younger than the old and the new base.
+ * Adds up all chunks. Moves base to the latest begin of a period for which the younger events still
+ * fill the stream's capacity. Returns false if there is no such time. *total becomes the bytes that
+ * are younger than the old base, and *held those that are younger than the new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)
@@ -146,8 +150,8 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 	if (found == PERIODS)
 		return false;
 	/*
-	 * Chunks that were opened in the periods from found on hold the capacity. Events up to base
-	 * are spare.
+	 * The chunks that were opened in period `found` or later hold the capacity. So the events
+	 * up to the new base are spare.
 	 */
 	holding->base += found * holding->period;
 	return true;
@@ -164,7 +168,8 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 	const uint64_t capacity = rings->geometry.capacity;
 	/*
 	 * The sum includes the event that would be lost first. It excludes the event that the
-	 * writer is about to record: the writer may be killed before, and others use the result.
+	 * writer is about to record: the writer may be killed before it records the event, and
+	 * other writers use the result.
 	 */
 	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
 	uint64_t now = ptx_clock_now(), total, held, ignored;
@@ -188,22 +193,22 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 			break;
 	}
 	/*
-	 * If there is no later time, the pool grows, since a search should serve many changes of
-	 * chunks.
+	 * If base has not moved, the result would serve only one change of chunks. In a large pool
+	 * a search costs too much for that, so the pool grows instead.
 	 */
 	if (holding.base == time && chunks > FEW_CHUNKS)
 		return false;
 	/*
-	 * Relaxed: the time gives access to nothing. take_if_spare() compares it with chunks that
-	 * it loads.
+	 * The store may be relaxed, because no other data depends on the time. take_if_spare() only
+	 * compares it with the times of chunks, which it loads itself.
 	 */
 	ptx_raise(&rings->region->spare, holding.base, memory_order_relaxed);
 	return true;
 }
 
 /*
- * Overwrites the chunk if all its events are spare. If last is of an earlier or later use of the
- * chunk, ptx_overwrite() fails, because the generation of the word has changed.
+ * Overwrites the chunk if all its events are spare. If `last` belongs to an earlier or later use of
+ * the chunk, ptx_overwrite() fails, because the generation of the word has changed.
  */
 static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {

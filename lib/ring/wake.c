@@ -16,8 +16,8 @@
 #define WAKING 1u
 
 /*
- * Any number of writers call this at the same time, in handlers too. It makes one system call,
- * which does not block, and none if no reader sleeps.
+ * Any number of writers may call this function at the same time, also in handlers. It makes one
+ * system call, which does not block. If no reader sleeps, it makes none.
  */
 void ptx_ring_wake(struct ptx_region *region)
 {
@@ -35,8 +35,9 @@ void ptx_ring_wake(struct ptx_region *region)
 						    memory_order_acq_rel, memory_order_relaxed))
 		ticket |= WAKING;
 	/*
-	 * If the ticket is another one by now, the writer that made it odd is about to wake, or its
-	 * reader checks again by itself.
+	 * If the word has another ticket by now and that is even, this writer need not wake: the
+	 * writer that made the former ticket odd wakes its readers, or the reader of the new ticket
+	 * checks again before it sleeps.
 	 */
 	if (!(ticket & WAKING))
 		return;

@@ -22,8 +22,8 @@ enum ptx_state {
 	 */
 	PTX_FULL,
 	/*
-	 * FULL and then stopped by a call: no event is counted, and the stream does not run again
-	 * by itself
+	 * the stream was FULL and was then stopped by a call: events do not count as lost any more,
+	 * and the stream does not run again by itself
 	 */
 	PTX_HELD,
 	PTX_GONE

@@ -3,8 +3,8 @@
  * posixtrace.c - the part of the module posixtrace of Node.js that is in C, by Node-API. index.js
  * has the classes that programs use.
  *
- * Objects of the library are held by externals, which the garbage collector frees. A call that
- * fails throws an Error with the error number as errno.
+ * JavaScript holds an object of the library in an external, which the garbage collector frees. A
+ * call that fails throws an Error with the error number as errno.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -52,7 +52,7 @@ static bool argument_of(const struct posix_trace_field_np *field, PyObject *valu
 {
 	memset(arg, 0, sizeof(*arg));
 	arg->type = field->type;
-	/* The elements of an array, as bytes. */
+	/* The elements of an array are given as bytes. */
 	if (field->is_array || (field->room && field->type == POSIX_TRACE_TYPE_BYTES_NP)) {
 		const size_t size = (size_t)field->size * field->count;
 
@@ -107,7 +107,7 @@ static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf
 	for (size_t i = 0; i < nargs; i++)
 		if (!argument_of(&event->schema.field[i], args[i], &arg[i]))
 			return NULL;
-	/* Fields by name, which follow those by position in any order. */
+	/* Arguments with a name follow those without, in any order. */
 	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
 		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
 		size_t field = nargs;

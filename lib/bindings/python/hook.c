@@ -3,7 +3,10 @@
 #include "bindings/python/module.h"
 
 static trace_event_id_t call_begin, call_end;
-/* Begins without an end. A function that was running when the hook was set has no begin. */
+/*
+ * The number of begins whose end has not been recorded yet. If a function was running when the hook
+ * was set, it has no begin.
+ */
 static __thread unsigned depth;
 
 static bool open_calls(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.h - what the files of the Python module share. The part of posixtrace in C is what runs
- * for each event; posixtrace.py has the documentation of the classes and the rest.
+ * module.h - what the files of the Python module share. The C files have the code that runs for
+ * each event. posixtrace.py has the rest, and the documentation of the classes.
  *
- * Errors   a call that fails raises OSError with the error number, or TypeError. Nothing is raised
- *          while the process is not traced, because the arguments are not looked at.
+ * Errors a call that fails raises OSError with the error number, or TypeError. While the process is
+ *          not traced, no exception is raised, because the arguments are not examined.
  * Threads  functions that wait release the interpreter's lock. All others hold it.
  */
 #ifndef PTX_BINDINGS_PYTHON_MODULE_H
@@ -23,7 +23,10 @@
 /* event.c, span.c and reader.c. PyInit__posixtrace() makes them ready. */
 extern PyTypeObject ptx_event_type, ptx_span_type, ptx_traced_type, ptx_log_type, ptx_stream_type;
 
-/* The events that are read are of this type. reader.c; returns false with an exception. */
+/*
+ * The type of the events that a program reads (reader.c). ptx_record_ready() returns false with an
+ * exception.
+ */
 extern PyTypeObject ptx_record_type;
 bool ptx_record_ready(void);
 

@@ -8,7 +8,7 @@
 
 /* An event type as a reader has found it in its stream or log. */
 struct type {
-	PyObject *name;                       /* NULL: not looked up */
+	PyObject *name;                       /* NULL: not looked up yet */
 	struct posix_trace_schema_np *schema; /* NULL: none */
 };
 
@@ -40,7 +40,7 @@ static PyStructSequence_Desc record_desc = {
 
 PyTypeObject ptx_record_type;
 
-/* An interpreter may load the module several times; the type is made once. */
+/* An interpreter may load the module several times, but the type is made only once. */
 bool ptx_record_ready(void)
 {
 	return ptx_record_type.tp_name ||

@@ -51,7 +51,7 @@ static PyObject *span_enter(PyObject *self, PyObject *none)
 	return self;
 }
 
-/* Exceptions go on. */
+/* An exception in the span is passed on to the program. */
 static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)args;
@@ -99,7 +99,7 @@ static void traced_dealloc(PyObject *self)
 	Py_TYPE(self)->tp_free(self);
 }
 
-/* A method of an object. */
+/* Binds a traced function to an object, as for a method. */
 static PyObject *traced_get(PyObject *self, PyObject *object, PyObject *type)
 {
 	(void)type;
