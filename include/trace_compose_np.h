@@ -7,7 +7,7 @@
  *
  * Threads  one thread at a time uses a composer; different composers do not depend on each other.
  * Signals  no function is async-signal-safe. Functions write to the file and wait for it.
- * Errors a function of type int returns 0 or the error number, and leaves errno as it was. Every
+ * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. Every
  *          function returns EINVAL also if a pointer is null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
@@ -93,8 +93,8 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
 /*
  * Adds events that are missing in the log to its ledger.
  *
- * cause POSIX_TRACE_LOST_*_NP; or POSIX_TRACE_UNATTRIBUTED_NP for events that were called and are
- *           in no other column; event_id and thread are then not used
+ * cause     POSIX_TRACE_LOST_*_NP; or POSIX_TRACE_UNATTRIBUTED_NP for events that were called and
+ *           are in no other column; event_id and thread are then not used
  * event_id  their type; 0: not known
  * thread    their thread; null: not known
  *

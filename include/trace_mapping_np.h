@@ -5,8 +5,9 @@
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.
- * Errors a function returns 0 or the error number, and leaves errno as it was. Functions that read
- *          return EINVAL if trid is not an opened log of this process, or if a pointer is null.
+ * Errors   a function returns 0 or the error number, and leaves errno as it was. Functions that
+ *          read return EINVAL if trid is not an opened log of this process, or if a pointer is
+ *          null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_mapping_getnext_np(3).

@@ -5,7 +5,7 @@
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  posix_trace_object_np() and posix_trace_object_kind_name_np() are async-signal-safe.
- * Errors a function of type int returns 0 or the error number, and leaves errno as it was.
+ * Errors   a function of type int returns 0 or the error number, and leaves errno as it was.
  *          Functions that read return EINVAL if trid is not a stream of this process, or if a
  *          pointer is null.
  * Growth   structures grow at their end: trace_sized_np(3).

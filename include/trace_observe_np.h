@@ -71,13 +71,13 @@ struct posix_trace_stream_np {
  * Calls visit with arg for each stream of a process, including those that it inherited.
  *
  * pid  0                             the calling process
- *      POSIX_TRACE_EVERY_PROCESS_NP all processes that the caller may observe
- *      POSIX_TRACE_THIS_PROCESS_NP the calling process, without a search of all processes for the
+ *      POSIX_TRACE_EVERY_PROCESS_NP  all processes that the caller may look at
+ *      POSIX_TRACE_THIS_PROCESS_NP   the calling process, without a search of all processes for the
  *                                    other members of its streams; the process of an inherited
  *                                    stream then seems to have ended
  *
- * ESRCH: there is no such process. EPERM: the caller may not read its files in /proc. ENOTSUP:
- * /proc is not usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
+ * ESRCH: no such process. EPERM: the caller may not look at its files. ENOTSUP: /proc is not
+ * usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_observe_sized_np(
 	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,

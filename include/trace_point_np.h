@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_point_np.h - trace points in one line, trace points beyond posix_trace_event(), and
- * programs that limit their system calls. Included by <trace_np.h>.
+ * programs that give up system calls. Included by <trace_np.h>.
  *
  *	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, sock), (str, peer, name), (level, 4));
  *	POSIX_TRACE_SCOPE_NP(request, (u64, id, id));
@@ -10,9 +10,9 @@
  * A program may define macros before the first include of this header or of <trace_np.h>:
  *
  *	POSIX_TRACE_WEAK_NP  The program runs also where the library is not installed, and is linked
- *	                     without it. The first use searches for a library that was preloaded or
- *	                     linked. If there is none, all lines are off.
- *	POSIX_TRACE_SDT_NP Each line is also a USDT probe of the provider posixtrace. This
+ *	                     without it. The first use looks for a library that was preloaded or
+ *	                     linked. Without one, all lines are off.
+ *	POSIX_TRACE_SDT_NP   Each line is a USDT probe as well, of the provider posixtrace. This
  *	                     needs <sys/sdt.h>. The values are evaluated in each pass.
  *
  * Threads  everything may be used from any thread at the same time.
@@ -108,14 +108,14 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
  * PROCESS  The library acquires everything that it needs now. After that, recording an event makes
  *          no system call in this process and in children that it forks. An event that would need
  *          one is counted as lost.
- * ALL The same as PROCESS; the library also ends its own threads, for a limit that applies to all
+ * ALL      As PROCESS, and the library ends its own threads, for a limit that applies to all
  *          threads. The guardian completes the logs of the process's streams when it ends.
- * THREAD From now on, the calling thread records no events and reads no clock for them. The library
+ * THREAD   The calling thread records no more events and reads no clock for them. The library
  *          counts these events as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP.
  * NOT      The calling thread records events again after THREAD.
  *
- * Returns 0, or EINVAL for any other value. THREAD and NOT are async-signal-safe, the other two are
- * not.
+ * Returns 0, or EINVAL: another value. THREAD and NOT are async-signal-safe, the other two
+ * are not.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
@@ -174,8 +174,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
 
 /*
- * Traces one event: EVENT(NAME, WORD...), a statement with at most 32 words. NAME is not quoted; it
- * may have dots. A word is one of:
+ * Traces one event: EVENT(NAME, WORD...), at most 32 words. A statement. NAME is not quoted; it may
+ * have dots. A word is one of:
  *
  *	(TYPE, FIELD, VALUE)            TYPE of constant size in <trace_schema_np.h>, str or ptr
  *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values; "|1=a,2=b": of bits
@@ -183,8 +183,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  *	(array, TYPE, N, FIELD, POINTER)  TYPE[N] in the schema
  *	(level, N)                      1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	(begin, SPAN), (end, SPAN)      the event begins or ends a span
- *	(key, FIELD...) fields before this word that pair begins with ends (counter, FIELD...)
- *	fields before this word with values over time; at most 4
+ *	(key, FIELD...)                 fields before it, which pair begins with ends
+ *	(counter, FIELD...)             fields before it with values over time; at most 4
  *
  * The compiler rejects a value of another kind than its field. A value may have a side effect: it
  * is evaluated once, or not at all while the process is not traced. A value with a comma outside

@@ -9,7 +9,7 @@
  * Threads  every function may be called from any thread at the same time. Two threads that read one
  *          log get different events, but must not use an event's data after the other's call.
  * Signals  no function is async-signal-safe.
- * Errors a function returns 0 or the error number, and leaves errno as it was. Every function
+ * Errors   a function returns 0 or the error number, and leaves errno as it was. Every function
  *          returns EINVAL also if trid is not an opened log of this process, or if a pointer is
  *          null.
  * Growth   structures grow at their end: trace_sized_np(3).

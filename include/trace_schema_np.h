@@ -18,15 +18,14 @@
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
  *	@span SPAN                  the event is a span of time with that name: it ends at the time
  *	                            of the event, and its duration is the first field of type ns.
- *	                            If SPAN is the name of a field of type ptr, the field has the
- *	                            address of a function, and the span is a call of this function.
- *	                            A field with the name depth has the number of calls that enclose
- *	                            the call
+ *	                            If SPAN is the name of a field of type ptr, that is the address
+ *	                            of a function, and the span is a call of it; a field depth has
+ *	                            the number of calls in which it is
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
  *	@counter NAME[,NAME]        fields with values over time, such as the length of a queue
- *	@format "TEXT" the message of an event: a format of printf(), to which the fields are passed
- *	                            in their order; \" \\ \n \xHH are escapes
+ *	@format "TEXT"              the message that an event says: a format of printf(), to which
+ *	                            the fields are passed in their order; \" \\ \n \xHH are escapes
  *
  * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; o8 o16 o32 o64,
  * printed in octal; f32 f64; bool (1 byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which
@@ -38,7 +37,7 @@
  * shorter; bytes[N] is N bytes.
  *
  * Data that is shorter than its schema lacks the last fields. Data that is longer has bytes without
- * a description. Neither case is an error.
+ * a description. Neither is an error.
  *
  * Threads  every function may be called from any thread at the same time, with different objects of
  *          the caller.

@@ -80,7 +80,7 @@ int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
  * whether the filter has event types without a level. If an event type is described later, its
  * level has the same effect.
  *
- * max_level 1 (critical) to 5 (verbose); 0 admits all event types with a level, and later
+ * max_level  1 (critical) to 5 (verbose); 0 admits all event types with a level, and later
  *            descriptions no longer change the filter. posix_trace_set_filter() with
  *            POSIX_TRACE_SET_EVENTSET also ends their effect
  *
@@ -100,8 +100,7 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  * Changes the filter of an active stream as posix_trace_set_filter() does, with the set of event
  * types that a list selects. The filter has the event types that are not recorded.
  *
- * list items with commas between them, read from left to right; for each event type, the last item
- * that matches decides
+ * list  items with commas between them, read from left to right; the last one that matches decides
  *         PATTERN  selects event types by name; wildcards of fnmatch()
  *         @N       selects event types with a level of N or greater, 1 to 5 (@level of the schema)
  *         !ITEM    removes the types that ITEM selects
@@ -110,8 +109,8 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  * The names of system event types count too. Event types without a name now are not selected: see
  * posix_trace_trid_eventid_open().
  *
- * EINVAL: trid is not an active stream of this process, list is null, an item of list is empty, too
- * long or not a valid level, or how is not valid.
+ * EINVAL: trid is not an active stream of this process, list is null or has an item that is empty,
+ * too long or a bad level, or how is not valid.
  */
 int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 

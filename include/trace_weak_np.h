@@ -8,8 +8,8 @@
  * would not be enough: if a program has a constant address (-no-pie), the linker binds the symbol
  * when the program is built, and the program never finds a preloaded library.
  *
- * Threads all threads may reach the first line at the same time, because they store equal values.
- * Signals the first line of a source file is not async-signal-safe, because dlsym() is not.
+ * Threads  all threads may reach the first line at the same time, because they store equal values.
+ * Signals  the first line of a source file is not async-signal-safe, because dlsym() is not.
  */
 #ifndef _TRACE_WEAK_NP_H
 #define _TRACE_WEAK_NP_H

@@ -10,8 +10,8 @@
  * arena/DESIGN has the protocol.
  *
  * Threads   any thread may call, unless a function says otherwise; shared words are atomic.
- * Errors an error number; errno is unchanged. Hostile every process of the arena can write to all
- * of it. Values from it are bounds-checked.
+ * Errors    an error number; errno is unchanged.
+ * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H

@@ -243,9 +243,9 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 }
 
 /*
- * mlockall(MCL_FUTURE) of the program would make the whole mapping present, but not a mapping
- * without access. Such a mapping stays absent even when it gets access, if it was unlocked before.
- * So the far part is mapped without access, unlocked, and then made accessible.
+ * If the program has called mlockall(MCL_FUTURE), the kernel makes each new mapping present as a
+ * whole, except a mapping without access. If such a mapping is unlocked before it gets access, it
+ * stays absent. So the far part is mapped without access, unlocked, and then made accessible.
  *
  * Core dumps omit the far part, because they would have zeros in place of its holes.
  */

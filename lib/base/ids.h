@@ -14,7 +14,7 @@
  *
  * Threads   all threads may call it concurrently.
  * Signals   async-signal-safe: the mutex is not shared.
- * Errors the result is 0 if the C library does not show the id.
+ * Errors    the result is 0 if the C library does not show the id.
  */
 #ifndef PTX_BASE_IDS_H
 #define PTX_BASE_IDS_H

@@ -9,7 +9,7 @@
  *
  * Threads   any thread may set the flag. It is never cleared, because a filter cannot be removed.
  * Signals   async-signal-safe.
- * Fork a child inherits both the filter and the flag.
+ * Fork      a child inherits both the filter and the flag.
  */
 #ifndef PTX_BASE_QUIET_H
 #define PTX_BASE_QUIET_H

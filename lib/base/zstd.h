@@ -8,7 +8,7 @@
  *
  * Threads   ptx_zstd_load() may run concurrently. A context belongs to one caller at a time.
  * Signals   not async-signal-safe: the functions allocate memory.
- * Errors errno is unchanged.
+ * Errors    errno is unchanged.
  */
 #ifndef PTX_BASE_ZSTD_H
 #define PTX_BASE_ZSTD_H

@@ -7,7 +7,7 @@
  * causes an error and no signal. Memory is bounded by the largest block, not by the log's size.
  *
  * Owner     one caller at a time; the functions do not lock. Different cursors are independent.
- * Errors 0 or an error number; errno is unchanged.
+ * Errors    0 or an error number; errno is unchanged.
  */
 #ifndef PTX_CURSOR_STORED_H
 #define PTX_CURSOR_STORED_H

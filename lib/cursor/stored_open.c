@@ -4,7 +4,8 @@
  * complete or being written, and reads its description.
  *
  * This file implements R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8. The usual
- * log is complete: then only its header, its tail and, in slots, its INDEX blocks are read.
+ * log is complete: then only its header, its tail and, if the log has slots, its INDEX blocks are
+ * read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +92,8 @@ static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
  * For a LOOP log, makes the list of slots from all INDEX blocks. *good remains true if all of them
  * are valid and no place is in front of the slots. time_max of a slot becomes time_top of its
  * place. Seeks rely on time_top, because it never decreases. A hostile TOP may name one INDEX block
- * many times; the list is then bounded by the size of TOP times 1024 places, and memory.
+ * many times; the list then has at most 1024 places for each entry of TOP. Without memory for them
+ * the result is ENOMEM.
  */
 static int take_slots(struct ptx_stored *stored, bool *good)
 {
@@ -160,7 +162,8 @@ static bool number_slots(struct ptx_stored *stored)
 
 /*
  * Reads the lists of the tail, each directly behind the previous one (3.9). Without them the log is
- * complete nevertheless: types then have no schema, and ptx_check_log() reports the damage. ENOMEM.
+ * complete nevertheless: types then have no schema, and ptx_check_log() reports the damage. Returns
+ * 0 or ENOMEM.
  */
 static int take_said(struct ptx_stored *stored, uint64_t offset)
 {
@@ -441,8 +444,8 @@ static int stored_open_examine(struct ptx_stored *stored)
 }
 
 /*
- * The descriptor is duplicated first, so that the identity of the file is that of the log until
- * close. Each label undoes one step. errno is unchanged.
+ * The descriptor is duplicated first, so that the file stays open even if the program closes its
+ * descriptor. Each label undoes one step. errno is unchanged.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 {

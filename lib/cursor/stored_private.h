@@ -14,7 +14,7 @@
 #include "log/read_beside.h"
 #include "log/read_scan.h"
 
-/* One of the blocks of a LOOP log that count, that is, belong to the log. */
+/* A block of a LOOP log that counts: it belongs to the log. */
 struct ptx_stored_slot {
 	uint64_t offset;
 	uint64_t number;
@@ -42,8 +42,8 @@ struct ptx_stored {
 	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
 	/*
-	 * NULL, or the reason why the header is damaged; its possible values are used all
-	 * the same
+	 * NULL, or the reason why the header is damaged; those values of the header that are
+	 * possible are used all the same
 	 */
 	const char *header_damage;
 

@@ -23,8 +23,8 @@
 #include "drain/synthetic.h"
 
 /*
- * the most rounds of find_next() in which the cut may have risen; for each a writer must overwrite
- * a chunk
+ * how many rounds find_next() repeats at most because the cut has risen; each rise needs a writer
+ * that overwrites a chunk
  */
 #define CUTS_MOST 1000
 
@@ -133,7 +133,8 @@ static bool find_next(struct ptx_drain *drain)
 			return true;
 		/*
 		 * After RESUME the survivor must follow: the first event that was not lost. It is
-		 * in a private buffer, so no cut is applied that could drop it.
+		 * in a private buffer and stays valid there, so the cut, which could drop it, is
+		 * not applied.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
@@ -236,8 +237,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 
 /*
  * Delivers events up to the clock reading of the last pass and no further: an event that was
- * stamped later may be incomplete even in a ring whose writer runs. After a success the watermark
- * stays raised, and older events that appear afterwards are LATE.
+ * stamped later may still be incomplete, even if its writer is not suspended. After a success the
+ * watermark stays raised, and older events that appear afterwards are LATE.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
 {

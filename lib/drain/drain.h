@@ -9,10 +9,9 @@
  * Members   events that were stamped while the stream was running. The moments at which the stream
  *           started, stopped or became full are marks in the same order as the events. So these
  *           moments are exact, and the drain need not wait for writers.
- * Loss the events that writers of a LOOP stream overwrote are a gap: OVERFLOW and RESUME are
- * delivered in its
- *           place. All events up to the cut are dropped, so that no event is missing among those
- *           after the cut.
+ * Loss      the events that writers of a LOOP stream overwrote are a gap: OVERFLOW and RESUME are
+ *           delivered in its place. All events up to the cut are dropped, so that no event is
+ *           missing among those after the cut.
  * Account   every event ends in one column of the ledger.
  *
  * Owner     the stream; every call is made with the stream's lock held.
@@ -118,14 +117,14 @@ struct ptx_drain {
 	uint32_t sources;
 	uint32_t heap_count;
 	uint32_t room;              /* number of sources for which both arrays have memory */
-	/* array of room pointers; those from index sources on are NULL */
+	/* array of `room` pointers; those from index `sources` on are NULL */
 	struct ptx_source **source;
 	/* the indices of the sources that have a record at hand, smallest key first */
 	uint32_t *heap;
 	uint64_t watermark;
 	/* the clock reading of the last pass, from which the watermark was computed */
 	uint64_t now;
-	/* the writers that the last pass saw inside their windows publish nothing that is older */
+	/* the writers that the last pass saw inside their windows publish nothing older than it */
 	uint64_t certain;
 	/*
 	 * how many more times the reader may claim from rings until the next pass; enough for any

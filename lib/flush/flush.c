@@ -185,8 +185,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	int err, lacking;
 
 	/*
-	 * No lock of the stream is held here, since the dynamic linker has a lock
-	 * (modules/mapped.h).
+	 * No lock of the stream is held here, since ptx_mapped_look() may take the dynamic linker's
+	 * lock (modules/mapped.h).
 	 */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
 	/* The turn is taken before the stream's lock. */
@@ -347,7 +347,8 @@ int ptx_flush_clear(struct ptx_flush *flush)
 
 	/*
 	 * This checkpoint is for a process that finds the log empty and continues the stream. The
-	 * other checkpoint is for a process that finds the log with its events.
+	 * region also keeps the checkpoint before it, for a process that finds the log with its
+	 * events.
 	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);

@@ -8,7 +8,7 @@
  *
  * Threads   ptx_flush_run(), _stop() and _status() from any thread. The flusher has all signals
  *           blocked.
- * Signals SIGXFSZ and SIGPIPE that a write raises are removed before ptx_flush_run() returns.
+ * Signals   SIGXFSZ and SIGPIPE that a write raises are removed before ptx_flush_run() returns.
  */
 #ifndef PTX_FLUSH_FLUSH_H
 #define PTX_FLUSH_FLUSH_H

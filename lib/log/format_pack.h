@@ -8,7 +8,7 @@
  * writer's time is spent for the pages of the file. So packing makes the writer faster, although
  * the writer computes more.
  *
- * Owner all memory is the caller's. The functions have no state, so any thread may call them.
+ * Owner     all memory is the caller's. The functions have no state, so any thread may call them.
  */
 #ifndef PTX_LOG_FORMAT_PACK_H
 #define PTX_LOG_FORMAT_PACK_H

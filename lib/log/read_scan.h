@@ -8,7 +8,7 @@
  * before. With a copy, a change can only make a block invalid.
  *
  * Owner     one caller at a time. Pointers into a window are valid until the next call with it.
- * Errors a verdict and a reason as an English text; errno is unchanged.
+ * Errors    a verdict and a reason as an English text; errno is unchanged.
  */
 #ifndef PTX_LOG_READ_SCAN_H
 #define PTX_LOG_READ_SCAN_H

@@ -2,8 +2,8 @@
 /*
  * log/write_encode.h - converts memory to the bytes of FORMAT, without any I/O.
  *
- * Owner all memory is the caller's. The functions have no state, so any thread may call them.
- * Errors none.
+ * Owner     all memory is the caller's. The functions have no state, so any thread may call them.
+ * Errors    none.
  */
 #ifndef PTX_LOG_WRITE_ENCODE_H
 #define PTX_LOG_WRITE_ENCODE_H

@@ -111,8 +111,9 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 }
 
 /*
- * log_size is compared with the limits first, so that an impossible attribute gives EINVAL without
- * memory. All pointers are zero at first, which lets ptx_log_free() undo a part.
+ * log_size is compared with the limits first, so that an impossible attribute gives EINVAL before
+ * any memory is allocated. All pointers are NULL at first, so that ptx_log_free() can also free a
+ * log of which only a part was allocated.
  */
 int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *origin,
 		struct ptx_log **result)
@@ -136,8 +137,9 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	log->names.name = calloc(PTX_TYPE_MAX, sizeof(*log->names.name));
 	log->index.place = calloc(PTX_LOG_INDEX_BLOCKS, sizeof(*log->index.place));
 	/*
-	 * Slots have fixed sizes, so nothing would be saved there. Without libzstd the log is not
-	 * compressed; posix_trace_attr_setlogcompression_np() has reported that.
+	 * A LOOP log is not compressed: its slots have fixed sizes, so nothing would be saved.
+	 * Without libzstd the log is not compressed either;
+	 * posix_trace_attr_setlogcompression_np() has reported that.
 	 */
 	if (log->policy != POSIX_TRACE_LOOP && facts->attr.log_compression &&
 	    ptx_attr_is_level(facts->attr.log_compression))

@@ -8,7 +8,7 @@
  * This number differs from the process's id if /proc belongs to another name space of process
  * ids.
  *
- * Threads all. They share the arenas that are in use. If an arena's file had a second descriptor,
+ * Threads   all. They share the arenas that are in use. If an arena's file had a second descriptor,
  *           closing it would release every lock that this process has on the file.
  */
 #ifndef PTX_MEET_FIND_H

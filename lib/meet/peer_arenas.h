@@ -7,8 +7,8 @@
  * first opened with O_PATH, to find out to which file it leads. Such a descriptor does not affect
  * locks.
  *
- * Threads all; an arena that is found between lock and unlock remains open after the unlock only if
- *           the caller has increased its `users`.
+ * Threads   all; an arena that is found between lock and unlock remains open after the unlock only
+ *           if the caller has increased its `users`.
  */
 #ifndef PTX_MEET_PEER_ARENAS_H
 #define PTX_MEET_PEER_ARENAS_H

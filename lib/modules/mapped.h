@@ -14,7 +14,7 @@
  * Owner     a flush. One look at a time; a second caller returns at once.
  * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
  *           linker has a lock of its own. ptx_mapped_give() with the stream's lock.
- * Errors none: mappings that cannot be found are missing in the log. errno is unchanged.
+ * Errors    none: mappings that cannot be found are missing in the log. errno is unchanged.
  */
 #ifndef PTX_MODULES_MAPPED_H
 #define PTX_MODULES_MAPPED_H

@@ -98,10 +98,10 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 }
 
 /*
- * Returns a time before which the ring's writer can publish nothing. If the writer is outside of a
- * trace point, the result is `now`. Otherwise it is the time of the writer's last record, because
- * the times of one writer do not decrease. The window of a chunk is not less than its head while
- * the writer is inside (ring/ring.h).
+ * Returns a time such that the ring's writer publishes no further event that is older. If the
+ * writer is outside of a trace point, the result is `now`. Otherwise it is the time of the writer's
+ * last record, because the times of one writer do not decrease. The window of a chunk is not less
+ * than its head while the writer is inside (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -180,7 +180,7 @@ static int look_at_writers(struct ptx_taking *taking)
 }
 
 /*
- * Finds a moment up to which all events can be copied; the argument is that of drain/pass.c. A
+ * Finds a moment up to which all events can be copied; the reasoning is that of drain/pass.c. A
  * writer that is about to publish holds the moment back, and the copy waits for it. The wait is
  * bounded, because that writer may be stopped in its trace point. The copy may then lack its event
  * although the event is older than the moment.
@@ -270,7 +270,10 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
 }
 
-/* Copies the claimed words before the words, as a reader changes them before it frees a chunk. */
+/*
+ * Copies the claimed words first and then the words, because a reader changes the claimed word of a
+ * chunk before it frees the chunk.
+ */
 static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t *claimed)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
@@ -310,8 +313,8 @@ static bool copy_chunks(struct ptx_taking *taking)
 }
 
 /*
- * Copies the counts of skipped events, if the region says that it has some. A flag in a damaged
- * image may be wrong: without the rows, the copy has no skipped events and is not exact.
+ * Copies the counts of skipped events, if the region says that it has some. In a damaged image this
+ * may be wrong. If the counts cannot be copied, the copy has no skipped events and is not exact.
  */
 static bool copy_skips(struct ptx_taking *taking)
 {

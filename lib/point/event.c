@@ -6,11 +6,11 @@
  * other threads store into, and leaves a consistent stream if it never returns. Its steps:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
- * 	compare one word, to see whether the thread's lanes are still valid; test whether
- * 	the type is enabled; write the record behind the head; announce that the clock is
- * 	about to be read (the window); read the clock, once for all streams; check that this
- * 	is still the same process, then publish by one release store per stream; release the
- * 	level.
+ * 	compare one word: is this thread's knowledge of the streams still true; is the type enabled;
+ * 	write the record behind the head; announce that the clock is about to be read (the window);
+ * 	read the clock, once for all streams;
+ * 	check that this is still the same process, then publish by one release store per stream;
+ * 	release the level.
  *
  * Reading the clock takes most of the time, and the processor executes the instructions before it
  * in parallel, if they are few. This file therefore has the usual case only. record.c has all
@@ -21,8 +21,8 @@
  *                    point loads the control page's word again after the claim, and the thread that
  *                    detaches the stream passes a barrier between changing the word and looking for
  *                    claims.
- * Window and clock A fence for the compiler keeps the reading of the clock behind the window's
- *                    store. The processor needs no fence: (K) and (L) in ring.h.
+ * Window and clock   Only the compiler is kept from moving the reading of the clock before the
+ *                    window's store: (K) and (L) in ring.h.
  * Child              A handler may fork between any two instructions. The kernel zeroes the thread
  *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
  *                    its claim gone and publishes nothing into its parent's stream.

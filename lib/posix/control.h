@@ -3,8 +3,8 @@
  * posix/control.h - the controller as a writer of its own stream: START, STOP, FILTER, and user
  * events (posix_trace_trid_event_np()).
  *
- * Threads the caller holds the stream's lock, except for ptx_control_filter(). Errors 0 or an error
- * number; errno may change, the public functions restore it.
+ * Threads   the caller holds the stream's lock, except for ptx_control_filter().
+ * Errors    0 or an error number; errno may change, the public functions restore it.
  */
 #ifndef PTX_POSIX_CONTROL_H
 #define PTX_POSIX_CONTROL_H

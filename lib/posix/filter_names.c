@@ -6,7 +6,7 @@
  * list is short, and a stream has at most 1023 types. So the functions parse the list anew for each
  * type.
  *
- * Threads the caller holds the lock of the stream. After an error the filter is unchanged.
+ * Threads  the caller holds the lock of the stream. After an error the filter is unchanged.
  */
 #include <fnmatch.h>
 #include <string.h>

@@ -63,8 +63,8 @@ ptx_inline void set_time(struct timespec *stamp, int64_t ns)
 }
 
 /*
- * Stores the facts of an event for the program. truncation is TRUNCATED_READ if the program gets
- * not all data, which replaces TRUNCATED_RECORD (TRUNC-02, TRUNC-03).
+ * Stores the facts of an event for the program. If the program does not get all data, the status
+ * is TRUNCATED_READ, even if the record itself was truncated (TRUNC-02, TRUNC-03).
  */
 ptx_inline void set_info(struct posix_trace_event_info *event, const struct ptx_drain_event *from,
 			 bool is_cut)

@@ -5,8 +5,8 @@
  *
  * Lock      lock serializes the calls of the controller and the reader. It is not held during I/O
  *           on a log that is written, nor while a reader sleeps. Trace points never acquire it.
- * Life a call finds the stream through the registry; the stream is freed when no call uses it
- * (registry.h).
+ * Life      a call finds the stream through the registry; the stream is freed when no call uses it
+ *           (registry.h).
  */
 #ifndef PTX_POSIX_STREAM_H
 #define PTX_POSIX_STREAM_H

@@ -7,7 +7,7 @@
  * programs that do not use this library and may start one that does. All these processes hold the
  * arena open, and so do other controllers.
  *
- * Threads the caller holds the lock of the stream. If the search fails, the state is unknown.
+ * Threads  the caller holds the lock of the stream. If the search fails, the state is unknown.
  */
 #include <unistd.h>
 

@@ -6,8 +6,9 @@
  * its file without an event of this family, and the folders that glob() and ftw() read have no
  * events of their own.
  *
- * A path is recorded as the program gave it. It is relative to the folder of the event, or to the
- * current folder, which file.chdir changes. Resolving the path would need system calls.
+ * A path is recorded as the program gave it. A relative path begins at the folder whose descriptor
+ * the event has, or at the current folder, which file.chdir changes. Resolving the path would need
+ * system calls.
  *
  * Functions that differ only in the form of their arguments have one event type, so that a reader
  * finds all uses of a file without knowing the forms. The fields of the type are those of the most

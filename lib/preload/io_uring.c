@@ -7,9 +7,9 @@
  * io.uring_submit for each. After the call, each wrapper reads the answers that have arrived since
  * the last call of a wrapper, and records io.uring_complete for each. The program may already have
  * consumed some of the answers by inline functions. Such answers remain in the ring until the
- * kernel overwrites them. The event io.uring has the number of overwritten answers as `unseen`. So
- * the event of an answer has the time of the next call of liburing, and not the time of the
- * completion.
+ * kernel overwrites them. The event io.uring has the number of overwritten answers as `unseen`.
+ * Since a wrapper reads the answers, the event of an answer has the time of the next call of
+ * liburing, and not the time of the completion.
  *
  * Rings that a program uses by its own system calls are not seen.
  *
@@ -225,7 +225,7 @@ static void *behind_object(const void *address, const char *name)
 /*
  * A function of a liburing that is not visible to this library. The functions of liburing call each
  * other by jumps, so the caller of the second function seems to be the wrapper of the first. The
- * second function is then looked up through this function's object.
+ * second function is then looked up through the object of the function that is stored here.
  */
 static _Atomic(void *) hidden;
 
@@ -305,7 +305,7 @@ static int place_of(const struct io_uring *of)
 	const unsigned *ring = of->completions.kernel.tail;
 
 	for (int i = 0; i < RINGS; i++) {
-		/* The acquire pairs with the exchange of the thread that entered the ring. */
+		/* The acquire pairs with the exchange by which a thread stored the ring here. */
 		const unsigned *there = atomic_load_explicit(&rings[i].ring, memory_order_acquire);
 
 		if (there == ring)
@@ -421,7 +421,7 @@ static void put_answers(const struct io_uring *ring, struct counts *counts, cons
 
 /* A call in progress, for the events around it. */
 struct uring_call {
-	uint64_t began; /* shim_now(), behind the events of requests */
+	uint64_t began; /* shim_now(), read after the events of the requests were recorded */
 	struct counts counts;
 };
 

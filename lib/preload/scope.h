@@ -13,7 +13,7 @@
  *
  * Threads   any. Two threads may begin at once.
  * Signals   shim_scope_is_known() and shim_scope_find() are async-signal-safe.
- * Errors errno is unchanged.
+ * Errors    errno is unchanged.
  */
 #ifndef PTX_PRELOAD_SCOPE_H
 #define PTX_PRELOAD_SCOPE_H

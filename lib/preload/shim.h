@@ -2,10 +2,10 @@
 /*
  * preload/shim.h - the parts of every wrapper.
  *
- * 	does a process trace, and is this event type chosen? one load, one branch
- * 	is it a call of the program, and not of the library? two comparisons the
- * 	real call one event: the arguments, the result, and the duration of the
- * 	call
+ * 	does a process trace, and was this event type chosen?      one load, one branch
+ * 	is it a call of the program, and not of the library?       two comparisons
+ * 	the real call
+ * 	one event: the arguments, the result, and the duration of the call
  *
  * A thread does not set a guard around its own calls: a signal handler may leave any function by
  * siglongjmp(), and a guard that remains set would stop all tracing of the thread. The shim does
@@ -13,8 +13,8 @@
  * posix_trace_event() supports events in a handler that interrupted an event.
  *
  * A wrapper holds nothing during the real call. The call may return twice (vfork), never (exec,
- * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup that
- * the compiler calls records the event.
+ * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup of the
+ * compiler records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.

@@ -7,9 +7,9 @@
  * function's address there, at the start or at the first call. A call reads the slot each time, so
  * an atomic store of another address redirects all later calls, and no thread needs to stop.
  *
- * Threads the caller makes sure that only one thread at a time calls these functions. Signals
- * not async-signal-safe: the functions take locks of the dynamic linker. Errors errno may
- * change.
+ * Threads   the caller makes sure that only one thread at a time calls these functions.
+ * Signals   not async-signal-safe: the functions take locks of the dynamic linker.
+ * Errors    errno may change.
  */
 #ifndef PTX_PRELOAD_SLOTS_H
 #define PTX_PRELOAD_SLOTS_H

@@ -7,7 +7,7 @@
  * PTX_OBJECT_CHILD records the descent: pid is a child of the process whose number is in
  * `pointer`.
  *
- * Owner the caller; one at a time. No memory is allocated.
+ * Owner     the caller; one at a time. No memory is allocated.
  */
 #ifndef PTX_RECORD_OBJECT_H
 #define PTX_RECORD_OBJECT_H

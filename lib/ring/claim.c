@@ -158,8 +158,8 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 /*
  * The result is a chunk in which the next record belongs to ident. If the ring already has a chunk,
  * readers find ident in an IDENT record there. Otherwise they find it in the header of the new
- * chunk. If there is no room, the ring becomes IDLE again. Otherwise threads that fail at each
- * event would use up the numbers of rings.
+ * chunk. If there is no room, the ring becomes IDLE again, because threads that fail at each event
+ * would otherwise use up the numbers of rings.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)

@@ -6,9 +6,9 @@
  * makes the event part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves
  * nothing half-made.
  *
- *	prepare returns the place for a record, or NULL: turn to the next chunk
- *	stamp opens the window: the last step before the clock is read (K) publish stores the time
- *	and the head (A)
+ *	prepare   returns the place for a record, or NULL: turn to the next chunk
+ *	stamp     opens the window: the last step before the clock is read (K)
+ *	publish   stores the time and the head (A)
  */
 #ifndef PTX_RING_RING_WRITE_H
 #define PTX_RING_RING_WRITE_H
@@ -31,7 +31,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 		   const struct ptx_ident *ident, enum ptx_writer_loss *loss);
 
-/* Returns how many bytes for records the chunk has that are memory; at most its room. */
+/* Returns how many bytes of the chunk's room for records are present in memory. */
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
 /*

@@ -3,8 +3,8 @@
  * module.h - what the files of the Python module share. The C files have the code that runs for
  * each event. posixtrace.py has the rest, and the documentation of the classes.
  *
- * Errors a call that fails raises OSError with the error number, or TypeError. While the process is
- *          not traced, no exception is raised, because the arguments are not examined.
+ * Errors   a call that fails raises OSError with the error number, or TypeError. While the process
+ *          is not traced, no exception is raised, because the arguments are not examined.
  * Threads  functions that wait release the interpreter's lock. All others hold it.
  */
 #ifndef PTX_BINDINGS_PYTHON_MODULE_H
