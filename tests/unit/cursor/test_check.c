@@ -267,7 +267,7 @@ START_TEST(a_ledger_that_does_not_add_up_is_found)
 {
 	struct work work = a_log(POSIX_TRACE_APPEND);
 	struct ptx_log_block *block = block_of(&work, PTX_LOG_LEDGER, 0);
-	struct ptx_ledger_line *total = (struct ptx_ledger_line *)(void *)(block + 1);
+	struct ptx_log_line *total = (struct ptx_log_line *)(void *)(block + 1);
 	struct ptx_log_type_line *type = (struct ptx_log_type_line *)(void *)(total + 1);
 
 	total->called++;
@@ -276,7 +276,7 @@ START_TEST(a_ledger_that_does_not_add_up_is_found)
 
 	work = a_log(POSIX_TRACE_LOOP);
 	block = block_of(&work, PTX_LOG_LEDGER, 0);
-	total = (struct ptx_ledger_line *)(void *)(block + 1);
+	total = (struct ptx_log_line *)(void *)(block + 1);
 	type = (struct ptx_log_type_line *)(void *)(total + 1);
 	type[2].line.reported--;
 	type[2].line.lost[PTX_LOST_LOG_OVERWRITTEN]++;
@@ -285,7 +285,7 @@ START_TEST(a_ledger_that_does_not_add_up_is_found)
 
 	work = a_log(POSIX_TRACE_APPEND);
 	block = block_of(&work, PTX_LOG_LEDGER, 0);
-	total = (struct ptx_ledger_line *)(void *)(block + 1);
+	total = (struct ptx_log_line *)(void *)(block + 1);
 	total->reported -= 3;
 	total->lost[PTX_LOST_NESTING] += 3;
 	reseal(block);
@@ -293,7 +293,7 @@ START_TEST(a_ledger_that_does_not_add_up_is_found)
 
 	work = a_log(POSIX_TRACE_APPEND);
 	block = block_of(&work, PTX_LOG_LEDGER, 0);
-	total = (struct ptx_ledger_line *)(void *)(block + 1);
+	total = (struct ptx_log_line *)(void *)(block + 1);
 	type = (struct ptx_log_type_line *)(void *)(total + 1);
 	((struct ptx_log_thread_line *)(void *)(type + block->records))->tid = 999;
 	reseal(block);
