@@ -47,12 +47,29 @@ run 0 stat "$log"
 check "nothing is left out" lacks out '^sample'
 check "and the log has it" has out ' 2000[0-9]  .*  io.read$'
 
+# Types that explain other events are never skipped.
+POSIXTRACE_BUDGET_COST='1000000 1000000 0'
+run 0 record --force --budget 1% -o "$log" -- sh -c 'i=0; while test $i -lt 1500; do (:); i=$((i + 1)); done'
+run 0 stat "$log"
+check "forks are all recorded" lacks out '^sample  *process'
+check "and there are many" has out ' 1[5-9][0-9][0-9]  .*  process.fork$'
+
+# Skipped calls that alone exceed the budget do not keep a type away for ever.
+POSIXTRACE_BUDGET_COST='1000 1000 200'
+rm -f "$log"
+start "$posixtrace" record --budget 10% -o "$log" -- dd if=/dev/zero of=/dev/null bs=1 >"$tmp/out" 2>"$tmp/err"
+recorder=$pid
+mark() { "$posixtrace" dump -e posixtrace_budget --where "recorded == $1" "$log" 2>/dev/null | grep -q .; }
+until_true mark 1
+check "types return in spite of the cost of skipped calls" mark 1
+kill -KILL $(cat "/proc/$recorder/task/$recorder/children")
+wait "$recorder"
+
 # Types return when there is room. The program has some time, so it is stopped when that is seen.
 POSIXTRACE_BUDGET_COST='2000 2000 0'
 rm -f "$log"
 start "$posixtrace" record --budget 1% -o "$log" -- dd if=/dev/zero of=/dev/null bs=1 >"$tmp/out" 2>"$tmp/err"
 recorder=$pid
-mark() { "$posixtrace" dump -e posixtrace_budget --where "recorded == $1" "$log" 2>/dev/null | grep -q .; }
 until_true mark 0
 check "types are turned off" mark 0
 until_true mark 1

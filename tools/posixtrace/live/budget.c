@@ -8,16 +8,21 @@
  * credit is that of a second, so that a program which was idle does not spend minutes of it at
  * once.
  *
+ * A debt is limited, too: otherwise one burst would keep types away for hours. It may be that of
+ * DEBT_S seconds, so that a look at a frequent type is repaid in full.
+ *
  * The number of recorded events is exact, and their types are a sample of the newest ones, so the
  * cost of calls and of trace points can be divided wrongly for a moment. The numbers of skipped
  * calls are exact, so the rate of a type is known while it is skipped. A skipped call costs a few
- * nanoseconds, too, which no decision can save.
+ * nanoseconds, too, which no decision can save. At most half of the credit pays for them, so that
+ * the other half is left for events.
  *
  * Processor time is that of the process and its descendants, from /proc. If the kernel does not
  * list children, their time counts when they have ended. Then the budget is smaller than allowed.
  */
 #include "live/budget.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,6 +40,8 @@
 #define FIRST_USER  64
 #define CPU_LOOK_NS INT64_C(100000000)
 #define DEPTH	    64
+#define MOST_THREADS 256 /* whose children are counted: a look must not take long */
+#define DEBT_S	    10
 #define OWN_TYPES   "posixtrace_"
 /* A type with a smaller part of the budget than this stays on, whatever the others cost. */
 #define MANY	    64
@@ -48,7 +55,11 @@ struct budget_type {
 	int64_t changed_ns; /* CLOCK_MONOTONIC: when it was turned on or off */
 	bool is_off;
 	bool is_own;	    /* of the recorder itself: it costs the program nothing */
+	bool stays;	    /* other events have no meaning without it, so it is never skipped */
 };
+
+/* The beginnings of the names of types that stay on. */
+static const char *const staying[] = { "process.", "thread.", "dl." };
 
 struct budget {
 	pid_t pid;
@@ -77,23 +88,51 @@ bool budget_take(double *share, const char *where, const char *text)
 	return false;
 }
 
+static uint64_t ticks_of(pid_t pid, int depth);
+
+/* The processor time of the children that a thread has created, and of their descendants. */
+static uint64_t ticks_of_children(pid_t pid, pid_t tid, int depth)
+{
+	char path[64], text[PROCFILE_BYTES];
+	uint64_t ticks = 0;
+	char *at, *end;
+	long child;
+
+	/* The folder also has the entries "." and "..", which are no threads. */
+	if (tid <= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return 0;
+	for (at = text; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
+		ticks += ticks_of((pid_t)child, depth - 1);
+	return ticks;
+}
+
 /* The processor time of a process and of its descendants, in clock ticks. */
 static uint64_t ticks_of(pid_t pid, int depth)
 {
 	struct procfile_stat stat;
-	char path[64], text[PROCFILE_BYTES];
+	char path[64];
 	uint64_t ticks;
-	char *at, *end;
-	long child;
+	DIR *folder;
 
 	if (!procfile_stat(pid, &stat))
 		return 0;
 	ticks = stat.ticks;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	if (depth == 0 || !procfile_read(path, text, sizeof(text)))
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	folder = depth > 0 ? opendir(path) : NULL;
+	if (!folder)
 		return ticks;
-	for (at = text; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
-		ticks += ticks_of((pid_t)child, depth - 1);
+	/* The kernel lists a child at the thread that created it. */
+	for (int i = 0; i < MOST_THREADS; i++) {
+		const struct dirent *entry = readdir(folder);
+
+		if (!entry)
+			break;
+		ticks += ticks_of_children(pid, atoi(entry->d_name), depth);
+	}
+	closedir(folder);
 	return ticks;
 }
 
@@ -142,6 +181,8 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 	most_ns = budget->cpu_rate * budget->share * 1e9;
 	if (budget->credit_ns > most_ns)
 		budget->credit_ns = most_ns;
+	else if (budget->credit_ns < -DEBT_S * most_ns)
+		budget->credit_ns = -DEBT_S * most_ns;
 }
 
 /* The nanoseconds a second that skipping the type saves, or would save. */
@@ -164,6 +205,8 @@ static bool learn_type(const struct budget *budget, struct budget_type *type, tr
 		return false;
 	type->cost_ns = preload_types_has(name) ? budget->cost.call_ns : budget->cost.point_ns;
 	type->is_own = !strncmp(name, OWN_TYPES, strlen(OWN_TYPES));
+	for (size_t i = 0; i < sizeof(staying) / sizeof(*staying); i++)
+		type->stays |= !strncmp(name, staying[i], strlen(staying[i]));
 	return true;
 }
 
@@ -173,6 +216,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 	double passed_s = (double)(now_ns - budget->look_ns) / 1e9, each, sampled = 0;
 	uint64_t recorded;
 	int err = posix_trace_get_load_np(trid, &recorded, budget->recent, budget->skipped, TYPES);
+	double skipping = 0; /* the cost of skipped calls */
 
 	if (err || passed_s <= 0)
 		return err;
@@ -191,18 +235,24 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		type->rate += ((calls + skipped) / passed_s - type->rate) / 2;
 		if (calls + skipped <= 0 || !learn_type(budget, type, trid, id) || type->is_own)
 			continue;
-		cost_ns = calls * type->cost_ns + skipped * budget->cost.skip_ns;
+		cost_ns = calls * type->cost_ns;
 		budget->credit_ns -= cost_ns;
 		budget->spent_ns += cost_ns;
-		budget->skipping_ns += skipped * budget->cost.skip_ns;
+		skipping += skipped * budget->cost.skip_ns;
 	}
+	budget->spent_ns += skipping;
+	budget->skipping_ns += skipping;
+	budget->credit_ns -= fmin(skipping, budget->share * budget->cpu_rate * passed_s * 1e9 / 2);
 	budget->recorded = recorded;
 	budget->look_s = passed_s;
 	budget->look_ns = now_ns;
 	return 0;
 }
 
-/* Returns the type that is on and costs most, 0 if none costs anything. *all is the cost of all. */
+/*
+ * Returns the type that costs most of those that can be turned off, 0 if none costs anything. *all
+ * is what skipping all of them would save.
+ */
 static unsigned find_dearest(const struct budget *budget, double *all)
 {
 	unsigned dearest = 0;
@@ -210,9 +260,8 @@ static unsigned find_dearest(const struct budget *budget, double *all)
 	*all = 0;
 	for (unsigned id = FIRST_USER; id < TYPES; id++) {
 		const struct budget_type *type = &budget->type[id];
-		double load = type->is_own ? 0 : load_of(budget, type);
+		double load = type->is_own || type->stays ? 0 : load_of(budget, type);
 
-		*all += type->is_own ? 0 : type->rate * budget->cost.skip_ns;
 		if (type->is_off || load <= 0)
 			continue;
 		*all += load;
