@@ -342,6 +342,7 @@ static int stored_open_recover(struct ptx_stored *stored)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
 	const bool closed = closing_says(stored, PTX_LOG_CLOSED);
+	uint64_t skipped;
 	int err;
 
 	stored_open_forget(stored);
@@ -356,8 +357,14 @@ static int stored_open_recover(struct ptx_stored *stored)
 			if (!stored->sum.status.flush_error)
 				stored->sum.status.flush_error = EIO;
 		}
-		/* The total also counts losses, which the blocks do not show. */
+		/*
+		 * The total also counts losses, which the blocks do not show. A line of a log has
+		 * no skipped events, so those of the SKIPS block are added again.
+		 */
+		skipped = stored->has_ledger ? stored->ledger.total.lost[PTX_LOST_BUDGET] : 0;
 		ptx_log_line_load(&stored->ledger.total, &closing->total);
+		stored->ledger.total.called += skipped;
+		stored->ledger.total.lost[PTX_LOST_BUDGET] = skipped;
 		stored->has_total = true;
 	}
 	if (!stored->complete && !stored->live && !stored->sum.status.flush_error)

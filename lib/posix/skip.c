@@ -83,29 +83,50 @@ static void sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t s
 	}
 }
 
+/* How often a ring is read whose writer changes chunks meanwhile. */
+#define LOAD_TRIES 4
+
 /*
- * Returns the number of records of a ring, and samples the chunk that its writer fills. The ring's
- * own count may lack the records of the chunk before, as in observe/look.c.
+ * Finds the chunk that the writer of a ring fills, and stores the number of the ring's records up
+ * to the head. The ring's own count may lack the records of the chunk before, as in observe/look.c.
+ * All values are of one moment only if the ring and the chunk are the same afterwards: the header
+ * of a chunk that was reused gives any number. Returns false if they are not the same.
  */
+static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring, uint32_t *at,
+		      uint64_t *head, uint64_t *records)
+{
+	uint64_t link = atomic_load_explicit(&ring->current, memory_order_acquire), word;
+
+	*records = atomic_load_explicit(&ring->published, memory_order_acquire);
+	*at = ptx_link_number(link);
+	*head = 0;
+	if (!link || *at >= rings->geometry.chunks_max || !ptx_ring_reaches(rings, *at))
+		return true;
+	word = atomic_load_explicit(&rings->word[*at], memory_order_acquire);
+	*head = atomic_load_explicit(&ptx_ring_chunk(rings, *at)->head, memory_order_acquire);
+	*records += ptx_chunk_records(&ptx_ring_chunk(rings, *at)->ident, *head) -
+		    (uint32_t)*records;
+	atomic_thread_fence(memory_order_acquire);
+	return ptx_word_generation(word) == ptx_link_generation(link) &&
+	       atomic_load_explicit(&rings->word[*at], memory_order_relaxed) == word &&
+	       atomic_load_explicit(&ring->current, memory_order_relaxed) == link;
+}
+
+/* Returns the number of records of a ring, and samples the chunk that its writer fills. */
 static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t since,
 			    unsigned *recent, size_t types)
 {
 	const struct ptx_ring *ring = &rings->ring[number];
-	uint64_t link = atomic_load_explicit(&ring->current, memory_order_acquire);
-	uint64_t published = atomic_load_explicit(&ring->published, memory_order_acquire), head;
-	uint32_t at = ptx_link_number(link), end;
-	const struct ptx_chunk *chunk;
+	uint64_t records, head;
+	uint32_t at;
 
-	if (!link || at >= rings->geometry.chunks_max || !ptx_ring_reaches(rings, at) ||
-	    ptx_word_generation(atomic_load_explicit(&rings->word[at], memory_order_acquire)) !=
-		    ptx_link_generation(link))
-		return published;
-	chunk = ptx_ring_chunk(rings, at);
-	head = atomic_load_explicit(&chunk->head, memory_order_acquire);
-	end = ptx_head_offset(head);
-	if (end <= ptx_ring_room_of(&rings->geometry, at))
-		sample_chunk(chunk, end, since, recent, types);
-	return published + (ptx_chunk_records(&chunk->ident, head) - (uint32_t)published);
+	for (int try = 0; !load_ring(rings, ring, &at, &head, &records); try++)
+		if (try == LOAD_TRIES)
+			return atomic_load_explicit(&ring->published, memory_order_acquire);
+	if (head && ptx_head_offset(head) <= ptx_ring_room_of(&rings->geometry, at))
+		sample_chunk(ptx_ring_chunk(rings, at), ptx_head_offset(head), since, recent,
+			     types);
+	return records;
 }
 
 PTX_EXPORT int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recent,

@@ -345,10 +345,42 @@ START_TEST(the_counts_survive_the_kill_of_the_writer_and_are_in_the_log)
 }
 END_TEST
 
+static void *record_many(void *argument)
+{
+	for (int i = 0; i < 10 * EVENTS; i++)
+		posix_trace_event(many, argument, 8);
+	return argument;
+}
+
+/* The count never exceeds the calls, although the chunks change and are reused all the time. */
+START_TEST(the_load_is_possible_while_chunks_are_reused)
+{
+	trace_id_t trid = STREAM(.size = 1 << 16, .policy = POSIX_TRACE_LOOP);
+	pthread_t thread[4];
+	uint64_t recorded, counts[8];
+	unsigned recent[8];
+
+	many = type_of("many");
+	OK(posix_trace_start(trid));
+	for (int i = 0; i < 4; i++)
+		OK(pthread_create(&thread[i], NULL, record_many, thread));
+	for (int i = 0; i < 20000; i++) {
+		OK(posix_trace_get_load_np(trid, &recorded, recent, counts, 8));
+		ck_assert_uint_le(recorded, UINT64_C(40) * EVENTS + 8);
+	}
+	for (int i = 0; i < 4; i++)
+		OK(pthread_join(thread[i], NULL));
+	OK(posix_trace_get_load_np(trid, &recorded, recent, counts, 8));
+	ck_assert_uint_le(recorded, UINT64_C(40) * EVENTS + 8);
+	shut(trid);
+}
+END_TEST
+
 SUITE_MAIN("posix_trace_set_skipped_np", skipped_events_are_called_and_lost_and_no_others_are,
 	   a_wrapper_learns_what_the_only_stream_does_with_a_type,
 	   a_clear_and_a_level_change_the_bytes, threads_that_share_rows_count_each_event_once,
 	   changes_while_threads_record_lose_no_count,
 	   a_stopped_stream_skips_nothing,
 	   system_events_and_wrong_arguments, the_load_has_exact_sums_and_the_newest_types,
-	   the_counts_survive_the_kill_of_the_writer_and_are_in_the_log)
+	   the_counts_survive_the_kill_of_the_writer_and_are_in_the_log,
+	   the_load_is_possible_while_chunks_are_reused)

@@ -40,6 +40,15 @@ check "also as JSON" has out '"sampled":true'
 run 0 dump -e posixtrace_budget --where 'recorded == 0 && type == "io.read"' "$log"
 check "the stream has a mark" has out 'recorded=0 rate=[1-9][0-9]* cost=1ms type="io.read"$'
 
+# A log that lost its END has the same account.
+run 0 stat "$log"
+grep '^account .*(over budget [0-9]*)$' "$tmp/out" >"$tmp/account"
+cp "$log" "$tmp/cut"
+truncate -s -8 "$tmp/cut"
+run 3 stat "$tmp/cut"
+grep '^account ' "$tmp/out" >"$tmp/account.cut"
+check "without its END the log has the same account" cmp "$tmp/account" "$tmp/account.cut"
+
 # An event that costs nothing: all is recorded.
 POSIXTRACE_BUDGET_COST='0.000001 0.000001 0'
 run 0 record --force --budget 1% -o "$log" -- dd if=/dev/zero of=/dev/null bs=1 count=20000
