@@ -117,6 +117,13 @@ run 0 stat "$log"
 check "attach skips, too" has out '^sample  *io.read: [0-9]* of [0-9]* calls'
 kill -KILL "$target"
 
+# The two types of a span are never skipped: pairs of events with other partners would be wrong.
+run 0 record --force --trace none --budget 1% -o "$log" -- "$victim" spans 2
+check "the log of spans is even" even
+run 0 stat "$log"
+check "other types are skipped" has out '^sample  *tick: [0-9]* of [0-9]* calls'
+check "the types of spans are not" lacks out '^sample  *\(job\|step\)'
+
 # The agent: the budget of [agent] is that of all sections.
 cp "$(command -v dd)" "$tmp/copier"
 printf '%s\n' '[agent]' "folder = $tmp/store" 'budget = 1%' '[record copier]' \

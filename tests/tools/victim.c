@@ -8,6 +8,7 @@
  *	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends
  *	                            either, or is killed after S seconds
  *	victim box PATH            as trace, into a LOOP stream whose memory is the file PATH
+ *	victim spans S              records spans and other events for S seconds of processor time
  *	victim fall N               a LOOP stream with N events of one thread, then abort()
  *	victim check PATH           as read, of a log that another process has made of it
  *
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -165,6 +167,33 @@ static void fall(uint64_t events)
 	abort();
 }
 
+/* Opens a type; schema NULL: without a schema. */
+static trace_event_id_t type_of(const char *name, const char *schema)
+{
+	trace_event_id_t id;
+
+	must(posix_trace_eventid_open(name, &id), "eventid_open");
+	if (schema)
+		must(posix_trace_eventid_describe_np(id, schema), "eventid_describe_np");
+	return id;
+}
+
+/*
+ * Records spans of two kinds and a plain event in turn, for some seconds of processor time. The
+ * spans are known by schemas and by names.
+ */
+static void record_spans(unsigned seconds)
+{
+	const trace_event_id_t id[] = {
+		type_of("job.on", "@begin job"), type_of("step_begin", NULL),
+		type_of("tick", NULL), type_of("step_end", NULL), type_of("job.off", "@end job"),
+	};
+
+	while (clock() < (clock_t)seconds * CLOCKS_PER_SEC)
+		for (size_t i = 0; i < sizeof(id) / sizeof(*id); i++)
+			posix_trace_event(id[i], NULL, 0);
+}
+
 static void read_log(bool any_beginning, int flush_error, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), unavailable;
@@ -206,6 +235,8 @@ int main(int argc, char **argv)
 		work_for_others((unsigned)atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "box"))
 		trace_into_box(argv[2]);
+	else if (argc == 3 && !strcmp(argv[1], "spans"))
+		record_spans((unsigned)atoi(argv[2]));
 	else if (argc == 3 && !strcmp(argv[1], "fall"))
 		fall(strtoull(argv[2], NULL, 10));
 	else if (argc == 3 && !strcmp(argv[1], "check"))

@@ -35,6 +35,7 @@
 #include "base/until.h"
 #include "live/budget_cost.h"
 #include "log/preload_types.h"
+#include "spans/by_name.h"
 
 #define TYPES	    1024 /* numbers of event types */
 #define FIRST_USER  64
@@ -193,6 +194,33 @@ static double load_of(const struct budget *budget, const struct budget_type *typ
 	return type->rate * (more_ns > 0 ? more_ns : 0);
 }
 
+/* by_name() calls it: a partner of the type may appear later, so it is assumed to exist. */
+static bool find_any(void *arg, const char *name, size_t len)
+{
+	(void)arg;
+	(void)name;
+	(void)len;
+	return true;
+}
+
+/*
+ * Returns whether events of the type begin or end spans. If one of the two types were skipped, or
+ * both at different times, the begin of one span would be paired with the end of another.
+ */
+static bool is_half_span(trace_id_t trid, trace_event_id_t id, const char *name)
+{
+	static struct posix_trace_schema_np schema;
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	bool is_described = !posix_trace_eventid_get_schema_np(trid, id, text, sizeof(text)) &&
+			    !posix_trace_schema_parse_np(text, &schema);
+	size_t stem;
+
+	if (is_described && schema.role != POSIX_TRACE_POINT_NP)
+		return true;
+	return by_name_applies(id, is_described ? &schema : NULL) &&
+	       by_name(name, strlen(name), find_any, NULL, &stem) != POSIX_TRACE_POINT_NP;
+}
+
 /* Learns what a type is when its first event appears. Returns false if it has no name yet. */
 static bool learn_type(const struct budget *budget, struct budget_type *type, trace_id_t trid,
 		       trace_event_id_t id)
@@ -207,6 +235,7 @@ static bool learn_type(const struct budget *budget, struct budget_type *type, tr
 	type->is_own = !strncmp(name, OWN_TYPES, strlen(OWN_TYPES));
 	for (size_t i = 0; i < sizeof(staying) / sizeof(*staying); i++)
 		type->stays |= !strncmp(name, staying[i], strlen(staying[i]));
+	type->stays |= is_half_span(trid, id, name);
 	return true;
 }
 
