@@ -12,12 +12,16 @@
  */
 #include "arena/silence.h"
 
+/* Most processes never set a byte: then the page is not written. */
+static void put_byte(struct ptx_control *control, unsigned type, uint8_t silent)
+{
+	if (atomic_load_explicit(&control->silent[type], memory_order_relaxed) != silent)
+		atomic_store_explicit(&control->silent[type], silent, memory_order_relaxed);
+}
+
 void ptx_silence_end(struct ptx_control *control, unsigned type)
 {
-	/* Most processes never set a byte: then the page is not written. */
-	if (atomic_load_explicit(&control->silent[type], memory_order_relaxed))
-		atomic_store_explicit(&control->silent[type], PTX_SILENCE_NONE,
-				      memory_order_relaxed);
+	put_byte(control, type, PTX_SILENCE_NONE);
 }
 
 void ptx_silence_clear(struct ptx_control *control)
@@ -37,7 +41,6 @@ void ptx_silence_set(struct ptx_control *control, const struct ptx_region *regio
 				 ptx_region_skips(region, type)	  ? PTX_SILENCE_SKIPPED :
 								    PTX_SILENCE_NONE;
 
-		if (atomic_load_explicit(&control->silent[type], memory_order_relaxed) != silent)
-			atomic_store_explicit(&control->silent[type], silent, memory_order_relaxed);
+		put_byte(control, type, silent);
 	}
 }

@@ -302,6 +302,24 @@ unusual:
 }
 
 /*
+ * If the lane skips the type, counts the event in the thread's row and returns true. The row is
+ * loaded before is_ours() checks that the lane is that of this process.
+ */
+ptx_inline bool count_skip(struct ptx_thread *thread, const void *frame, unsigned type)
+{
+	const struct ptx_lane *lane = &thread->lane[0];
+	_Atomic uint64_t *row = lane->skip_row;
+
+	if (!(lane->skip[type / 64] >> type % 64 & 1))
+		return false;
+	atomic_signal_fence(memory_order_seq_cst);
+	/* In a child the lane is wiped, and the event belongs to the parent, which counts it. */
+	if (is_ours(thread, frame))
+		atomic_fetch_add_explicit(&row[type], 1, memory_order_relaxed);
+	return true;
+}
+
+/*
  * Handles an event of a type that is not enabled, in a lane that counts such events. If the type is
  * skipped, counts the event in the thread's row, which costs one atomic addition. Returns false if
  * record.c must count the event as lost. Not inlined: the path of filtered events has one test,
@@ -310,16 +328,7 @@ unusual:
 static bool __attribute__((noinline))
 refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
 {
-	const struct ptx_lane *lane = &thread->lane[0];
-	_Atomic uint64_t *row = lane->skip_row;
-
-	if (!(lane->skip[type / 64] >> type % 64 & 1))
-		return !(lane->refuses & PTX_LANE_FULL);
-	atomic_signal_fence(memory_order_seq_cst);
-	/* In a child the lane is wiped, and the event belongs to the parent, which counts it. */
-	if (is_ours(thread, frame))
-		atomic_fetch_add_explicit(&row[type], 1, memory_order_relaxed);
-	return true;
+	return count_skip(thread, frame, type) || !(thread->lane[0].refuses & PTX_LANE_FULL);
 }
 
 /*
@@ -474,7 +483,6 @@ PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, c
 PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 {
 	struct ptx_thread *thread;
-	_Atomic uint64_t *row;
 	const void *frame;
 
 	if (atomic_load_explicit(&ptx_own_control.streams, memory_order_relaxed) == 0 ||
@@ -489,13 +497,9 @@ PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 	/* The same claim as in record_one(): the rows stay mapped until the level is released. */
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
-	row = thread->lane[0].skip_row;
 	if (ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
 		       thread->word_one) &&
-	    ptx_likely(thread->lane[0].skip[event_id / 64] >> event_id % 64 & 1)) {
-		atomic_signal_fence(memory_order_seq_cst);
-		if (is_ours(thread, frame))
-			atomic_fetch_add_explicit(&row[event_id], 1, memory_order_relaxed);
+	    ptx_likely(count_skip(thread, frame, event_id))) {
 		leave_level(thread);
 		return;
 	}

@@ -65,10 +65,10 @@ static int clear_stream(struct ptx_stream *stream)
 	 * process changes.
 	 */
 	atomic_store_explicit(&region->max_level, 0, memory_order_seq_cst);
-	for (int i = 0; i < PTX_WORDS; i++)
+	for (int i = 0; i < PTX_WORDS; i++) {
 		atomic_store_explicit(&region->admit[i], ~UINT64_C(0), memory_order_release);
-	for (int i = 0; i < PTX_WORDS; i++)
 		atomic_store_explicit(&region->skip[i], 0, memory_order_release);
+	}
 	ptx_silence_set(stream->drain->arena->control, region);
 	/*
 	 * Threads must see the empty filter at their next event. Therefore the epoch changes, so

@@ -294,9 +294,7 @@ static const struct shim_probe *keep_values(uint32_t slot, const struct shim_pro
  */
 static bool is_recorded(const struct shim_probe *probe)
 {
-	const trace_event_id_t id = probe ? probe->id : shim_id[FUNC_CALL];
-
-	return shim_likely(!posix_trace_silent_np[id]) || posix_trace_is_wanted_np(id);
+	return probe ? shim_records_id(probe->id) : shim_records(FUNC_CALL);
 }
 
 /*

@@ -112,6 +112,12 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 #define shim_on(type) \
 	(shim_unlikely(*shim_switch[type]) && shim_is_wanted((type), shim_caller()))
 
+/* Does the same as shim_records() for a type that is not one of the shim's list. */
+shim_inline bool shim_records_id(trace_event_id_t id)
+{
+	return shim_likely(!posix_trace_silent_np[id]) || posix_trace_is_wanted_np(id);
+}
+
 /*
  * Returns whether the type may be recorded now. If not, the event is counted if it must be, so the
  * wrapper calls this once for each event and then only makes the real call. The usual case costs
@@ -120,9 +126,7 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
  */
 shim_inline bool shim_records(enum shim_type type)
 {
-	const trace_event_id_t id = __atomic_load_n(&shim_id[type], __ATOMIC_RELAXED);
-
-	return shim_likely(!posix_trace_silent_np[id]) || posix_trace_is_wanted_np(id);
+	return shim_records_id(__atomic_load_n(&shim_id[type], __ATOMIC_RELAXED));
 }
 
 /*

@@ -32,12 +32,13 @@ bool ptx_skip_count(struct ptx_rings *rings, unsigned type, uint32_t tid)
 
 uint64_t ptx_ring_lost(const struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type)
 {
-	const _Atomic uint64_t *row = loss == PTX_WRITER_SKIPPED ? ptx_skip_row(rings, 0) : NULL;
+	const _Atomic uint64_t *row;
 	uint64_t sum = 0;
 
 	if (loss != PTX_WRITER_SKIPPED)
 		return atomic_load_explicit(&rings->region->lost_type[loss][type],
 					    memory_order_relaxed);
+	row = ptx_skip_row(rings, 0);
 	for (unsigned i = 0; row && i < PTX_SKIP_ROWS; i++)
 		sum += atomic_load_explicit(&row[(size_t)i * PTX_TYPE_MAX + type],
 					    memory_order_relaxed);

@@ -71,6 +71,14 @@ size_t text_columns(const void *text, size_t len);
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
 
+/* Returns the value of a hexadecimal digit, or 16, which no radix accepts. */
+static inline unsigned text_digit(char c)
+{
+	return c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+	       c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 :
+	       c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+}
+
 /* Returns the ending of a counted noun: "" for "1 event", "s" for "2 events". */
 static inline const char *text_plural(uint64_t count)
 {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "convert/otlp/otlp.h"
 #include "log/field.h"
@@ -31,26 +32,15 @@ void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema
 /* ------------------------------------------------------------------ identifiers in fields */
 
 /*
- * Returns the value of a hexadecimal digit, or -1. Trace Context allows lower case only; both are
- * read.
- */
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/*
- * Reads 2 * bytes digits. Returns false and leaves *id undefined if the text has other characters.
+ * Reads 2 * bytes digits of lower or upper case, although Trace Context allows lower case only.
+ * Returns false and leaves *id undefined if the text has other characters.
  */
 static bool read_hex(uint8_t *id, size_t bytes, const char *text)
 {
 	for (size_t i = 0; i < bytes; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+		unsigned high = text_digit(text[2 * i]), low = text_digit(text[2 * i + 1]);
 
-		if (high < 0 || low < 0)
+		if (high > 15 || low > 15)
 			return false;
 		id[i] = (uint8_t)(high << 4 | low);
 	}

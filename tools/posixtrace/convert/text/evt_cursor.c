@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 void cursor_blanks(struct cursor *cursor)
 {
 	while (cursor->p < cursor->end && (*cursor->p == ' ' || *cursor->p == '\t'))
@@ -26,22 +28,15 @@ bool cursor_at_end(struct cursor *cursor)
 	return cursor->p == cursor->end;
 }
 
-unsigned cursor_digit_value(char c)
-{
-	return c >= '0' && c <= '9' ? (unsigned)(c - '0') :
-	       c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 :
-	       c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
-}
-
 /* At least one digit is required. The first byte that is no digit of the base ends the number. */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 {
 	const char *begin = cursor->p;
 
-	for (*value = 0; cursor->p < cursor->end && cursor_digit_value(*cursor->p) < radix;
+	for (*value = 0; cursor->p < cursor->end && text_digit(*cursor->p) < radix;
 	     cursor->p++)
 		if (__builtin_mul_overflow(*value, radix, value) ||
-		    __builtin_add_overflow(*value, cursor_digit_value(*cursor->p), value))
+		    __builtin_add_overflow(*value, text_digit(*cursor->p), value))
 			return false;
 	return cursor->p > begin;
 }
@@ -70,9 +65,9 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 		return false;
 	if (cursor_take(cursor, ".")) {
 		point = cursor->p;
-		for (; cursor->p < cursor->end && cursor_digit_value(*cursor->p) < 10;
+		for (; cursor->p < cursor->end && text_digit(*cursor->p) < 10;
 		     cursor->p++) {
-			fraction += unit * cursor_digit_value(*cursor->p);
+			fraction += unit * text_digit(*cursor->p);
 			unit /= 10;
 		}
 		/* A digit is required after the point. */

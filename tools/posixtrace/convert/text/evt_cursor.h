@@ -29,7 +29,4 @@ bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value);
 /* Seconds with an optional fraction, as nanoseconds. */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns);
 
-/* The value of a hexadecimal digit; 16 for another character. */
-unsigned cursor_digit_value(char c);
-
 #endif

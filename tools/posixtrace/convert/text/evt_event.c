@@ -2,6 +2,8 @@
 /* evt_event.c - reads a line that begins with "evt" and makes an event of it. */
 #include "convert/text/evt_event.h"
 
+#include "base/text.h"
+
 /*
  * Reads pairs of hexadecimal digits, or "-" for no data. It stops at the first other character;
  * evt_event() then checks that a blank follows.
@@ -13,8 +15,8 @@ static bool read_data(struct cursor *cursor, unsigned char *data, struct fmt_eve
 	if (cursor_take(cursor, "-"))
 		return true;
 	for (; cursor->end - cursor->p >= 2; cursor->p += 2) {
-		unsigned high = cursor_digit_value(cursor->p[0]);
-		unsigned low = cursor_digit_value(cursor->p[1]);
+		unsigned high = text_digit(cursor->p[0]);
+		unsigned low = text_digit(cursor->p[1]);
 
 		if (high > 15 || low > 15)
 			break;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* A file has at most TEMPLATE_FILE_BYTES, so the offset fits. */
 struct diag_place lex_place(const struct lex *lex, const char *at)
 {
@@ -206,20 +208,6 @@ bool lex_string(struct lex *lex, struct program *program, bool for_print, struct
 }
 
 /*
- * Returns the value of a digit. A byte that is no digit has the value 16, which no radix accepts.
- */
-static unsigned digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (unsigned)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (unsigned)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'F')
-		return (unsigned)(c - 'A') + 10;
-	return 16;
-}
-
-/*
  * All bytes of the word must be digits, so 12ab is an error in base 10 and not the number 12.
  * *number is undefined after an error.
  */
@@ -242,7 +230,7 @@ bool lex_number(struct lex *lex, unsigned radix, uint64_t *number)
 	if (i == word.len)
 		return lex_fail(lex, word.at, "E15", "a number without digits");
 	for (*number = 0; i < word.len; i++) {
-		unsigned digit = digit_value(word.at[i]);
+		unsigned digit = text_digit(word.at[i]);
 
 		if (digit >= radix)
 			return lex_fail(lex, word.at, "E15",
