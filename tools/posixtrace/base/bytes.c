@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proto.h"
 #include "base/vec.h"
 
 void bytes_add(struct bytes *bytes, const void *more, size_t len)
@@ -43,9 +44,9 @@ void bytes_printf(struct bytes *bytes, const char *format, ...)
 
 void bytes_varint(struct bytes *bytes, uint64_t value)
 {
-	char digits[BYTES_VARINT];
+	uint8_t digits[PROTO_VARINT];
 
-	bytes_add(bytes, digits, (size_t)(bytes_put_varint(digits, value) - digits));
+	bytes_add(bytes, digits, (size_t)(proto_put_varint(digits, value) - digits));
 }
 
 void bytes_free(struct bytes *bytes)

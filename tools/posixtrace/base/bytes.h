@@ -26,19 +26,8 @@ void bytes_printf(struct bytes *bytes, const char *format, ...)
 /* Appends an integer of any length: seven bits a byte, the least first (LEB128). */
 void bytes_varint(struct bytes *bytes, uint64_t value);
 
-#define BYTES_VARINT 10 /* the most bytes of an integer */
-
-/* Writes such an integer into memory, at most BYTES_VARINT bytes, and returns the end. */
-static inline char *bytes_put_varint(char *at, uint64_t value)
-{
-	for (; value >= 128; value >>= 7)
-		*at++ = (char)(unsigned char)(value | 128);
-	*at++ = (char)value;
-	return at;
-}
-
 /*
- * Reads an integer that bytes_put_varint() wrote, and returns the end. It is not for bytes of a
+ * Reads an integer that proto_put_varint() wrote, and returns the end. It is not for bytes of a
  * file, which may be wrong.
  */
 static inline const char *bytes_get_varint(const char *at, uint64_t *value)

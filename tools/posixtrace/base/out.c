@@ -271,6 +271,26 @@ void out_hex(struct out *out, const void *bytes, size_t len)
 	}
 }
 
+void out_base64(struct out *out, const void *bytes, size_t len)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *byte = bytes;
+
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t x = (uint32_t)byte[i] << 16;
+		char *p = out_room(out);
+
+		x |= i + 1 < len ? (uint32_t)byte[i + 1] << 8 : 0;
+		x |= i + 2 < len ? byte[i + 2] : 0;
+		p[0] = digit[x >> 18];
+		p[1] = digit[x >> 12 & 63];
+		p[2] = i + 1 < len ? digit[x >> 6 & 63] : '=';
+		p[3] = i + 2 < len ? digit[x & 63] : '=';
+		out_done(out, p + 4);
+	}
+}
+
 void out_unsigned(struct out *out, uint64_t value)
 {
 	out_done(out, put_unsigned(out_room(out), value));

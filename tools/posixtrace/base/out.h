@@ -97,6 +97,9 @@ char *put_hex_bytes(char *p, const void *bytes, size_t len);
 /* Appends each byte as two hexadecimal digits. */
 void out_hex(struct out *out, const void *bytes, size_t len);
 
+/* Appends bytes in base 64 with padding (RFC 4648). */
+void out_base64(struct out *out, const void *bytes, size_t len);
+
 /* These functions append a decimal number. */
 void out_unsigned(struct out *out, uint64_t value);
 void out_signed(struct out *out, int64_t value);

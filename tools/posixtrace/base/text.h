@@ -72,7 +72,7 @@ size_t text_columns(const void *text, size_t len);
 void text_quoted(struct out *out, const void *data, size_t len);
 
 /* Returns the value of a hexadecimal digit, or 16, which no radix accepts. */
-static inline unsigned text_digit(char c)
+static inline unsigned text_digit(int c)
 {
 	return c >= '0' && c <= '9' ? (unsigned)(c - '0') :
 	       c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 :

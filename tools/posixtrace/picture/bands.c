@@ -27,7 +27,7 @@ static void add_band(struct picture *picture, const struct gap *gap)
 	const struct picture_band band = {
 		.gap = { picture_time(picture, gap->begin_ns), picture_time(picture, gap->end_ns),
 			 gap->kind },
-		.log = (uint16_t)(picture->current - picture->log),
+		.log = picture_current(picture),
 	};
 	struct picture_band *last = picture->bands ? &picture->band[picture->bands - 1] : NULL;
 

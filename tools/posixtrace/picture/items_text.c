@@ -8,48 +8,31 @@
 #include <errno.h>
 
 /*
- * bits contains the bytes that are not written yet. held is their number, 0 to 2 between calls of
- * items_text_byte(). column is the length of the current line.
+ * A line of text: 4096 digits. Lines are broken, since editors and tools cannot handle one line of
+ * megabytes.
  */
+#define LINE_BYTES (4096 / 4 * 3)
+
 struct text {
 	struct out *out;
-	unsigned bits, held, column;
+	size_t held;
+	unsigned char byte[LINE_BYTES];
 };
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/*
- * Writes four digits for each three bytes. Lines are broken, since editors and tools cannot handle
- * one line of megabytes.
- */
 static void items_text_byte(struct text *text, unsigned char value)
 {
-	text->bits = text->bits << 8 | value;
-	if (++text->held < 3)
+	text->byte[text->held++] = value;
+	if (text->held < LINE_BYTES)
 		return;
-	for (int shift = 18; shift >= 0; shift -= 6)
-		out_char(text->out, digits[text->bits >> shift & 63]);
-	text->bits = text->held = 0;
-	if ((text->column += 4) >= 4096) {
-		out_char(text->out, '\n');
-		text->column = 0;
-	}
+	out_base64(text->out, text->byte, text->held);
+	out_char(text->out, '\n');
+	text->held = 0;
 }
 
-/* Writes the last one or two bytes with padding. */
+/* Writes the last line. */
 static void items_text_finish(struct text *text)
 {
-	unsigned held = text->held;
-
-	if (!held)
-		return;
-	while (text->held < 2)
-		text->bits <<= 8, text->held++;
-	text->bits <<= 8;
-	out_char(text->out, digits[text->bits >> 18 & 63]);
-	out_char(text->out, digits[text->bits >> 12 & 63]);
-	out_char(text->out, held == 2 ? digits[text->bits >> 6 & 63] : '=');
-	out_char(text->out, '=');
+	out_base64(text->out, text->byte, text->held);
 }
 
 /* Writes a number, seven bits in each byte. */

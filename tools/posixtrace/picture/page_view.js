@@ -81,19 +81,19 @@ function hatch(colour) {
 	return patterns[colour] = pen.createPattern(tile, "repeat");
 }
 
-/* Returns from which to which heights a band is drawn: over the rows of its log. */
-function bandHeights(band) {
-	if (!isMany) return [[AXIS, height]];
-	return rows.filter(row => row.log === band.log && !row.hidden)
+/* Returns from which to which heights the bands of a log are drawn: over its rows. */
+function bandHeights(log) {
+	return rows.filter(row => row.log === log && !row.hidden)
 		.map(row => [Math.max(AXIS, AXIS + row.y - state.top), Math.min(height, AXIS + row.y + row.height - state.top)])
 		.filter(([top, bottom]) => bottom > top);
 }
 
 function drawBands() {
+	const heights = isMany ? logs.map((it, log) => bandHeights(log)) : [[[AXIS, height]]];
 	for (const band of meta.bands) {
 		if (band.end < state.from || band.begin > state.to) continue;
 		const left = Math.max(LABEL, xOf(band.begin)), right = Math.min(width, xOf(band.end));
-		for (const [top, bottom] of bandHeights(band)) {
+		for (const [top, bottom] of heights[band.log || 0]) {
 			pen.globalAlpha = 0.16;
 			pen.fillStyle = colours.band[band.kind];
 			pen.fillRect(left, top, Math.max(2, right - left), bottom - top);

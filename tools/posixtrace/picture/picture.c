@@ -119,11 +119,6 @@ static const struct counted_type *counted_type(const struct picture *picture,
 			  reading->type->index : log->log.types];
 }
 
-static uint16_t current_index(const struct picture *picture)
-{
-	return (uint16_t)(picture->current - picture->log);
-}
-
 /*
  * First reading: counts an event. The name of a thread is looked up later, as of the time of its
  * last event.
@@ -140,7 +135,7 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 	rows_program(row, reading->type, &reading->event);
 	picture->type[type->type].count++;
 	if (type->has_counters)
-		curves_survey(&picture->curves, current_index(picture), type->type, reading->type,
+		curves_survey(&picture->curves, picture_current(picture), type->type, reading->type,
 			      &reading->event);
 }
 
@@ -184,7 +179,7 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 		links_event(links, reading->type, &reading->event, picture->least_ns);
 	pyramid_point(picture, row->index, type->type, ns);
 	if (type->has_counters)
-		curves_keep(&picture->curves, current_index(picture), type->type, reading->type,
+		curves_keep(&picture->curves, picture_current(picture), type->type, reading->type,
 			    &reading->event, ns);
 	if (picture->events <= picture->limit && picture->points.items < picture->limit &&
 	    runs_add(&picture->points, &(const struct item){
@@ -251,6 +246,7 @@ static uint64_t least_length(const struct picture *picture)
  */
 static void set_axis(struct picture *picture)
 {
+	int64_t first_ns = 0, last_ns = 0; /* times of events */
 	bool any = false;
 	uint64_t length;
 
@@ -259,21 +255,21 @@ static void set_axis(struct picture *picture)
 
 		if (!log->events)
 			continue;
-		if (!any || log->first_ns < picture->first_ns)
-			picture->first_ns = log->first_ns;
-		if (!any || log->last_ns > picture->last_ns)
-			picture->last_ns = log->last_ns;
+		if (!any || log->first_ns < first_ns)
+			first_ns = log->first_ns;
+		if (!any || log->last_ns > last_ns)
+			last_ns = log->last_ns;
 		any = true;
 		picture->events += log->events;
 	}
-	length = (uint64_t)picture->last_ns - (uint64_t)picture->first_ns;
-	if (!picture->spans || picture->begin_ns > picture->first_ns)
-		picture->begin_ns = picture->first_ns;
-	if ((uint64_t)picture->first_ns - (uint64_t)picture->begin_ns > length)
-		picture->begin_ns = (uint64_t)picture->first_ns - (uint64_t)INT64_MIN < length ?
-				    picture->first_ns :
-				    (int64_t)((uint64_t)picture->first_ns - length);
-	picture->length_ns = (uint64_t)picture->last_ns - (uint64_t)picture->begin_ns;
+	length = (uint64_t)last_ns - (uint64_t)first_ns;
+	if (!picture->spans || picture->begin_ns > first_ns)
+		picture->begin_ns = first_ns;
+	if ((uint64_t)first_ns - (uint64_t)picture->begin_ns > length)
+		picture->begin_ns = (uint64_t)first_ns - (uint64_t)INT64_MIN < length ?
+				    first_ns :
+				    (int64_t)((uint64_t)first_ns - length);
+	picture->length_ns = (uint64_t)last_ns - (uint64_t)picture->begin_ns;
 	if (!picture->length_ns)
 		picture->length_ns = 1;
 	picture->least_ns = least_length(picture);

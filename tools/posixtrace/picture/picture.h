@@ -97,7 +97,7 @@ struct picture_bin {
 	uint16_t series, series_votes;
 };
 
-/* A span as the second reading finds it. lane PICTURE_LANES: without a lane. */
+/* A span as the second reading finds it. */
 struct picture_span {
 	uint64_t begin_ns, time_ns;    /* the begin is since the begin of the axis */
 	uint16_t row, series;
@@ -109,8 +109,7 @@ struct picture {
 	struct wanted wanted;
 	uint64_t lost;                 /* of all logs */
 	uint64_t events, spans;
-	int64_t first_ns, last_ns;     /* times of events */
-	int64_t begin_ns;              /* of the axis, which ends at last_ns */
+	int64_t begin_ns;              /* of the axis */
 	uint64_t length_ns;            /* of the axis, at least 1 */
 	struct picture_type *type;     /* those of the logs; the last: not listed */
 	size_t types;
@@ -157,6 +156,12 @@ int picture_take(struct picture *picture, size_t bins, size_t limit);
 
 /* Closes the logs and frees the memory, also after an error. */
 void picture_fini(struct picture *picture);
+
+/* Returns the index of the current log. */
+static inline uint16_t picture_current(const struct picture *picture)
+{
+	return (uint16_t)(picture->current - picture->log);
+}
 
 /*
  * Moves a time of the current log. A log may have any times, so a sum that overflows becomes the

@@ -31,7 +31,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {
 	struct picture_row wanted = {
-		.log = (uint16_t)(picture->current - picture->log), .pid = pid, .tid = tid,
+		.log = picture_current(picture), .pid = pid, .tid = tid,
 	}, *row;
 	uint64_t hash = hash_number(hash_number(HASH_BEGIN, wanted.log),
 				    (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid);

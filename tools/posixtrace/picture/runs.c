@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/proto.h"
 #include "base/vec.h"
 
 /* The most bytes of an item: four numbers of 64 bits. */
-#define ITEM_BYTES (4 * BYTES_VARINT)
+#define ITEM_BYTES (4 * PROTO_VARINT)
 
 /* Reads a run. Its bytes were written by keep_run(), so they need no check. */
 struct runs_cursor {
@@ -75,12 +75,12 @@ static int keep_run(struct runs *runs)
 	sort_run(runs);
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct item *item = &runs->held[i];
-		char text[ITEM_BYTES], *end = text;
+		uint8_t text[ITEM_BYTES], *end = text;
 
-		end = bytes_put_varint(end, (uint64_t)(item->row - last.row));
-		end = bytes_put_varint(end, item->row == last.row ? item->ns - last.ns : item->ns);
-		end = bytes_put_varint(end, item->value);
-		end = bytes_put_varint(end, item->kind);
+		end = proto_put_varint(end, (uint64_t)(item->row - last.row));
+		end = proto_put_varint(end, item->row == last.row ? item->ns - last.ns : item->ns);
+		end = proto_put_varint(end, item->value);
+		end = proto_put_varint(end, item->kind);
 		bytes_add(&runs->bytes, text, (size_t)(end - text));
 		last = *item;
 	}

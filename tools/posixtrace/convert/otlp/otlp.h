@@ -215,8 +215,6 @@ int otlp_get_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin);
 /* Calls visit for each entry, forwards or backwards. Backwards it stores the changed entries. */
 int otlp_visit(struct otlp *otlp, bool backwards,
 	       int (*visit)(void *arg, struct otlp_entry *entry), void *arg);
-/* Writes the bodies that are in memory to their file. */
-int otlp_flush(struct otlp *otlp);
 
 /* ------------------------------------------------------------------ otlp_attributes.c */
 

@@ -216,7 +216,7 @@ int otlp_write(struct otlp *otlp)
 	writing->otlp = otlp;
 	for (unsigned i = 0; i < OTLP_SIGNALS; i++)
 		writing->batch[i].signal = (enum otlp_signal)i;
-	err = otlp_flush(otlp);
+	err = out_flush(otlp->bodies);
 	if (!err)
 		err = otlp_visit(otlp, false, add_record, writing);
 	for (unsigned i = 0; !err && i < OTLP_SIGNALS; i++)

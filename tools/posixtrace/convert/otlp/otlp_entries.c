@@ -12,11 +12,6 @@
 
 #define BLOCK_BYTES (OTLP_BLOCK * sizeof(struct otlp_entry))
 
-int otlp_flush(struct otlp *otlp)
-{
-	return out_flush(otlp->bodies);
-}
-
 /* Moves the bytes of otlp->body to the file of bodies, and stores their place. */
 static int move_body(struct otlp *otlp, uint64_t *at, uint32_t *len)
 {

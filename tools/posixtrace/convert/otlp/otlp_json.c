@@ -18,7 +18,6 @@ enum json_form {
 	JSON_SMALL,   /* a number below 2^32, or the value of an enum */
 	JSON_LARGE,   /* 64 bits: a string of decimal digits */
 	JSON_TIME,    /* the same, from 8 bytes */
-	JSON_FLAGS,   /* 4 bytes */
 	JSON_REAL,
 	JSON_TRUTH,
 	JSON_MESSAGE
@@ -71,7 +70,7 @@ static const struct json_member span_members[] = {
 	{ SPAN_TRACE_ID, JSON_DIGITS, false, "traceId", NULL },
 	{ SPAN_SPAN_ID, JSON_DIGITS, false, "spanId", NULL },
 	{ SPAN_PARENT_ID, JSON_DIGITS, false, "parentSpanId", NULL },
-	{ SPAN_FLAGS, JSON_FLAGS, false, "flags", NULL },
+	{ SPAN_FLAGS, JSON_SMALL, false, "flags", NULL },
 	{ SPAN_NAME, JSON_STRING, false, "name", NULL },
 	{ SPAN_KIND, JSON_SMALL, false, "kind", NULL },
 	{ SPAN_START, JSON_TIME, false, "startTimeUnixNano", NULL },
@@ -90,7 +89,7 @@ static const struct json_member log_members[] = {
 	{ LOG_BODY, JSON_MESSAGE, false, "body", value_members },
 	{ LOG_ATTRIBUTES, JSON_MESSAGE, true, "attributes", pair_members },
 	{ LOG_DROPPED_ATTRIBUTES, JSON_SMALL, false, "droppedAttributesCount", NULL },
-	{ LOG_FLAGS, JSON_FLAGS, false, "flags", NULL },
+	{ LOG_FLAGS, JSON_SMALL, false, "flags", NULL },
 	{ LOG_TRACE_ID, JSON_DIGITS, false, "traceId", NULL },
 	{ LOG_SPAN_ID, JSON_DIGITS, false, "spanId", NULL },
 	{ LOG_EVENT_NAME, JSON_STRING, false, "eventName", NULL },
@@ -184,23 +183,9 @@ static bool next_member(const uint8_t **at, const uint8_t *end, struct member *m
 /* protobuf.dev, "JSON Mapping": standard base64 with padding. */
 static void put_base64(struct json *json, const char *name, const uint8_t *bytes, size_t len)
 {
-	static const char digit[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 	json_name(json, name);
 	out_char(json->out, '"');
-	for (size_t i = 0; i < len; i += 3) {
-		uint32_t x = (uint32_t)bytes[i] << 16;
-		char *p = out_room(json->out);
-
-		x |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-		x |= i + 2 < len ? bytes[i + 2] : 0;
-		p[0] = digit[x >> 18];
-		p[1] = digit[x >> 12 & 63];
-		p[2] = i + 1 < len ? digit[x >> 6 & 63] : '=';
-		p[3] = i + 2 < len ? digit[x & 63] : '=';
-		out_done(json->out, p + 4);
-	}
+	out_base64(json->out, bytes, len);
 	out_char(json->out, '"');
 }
 
@@ -236,7 +221,6 @@ static void put_member(struct json *json, const struct json_member *as, const ch
 		json_hex(json, name, member->bytes, member->len);
 		break;
 	case JSON_SMALL:
-	case JSON_FLAGS:
 		json_unsigned(json, name, member->value);
 		break;
 	case JSON_LARGE:

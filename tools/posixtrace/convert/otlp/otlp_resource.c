@@ -89,14 +89,11 @@ static void put_plain(struct proto *p, const char *key, const char *text, size_t
  */
 static void put_clock_error(const struct otlp *otlp, struct proto *p, const struct logfile *log)
 {
-	struct merge merge = { .error = NULL };
+	static const struct merge none = { .error = NULL };
+	const struct merge *clocks = otlp->flow->clocks ? otlp->flow->clocks : &none;
 
-	if (otlp->flow->clocks) {
-		merge.error = otlp->flow->clocks->error;
-		merge.errors = otlp->flow->clocks->errors;
-	}
 	otlp_number(p, RESOURCE_ATTRIBUTES, "posixtrace.clock.error_ns",
-		    merge_error_of(&merge, log));
+		    merge_error_of(clocks, log));
 }
 
 /* The facts that only a log has. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "convert/octets.h"
 #include "convert/tracex/tracex.h"
 
@@ -38,14 +39,6 @@ bool tracex_is(const unsigned char *p, size_t size)
 	       (size >= 8 && !memcmp(p, "\0\0\0\0TXTB", 8));
 }
 
-static int tracex_text_digit(int c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /*
  * Recognizes a text by its first bytes. Hexadecimal text has no mark of its own, so the bytes that
  * it describes must begin as a dump does.
@@ -55,7 +48,7 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 	unsigned char first[8];
 	size_t digits = 0;
 
-	if (size >= 2 && p[0] == ':' && tracex_text_digit(p[1]) >= 0)
+	if (size >= 2 && p[0] == ':' && text_digit(p[1]) < 16)
 		return true;
 	if (size >= 2 && p[0] == 'S' && p[1] >= '0' && p[1] <= '9')
 		return true;
@@ -63,10 +56,10 @@ bool tracex_is_text(const unsigned char *p, size_t size)
 	for (size_t i = 0; i < size && digits < 16; i++) {
 		if (isspace(p[i]))
 			continue;
-		if (tracex_text_digit(p[i]) < 0)
+		if (text_digit(p[i]) > 15)
 			return false;
 		first[digits / 2] |=
-			(unsigned char)(tracex_text_digit(p[i]) << (digits & 1 ? 0 : 4));
+			(unsigned char)(text_digit(p[i]) << (digits & 1 ? 0 : 4));
 		digits++;
 	}
 	return tracex_is(first, digits / 2);
@@ -87,10 +80,10 @@ static int read_pairs(struct text *t, unsigned char *bytes, size_t *len)
 {
 	*len = 0;
 	while (t->p < t->end && *t->p != '\n' && *t->p != '\r') {
-		int high = tracex_text_digit(*t->p),
-		    low = t->end - t->p > 1 ? tracex_text_digit(t->p[1]) : -1;
+		unsigned high = text_digit(*t->p);
+		unsigned low = t->end - t->p > 1 ? text_digit(t->p[1]) : 16;
 
-		if (high < 0 || low < 0)
+		if (high > 15 || low > 15)
 			return tracex_text_bad(t, "no hexadecimal digit");
 		if (*len == RECORD_BYTES)
 			return tracex_text_bad(t, "the line is longer than a record can be");
@@ -276,10 +269,10 @@ static int read_digits(struct text *t, unsigned char **bytes, size_t *size)
 		}
 		if (isspace(*t->p))
 			continue;
-		if (tracex_text_digit(*t->p) < 0)
+		if (text_digit(*t->p) > 15)
 			return tracex_text_bad(t, "no hexadecimal digit");
 		(*bytes)[digits / 2] |=
-			(unsigned char)(tracex_text_digit(*t->p) << (digits & 1 ? 0 : 4));
+			(unsigned char)(text_digit(*t->p) << (digits & 1 ? 0 : 4));
 		digits++;
 	}
 	if (digits & 1)
