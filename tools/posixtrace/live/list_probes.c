@@ -147,13 +147,6 @@ static bool is_foreign_program(const char *path)
 	return image == SHIM_IMAGE_FOREIGN || image == SHIM_IMAGE_RIGHTS;
 }
 
-/* Returns whether only the kernel can record the functions of a file. */
-static bool is_foreign_file(const struct binary_file *file)
-{
-	return binary_is_go(file) || binary_is_static(file) ||
-	       is_foreign_program(binary_path(file));
-}
-
 /*
  * Prints all of a file: its probes, then its functions in the order of their addresses. A file
  * whose functions are all refused has one line for them. is_foreign: the library cannot enter the
@@ -166,7 +159,7 @@ static int list_file(const char *path, bool is_foreign)
 	struct prototypes *prototypes;
 	size_t count;
 	const char *lack;
-	bool by_kernel;
+	bool is_closed, by_kernel;
 
 	if (!file) {
 		say("%s", strerror(ENOMEM));
@@ -174,9 +167,10 @@ static int list_file(const char *path, bool is_foreign)
 	}
 	text_safe(&out_stdout, path, strlen(path));
 	out_str(&out_stdout, ":\n");
-	by_kernel = !binary_unknown(file) && (is_foreign || is_foreign_file(file));
-	if (!put_probes(file, is_foreign || binary_is_static(file) ||
-			      is_foreign_program(path))) {
+	/* The library cannot enter the program. In one of Go it does not find the functions. */
+	is_closed = is_foreign || binary_is_static(file) || is_foreign_program(path);
+	by_kernel = !binary_unknown(file) && (is_closed || binary_is_go(file));
+	if (!put_probes(file, is_closed)) {
 		say("%s", strerror(ENOMEM));
 		binary_close(file);
 		return TOOL_FAILURE;

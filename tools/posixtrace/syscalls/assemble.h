@@ -112,6 +112,25 @@ static inline void look_up(struct program *p, int map, int key)
 	call_function(p, BPF_FUNC_map_lookup_elem);
 }
 
+/*
+ * Stores the numbers of the thread and of the process at these places on the stack. Ends the
+ * program unless the process is traced. Register 6 gets the context.
+ */
+static inline void check_traced(struct program *p, const int *map, int tid, int pid)
+{
+	size_t is_traced;
+
+	move_register(p, BPF_REG_6, BPF_REG_1);
+	call_function(p, BPF_FUNC_get_current_pid_tgid);
+	store_register(p, BPF_W, BPF_REG_10, tid, BPF_REG_0);
+	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
+	store_register(p, BPF_W, BPF_REG_10, pid, BPF_REG_0);
+	look_up(p, map[SYSCALLS_MAP_TRACED], pid);
+	is_traced = jump_if(p, BPF_JNE, BPF_REG_0, 0);
+	leave_program(p);
+	jump_lands(p, is_traced);
+}
+
 /* Stores a value in the map, also if the map has the key. Both are places on the stack. */
 static inline void update_key(struct program *p, int map, int key, int value)
 {

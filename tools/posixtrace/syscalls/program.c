@@ -26,25 +26,6 @@ enum {
 
 /* ------------------------------------------------------------------ parts of programs */
 
-/*
- * Stores the thread and the process. Ends the program unless the process is traced. Register 6 gets
- * the context.
- */
-static void check_traced(struct program *p, const int *map)
-{
-	size_t is_traced;
-
-	move_register(p, BPF_REG_6, BPF_REG_1);
-	call_function(p, BPF_FUNC_get_current_pid_tgid);
-	store_register(p, BPF_W, BPF_REG_10, AT_TID, BPF_REG_0);
-	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
-	store_register(p, BPF_W, BPF_REG_10, AT_PID, BPF_REG_0);
-	look_up(p, map[SYSCALLS_MAP_TRACED], AT_PID);
-	is_traced = jump_if(p, BPF_JNE, BPF_REG_0, 0);
-	leave_program(p);
-	jump_lands(p, is_traced);
-}
-
 /* Register 9 gets the memory for the record. Stores time, process, thread and kind in it. */
 static void begin_record(struct program *p, const int *map, enum syscalls_kind kind)
 {
@@ -240,7 +221,7 @@ void program_enter(struct program *p, const int *map, const struct program_field
 	size_t is_kept, none;
 
 	p->count = 0;
-	check_traced(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 	call_function(p, BPF_FUNC_ktime_get_ns);
 	store_register(p, BPF_DW, BPF_REG_10, AT_OPEN, BPF_REG_0);
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, fields->number);
@@ -292,7 +273,7 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 	size_t none, is_positive;
 
 	p->count = 0;
-	check_traced(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 	look_up(p, map[SYSCALLS_MAP_OPEN], AT_TID);
 	none = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
 	move_register(p, BPF_REG_7, BPF_REG_0);
@@ -325,7 +306,7 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 	size_t is_thread;
 
 	p->count = 0;
-	check_traced(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 	begin_record(p, map, SYSCALLS_NEW);
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_6, fields->new_pid);
 	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, arg), BPF_REG_1);
@@ -349,7 +330,7 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 void program_exec(struct program *p, const int *map, const struct program_fields *fields)
 {
 	p->count = 0;
-	check_traced(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 	begin_record(p, map, SYSCALLS_EXEC);
 	load_memory(p, BPF_W, BPF_REG_3, BPF_REG_6, fields->path);
 	and_number(p, BPF_REG_3, 0xffff);
@@ -373,7 +354,7 @@ void program_dead(struct program *p, const int *map, const struct program_fields
 	size_t goes_on;
 
 	p->count = 0;
-	check_traced(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 	delete_key(p, map[SYSCALLS_MAP_OPEN], AT_TID);
 	if (records)
 		begin_record(p, map, SYSCALLS_DEAD);

@@ -16,7 +16,7 @@
 #if defined __x86_64__
 
 /* Offsets in struct pt_regs. */
-enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
+enum { REG_R14 = 8, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
 
 /* Places on the stack of the program. The record needs a multiple of 8. */
 enum {
@@ -47,25 +47,6 @@ static void copy_memory(struct program *p, size_t member, int bytes)
 }
 
 /*
- * Stores the thread and the process on the stack. Ends the program unless the process is traced:
- * other processes may execute the same file.
- */
-static void check_process(struct program *p, const int *map)
-{
-	size_t is_traced;
-
-	move_register(p, BPF_REG_6, BPF_REG_1);
-	call_function(p, BPF_FUNC_get_current_pid_tgid);
-	store_register(p, BPF_W, BPF_REG_10, AT_TID, BPF_REG_0);
-	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
-	store_register(p, BPF_W, BPF_REG_10, AT_PID, BPF_REG_0);
-	look_up(p, map[SYSCALLS_MAP_TRACED], AT_PID);
-	is_traced = jump_if(p, BPF_JNE, BPF_REG_0, 0);
-	leave_program(p);
-	jump_lands(p, is_traced);
-}
-
-/*
  * Makes the program. The record is composed on the stack: these programs can be preempted, so the
  * memory of a CPU that the programs of system calls use could be overwritten.
  */
@@ -75,7 +56,7 @@ void arrive_plain(struct program *p, const int *map)
 	size_t is_c, is_kept;
 
 	p->count = 0;
-	check_process(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 
 	call_function(p, BPF_FUNC_ktime_get_ns);
 	store_register(p, BPF_DW, BPF_REG_10,
@@ -94,7 +75,6 @@ void arrive_plain(struct program *p, const int *map)
 	copy_register(p, REG_RIP, offsetof(struct syscalls_record, begin_ns));
 	copy_register(p, REG_RSP, offsetof(struct syscalls_record, result));
 	copy_register(p, REG_FLAGS, args + 3 * 8);
-	copy_register(p, REG_RAX, args + 1 * 8);
 	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_RSP);
 	copy_memory(p, args + 2 * 8, 8);
 
@@ -232,7 +212,7 @@ void arrive_valued(struct program *p, const int *map, int values)
 	size_t is_there, none;
 
 	p->count = 0;
-	check_process(p, map);
+	check_traced(p, map, AT_TID, AT_PID);
 	move_register(p, BPF_REG_1, BPF_REG_6);
 	call_function(p, BPF_FUNC_get_attach_cookie);
 	store_register(p, BPF_W, BPF_REG_10, AT_ZERO, BPF_REG_0);

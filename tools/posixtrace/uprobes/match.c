@@ -23,7 +23,7 @@ struct frame {
 	uint64_t over_ns;     /* not 0: it is probably over since then, or has jumped then */
 	uint64_t target;      /* of its jump */
 	pid_t tid;
-	uint32_t place, depth;
+	uint32_t depth;
 	bool has_jumped;      /* over_ns is the time of its jump */
 	bool is_inherited;    /* it began before fork(2): the parent reports its begin */
 };
@@ -84,9 +84,9 @@ static void report_call(struct match *match, const struct match_stack *stack, st
 			pid_t tid, uint64_t now_ns, bool is_open)
 {
 	const struct match_call call = {
-		.pid = stack->pid, .tid = is_open ? frame.tid : tid, .begin_ns = frame.begin_ns,
+		.pid = stack->pid, .tid = tid, .begin_ns = frame.begin_ns,
 		.end_ns = frame.over_ns ? frame.over_ns : now_ns,
-		.function = frame.function, .caller = frame.caller, .place = frame.place,
+		.function = frame.function, .caller = frame.caller,
 		.depth = frame.depth, .is_open = is_open,
 	};
 
@@ -183,18 +183,17 @@ static bool is_continued(const struct frame *frame, uint64_t function, uint64_t 
 }
 
 /* Ends the calls with a place in the stack that a new call uses, unless it continues them. */
-static void reuse_place(struct match *match, struct match_stack *stack, const struct frame *made,
-			uint64_t now_ns)
+static void reuse_place(struct match *match, struct match_stack *stack, const struct frame *made)
 {
 	struct frame frame;
 
 	while (pop_doubt(stack, made->place_at, &frame))
-		report_call(match, stack, frame, made->tid, now_ns, false);
+		report_call(match, stack, frame, made->tid, made->begin_ns, false);
 	while (stack->frames && stack->frame[stack->frames - 1].place_at == made->place_at) {
 		if (is_continued(&stack->frame[stack->frames - 1], made->function, made->caller))
 			break;
 		frame = pop_frame(stack);
-		report_call(match, stack, frame, made->tid, now_ns, false);
+		report_call(match, stack, frame, made->tid, made->begin_ns, false);
 	}
 	/* If a call continues one that itself was continued, all of them go on. */
 	for (size_t i = stack->frames; i-- > 0 && stack->frame[i].place_at == made->place_at;) {
@@ -218,7 +217,7 @@ static bool push_frame(struct match_stack *stack, struct frame frame)
 static void begin_call(struct match *match, struct match_stack *stack, struct frame made)
 {
 	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
-	reuse_place(match, stack, &made, made.begin_ns);
+	reuse_place(match, stack, &made);
 	made.depth = (uint32_t)stack->active;
 	match->lost += !push_frame(stack, made);
 }
@@ -360,7 +359,7 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 		begin_call(match, stack, (struct frame){
 			.begin_ns = record->time_ns, .function = place->function + bias,
 			.caller = UPROBES_CALLER(record), .place_at = place_at,
-			.tid = (pid_t)record->tid, .place = record->number });
+			.tid = (pid_t)record->tid });
 	/* The first instruction may be an exit. */
 	if (place->kind == MATCH_RETURN ||
 	    (place->kind == MATCH_BEGIN && !place->target && place->condition == MATCH_ALWAYS))

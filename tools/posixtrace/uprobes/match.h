@@ -48,7 +48,6 @@ struct match_call {
 	pid_t pid, tid;          /* of the thread that ended the call; is_open: that began it */
 	uint64_t begin_ns, end_ns;
 	uint64_t function, caller; /* addresses in the process; caller: where the call returns to */
-	uint32_t place;          /* index of the place at which it began */
 	uint32_t depth;          /* calls that were active in the stack when it began */
 	bool is_open;
 };
