@@ -12,7 +12,7 @@
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
 #   README     its first program is examples/first.c; it has at most 150 lines of 100 columns
 #   headings   no word of a heading is a macro's name, which mdoc would call
-#   lint       mandoc prints no warning
+#   lint       mandoc prints no warning; no file has marks of a conflict
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -203,6 +203,8 @@ none "no word of a heading is a macro" "$(grep -nE "^\.S[sh] (.* )?($macros)( |\
 
 # --- lint
 
+none "NEWS, README and the pages have no marks of a conflict" \
+	"$(unmerged "$src/NEWS" "$src/README" $pages)"
 if command -v mandoc >/dev/null; then
 	for file in $pages; do
 		none "${file##*/} is clean" "$(mandoc -T lint -W warning "$file")"

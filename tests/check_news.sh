@@ -69,6 +69,9 @@ if test "$1" = record; then
 fi
 
 check "there are headers and pages" test "$(wc -l <"$scratch/now")" -ge 30
+# shellcheck disable=SC2046 # names without blanks
+none "NEWS, headers and pages have no marks of a conflict" \
+	"$(unmerged NEWS $(sed 's/ .*//' "$scratch/now"))"
 while read -r file sum bytes; do
 	check "$file is as $record has it; otherwise write an entry in NEWS, then run
 	sh tests/check_news.sh record 'part of the entry' $file" \

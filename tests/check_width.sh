@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The form of the C sources. No line is wider than 100 columns, with a tab stop every 8 columns; a
 # character of several bytes is one column. The name of each static function of the library and of
-# the tools has at least two words, so that grep and a backtrace lead to one function.
+# the tools has at least two words, so that grep and a backtrace lead to one function. No file, of
+# whatever language, has marks of a conflict.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -45,5 +46,10 @@ for file in $files; do
 	lib/* | tools/*) none "$file has static functions with names of two words" "$(bare "$file")" ;;
 	esac
 done
+
+# shellcheck disable=SC2046 # names without blanks
+none "no file has marks of a conflict" "$(unmerged $(find COPYING Makefile.am NEWS README autogen.sh \
+	configure.ac meson.build posixtrace.pc.in doc examples include lib m4 tests tools -type f \
+	! -name '*.o' ! -name '*.lo' ! -path '*/.libs/*'))"
 
 finish

@@ -44,6 +44,11 @@ none_() {
 	return 1
 }
 
+# unmerged FILE...: the lines that git left in them at a conflict, as file:line:text
+unmerged() {
+	grep -InE '^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|) ' /dev/null "$@"
+}
+
 finish() {
 	if [ "$checks" -eq 0 ]; then
 		echo "FAILED: nothing was checked"
