@@ -4,7 +4,6 @@
  *
  * Bytes that a terminal could obey become escapes: data come from files and from other processes.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,105 +16,9 @@
 #include "posix/first.h"
 #include "posix/label.h"
 #include "posix/message.h"
+#include "posix/print_system.h"
+#include "posix/text.h"
 #include "record/schema.h"
-
-/* Text of any length, of which the first size - 1 bytes are kept. */
-struct text {
-	char *to;
-	size_t size;
-	size_t len;
-};
-
-/*
- * Appends bytes. Those behind the end of the room are counted and not kept,
- * so that the caller learns the length of the whole text, as by snprintf().
- */
-static void print_put(struct text *text, const char *from, size_t len)
-{
-	if (text->len < text->size) {
-		const size_t room = text->size - text->len;
-
-		memcpy(text->to + text->len, from, len < room ? len : room);
-	}
-	text->len += len;
-}
-
-/*
- * Appends a string that this file or the schema parser made: its characters
- * are safe.
- */
-static void put_string(struct text *text, const char *string)
-{
-	print_put(text, string, strlen(string));
-}
-
-/* Appends a formatted text of at most 100 bytes. */
-static void put_format(struct text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void put_format(struct text *text, const char *format, ...)
-{
-	char bytes[104];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(bytes, sizeof(bytes), format, args);
-	va_end(args);
-	put_string(text, bytes);
-}
-
-/* Ends the text with a NUL, and returns the length that it would have with enough room. */
-static size_t print_end(struct text *text)
-{
-	if (text->size)
-		text->to[text->len < text->size ? text->len : text->size - 1] = '\0';
-	return text->len;
-}
-
-/*
- * Appends bytes as two hexadecimal digits each, without blanks, as posixtrace
- * dump prints them.
- */
-static void put_hex(struct text *text, const unsigned char *byte, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		put_format(text, "%02x", byte[i]);
-}
-
-/*
- * Appends bytes as printable ASCII. Control characters could change the state
- * of a terminal, and bytes above 0x7e could be control characters of some
- * character set, so both become escapes. The characters of special get a
- * backslash, because the caller quotes with them.
- */
-static void put_escaped(struct text *text, const unsigned char *byte, size_t len,
-			const char *special)
-{
-	for (size_t i = 0; i < len; i++) {
-		const char c = (char)byte[i];
-
-		if (c == '\n' || c == '\t' || c == '\r')
-			put_string(text, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r");
-		else if (byte[i] < 0x20 || byte[i] >= 0x7f)
-			put_format(text, "\\x%02x", byte[i]);
-		else
-			put_format(text, strchr(special, c) ? "\\%c" : "%c", c);
-	}
-}
-
-/*
- * Appends a string in double quotes. Programs often record the NUL of a string,
- * and arrays of characters are filled with NULs: the NULs at the end are left
- * out.
- */
-static void put_quoted(struct text *text, const unsigned char *byte, size_t len)
-{
-	while (len && !byte[len - 1])
-		len--;
-	put_string(text, "\"");
-	put_escaped(text, byte, len, "\\\"");
-	put_string(text, "\"");
-}
 
 /* Returns whether data without a schema are printable, except for NULs at the end. */
 static bool is_text(const unsigned char *byte, size_t len)
@@ -142,7 +45,7 @@ static bool is_text(const unsigned char *byte, size_t len)
  * use strftime(), which may read the file of a time zone and allocate memory. An era is 400 years
  * from the first of March of a year.
  */
-static void put_time(struct text *text, int64_t seconds, long nanoseconds)
+static void put_time(struct ptx_text *text, int64_t seconds, long nanoseconds)
 {
 	const int64_t second = (seconds % 86400 + 86400) % 86400;
 	const int64_t days = seconds / 86400 - (seconds % 86400 < 0) + 719468;
@@ -152,7 +55,7 @@ static void put_time(struct text *text, int64_t seconds, long nanoseconds)
 	const int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
 	const int64_t month = (5 * of_year + 2) / 153; /* number of months since March */
 
-	put_format(text, "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%09ldZ",
+	ptx_text_format(text, "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%09ldZ",
 		   (long long)(year + era * 400 + (month >= 10)),
 		   (long long)(month < 10 ? month + 3 : month - 9),
 		   (long long)(of_year - (153 * month + 2) / 5 + 1), (long long)(second / 3600),
@@ -163,7 +66,7 @@ static void put_time(struct text *text, int64_t seconds, long nanoseconds)
  * Appends a time in nanoseconds since 1970. The remainder of a negative number is negative in C,
  * but a fraction of a second must not be.
  */
-static void put_time_ns(struct text *text, int64_t ns)
+static void put_time_ns(struct ptx_text *text, int64_t ns)
 {
 	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
 
@@ -173,7 +76,7 @@ static void put_time_ns(struct text *text, int64_t ns)
 /*
  * Appends a duration exactly, in the largest unit that has a digit other than 0 before the point.
  */
-static void put_duration(struct text *text, uint64_t ns)
+static void put_duration(struct ptx_text *text, uint64_t ns)
 {
 	static const struct {
 		uint64_t ns;
@@ -190,20 +93,20 @@ static void put_duration(struct text *text, uint64_t ns)
 		unit++;
 	rest = ns % units[unit].ns;
 	digits = units[unit].digits;
-	put_format(text, "%llu", (unsigned long long)(ns / units[unit].ns));
+	ptx_text_format(text, "%llu", (unsigned long long)(ns / units[unit].ns));
 	if (rest) {
 		for (; rest % 10 == 0; rest /= 10)
 			digits--;
-		put_format(text, ".%0*llu", digits, (unsigned long long)rest);
+		ptx_text_format(text, ".%0*llu", digits, (unsigned long long)rest);
 	}
-	put_string(text, units[unit].name);
+	ptx_text_string(text, units[unit].name);
 }
 
 /*
  * Appends a floating-point number with few digits if that is exact enough to read the same number
  * again, and otherwise with more digits.
  */
-static void put_float(struct text *text, const struct posix_trace_value_np *value)
+static void put_float(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
 	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
 	char digits[40];
@@ -212,46 +115,46 @@ static void put_float(struct text *text, const struct posix_trace_value_np *valu
 	if (is_float ? strtof(digits, NULL) != (float)value->f64 :
 		       strtod(digits, NULL) != value->f64)
 		snprintf(digits, sizeof(digits), "%.*g", is_float ? 9 : 17, value->f64);
-	put_string(text, digits);
+	ptx_text_string(text, digits);
 }
 
 /*
  * Appends a character in single quotes. A NUL is frequent, so it gets the short escape of
  * C.
  */
-static void put_character(struct text *text, unsigned char c)
+static void put_character(struct ptx_text *text, unsigned char c)
 {
-	put_string(text, "'");
+	ptx_text_string(text, "'");
 	if (c)
-		put_escaped(text, &c, 1, "");
+		ptx_text_escaped(text, &c, 1, "");
 	else
-		put_string(text, "\\0");
-	put_string(text, "'");
+		ptx_text_string(text, "\\0");
+	ptx_text_string(text, "'");
 }
 
 /*
  * Appends a str in quotes, and bytes as digits. Dots follow if the value is incomplete because the
  * payload ends within it.
  */
-static void put_bytes(struct text *text, const struct posix_trace_value_np *value)
+static void put_bytes(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
 	if (value->field->type == POSIX_TRACE_TYPE_STR_NP || value->len == 0)
-		put_quoted(text, value->data, value->len);
+		ptx_text_quoted(text, value->data, value->len);
 	else
-		put_hex(text, value->data, value->len);
+		ptx_text_hex(text, value->data, value->len);
 	if (value->flags & POSIX_TRACE_VALUE_CUT_NP)
-		put_string(text, "...");
+		ptx_text_string(text, "...");
 }
 
 /*
  * Appends a value by its form alone, for types without a notation of their
  * own.
  */
-static void put_plain(struct text *text, const struct posix_trace_value_np *value)
+static void put_plain(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
 	case POSIX_TRACE_FORM_SIGNED_NP:
-		put_format(text, "%lld", (long long)value->s64);
+		ptx_text_format(text, "%lld", (long long)value->s64);
 		break;
 	case POSIX_TRACE_FORM_FLOAT_NP:
 		put_float(text, value);
@@ -260,7 +163,7 @@ static void put_plain(struct text *text, const struct posix_trace_value_np *valu
 		put_bytes(text, value);
 		break;
 	default:
-		put_format(text, "%llu", (unsigned long long)value->u64);
+		ptx_text_format(text, "%llu", (unsigned long long)value->u64);
 	}
 }
 
@@ -269,13 +172,13 @@ static void put_plain(struct text *text, const struct posix_trace_value_np *valu
  * value comes before everything else, because the author of the schema chose it for
  * readers.
  */
-static void put_value(struct text *text, const struct posix_trace_value_np *value)
+static void put_value(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
 	const struct posix_trace_field_np *field = value->field;
 	char label[POSIX_TRACE_LABEL_MAX_NP + 1];
 
 	if (ptx_label(value, label)) {
-		put_string(text, label);
+		ptx_text_string(text, label);
 		return;
 	}
 	switch (field->type) {
@@ -285,10 +188,10 @@ static void put_value(struct text *text, const struct posix_trace_value_np *valu
 	case POSIX_TRACE_TYPE_X64_NP:
 	case POSIX_TRACE_TYPE_PTR_NP:
 	case POSIX_TRACE_TYPE_PTR32_NP:
-		put_format(text, "0x%llx", (unsigned long long)value->u64);
+		ptx_text_format(text, "0x%llx", (unsigned long long)value->u64);
 		break;
 	case POSIX_TRACE_TYPE_BOOL_NP:
-		put_string(text, value->u64 ? "true" : "false");
+		ptx_text_string(text, value->u64 ? "true" : "false");
 		break;
 	case POSIX_TRACE_TYPE_CHAR_NP:
 		put_character(text, (unsigned char)value->u64);
@@ -303,7 +206,7 @@ static void put_value(struct text *text, const struct posix_trace_value_np *valu
 	case POSIX_TRACE_TYPE_O16_NP:
 	case POSIX_TRACE_TYPE_O32_NP:
 	case POSIX_TRACE_TYPE_O64_NP:
-		put_format(text, "%#llo", (unsigned long long)value->u64);
+		ptx_text_format(text, "%#llo", (unsigned long long)value->u64);
 		break;
 	default:
 		put_plain(text, value);
@@ -314,7 +217,7 @@ static void put_value(struct text *text, const struct posix_trace_value_np *valu
  * Appends " name=value" for each field. Bytes without a description become + and hexadecimal
  * digits.
  */
-static void put_fields(struct text *text, const struct posix_trace_schema_np *schema,
+static void put_fields(struct ptx_text *text, const struct posix_trace_schema_np *schema,
 		       const void *data, size_t len)
 {
 	struct posix_trace_values_np values;
@@ -323,40 +226,40 @@ static void put_fields(struct text *text, const struct posix_trace_schema_np *sc
 
 	posix_trace_values_begin_np(&values, schema, data, len, 0);
 	while (posix_trace_field_next_np(&values, &value)) {
-		put_string(text, " ");
+		ptx_text_string(text, " ");
 		if (value.index == 0)
-			put_format(text, "%s=%s", value.field->name,
+			ptx_text_format(text, "%s=%s", value.field->name,
 				   value.field->is_array ? "[" : "");
 		put_value(text, &value);
 		is_open = value.field->is_array && value.index + 1 < value.field->count;
 		if (value.field->is_array && !is_open)
-			put_string(text, "]");
+			ptx_text_string(text, "]");
 	}
 	if (is_open)
-		put_string(text, " ...]");
+		ptx_text_string(text, " ...]");
 	if (values.len) {
-		put_string(text, " +");
-		put_hex(text, values.data, values.len);
+		ptx_text_string(text, " +");
+		ptx_text_hex(text, values.data, values.len);
 	}
 }
 
 /* Appends a part of a message, which is within quotes. */
 static void put_message_part(void *text, const char *part, size_t len)
 {
-	put_escaped(text, (const unsigned char *)part, len, "\\\"");
+	ptx_text_escaped(text, (const unsigned char *)part, len, "\\\"");
 }
 
 /*
  * Appends the data of an event, after a blank. Without a schema nothing is known of the data. If
  * they look like text, they are printed in quotes, which show that this is a guess.
  */
-static void put_data(struct text *text, const struct posix_trace_schema_np *schema,
+static void put_data(struct ptx_text *text, const struct posix_trace_schema_np *schema,
 		     const void *data, size_t len)
 {
 	if (schema && schema->format) {
-		put_string(text, " \"");
+		ptx_text_string(text, " \"");
 		ptx_message_parts(schema, data, len, 0, put_message_part, text);
-		put_string(text, "\"");
+		ptx_text_string(text, "\"");
 		return;
 	}
 	if (schema) {
@@ -365,11 +268,11 @@ static void put_data(struct text *text, const struct posix_trace_schema_np *sche
 	}
 	if (len == 0)
 		return;
-	put_string(text, " ");
+	ptx_text_string(text, " ");
 	if (is_text(data, len))
-		put_quoted(text, data, len);
+		ptx_text_quoted(text, data, len);
 	else
-		put_hex(text, data, len);
+		ptx_text_hex(text, data, len);
 }
 
 /*
@@ -377,22 +280,23 @@ static void put_data(struct text *text, const struct posix_trace_schema_np *sche
  * other programs, so they are escaped too, and an empty one is shown as two
  * quotes.
  */
-static void put_event(struct text *text, const struct posix_trace_event_info *info,
-		      const char *name, const struct posix_trace_schema_np *schema,
-		      const void *data, size_t len)
+static void put_event(struct ptx_text *text, trace_id_t trid,
+		      const struct posix_trace_event_info *info, const char *name,
+		      const struct posix_trace_schema_np *schema, const void *data, size_t len)
 {
 	put_time(text, info->posix_timestamp.tv_sec, info->posix_timestamp.tv_nsec);
 	if (info->posix_pid > 0)
-		put_format(text, " %ld ", (long)info->posix_pid);
+		ptx_text_format(text, " %ld ", (long)info->posix_pid);
 	else
-		put_string(text, " - ");
+		ptx_text_string(text, " - ");
 	if (*name)
-		put_escaped(text, (const unsigned char *)name, strlen(name), "\\");
+		ptx_text_escaped(text, (const unsigned char *)name, strlen(name), "\\");
 	else
-		put_string(text, "\"\"");
-	put_data(text, schema, data, len);
+		ptx_text_string(text, "\"\"");
+	if (!ptx_print_system(text, trid, info->posix_event_id, data, len))
+		put_data(text, schema, data, len);
 	if (info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		put_string(text, " [truncated]");
+		ptx_text_string(text, " [truncated]");
 }
 
 /*
@@ -407,7 +311,7 @@ PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 					  size_t *length)
 {
 	struct ptx_call call = ptx_call_begin();
-	struct text text = { .to = to, .size = size };
+	struct ptx_text text = { .to = to, .size = size };
 	struct posix_trace_schema_np schema;
 	char name[PTX_TYPE_NAME_BYTES], described[PTX_SCHEMA_BYTES];
 	bool has_schema;
@@ -418,8 +322,8 @@ PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 	has_schema = !posix_trace_eventid_get_schema_np(trid, info->posix_event_id, described,
 							sizeof(described)) &&
 		     !ptx_schema_parse(described, &schema);
-	put_event(&text, info, name, has_schema ? &schema : NULL, data, len);
-	*length = print_end(&text);
+	put_event(&text, trid, info, name, has_schema ? &schema : NULL, data, len);
+	*length = ptx_text_end(&text);
 	return ptx_call_end(call, 0);
 }
 
@@ -432,7 +336,7 @@ PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_valu
 						   size_t value_size, char *to, size_t size)
 {
 	struct ptx_call call = ptx_call_begin();
-	struct text text = { .to = to, .size = size };
+	struct ptx_text text = { .to = to, .size = size };
 	struct posix_trace_value_np known;
 	size_t len;
 
@@ -441,7 +345,7 @@ PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_valu
 			       value_size < sizeof(known) ? value_size : sizeof(known));
 		put_value(&text, &known);
 	}
-	len = print_end(&text);
+	len = ptx_text_end(&text);
 	ptx_call_end(call, 0);
 	return len;
 }

@@ -173,7 +173,6 @@ START_TEST(an_event_is_printed_by_its_schema)
 	trace_event_id_t read = type_of("read"), plain = type_of("plain"), odd = type_of("a\033b");
 	trace_id_t trid;
 	struct history *history;
-	const char *text;
 	static const unsigned char short_array[] = { 1, 0, 2, 0 };
 
 	OK(posix_trace_eventid_describe_np(read, "s32 fd; str path; u16[3] n"));
@@ -199,11 +198,63 @@ START_TEST(an_event_is_printed_by_its_schema)
 	assert_text(trid, &history->event[6], "plain");
 	assert_text(trid, &history->event[7],
 		    "a\\x1bb \"0123456789abcdef\" [truncated]");
-	/* The data of a FILTER event is neither text nor described. */
-	text = strstr(behind_time(trid, &history->event[0]), " posix_trace_start ");
-	ck_assert_ptr_nonnull(text);
-	ck_assert_uint_eq(strspn(text + 19, "0123456789abcdef"), 2 * history->event[0].len);
-	ck_assert_uint_eq(strlen(text + 19), 2 * history->event[0].len);
+	history_free(history);
+	shut(trid);
+}
+END_TEST
+
+/* The text of a system event behind its time and process. */
+static const char *system_text(trace_id_t trid, const struct seen *seen)
+{
+	return strstr(behind_time(trid, seen), " posix_trace_") + 1;
+}
+
+/* The sets of types have names, not digits. */
+START_TEST(a_system_event_is_printed_by_its_meaning)
+{
+	trace_event_id_t a = type_of("a"), b = type_of("b\033");
+	trace_event_set_t set;
+	struct history *history;
+	struct seen damaged;
+	trace_id_t trid;
+
+	OK(posix_trace_eventset_empty(&set));
+	trid = STARTED();
+	OK(posix_trace_eventset_add(a, &set));
+	OK(posix_trace_eventset_add(b, &set));
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	OK(posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS));
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	OK(posix_trace_eventset_empty(&set));
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	OK(posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS));
+	OK(posix_trace_eventset_del(POSIX_TRACE_STOP, &set));
+	OK(posix_trace_eventset_del(POSIX_TRACE_FILTER, &set));
+	OK(posix_trace_eventset_del(b, &set));
+	OK(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	OK(posix_trace_stop(trid));
+	history = read_all(trid);
+	ck_assert_uint_eq(history->n, 6);
+	ck_assert_str_eq(system_text(trid, &history->event[0]), "posix_trace_start filter=none");
+	ck_assert_str_eq(system_text(trid, &history->event[1]),
+			 "posix_trace_filter old=none new={a, b\\x1b}");
+	ck_assert_str_eq(system_text(trid, &history->event[2]),
+			 "posix_trace_filter old={a, b\\x1b} new=all");
+	ck_assert_str_eq(system_text(trid, &history->event[3]),
+			 "posix_trace_filter old=all new=none");
+	ck_assert_str_eq(system_text(trid, &history->event[4]),
+			 "posix_trace_filter old=none new=all but "
+			 "{posix_trace_stop, posix_trace_filter, b\\x1b}");
+	ck_assert_str_eq(system_text(trid, &history->event[5]), "posix_trace_stop by=call");
+	/* Data that are no set, or too short, are digits. */
+	damaged = history->event[0];
+	damaged.data[0] ^= 1;
+	ck_assert_uint_eq(strspn(system_text(trid, &damaged) + 18, "0123456789abcdef"),
+			  2 * damaged.len);
+	damaged.data[0] ^= 1;
+	damaged.len--;
+	ck_assert_uint_eq(strspn(system_text(trid, &damaged) + 18, "0123456789abcdef"),
+			  2 * damaged.len);
 	history_free(history);
 	shut(trid);
 }
@@ -248,4 +299,5 @@ END_TEST
 SUITE_MAIN("posix_trace_event_print_np", values_have_the_text_of_their_type,
 	   hostile_messages_are_bounded,
 	   bytes_cannot_hurt_a_terminal, a_text_is_cut_to_the_room_and_its_length_is_returned,
-	   an_event_is_printed_by_its_schema, an_event_of_a_log_is_printed)
+	   an_event_is_printed_by_its_schema, a_system_event_is_printed_by_its_meaning,
+	   an_event_of_a_log_is_printed)

@@ -87,6 +87,7 @@ if test -x "$build/examples/workqueue"; then
 	timeout 60 "$build/examples/workqueue" "$tmp/queue.ptl" >"$tmp/out"
 	check "it runs" test $? = 0
 	check "its watcher prints" has out ' slept job=39 size="big"'
+	check "also the begin, by its meaning" has out ' posix_trace_start filter=none$'
 	check "its analyzer counts" has out '^jobs: [0-9]'
 fi
 
