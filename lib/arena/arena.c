@@ -104,6 +104,22 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 	return seals >= 0 && (seals & SEALS) == SEALS && bytes >= 2 * PTX_REGIONS_AT;
 }
 
+/* The file may be shorter, and may be truncated meanwhile: pread() cannot raise SIGBUS. */
+bool ptx_arena_is_foreign(int fd)
+{
+	struct {
+		uint64_t magic;
+		uint32_t version, pid;
+	} head;
+
+	_Static_assert(offsetof(struct ptx_control, magic) == 64 &&
+			       offsetof(struct ptx_control, version) == 72,
+		       "other versions find magic and version here");
+	return pread(fd, &head, sizeof(head), offsetof(struct ptx_control, magic)) ==
+		       sizeof(head) &&
+	       ptx_arena_is_foreign_head(head.magic, head.version);
+}
+
 /*
  * The program may have closed the descriptor, and its number may belong to another file (DESIGN 5,
  * L4). Device and inode are compared at each use.

@@ -108,7 +108,7 @@ struct ptx_control {
 	};
 	_Atomic uint64_t attached; /* one bit for each stream */
 	uint64_t spare[6];
-	uint64_t magic;
+	uint64_t magic; /* in all versions at this offset, with the version behind it */
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
@@ -218,6 +218,18 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 
 /* Whether a file of another process is sealed like an arena, so that no process can truncate it. */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes);
+
+/*
+ * Whether the file begins as an arena of another version of this library. Magic and version are at
+ * the same place in all versions; nothing else of the file can be used.
+ */
+bool ptx_arena_is_foreign(int fd);
+
+/* The same for the first bytes of an arena, which were copied. */
+static inline bool ptx_arena_is_foreign_head(uint64_t magic, uint32_t version)
+{
+	return magic == PTX_ARENA_MAGIC && version != PTX_ARENA_VERSION;
+}
 
 /* The descriptor, or -1 if there is none or the program has closed it. Async-signal-safe. */
 int ptx_arena_fd(const struct ptx_arena *arena);

@@ -41,8 +41,8 @@
 /*
  * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH means that the
  * process has ended. Errors such as a full table of descriptors or too little memory concern this
- * process itself and are returned as they are. All other errors mean that the process cannot be
- * looked at.
+ * process itself and are returned as they are, as is EPROTONOSUPPORT, by which an arena of another
+ * version is reported. All other errors mean that the process cannot be looked at.
  */
 static int why_not(int err)
 {
@@ -52,6 +52,7 @@ static int why_not(int err)
 	case EMFILE:
 	case ENFILE:
 	case ENOMEM:
+	case EPROTONOSUPPORT:
 		return err;
 	case EACCES:
 	case EPERM:
@@ -130,12 +131,14 @@ static int may_look(const char *files)
  * pid is its number in /proc. Returns EAGAIN if the process has only arenas open that are not its
  * own, such as its parent's before it has set up its own. Returns EINPROGRESS if the process is
  * setting up *result and will use that arena unless it finds another one. Returns ENXIO if the
- * process has no arena open; perhaps it does not use this library.
+ * process has no arena open; perhaps it does not use this library. Returns EPROTONOSUPPORT if it
+ * has none of this version and one of another: it would never look at an arena of this version.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
 	char files[PTX_OPENER_PATH], path[sizeof files + sizeof(struct dirent)];
 	struct dirent *entry;
+	bool has_foreign = false;
 	DIR *folder;
 	int err, failure = 0;
 
@@ -172,6 +175,10 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 			continue;
 		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
 		failure = why_not(ptx_peer_arenas_at(path, &arena));
+		if (failure == EPROTONOSUPPORT) {
+			has_foreign = true;
+			failure = 0;
+		}
 		if (!arena)
 			continue;
 		switch (find_match(arena, inner_pid)) {
@@ -189,7 +196,9 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	}
 	closedir(folder);
 	/* An arena that was found outweighs a descriptor that could not be opened. */
-	return err && failure ? failure : err;
+	if (err && failure)
+		return failure;
+	return has_foreign && (err == ENXIO || err == EAGAIN) ? EPROTONOSUPPORT : err;
 }
 
 /*
@@ -243,8 +252,11 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 	ptx_rendezvous_begin_for(&walk, whom);
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
 		err = why_not(ptx_peer_arenas_at(path, &arena));
-		/* A link that cannot be followed does not end the search. Other errors do. */
-		if (err == EPERM)
+		/*
+		 * A link that cannot be followed, or that a controller of another version has left,
+		 * does not end the search. Other errors do.
+		 */
+		if (err == EPERM || err == EPROTONOSUPPORT)
 			err = 0;
 		if (arena && arena->control->pid != whom->pid &&
 		    !ptx_family_has(arena->control, whom->pid))

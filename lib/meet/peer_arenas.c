@@ -99,12 +99,13 @@ static struct ptx_arena *new_arena(int fd)
 /*
  * Opens an arena in fd, which it owns from then on. If the file is no arena, and after an error,
  * *result is NULL and the file is closed. ENOMEM: the file is sealed like an arena but could not be
- * mapped, so the file may be an arena.
+ * mapped, so the file may be an arena. EPROTONOSUPPORT: it is an arena of another version.
  */
 static int open_file(int fd, struct ptx_arena **result)
 {
 	struct ptx_arena *arena = new_arena(fd);
 	bool is_sealed;
+	int err;
 
 	*result = NULL;
 	if (!arena)
@@ -114,9 +115,11 @@ static int open_file(int fd, struct ptx_arena **result)
 		*result = arena;
 		return 0;
 	}
-	is_sealed = is_sealed && (!arena->control || !arena->lists);
+	err = ptx_arena_is_foreign(fd)			       ? EPROTONOSUPPORT :
+	      is_sealed && (!arena->control || !arena->lists) ? ENOMEM :
+								0;
 	free_arena(arena);
-	return is_sealed ? ENOMEM : 0;
+	return err;
 }
 
 /*

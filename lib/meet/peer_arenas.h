@@ -27,7 +27,8 @@ void ptx_peer_arenas_unlock(void);
 
 /*
  * Under lock. Stores the arena behind path; NULL: no arena is there. Returns an error number if the
- * file could not be opened and may be an arena.
+ * file could not be opened and may be an arena. EPROTONOSUPPORT: the arena is one of another
+ * version of this library, whose layout is unknown.
  */
 int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena);
 

@@ -295,8 +295,11 @@ bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 {
 	/* So after a failure, too, the object is valid and has no streams. */
 	look->streams = 0;
-	if (!look_copy(image, &look->control, sizeof look->control, 0) ||
-	    look->control.magic != PTX_ARENA_MAGIC || look->control.version != PTX_ARENA_VERSION ||
+	look->is_foreign = false;
+	if (!look_copy(image, &look->control, sizeof look->control, 0))
+		return false;
+	look->is_foreign = ptx_arena_is_foreign_head(look->control.magic, look->control.version);
+	if (look->control.magic != PTX_ARENA_MAGIC || look->is_foreign ||
 	    !look_copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
 		return false;
 	/*
@@ -330,5 +333,6 @@ bool ptx_look_at(struct ptx_look *look, const char *path)
 	struct looking looking = { .look = look };
 
 	look->streams = 0;
+	look->is_foreign = false;
 	return ptx_peer_arenas_peek(path, look_at_arena, &looking) && looking.is_arena;
 }

@@ -6,6 +6,7 @@
  * arena at a time, and calls visit after it has closed the arena's file, so that visit may call
  * any function. Nothing is changed in the observed processes.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ struct looking {
 	uint32_t *inner;
 	pid_t *member;
 	size_t openers;
+	bool found_foreign; /* an arena of another version, whose streams cannot be reported */
 	const struct ptx_image *image; /* the bytes of the arena, instead of openers */
 	const char *name[PTX_TYPE_MAX];
 	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
@@ -262,7 +264,7 @@ static void know_names(struct looking *looking)
 }
 
 /* Opens the arena through any of its openers: some may have ended. */
-static bool open_arena(const struct looking *looking)
+static bool open_arena(struct looking *looking)
 {
 	char path[PTX_OPENER_PATH];
 
@@ -271,6 +273,8 @@ static bool open_arena(const struct looking *looking)
 		ptx_openers_path(&looking->opener[i], path, sizeof(path));
 		if (ptx_look_at(looking->look, path))
 			return true;
+		if (looking->look->is_foreign)
+			looking->found_foreign = true;
 	}
 	return false;
 }
@@ -340,7 +344,12 @@ static int look_at_all(struct looking *looking)
 		err = look_at_arena(looking);
 	}
 	ptx_openers_free(&openers);
-	return err;
+	/*
+	 * A process that asks for its own streams wants those of this library. A list of all
+	 * processes leaves out those that it cannot look at.
+	 */
+	return !err && looking->found_foreign && looking->pid && !looking->alone ? EPROTONOSUPPORT :
+										   err;
 }
 
 /* Returns 0 if the caller may examine the process, else the error. */
@@ -365,7 +374,8 @@ static int may_look_at(pid_t pid)
 
 /*
  * Does the whole call. ESRCH: there is no such process. EPERM: the caller may not examine it.
- * ENOTSUP: /proc cannot be used. ENOMEM: there is no memory.
+ * ENOTSUP: /proc cannot be used. ENOMEM: there is no memory. EPROTONOSUPPORT: the process uses
+ * another version of this library, so that its streams could not be reported.
  */
 static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 {

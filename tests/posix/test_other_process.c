@@ -37,6 +37,61 @@ START_TEST(a_running_process_is_traced_without_its_help)
 }
 END_TEST
 
+/* The descriptor of its arena, which another process has opened here. */
+static int open_arena_of(pid_t pid)
+{
+	char path[64], link[64];
+
+	for (int fd = 3; fd < 2000; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		n = readlink(path, link, sizeof(link) - 1);
+		if (n > 0 && !strncmp(link, "/memfd:posix-trace", 18))
+			return open(path, O_RDWR | O_CLOEXEC);
+	}
+	return -1;
+}
+
+static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	(void)stream;
+	++*(int *)arg;
+}
+
+/* Such a process would never look at an arena of this version: its events would be missing. */
+START_TEST(a_process_with_another_version_of_the_library_is_refused)
+{
+	struct puppet puppet = puppet_start();
+	uint32_t version, other;
+	trace_id_t trid = 77;
+	int fd, streams = 0;
+
+	puppet_tell(&puppet, PUPPET_ONE);
+	fd = open_arena_of(puppet.pid);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, &version, sizeof(version), 72), sizeof(version));
+	for (other = version - 1; other <= version + 1; other += 2) {
+		ck_assert_int_eq(pwrite(fd, &other, sizeof(other), 72), sizeof(other));
+		FAILS(EPROTONOSUPPORT, posix_trace_create(puppet.pid, NULL, &trid));
+		ck_assert_uint_eq(trid, 77);
+		FAILS(EPROTONOSUPPORT,
+		      posix_trace_observe_np(puppet.pid, ignore_stream, &streams));
+		ck_assert_int_eq(streams, 0);
+		OK(posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, ignore_stream, &streams));
+	}
+	/* No link remains, and the process can be traced by its own version. */
+	ck_assert_int_eq(pwrite(fd, &version, sizeof(version), 72), sizeof(version));
+	close(fd);
+	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	start(trid);
+	puppet_tell(&puppet, PUPPET_ONE);
+	ck_assert_events(trid, "START u=2");
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
 /* CREATE-04, EVENT-11 */
 START_TEST(its_events_bear_its_id_and_the_controllers_bear_the_controllers)
 {
@@ -285,6 +340,7 @@ SUITE_NEEDS("exec stat pidfd");
 SUITE_MAIN("tracing another process",
 	   a_process_whose_first_thread_has_ended_is_traced,
 	   a_running_process_is_traced_without_its_help,
+	   a_process_with_another_version_of_the_library_is_refused,
 	   its_events_bear_its_id_and_the_controllers_bear_the_controllers,
 	   names_are_the_targets,
 	   streams_that_take_turns_leave_no_memory_behind,

@@ -8,7 +8,9 @@ log=$tmp/a.log
 
 # The lines of our target: in $tmp/lines, and how many there are.
 listed() {
-	"$posixtrace" list >"$tmp/out" 2>"$tmp/err" || return
+	# Another test, or another build, may have a process with another version of the library.
+	"$posixtrace" list >"$tmp/out" 2>"$tmp/every" || return
+	grep -v 'it uses another version' "$tmp/every" >"$tmp/err"
 	grep "^ *$target " "$tmp/out" >"$tmp/lines"
 	wc -l <"$tmp/lines"
 }

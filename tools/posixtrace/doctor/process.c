@@ -89,7 +89,11 @@ static void examine_streams(pid_t pid, doctor_report *report)
 	int err = streams_look(&streams, pid);
 
 	if (err) {
-		doctor_say(report, "streams", DOCTOR_UNKNOWN, NULL, "%s", strerror(err));
+		doctor_say(report, "streams", DOCTOR_UNKNOWN, NULL, "%s",
+			   err == EPROTONOSUPPORT ?
+				   "the process uses another version of libposixtrace: use the "
+				   "posixtrace of that version" :
+				   strerror(err));
 		return;
 	}
 	doctor_say(report, "streams", DOCTOR_WORKS, NULL,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* list.c - the command list: a table of the active streams on this machine. */
+#include <dirent.h>
 #include <errno.h>
-#include <unistd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/out.h"
 #include "base/say.h"
@@ -190,6 +192,33 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
+/* A stream of the process: none is visited if the process uses another version of the library. */
+static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	(void)arg;
+	(void)stream;
+}
+
+/*
+ * Prints a line for each process whose streams are missing in the list, because it uses another
+ * version of the library. The library leaves such processes out when it looks at all of them.
+ */
+static void say_other_versions(void)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		const pid_t pid = (pid_t)atoi(entry->d_name);
+
+		if (pid > 0 &&
+		    posix_trace_observe_np(pid, ignore_stream, NULL) == EPROTONOSUPPORT)
+			process_say_other_version(pid, "its streams are not listed: ");
+	}
+	if (folder)
+		closedir(folder);
+}
+
 /*
  * Prints the streams that the user may observe. It is no error if there is none.  Returns a status
  * of the tool.
@@ -210,6 +239,7 @@ static int list_streams(bool json, bool fail_on_loss)
 		print_table(&streams);
 	status = streams_exit(&streams, fail_on_loss);
 	streams_fini(&streams);
+	say_other_versions();
 	return status;
 }
 

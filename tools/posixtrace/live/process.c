@@ -14,6 +14,7 @@
 
 #include "base/say.h"
 #include "base/tool.h"
+#include "inject/memory.h"
 
 bool process_number(const char *option, const char *text, pid_t *pid)
 {
@@ -114,6 +115,24 @@ static void say_unsupported(pid_t pid)
 	    "what it takes to look at it", (int)pid);
 }
 
+/*
+ * The file is named, because it says which posixtrace fits. A program can have the library without
+ * a file of its own, or /proc may not show it.
+ */
+void process_say_other_version(pid_t pid, const char *effect)
+{
+	struct mappings mappings;
+	const char *path = NULL;
+
+	mappings_read(&mappings, pid);
+	for (size_t i = 0; i < mappings.count && !path; i++)
+		if (strstr(mappings.mapping[i].path, "/libposixtrace.so"))
+			path = mappings.mapping[i].path;
+	say("process %d: %sit uses another version of libposixtrace%s%s", (int)pid, effect,
+	    path ? ": " : "", path ? path : "");
+	mappings_fini(&mappings);
+}
+
 /* ENOTSUP and EPERM have several causes; the messages name the one that applies here. */
 int process_say_why(pid_t pid, int err)
 {
@@ -126,6 +145,10 @@ int process_say_why(pid_t pid, int err)
 		break;
 	case ENOTSUP:
 		say_unsupported(pid);
+		break;
+	case EPROTONOSUPPORT:
+		process_say_other_version(pid, "");
+		say("use the posixtrace of that version, or start the process again with this one");
 		break;
 	default:
 		say("process %d: %s", (int)pid, strerror(err));

@@ -23,6 +23,12 @@ bool process_once(const char *option, const char *text, pid_t *pid);
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 
 /*
+ * Prints that the process uses another version of the library, whose memory this one cannot read.
+ * effect is a clause that ends in ": ", or empty.
+ */
+void process_say_other_version(pid_t pid, const char *effect);
+
+/*
  * Prints the reason for an error number of a call that concerned the process. Returns TOOL_FAILURE.
  */
 int process_say_why(pid_t pid, int err);
