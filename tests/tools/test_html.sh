@@ -3,6 +3,7 @@
 # posixtrace html and plot: the pictures show the content of the log; the page is tested in a
 # browser if there is one.
 . "${0%/*}/lib.sh"
+. "${0%/*}/browser.sh"
 
 compose=${top_builddir:-..}/tests/tools/compose
 awk 'BEGIN {
@@ -29,18 +30,6 @@ check "no name ends the script that it is in" test "$(grep -c '</script><b>' "$t
 run 0 html "$tmp/log" -o -
 check "- is standard output" cmp "$tmp/out" "$tmp/page.html"
 
-# in_browser FILE SCRIPT: runs the script in the page; the value of data-test is in $tmp/answer.
-in_browser() {
-	sed "s|^</body>|<script>document.documentElement.dataset.test = JSON.stringify($2)</script></body>|" "$1" >"$tmp/asked.html"
-	HOME=$tmp timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
-		--user-data-dir="$tmp/profile" --window-size=1200,700 --dump-dom "file://$tmp/asked.html" \
-		>"$tmp/dom" 2>"$tmp/browser.err"
-	sed -n 's/.*<html[^>]* data-test="\([^"]*\)".*/\1/p' "$tmp/dom" | sed 's/&quot;/"/g' >"$tmp/answer"
-}
-answers() { test "$(cat "$tmp/answer")" = "$1" && return 0; echo "answer: $(cat "$tmp/answer"), not $1"; return 1; }
-in_dom() { grep -q -e "$1" "$tmp/dom"; }
-
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if test -n "$browser"; then
 	in_browser "$tmp/page.html" 'document.documentElement.dataset.ready'
 	check "the page is drawn without an error" answers '"true"'

@@ -67,7 +67,6 @@ static void put_message(struct out *out, const struct log_type *type,
 	bool is_cut;
 	size_t len = get_message(type, event, text, &is_cut);
 
-	out_char(out, ' ');
 	text_quoted(out, text, len);
 	if (is_cut)
 		out_str(out, "...");
@@ -114,29 +113,23 @@ static void put_planned(struct out *out, const struct logfile *log, const struct
 	}
 }
 
-bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
-		 const struct posix_trace_event_np *event, enum when_form form)
+/*
+ * Writes each value that remains, with a character before each field, and the bytes that no field
+ * describes. The values of the field with the index omitted are left out.
+ */
+static void put_values(struct out *out, const struct logfile *log, const struct log_type *type,
+		       const struct posix_trace_event_np *event,
+		       struct posix_trace_values_np *values, enum when_form form, char before,
+		       int omitted)
 {
-	struct posix_trace_values_np values;
 	struct posix_trace_value_np value;
 	bool open = false; /* an array has been begun and not ended; the data may end in it */
 	size_t rest;
 
-	if (!type->schema)
-		return false;
-	if (type->plan && event->data_len == type->plan->bytes) {
-		put_planned(out, log, type, event, form);
-		return true;
-	}
-	if (fields_has_message(type)) {
-		put_message(out, type, event);
-		return true;
-	}
-	begin_values(&values, type, event);
-	if (call_text_is(type->schema))
-		call_text_put(out, log, type, event, &values, form);
-	while (posix_trace_field_next_np(&values, &value)) {
-		out_char(out, ' ');
+	while (posix_trace_field_next_np(values, &value)) {
+		if (value.field - type->schema->field == omitted)
+			continue;
+		out_char(out, value.index == 0 ? before : ' ');
 		if (value.index == 0) {
 			out_str(out, value.field->name);
 			out_char(out, '=');
@@ -150,11 +143,50 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 	}
 	if (open)
 		out_str(out, " ...]");
-	rest = rest_len(type, &values);
+	rest = rest_len(type, values);
 	if (rest) {
-		out_str(out, " +");
-		out_hex(out, values.data, rest);
+		out_char(out, before);
+		out_char(out, '+');
+		out_hex(out, values->data, rest);
 	}
+}
+
+bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
+		 const struct posix_trace_event_np *event, enum when_form form)
+{
+	struct posix_trace_values_np values;
+
+	if (!type->schema)
+		return false;
+	if (type->plan && event->data_len == type->plan->bytes) {
+		put_planned(out, log, type, event, form);
+		return true;
+	}
+	if (fields_has_message(type)) {
+		out_char(out, ' ');
+		put_message(out, type, event);
+		return true;
+	}
+	begin_values(&values, type, event);
+	if (call_text_is(type->schema))
+		call_text_put(out, log, type, event, &values, form);
+	put_values(out, log, type, event, &values, form, ' ', -1);
+	return true;
+}
+
+bool fields_lines(struct out *out, const struct logfile *log, const struct log_type *type,
+		  const struct posix_trace_event_np *event, enum when_form form, int omitted)
+{
+	struct posix_trace_values_np values;
+
+	if (!type->schema)
+		return false;
+	if (fields_has_message(type)) {
+		out_str(out, "\nmessage=");
+		put_message(out, type, event);
+	}
+	begin_values(&values, type, event);
+	put_values(out, log, type, event, &values, form, '\n', omitted);
 	return true;
 }
 

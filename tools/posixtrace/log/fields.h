@@ -27,6 +27,14 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 		 const struct posix_trace_event_np *event, enum when_form form);
 
 /*
+ * Writes all fields, and the message if the type has a format, each as "name=value" behind a
+ * newline. No value has a newline. The field with the index omitted is left out; -1: none. Returns
+ * false and writes nothing if the type has no valid schema.
+ */
+bool fields_lines(struct out *out, const struct logfile *log, const struct log_type *type,
+		  const struct posix_trace_event_np *event, enum when_form form, int omitted);
+
+/*
  * Writes members of the open JSON object: "message", if the type has a format; "labels", if values
  * have labels; "fields" with all values; and "rest" with the bytes that no field describes. Numbers
  * that a double may not hold exactly are strings. Returns false and writes nothing if the type has

@@ -72,6 +72,8 @@ static void html_types(struct json *json, const struct picture *picture)
 		html_string(json, "name", type ? type->name : "(without a name)",
 			    type ? type->name_len : 16);
 		json_unsigned(json, "count", picture->type[i].count);
+		if (picture->type[i].errors)
+			json_unsigned(json, "errors", picture->type[i].errors);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -294,6 +296,54 @@ static void html_links(struct json *json, const struct picture *picture)
 }
 
 /*
+ * Writes the kinds of states of threads. total is their time in all threads. Changes within bin_ns
+ * were put together; 0: none.
+ */
+static void html_states(struct json *json, const struct picture *picture)
+{
+	const struct states *states = &picture->states;
+
+	if (!states->rows)
+		return;
+	json_new_line(json);
+	json_object(json, "states");
+	json_unsigned(json, "bin_ns", states->bin_ns);
+	json_array(json, "names");
+	for (int kind = 0; kind < STATES_KINDS; kind++)
+		html_string(json, NULL, states_name((enum states_kind)kind),
+			    strlen(states_name((enum states_kind)kind)));
+	json_end_array(json);
+	json_array(json, "total");
+	for (int kind = 0; kind < STATES_KINDS; kind++)
+		json_unsigned(json, NULL, states->total_ns[kind]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/*
+ * Writes the texts of the fields of events, each field in a line of its text. is_all is true if the
+ * page has the fields of every event.
+ */
+static void html_details(struct json *json, const struct picture *picture)
+{
+	const struct details *details = &picture->details;
+
+	if (!details->kept.items)
+		return;
+	json_new_line(json);
+	json_object(json, "details");
+	json_bool(json, "is_all", details->kept.items == picture->events);
+	json_unsigned(json, "count", details->kept.items);
+	json_array(json, "texts");
+	for (size_t i = 0; i < details->texts.count; i++) {
+		json_new_line(json);
+		html_string(json, NULL, details->texts.name[i], strlen(details->texts.name[i]));
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+/*
  * Writes the logs of a page of several: how far their times are moved, and how exactly times of two
  * logs can be compared. A page of one log has its facts as members of the whole.
  */
@@ -352,6 +402,8 @@ static void html_meta(struct out *out, const struct picture *picture)
 	if (picture->curves.count)
 		html_curves(&json, picture);
 	html_links(&json, picture);
+	html_states(&json, picture);
+	html_details(&json, picture);
 	if (picture->flames.count)
 		html_flames(&json, &picture->flames);
 	json_end_object(&json);
@@ -369,6 +421,8 @@ static void html_script(struct out *out)
 	out_bytes(out, page_rows_js, page_rows_js_bytes);
 	out_bytes(out, page_curves_js, page_curves_js_bytes);
 	out_bytes(out, page_links_js, page_links_js_bytes);
+	out_bytes(out, page_states_js, page_states_js_bytes);
+	out_bytes(out, page_chosen_js, page_chosen_js_bytes);
 	out_bytes(out, page_view_js, page_view_js_bytes);
 	out_bytes(out, page_panels_js, page_panels_js_bytes);
 	out_bytes(out, page_flame_js, page_flame_js_bytes);
@@ -401,7 +455,7 @@ static void html_page(struct out *out, struct picture *picture)
 /* The options of this command, except those that select what is read. */
 struct options {
 	const char *output;
-	uint64_t items;
+	uint64_t items, details;
 	bool force, utc, by_start;
 	struct merge clocks;   /* of --clock-error */
 };
@@ -515,6 +569,7 @@ static int draw_html(struct picture *picture, char *const *log, size_t logs,
 	if (!standard && output_open_text(&file, options->output, options->force, log, logs))
 		return TOOL_FAILURE;
 	status = open_logs(picture, log, logs, options);
+	picture->details.limit = (size_t)options->details;
 	if (status == TOOL_OK)
 		status = picture_take(picture, HTML_BINS, (size_t)options->items);
 	if (status != TOOL_FAILURE && status != TOOL_USAGE)
@@ -527,6 +582,7 @@ static int draw_html(struct picture *picture, char *const *log, size_t logs,
 enum {
 	OPT_FORCE = 256,
 	OPT_ALIGN,
+	OPT_DETAILS,
 	OPT_ITEMS,
 	OPT_PAIR,
 	OPT_UTC,
@@ -538,6 +594,8 @@ static const struct option_row option_rows[] = {
 	{ "force", OPT_FORCE, NULL, "overwrite it" },
 	{ "items", OPT_ITEMS, "N",
 		"keep N events and N spans, 2000000; of more, the counts and the longest spans" },
+	{ "details", OPT_DETAILS, "N",
+		"keep the fields of N events, 131072; of more, errors and ends of long spans" },
 	{ "align", OPT_ALIGN, "clock|start",
 		"several logs on one clock, as without it, or each from its start", OPTION_CHOICE,
 		"clock start" },
@@ -552,9 +610,20 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Returns false after a message. --items is limited to 32 bits, so that the sizes of the arrays
- * cannot overflow.
+ * Reads a number of items. It is limited to 32 bits, so that the sizes of the arrays cannot
+ * overflow. Returns false after a message.
  */
+static bool parse_items(const char *name, const char *text, uint64_t *items)
+{
+	if (!tool_number(name, text, items))
+		return false;
+	if (*items <= UINT32_MAX)
+		return true;
+	say("%s %s: too many", name, text);
+	return false;
+}
+
+/* Returns false after a message. */
 static bool parse_option(struct picture *picture, struct options *options, int option)
 {
 	bool good;
@@ -569,12 +638,9 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 		options->force = true;
 		return true;
 	case OPT_ITEMS:
-		if (!tool_number("--items", optarg, &options->items))
-			return false;
-		if (options->items <= UINT32_MAX)
-			return true;
-		say("--items %s: too many", optarg);
-		return false;
+		return parse_items("--items", optarg, &options->items);
+	case OPT_DETAILS:
+		return parse_items("--details", optarg, &options->details);
 	case OPT_ALIGN:
 		options->by_start = !strcmp(optarg, "start");
 		if (options->by_start || !strcmp(optarg, "clock"))
@@ -600,6 +666,7 @@ static int html_html(struct picture *picture, int argc, char **argv)
 	int option;
 
 	options.items = HTML_ITEMS;
+	options.details = DETAILS_LIMIT;
 	while ((option = tool_option(argc, argv, &html_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&html_command);

@@ -78,6 +78,9 @@ int items_arrange(struct picture *picture)
 	for (size_t i = 0; i < picture->logs; i++)
 		if (links_end(&picture->log[i].links, &picture->log[i].log))
 			return ENOMEM;
-	return curves_end(&picture->curves) || runs_end(&picture->points) ||
-	       runs_end(&picture->spans_kept) ? ENOMEM : assign_lanes(picture);
+	if (curves_end(&picture->curves) || states_end(&picture->states) ||
+	    details_end(&picture->details) || runs_end(&picture->points) ||
+	    runs_end(&picture->spans_kept))
+		return ENOMEM;
+	return assign_lanes(picture);
 }

@@ -159,6 +159,47 @@ static void items_text_curves(struct text *text, struct curves *curves)
 	}
 }
 
+/* Writes the states of threads. */
+static void items_text_states(struct text *text, struct picture *picture)
+{
+	struct item item;
+
+	for (size_t row = 0; row < picture->rows; row++) {
+		const uint64_t count = runs_of_row(&picture->states.kept, row);
+		uint64_t end = 0;
+
+		items_text_number(text, count);
+		for (uint64_t i = 0; i < count && runs_next(&picture->states.kept, &item); i++) {
+			items_text_number(text, item.ns - end);
+			items_text_number(text, item.value);
+			items_text_number(text, item.kind);
+			end = item.ns + item.value;
+		}
+	}
+}
+
+/* Writes the events whose fields the page has. */
+static void items_text_details(struct text *text, struct picture *picture)
+{
+	struct item item;
+
+	for (size_t row = 0; row < picture->rows; row++) {
+		const uint64_t count = runs_of_row(&picture->details.kept, row);
+		uint64_t before = 0;
+
+		items_text_number(text, count);
+		for (uint64_t i = 0; i < count && runs_next(&picture->details.kept, &item); i++) {
+			struct detail detail = details_unpack(item.value);
+
+			items_text_number(text, item.ns - before);
+			items_text_number(text, item.kind);
+			items_text_number(text, detail.text << 1 | detail.has_error);
+			items_text_number(text, detail.has_time ? detail.took_ns + 1 : 0);
+			before = item.ns;
+		}
+	}
+}
+
 /* Writes the row of a thread of the current log, and the begin and length of a time. */
 static void items_text_time(struct text *text, struct picture *picture, pid_t pid, uint32_t tid,
 			    int64_t begin_ns, int64_t end_ns)
@@ -210,7 +251,8 @@ int items_text(struct out *out, struct picture *picture)
 	struct text text = { .out = out };
 
 	if (runs_rewind(&picture->points) || runs_rewind(&picture->spans_kept) ||
-	    runs_rewind(&picture->curves.kept))
+	    runs_rewind(&picture->curves.kept) || runs_rewind(&picture->states.kept) ||
+	    runs_rewind(&picture->details.kept))
 		return ENOMEM;
 	items_text_points(&text, picture);
 	items_text_spans(&text, picture);
@@ -225,6 +267,10 @@ int items_text(struct out *out, struct picture *picture)
 	     picture->current < picture->log + picture->logs; picture->current++)
 		items_text_links(&text, picture);
 	items_text_number(&text, 0); /* no wait follows */
+	if (picture->states.rows)
+		items_text_states(&text, picture);
+	if (picture->details.kept.items)
+		items_text_details(&text, picture);
 	items_text_finish(&text);
 	return 0;
 }

@@ -18,8 +18,15 @@
  * Then follow the values of each counter: their number; for each value the time since the value
  * before, and curves_bits() of the value.
  *
- * Last are the waits for locks: the number of holders; row, begin and length of the wait; the
+ * Then follow the waits for locks: the number of holders; row, begin and length of the wait; the
  * address of the lock; row, begin and length of each hold; and a 0 behind the last wait.
+ *
+ * Then follow the states of threads, if the page has some: for each row their number; for each
+ * state the time since the end of the one before, its length and its kind.
+ *
+ * Last are the events whose fields the page has, if there are some: for each row their number; for
+ * each event the time since the one before, its type, the index of its text + 1 (0: none) with a
+ * bit below it that is set if it has an error, and its duration + 1 (0: none).
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H

@@ -29,8 +29,8 @@ function hands() {
 	view.addEventListener("pointerup", event => {
 		if (drag && !drag.moved && !drag.selects) {
 			const box = view.getBoundingClientRect();
-			chooseSpan(spanAt(event.clientX - box.left, event.clientY - box.top));
-			if (state.span) openTab("selection");
+			chooseItem(itemAt(event.clientX - box.left, event.clientY - box.top));
+			if (state.item) openTab("selection");
 		}
 		if (drag && drag.selects) {
 			choose(drag.moved ? state.chosen : null);
@@ -76,11 +76,13 @@ function hands() {
 		Home: () => show(0, length), End: () => show(length - (state.to - state.from), length),
 		f: () => state.chosen && show(...state.chosen),
 		l: followLink,
+		"[": () => goToNeighbour(false), "]": () => goToNeighbour(true),
+		b: goToNextState,
 		n: () => step_to(true), N: () => step_to(false),
 		F: () => flameOpen(!flame.open),
 		t: () => byId("theme").click(), "?": () => byId("help").click(),
 		"/": () => byId("search").focus(),
-		Escape: () => { chooseSpan(null); choose(null); searchFor(""); },
+		Escape: () => { chooseItem(null); choose(null); searchFor(""); },
 	};
 	document.addEventListener("keydown", event => {
 		if (event.ctrlKey || event.altKey || event.metaKey || byId("keys").open) return;
@@ -121,7 +123,7 @@ function summarise() {
  * This object is for code outside of the page's function, such as tests: it has the state and the
  * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
  */
-window.posixtrace = { state, rows, levels, logs, curves, curveRange, curveScale, curvePlace, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, filterRows, layRows, choose, inRange, drawView, drew: null };
+window.posixtrace = { state, rows, levels, logs, curves, curveRange, curveScale, curvePlace, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, goToItem, goToError, edgesOf, fieldsOf, detailOf, longestStay, chooseItem, itemAt, stayShares, stateTop, xOf, filterRows, layRows, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();

@@ -2,7 +2,7 @@
 /*
  * page_items.js - the data that posixtrace html embedded: rows of points and spans, drawn at any
  * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
- * curves, links, view, panels, flame, hands.
+ * curves, links, states, chosen, view, panels, flame, hands.
  *
  * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
  * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a
@@ -19,7 +19,7 @@ const length = meta.length_ns;
 /* The logs of a page of several; each row, band and counter then has the index of its log. */
 const logs = meta.logs || [];
 const isMany = logs.length > 1, byStart = isMany && logs.every(log => log.error_ns < 0);
-const LABEL = isMany ? 220 : meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7;
+const LABEL = isMany ? 220 : meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7, STATE = 9;
 const CURVE = 56, CURVE_EDGE = 5, HEAD = 22;
 
 /* ------------------------------------------------------------------ items */
@@ -135,6 +135,34 @@ const waits = []; /* for locks of which a holder is known */
 		while (n--) wait.holders.push(place());
 		waits.push(wait);
 	}
+	for (const row of rows) {
+		const n = meta.states ? number() : 0;
+		row.stayBegin = new Float64Array(n);
+		row.stayTook = new Float64Array(n);
+		row.stayKind = new Uint8Array(n);
+		for (let i = 0, end = 0; i < n; i++) {
+			row.stayBegin[i] = end + number();
+			row.stayTook[i] = number();
+			row.stayKind[i] = number();
+			end = row.stayBegin[i] + row.stayTook[i];
+		}
+	}
+	for (const row of rows) {
+		const n = meta.details ? number() : 0;
+		row.detailTime = new Float64Array(n);
+		row.detailType = new Uint16Array(n);
+		row.detailText = new Uint32Array(n); /* the index of the text + 1 */
+		row.detailError = new Uint8Array(n);
+		row.detailTook = new Float64Array(n); /* + 1 */
+		for (let i = 0, time = 0; i < n; i++) {
+			row.detailTime[i] = time += number();
+			row.detailType[i] = number();
+			const text = number();
+			row.detailText[i] = Math.floor(text / 2);
+			row.detailError[i] = text % 2;
+			row.detailTook[i] = number();
+		}
+	}
 })();
 
 /*
@@ -157,7 +185,7 @@ rows.forEach((row, index) => {
 	row.tiers = Array.from({ length: row.lanes }, (none, lane) => lists.slice(lane * TIERS, (lane + 1) * TIERS));
 	row.crowded = lists[row.lanes * TIERS];
 	row.hasShort = levels.some(level => level.rows[index].spans.some(n => n));
-	row.all = POINTS + row.lanes * LANE + (row.hasShort ? SHORT : 0) + GAP;
+	row.all = POINTS + row.lanes * LANE + (row.hasShort ? SHORT : 0) + (row.stayBegin.length ? STATE : 0) + GAP;
 	row.hidden = row.pinned = row.folded = false;
 });
 
@@ -170,7 +198,7 @@ for (const curve of curves) {
  * Gives the rows and curves their places. Pinned ones are first. The curves of a process are below
  * its threads if rows are in the order of processes, and otherwise at the end. In this order each
  * of several logs has a heading. A hidden row has no height, and a folded row shows its events
- * only. The array of rows itself is not sorted, because the levels have the same order.
+ * and states only. The array of rows itself is not sorted, because the levels have the same order.
  */
 function placeRows(by) {
 	const keys = { process: () => 0, events: row => -row.points, spans: row => -row.spans,
@@ -187,7 +215,7 @@ function placeRows(by) {
 			y += HEAD;
 		}
 		row.y = y;
-		row.height = row.hidden ? 0 : row.isCurve ? CURVE : row.folded ? POINTS + GAP : row.all;
+		row.height = row.hidden ? 0 : row.isCurve ? CURVE : row.folded ? POINTS + (row.stayBegin.length ? STATE : 0) + GAP : row.all;
 		y += row.height;
 	}
 	rows.total = y;
@@ -275,9 +303,13 @@ function setTheme() {
 		series: meta.series.map(series => hue(hueOf(series), dark ? 38 : 74, dark ? 46 : 62)),
 		band: { lost: dark ? "#ff6b60" : "#c5221f", stopped: dark ? "#8a94a3" : "#7b8494",
 			full: dark ? "#ffb454" : "#c26a00", damaged: dark ? "#d28bff" : "#8d24c4" },
+		/* running, runnable, lock, file, peer, sleeping, page fault, unknown, stopped */
+		state: dark ? ["#3fb950", "#f2a33a", "#ff6b60", "#c38bff", "#5aa2ff", "#3b4654", "#ff7ac6", "#778393", "#d6c65a"] :
+			["#2e9e44", "#e88a00", "#cf2a20", "#8a4ad6", "#2f7be0", "#cfd6df", "#d6308f", "#98a2b0", "#a08c00"],
 	};
 	colours.typeWord = colours.type.map(word);
 	colours.seriesWord = colours.series.map(word);
+	colours.stateWord = colours.state.map(word);
 	colours.accentWord = word(colours.accent);
 	for (const dot of document.querySelectorAll(".dot"))
 		dot.style.background = colours[dot.dataset.of][dot.dataset.index];

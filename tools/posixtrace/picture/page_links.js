@@ -7,6 +7,7 @@
 
 const LINK_WIDE = 5;     /* a wait that is narrower has no arrow, in pixels */
 const LINK_ARROWS = 400; /* of one drawing */
+const LINK_WAITS = 20;   /* of a hold, so many waits are listed */
 
 /* Finds the span of a row with this begin and length; -1: the page does not have it. */
 function spanIndex(row, begin, took) {
@@ -21,7 +22,7 @@ for (const row of rows) {
 }
 waits.sort((a, b) => b.took - a.took);
 for (const wait of waits) {
-	for (const it of [wait, ...wait.holders]) it.i = spanIndex(it.row, it.begin, it.took);
+	for (const it of [wait, ...wait.holders]) Object.assign(it, { kind: "span", i: spanIndex(it.row, it.begin, it.took) });
 	if (wait.i >= 0) wait.row.waits.set(wait.i, wait);
 	for (const hold of wait.holders) {
 		if (hold.i < 0) continue;
@@ -39,14 +40,16 @@ const lockName = wait => lockNames.get(wait.row.log + " " + wait.row.pid + " " +
 const holdText = (hold, wait) => threadName(hold.row) + (hold.begin <= wait.begin ? ", which holds it since " : ", which holds it from ") +
 	shortClock(hold.begin) + ", for " + span(hold.took);
 
-/* Describes a span's links in lines of text. */
-function describeLinks(row, i) {
-	const wait = row.waits.get(i), caused = row.holds.get(i) || [];
-	const lines = wait ? wait.holders.map((hold, k) => (k ? "then for " : "waits for ") + holdText(hold, wait)) : [];
+/*
+ * Returns the links of a span as lines: the text, the item to which it leads if it is a link, and a
+ * text behind it.
+ */
+function linksOf(row, i) {
+	const wait = row.waits.get(i), caused = row.holds.get(i) || [], lines = [];
 
-	if (wait) lines.unshift("lock " + lockName(wait));
-	if (caused.length)
-		lines.push(counted(caused.length, "thread").replace("threads", "waits of threads") + " for this lock, the longest " + span(Math.max(...caused.map(it => it.took))));
+	if (wait) lines.push(["lock " + lockName(wait)], ...wait.holders.map((hold, k) => [(k ? "then for " : "waits for ") + holdText(hold, wait), hold]));
+	lines.push(...caused.slice(0, LINK_WAITS).map(other => [threadName(other.row) + " waits " + span(other.took), other, " for this lock"]));
+	if (caused.length > LINK_WAITS) lines.push(["and " + grouped(caused.length - LINK_WAITS) + " shorter waits"]);
 	return lines;
 }
 
@@ -91,52 +94,13 @@ function drawLinks() {
 	pen.globalAlpha = pen.lineWidth = 1;
 }
 
-/* Shows a time of a thread in the middle, and chooses its span if the page has it. */
-function goToTime(it) {
-	const size = Math.max(it.took, 50);
-
-	it.row.hidden = it.row.folded = false;
-	layRows();
-	state.mark = it.begin;
-	show(it.begin - size, it.begin + 2 * size);
-	scroll(it.row.y - state.top - (height - AXIS - it.row.height) / 2);
-	chooseSpan(it.i >= 0 ? { row: it.row, i: it.i } : null);
-}
-
-/* Chooses a span, whose links the panel of the selection shows; null: none. */
-function chooseSpan(it) {
-	state.span = it;
-	showSelection();
-	redraw();
-}
-
-function linkButton(text, it) {
-	return element("button", { type: "button", class: "figure", click: () => { goToTime(it); openTab("selection"); } }, text);
-}
-
-/* Returns the chosen span with its links, for the panel of the selection. */
-function chosenSpan() {
-	const { row, i } = state.span, wait = row.waits.get(i), caused = row.holds.get(i) || [];
-	const card = element("div", { class: "card", id: "chosen-span" },
-		element("h3", {}, dot("series", row.series[i]), meta.series[row.series[i]].name + ": " + span(row.took[i])),
-		element("p", {}, threadName(row)), element("p", {}, "from " + clock(row.begin[i])));
-
-	if (wait) card.append(element("p", {}, "lock " + lockName(wait)));
-	for (const [k, hold] of (wait ? wait.holders : []).entries())
-		card.append(element("p", { class: "holder" }, k ? "then for " : "waits for ", linkButton(holdText(hold, wait), hold)));
-	for (const other of caused.slice(0, 20))
-		card.append(element("p", { class: "waiter" }, linkButton(threadName(other.row) + " waits " + span(other.took), other), " for this lock"));
-	if (caused.length > 20) card.append(element("p", {}, "and " + grouped(caused.length - 20) + " shorter waits"));
-	return card;
-}
-
 /* Goes from the chosen wait to the holder of its lock, or from a hold to the longest wait. */
 function followLink() {
 	const it = state.span, wait = it && it.row.waits.get(it.i), caused = it ? it.row.holds.get(it.i) : null;
 
-	if (wait) goToTime(wait.holders[0]);
-	else if (caused) goToTime(caused[0]);
-	else if (waits.length) goToTime(waits[0]);
+	if (wait) goToItem(wait.holders[0]);
+	else if (caused) goToItem(caused[0]);
+	else if (waits.length) goToItem(waits[0]);
 	else return;
 	openTab("selection");
 }
@@ -156,8 +120,8 @@ function waitPanel() {
 		(waits.length > 200 ? " The longest 200:" : "")));
 	if (waits.length)
 		to.append(table("wait-list", [["Thread, lock and holder"], ["Waits", 1]], waits.slice(0, 200).map(wait => {
-			const line = element("tr", {}, element("td", { class: "name" }, linkButton(threadName(wait.row), wait), " waits for lock " + lockName(wait) + " of ",
-				linkButton(threadName(wait.holders[0].row), wait.holders[0])), cell(span(wait.took)));
+			const line = element("tr", {}, element("td", { class: "name" }, placeButton(threadName(wait.row), wait), " waits for lock " + lockName(wait) + " of ",
+				placeButton(threadName(wait.holders[0].row), wait.holders[0])), cell(span(wait.took)));
 			line.dataset.tid = wait.row.tid;
 			line.dataset.holder = wait.holders[0].row.tid;
 			line.dataset.took = wait.took;

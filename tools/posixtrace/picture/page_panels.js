@@ -58,9 +58,9 @@ function showSelection() {
 	const to = byId("selection");
 
 	to.textContent = "";
-	if (state.span) to.append(chosenSpan());
+	if (state.item) to.append(chosenCard());
 	if (!state.chosen) {
-		to.append(element("p", { class: "note" }, "Shift and drag, or drag on the axis, to select a span of time. A click on a span selects it."));
+		to.append(element("p", { class: "note" }, "Shift and drag, or drag on the axis, to select a span of time. A click on an event, a span or a state shows all about it."));
 		return;
 	}
 	const [from, end] = state.chosen, found = inRange(from, end);
@@ -71,6 +71,7 @@ function showSelection() {
 	to.append(table("selected-types", [["Event type"], ["Events", 1], ["Per second", 1]], order.map(i =>
 		element("tr", {}, element("td", { class: "name" }, dot("type", i), meta.types[i].name),
 			cell(grouped(found.types[i])), cell(perSecond(found.types[i] * 1e9 / Math.max(1, end - from)))))));
+	if (KINDS) to.append(stateTable("selected-states", from, end));
 	const spans = [...meta.series.keys()].filter(i => found.took[i].length);
 	if (!spans.length) return;
 	to.append(table("selected-spans", [[meta.has_spans ? "Span that begins here" : "Span that begins here; short ones were not kept"], ["Count", 1], ["p50", 1], ["p99", 1], ["Max", 1]], spans.map(i => {
@@ -83,31 +84,16 @@ function showSelection() {
 
 /* ------------------------------------------------------------------ figures and rows */
 
-/* Shows the span of a series whose duration is nearest to the wanted one, in the middle. */
-function goToSpan(series, took, from, to) {
-	let best = null, bestRow = null, bestBy = Infinity;
-
-	for (const row of rows)
-		for (let i = search(row.begin.length, k => row.begin[k], from); i < row.begin.length && row.begin[i] <= to; i++) {
-			const by = row.series[i] === series ? Math.abs(row.took[i] - took) : Infinity;
-			if (by < bestBy) { best = i; bestRow = row; bestBy = by; }
-		}
-	if (!bestRow) return false;
-	bestRow.hidden = bestRow.folded = false;
-	layRows();
-	const begin = bestRow.begin[best], length = Math.max(bestRow.took[best], 50);
-	state.mark = begin;
-	show(begin - length, begin + 2 * length);
-	scroll(bestRow.y - state.top - (height - AXIS - bestRow.height) / 2);
-	byId("found").textContent = meta.series[series].name + ", " + span(bestRow.took[best]);
-	chooseSpan({ row: bestRow, i: best });
-	return true;
-}
-
 /* Returns a button with a duration, which shows the place of the span that has this duration. */
 function figure(series, took, from, to) {
 	return element("button", { type: "button", class: "figure", title: "Show this " + meta.series[series].name,
 		click: event => { event.stopPropagation(); goToSpan(series, took, from, to); } }, span(took));
+}
+
+/* Returns a button with the number of errors of a type, which shows one after the other. */
+function errorButton(type) {
+	return element("button", { type: "button", class: "figure", title: "Show the next error of " + meta.types[type].name,
+		click: event => { event.stopPropagation(); goToError(type); } }, grouped(meta.types[type].errors));
 }
 
 function layRows() {
@@ -260,10 +246,12 @@ function bars(series) {
 function fillPanels() {
 	const order = (list, value) => [...list.keys()].sort((a, b) => value(list[b]) - value(list[a]));
 
-	byId("types").append(table("type-counts", [["Event type"], ["Events", 1]],
+	const failed = meta.types.some(type => type.errors);
+	byId("types").append(table("type-counts", [["Event type"], ["Events", 1]].concat(failed ? [["Errors", 1]] : []),
 		order(meta.types, t => t.count).filter(i => meta.types[i].count).map(i => {
 			const line = element("tr", { class: "link", click: () => searchFor(meta.types[i].name) },
-				element("td", { class: "name" }, dot("type", i), meta.types[i].name), cell(grouped(meta.types[i].count)));
+				element("td", { class: "name" }, dot("type", i), meta.types[i].name), cell(grouped(meta.types[i].count)),
+				...(failed ? [cell(meta.types[i].errors ? errorButton(i) : "")] : []));
 			line.dataset.name = meta.types[i].name;
 			line.dataset.count = meta.types[i].count;
 			return line;
@@ -306,6 +294,7 @@ function fillPanels() {
 		gaps.append(table("gap-list", [["From"], ["What"], ["How long", 1]], meta.bands.map(band =>
 			element("tr", { class: "link", click: () => { const by = Math.max(band.end - band.begin, length / 1000); show(band.begin - by, band.end + by); } },
 				element("td", {}, (byStart ? clock(band.begin) : clock(band.begin).slice(11, 26))), element("td", {}, (isMany ? logs[band.log].name + ": " : "") + band.name), cell(span(band.end - band.begin))))));
+	statePanel();
 	curvePanel();
 	waitPanel();
 	showSelection();

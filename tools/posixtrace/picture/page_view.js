@@ -6,7 +6,7 @@
 
 const view = byId("view"), map = byId("map"), tip = byId("tip");
 const pen = view.getContext("2d"), mapPen = map.getContext("2d");
-const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark: null, span: null };
+const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark: null, item: null, span: null };
 let width = 0, height = 0, mapWidth = 0, mapHeight = 0, drawn = false;
 
 const timeWidth = () => Math.max(1, width - LABEL);
@@ -160,6 +160,18 @@ function drawHead(head) {
 const describeLog = log => [log.host ? "on " + log.host : "", counted(log.events, "event"), counted(log.spans, "span"), log.lost ? grouped(log.lost) + " lost" : "no loss",
 	log.error_ns < 0 ? "from its start" : "its clock agrees with those of the others to " + span(log.error_ns)].filter(Boolean).join(", ");
 
+/* Draws a frame around the chosen item. The spans of a folded row are not visible. */
+function drawChosen(it) {
+	const [begin, took] = extentOf(it), left = Math.max(LABEL, xOf(begin)), right = Math.min(width + 2, xOf(begin + took)), y = AXIS + it.row.y - state.top;
+	const [top, tall] = it.kind === "span" ? [middleOf(it) - LANE / 2 + 1, LANE - 2] : it.kind === "state" ? [y + stateTop(it.row) - 1, STATE + 1] : [y + 2, POINTS - 1];
+
+	if (right < LABEL || left > width || (it.kind === "span" && it.row.folded)) return;
+	pen.strokeStyle = colours.accent;
+	pen.lineWidth = 2;
+	pen.strokeRect(left, top, Math.max(3, right - left), tall);
+	pen.lineWidth = 1;
+}
+
 function drawView() {
 	const perPixel = (state.to - state.from) / timeWidth(), l = levelFor(perPixel);
 
@@ -185,6 +197,7 @@ function drawView() {
 		}
 		drawPoints(row, index, y - AXIS + 3, perPixel, l);
 		if (!row.folded) drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
+		drawStates(row, y - AXIS + stateTop(row), perPixel);
 		pen.fillStyle = colours.ink;
 		pen.fillText((row.pinned ? "\u2605 " : "") + (row.folded ? "\u25b8 " : "") + (rows.heads.length ? shortName : threadName)(row), 8, y + 3 + POINTS / 2, LABEL - 14);
 		pen.strokeStyle = colours.line;
@@ -203,13 +216,7 @@ function drawView() {
 	paint.show(pen, LABEL, AXIS, colours.ink);
 	for (const head of rows.heads) drawHead(head);
 	drawLinks();
-	if (state.span && !state.span.row.hidden && !state.span.row.folded) {
-		const { row, i } = state.span, left = Math.max(LABEL, xOf(row.begin[i])), right = Math.min(width + 2, xOf(row.begin[i] + row.took[i]));
-		pen.strokeStyle = colours.accent;
-		pen.lineWidth = 2;
-		if (right >= LABEL && left <= width) pen.strokeRect(left, middleOf(state.span) - LANE / 2 + 1, Math.max(3, right - left), LANE - 2);
-		pen.lineWidth = 1;
-	}
+	if (state.item && !state.item.row.hidden) drawChosen(state.item);
 	pen.restore();
 	drawBands();
 	pen.strokeStyle = colours.line;
@@ -287,7 +294,7 @@ function spanAt(x, y) {
 		const i = search(of.length, k => row.begin[of[k]], time + near / 2) - 1, it = of[i];
 		if (i >= 0 && row.begin[it] + Math.max(row.took[it], near / 2) >= time) best = it;
 	}
-	return best < 0 ? null : { row, i: best };
+	return best < 0 ? null : { kind: "span", row, i: best };
 }
 
 function describe(x, y) {
@@ -300,17 +307,13 @@ function describe(x, y) {
 	if (x < LABEL || y < AXIS) return null;
 	if (curve >= 0) return describeCurve(curves[curve], time);
 	if (index < 0) return null;
-	const row = rows[index], found = spanAt(x, y);
+	const row = rows[index], found = spanAt(x, y), stay = stateUnder(x, y);
+	if (stay) return describeState(stay, time);
 	if (found)
 		return [meta.series[row.series[found.i]].name + ": " + span(row.took[found.i]), clock(row.begin[found.i]), threadName(row),
-			...describeLinks(row, found.i)].join("\n");
-	if (y + state.top - AXIS - row.y <= POINTS + 3 && row.time.length) {
-		let i = search(row.time.length, k => row.time[k], time);
-		if (i > 0 && (i === row.time.length || time - row.time[i - 1] < row.time[i] - time)) i--;
-		if (Math.abs(row.time[i] - time) <= near)
-			return meta.types[row.type[i]].name + "\n" + clock(row.time[i]) + "\n" + threadName(row);
-	}
-	return null;
+			...linksOf(row, found.i).map(([text, to, tail]) => text + (tail || ""))].join("\n");
+	const it = eventAt(x, y);
+	return it ? [titleOf(it), clock(row.time[it.i]), threadName(row)].join("\n") : null;
 }
 
 function hover(event) {

@@ -93,6 +93,36 @@ static void keep_span(struct picture *picture, const struct span *span, size_t r
 		picture->err = ENOMEM;
 }
 
+/* Returns what the current log's event type is in the picture. */
+static const struct counted_type *counted_type(const struct picture *picture,
+					       const struct reading *reading)
+{
+	const struct picture_log *log = picture->current;
+
+	return &log->type[reading->type->listed && reading->type->index < log->log.types ?
+			  reading->type->index : log->log.types];
+}
+
+/*
+ * Second reading: keeps the fields of the event that is read, if it is wanted. span: that which it
+ * ends; NULL: none.
+ */
+static void keep_details(struct picture *picture, const struct span *span)
+{
+	const struct reading *reading = picture->reading;
+	const struct posix_trace_event_np *event = &reading->event;
+	const struct counted_type *type = counted_type(picture, reading);
+	const uint64_t of_log = (uint64_t)picture_current(picture) << 48;
+
+	if (!reading->is_wanted || !picture->details.limit)
+		return;
+	details_event(&picture->details, &picture->current->log, reading->type, &type->details,
+		      event, of_log + reading->ordinal, &(const struct item){
+		.ns = picture_place(picture, picture_time(picture, event->time_ns)),
+		.row = (uint16_t)rows_find(picture, event->info.posix_pid, event->tid)->index,
+		.kind = type->type }, span);
+}
+
 /*
  * Called by the pairing for each span, in both readings. A span belongs to the row of the thread
  * that began it.
@@ -102,21 +132,19 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	struct picture *picture = arg;
 	struct picture_row *row = rows_find(picture, span->pid, span->begin_tid);
 
-	(void)end;
-	if (!picture->second)
+	if (!picture->second) {
 		survey_span(picture, span, row);
-	else
-		keep_span(picture, span, row->index);
+		return;
+	}
+	keep_span(picture, span, row->index);
+	if (end)
+		keep_details(picture, span);
 }
 
-/* Returns what the current log's event type is in the picture. */
-static const struct counted_type *counted_type(const struct picture *picture,
-					       const struct reading *reading)
+/* Returns the rules of why for the event's type. To be called if has_state is true. */
+static const struct plan *plan_of(const struct picture *picture, const struct reading *reading)
 {
-	const struct picture_log *log = picture->current;
-
-	return &log->type[reading->type->listed && reading->type->index < log->log.types ?
-			  reading->type->index : log->log.types];
+	return &picture->current->links.plan[reading->type->index];
 }
 
 /*
@@ -134,6 +162,8 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 	row->last_ns = reading->event.time_ns;
 	rows_program(row, reading->type, &reading->event);
 	picture->type[type->type].count++;
+	if (type->has_state && states_has_change(plan_of(picture, reading)))
+		picture->states.changes++;
 	if (type->has_counters)
 		curves_survey(&picture->curves, picture_current(picture), type->type, reading->type,
 			      &reading->event);
@@ -177,6 +207,10 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 
 	if (links_has(links, reading->type))
 		links_event(links, reading->type, &reading->event, picture->least_ns);
+	/* The row of the other threads has the events of many, which have no common state. */
+	if (type->has_state && picture->states.rows && row->pid >= 0)
+		states_event(&picture->states, row->index, &picture->current->log,
+			     plan_of(picture, reading), reading->type, &reading->event, ns);
 	pyramid_point(picture, row->index, type->type, ns);
 	if (type->has_counters)
 		curves_keep(&picture->curves, picture_current(picture), type->type, reading->type,
@@ -185,6 +219,11 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	    runs_add(&picture->points, &(const struct item){
 		.ns = ns, .row = (uint16_t)row->index, .kind = type->type }))
 		picture->err = ENOMEM;
+	if (picture->details.limit) {
+		picture->type[type->type].errors +=
+			details_has_error(reading->type, &type->details, &reading->event);
+		keep_details(picture, NULL);
+	}
 }
 
 /*
@@ -204,6 +243,7 @@ static int read_once(struct picture *picture, struct reading *reading)
 					      picture->wanted.choose.begin_ns) : 0;
 	if (!err)
 		err = reading_begin(reading, &log->log, &picture->wanted);
+	picture->reading = reading;
 	while (!err && !picture->err && reading_next(reading, &err)) {
 		if (!picture->second)
 			bands_event(picture, &reading->event);
@@ -294,10 +334,9 @@ static int keep_log(struct picture *picture, int *status)
 {
 	struct picture_log *log = picture->current;
 	struct reading reading;
-	int err = links_begin(&log->links, &log->log);
+	int err = read_once(picture, &reading);
 
-	if (!err)
-		err = read_once(picture, &reading);
+	states_end_log(&picture->states, picture_place(picture, log->last_ns));
 	if (!err)
 		err = posix_trace_get_ledger_np(log->log.trid, &log->ledger);
 	if (err)
@@ -325,11 +364,14 @@ static int picture_make(struct picture *picture, size_t bins, int *status)
 	set_axis(picture);
 	rows_sort(picture);
 	rows_name(picture);
-	if (!pyramid_init(picture, bins))
+	if (!pyramid_init(picture, bins) ||
+	    states_begin(&picture->states, picture->rows, picture->length_ns, picture->limit))
 		return ENOMEM;
 	picture->spans_kept.by_value = true;
 	picture->second = true;
 	picture->flames.limit = picture->limit;
+	details_begin(&picture->details, picture->events, picture->lengths,
+		      picture->details.limit);
 	curves_begin(&picture->curves, picture->length_ns, picture->limit);
 	for (; picture->current < end; picture->current++)
 		if ((err = keep_log(picture, status)))
@@ -346,6 +388,8 @@ static bool learn_types(struct picture *picture, struct picture_log *log)
 {
 	const size_t known = picture->types;
 
+	if (links_begin(&log->links, &log->log))
+		return false;
 	log->type = calloc(log->log.types + 1, sizeof(*log->type));
 	for (size_t i = 0; log->type && i < log->log.types; i++) {
 		size_t index = 0;
@@ -360,12 +404,17 @@ static bool learn_types(struct picture *picture, struct picture_log *log)
 			picture->type[picture->types++].type = log->log.list[i];
 		}
 		log->type[i].type = (uint16_t)index;
+		log->type[i].details = details_plan(log->log.list[i]);
 		log->type[i].has_counters = curves_has(log->log.list[i]->schema);
+		log->type[i].has_state = states_has_change(&log->links.plan[i]) ||
+					 states_has_reason(&log->links.plan[i]);
 		log->type[i].has_stack = stacks_is_type(log->log.list[i]->name,
 							log->log.list[i]->schema) ||
 					 stacks_field(log->log.list[i]->name,
 						      log->log.list[i]->schema) >= 0;
 	}
+	if (log->type)
+		log->type[log->log.types].details = (struct details_plan){ -1, -1, -1 };
 	return log->type != NULL;
 }
 
@@ -454,6 +503,8 @@ void picture_fini(struct picture *picture)
 	free(picture->band);
 	flames_fini(&picture->flames);
 	curves_fini(&picture->curves);
+	states_fini(&picture->states);
+	details_fini(&picture->details);
 	runs_fini(&picture->points);
 	runs_fini(&picture->spans_kept);
 	free(picture->lane);

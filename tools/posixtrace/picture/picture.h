@@ -26,9 +26,11 @@
 #include "log/gaps.h"
 #include "log/program.h"
 #include "picture/curves.h"
+#include "picture/details.h"
 #include "picture/flames.h"
 #include "picture/links.h"
 #include "picture/runs.h"
+#include "picture/states.h"
 #include "spans/histogram.h"
 #include "spans/pairing.h"
 
@@ -42,6 +44,7 @@
 struct picture_type {
 	const struct log_type *type;
 	uint64_t count;
+	uint64_t errors;           /* events with an error number; from the second reading */
 };
 
 struct picture_series {
@@ -62,6 +65,8 @@ struct picture_log {
 		uint16_t type;         /* index in the picture */
 		bool has_counters;
 		bool has_stack;        /* events are stacks, or refer to one */
+		bool has_state;        /* events change or explain states of threads */
+		struct details_plan details;
 	} *type;                       /* by the log's type index; the last: not listed */
 	uint16_t *series;              /* by the index in the pairing: index in the picture */
 	size_t count;
@@ -136,6 +141,9 @@ struct picture {
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
 	struct curves curves;          /* counters */
+	struct details details;        /* fields of events; its limit 0: none */
+	const struct reading *reading; /* the event that is read */
+	struct states states;          /* of the threads that have a row of their own */
 	int err;
 };
 

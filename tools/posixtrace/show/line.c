@@ -69,6 +69,17 @@ static char *put_origin(char *p, struct line_form *form, const struct posix_trac
 	return p + origin->len;
 }
 
+void line_plain_data(struct out *out, const struct logfile *log,
+		     const struct posix_trace_event_np *event)
+{
+	if (sysdata_text(out, log, event))
+		return;
+	if (text_is_text(event->data, event->data_len, false))
+		text_quoted(out, event->data, event->data_len);
+	else
+		out_hex(out, event->data, event->data_len);
+}
+
 /*
  * Writes the data in the first of these forms that is possible: the fields of the schema, the data
  * of a system event, text, bytes. With --hex it always writes bytes.
@@ -79,12 +90,10 @@ static void text_data(struct out *out, const struct line_form *form, const struc
 	if (!form->hex && fields_text(out, log, type, event, form->when))
 		return;
 	out_char(out, ' ');
-	if (!form->hex && sysdata_text(out, log, event))
-		return;
-	if (!form->hex && text_is_text(event->data, event->data_len, false))
-		text_quoted(out, event->data, event->data_len);
-	else
+	if (form->hex)
 		out_hex(out, event->data, event->data_len);
+	else
+		line_plain_data(out, log, event);
 }
 
 /*

@@ -49,4 +49,8 @@ struct line_form {
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event);
 
+/* Writes the data of an event whose type has no schema: of a system event, as text, or as bytes. */
+void line_plain_data(struct out *out, const struct logfile *log,
+		     const struct posix_trace_event_np *event);
+
 #endif

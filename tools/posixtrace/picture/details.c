@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* details.c - keeps the fields of events as texts. */
+#include "picture/details.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "log/field.h"
+#include "log/fields.h"
+#include "log/stacks.h"
+#include "show/line.h"
+
+#define TEXT_BITS 24                       /* of an index in the texts */
+#define TEXTS_MOST ((UINT64_C(1) << TEXT_BITS) - 1)
+#define TIME_MOST (UINT64_MAX >> (TEXT_BITS + 2))
+#define TEXT_COST 48                       /* bytes that the set needs for a text, about */
+
+/* The first field of the type errno is the error of a call; the shim gives it the name error. */
+struct details_plan details_plan(const struct log_type *type)
+{
+	struct details_plan plan = { pairing_time_field(type->schema), -1, -1 };
+
+	if (stacks_is_type(type->name, type->schema))
+		plan.frames = field_index(type->schema, "frames");
+	for (unsigned i = 0; type->schema && plan.error < 0 && i < type->schema->fields; i++)
+		if (type->schema->field[i].type == POSIX_TRACE_TYPE_ERRNO_NP &&
+		    !type->schema->field[i].is_array)
+			plan.error = (int)i;
+	return plan;
+}
+
+/*
+ * The number of events is known from the first reading, and so are the lengths of spans. So the
+ * selection needs no list of candidates.
+ *
+ * A quarter of the limit is for errors, a half for ends of spans, and a quarter for the others.
+ */
+void details_begin(struct details *details, uint64_t events, const uint64_t lengths[64],
+		   size_t limit)
+{
+	uint64_t sum = 0;
+
+	details->limit = limit;
+	details->is_all = events <= limit;
+	details->each = limit / 4 ? events / (limit / 4) + 1 : UINT64_MAX;
+	for (int power = 63; power >= 0 && !details->least_ns; power--) {
+		sum += lengths[power];
+		if (sum > limit / 2)
+			details->least_ns = power == 63 ? UINT64_MAX : UINT64_C(1) << (power + 1);
+	}
+}
+
+/* Returns the number of a field, 0 if the event lacks it. */
+static uint64_t details_number(const struct log_type *type, int field,
+			       const struct posix_trace_event_np *event)
+{
+	struct posix_trace_value_np value;
+
+	return field >= 0 && type->schema &&
+	       posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
+					event->data_len, 0, &value) ? value.u64 : 0;
+}
+
+bool details_has_error(const struct log_type *type, const struct details_plan *plan,
+		       const struct posix_trace_event_np *event)
+{
+	return details_number(type, plan->error, event) != 0;
+}
+
+/*
+ * Returns the index of a text + 1; 0: it is empty. Sets err without memory. is_selected() has
+ * checked that the index fits TEXT_BITS bits.
+ */
+static uint64_t index_of_text(struct details *details, const char *text)
+{
+	const size_t known = details->texts.count;
+	uint32_t index;
+
+	if (!*text)
+		return 0;
+	index = nameset_index(&details->texts, text);
+	if (index == TABLE_NONE) {
+		details->err = ENOMEM;
+		return 0;
+	}
+	if (details->texts.count > known)
+		details->text_bytes += strlen(text) + TEXT_COST;
+	return (uint64_t)index + 1;
+}
+
+/*
+ * Writes the fields into a static buffer, without the newline before the first one. The duration is
+ * left out if it is kept as a number.
+ */
+static const char *text_of(const struct logfile *log, const struct log_type *type, int omitted,
+			   const struct posix_trace_event_np *event)
+{
+	static struct out scratch = { .fd = -1 };
+	size_t len;
+
+	scratch.used = 0;
+	scratch.err = 0;
+	if (event->data_len > OUT_BYTES / 8)
+		out_str(&scratch, "\ndata=too long");
+	else if (!fields_lines(&scratch, log, type, event, WHEN_UTC, omitted) &&
+		 event->data_len) {
+		out_str(&scratch, "\ndata=");
+		line_plain_data(&scratch, log, event);
+	}
+	len = scratch.used < DETAILS_LINE ? scratch.used : DETAILS_LINE;
+	scratch.bytes[len] = '\0';
+	scratch.used = 0;
+	return len ? scratch.bytes + 1 : scratch.bytes;
+}
+
+/*
+ * Packs a detail into the value of an item, which is kept as an integer of variable length. The
+ * duration is in the highest bits, so a short one needs few bytes.
+ */
+static uint64_t details_pack(const struct detail *detail)
+{
+	return detail->took_ns << (TEXT_BITS + 2) | detail->text << 2 |
+	       (uint64_t)detail->has_time << 1 | detail->has_error;
+}
+
+struct detail details_unpack(uint64_t value)
+{
+	return (struct detail){
+		.text = value >> 2 & TEXTS_MOST,
+		.took_ns = value >> (TEXT_BITS + 2), .has_time = value & 2, .has_error = value & 1,
+	};
+}
+
+/* Returns whether the rules select an event. Each share of the limit is bounded by itself. */
+static bool is_selected(struct details *details, bool has_error, const struct span *span)
+{
+	if (details->kept.items >= details->limit || details->texts.count >= TEXTS_MOST ||
+	    details->text_bytes >= details->limit * DETAILS_TEXT)
+		return false;
+	if (details->is_all)
+		return true;
+	if (span)
+		return span->time_ns >= details->least_ns;
+	if (has_error && details->errors < details->limit / 4) {
+		details->errors++;
+		return true;
+	}
+	return details->seen++ % details->each == 0;
+}
+
+void details_event(struct details *details, const struct logfile *log, const struct log_type *type,
+		   const struct details_plan *plan, const struct posix_trace_event_np *event,
+		   uint64_t ordinal, const struct item *point, const struct span *span)
+{
+	struct detail detail = { .has_error = details_has_error(type, plan, event) };
+	struct item item = *point;
+
+	if (details->last == ordinal || !is_selected(details, detail.has_error, span))
+		return;
+	detail.took_ns = details_number(type, plan->time, event);
+	detail.has_time = plan->time >= 0 && detail.took_ns <= TIME_MOST;
+	if (!detail.has_time)
+		detail.took_ns = 0;
+	detail.text = index_of_text(details, text_of(log, type, detail.has_time ? plan->time :
+						     plan->frames, event));
+	item.value = details_pack(&detail);
+	details->last = ordinal;
+	if (runs_add(&details->kept, &item))
+		details->err = ENOMEM;
+}
+
+int details_end(struct details *details)
+{
+	return details->err || runs_end(&details->kept) ? ENOMEM : 0;
+}
+
+void details_fini(struct details *details)
+{
+	nameset_fini(&details->texts);
+	runs_fini(&details->kept);
+}

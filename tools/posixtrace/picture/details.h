@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * details.h - the fields of events, as the command dump writes them.
+ *
+ * Memory is bounded: the fields of at most limit events are kept, with DETAILS_TEXT bytes of text
+ * for each on average. If the log has more events, the page gets those for which a user asks first:
+ * events with an error number, the ends of the longest spans, and one event of each so many. The
+ * duration of an event is a number and no text, so most texts occur often and are kept once.
+ */
+#ifndef POSIXTRACE_PICTURE_DETAILS_H
+#define POSIXTRACE_PICTURE_DETAILS_H
+
+#include "base/nameset.h"
+#include "log/logfile.h"
+#include "picture/runs.h"
+#include "spans/pairing.h"
+
+#define DETAILS_LIMIT 131072
+#define DETAILS_TEXT  24   /* bytes, with those that the set of texts needs */
+#define DETAILS_LINE  2000 /* a longer text loses its end */
+
+/* How the fields of a type are kept. */
+struct details_plan {
+	/* indexes of fields; -1: none */
+	int time, error;        /* the duration and the error */
+	int frames;             /* of a stack, which the page has as names of functions */
+};
+
+/* An event whose fields were kept, as details_unpack() returns it. */
+struct detail {
+	uint64_t text;          /* index in the texts + 1; 0: the event has no other fields */
+	uint64_t took_ns;       /* valid if has_time */
+	bool has_time, has_error;
+};
+
+struct details {
+	struct nameset texts;
+	size_t text_bytes, limit;
+	struct runs kept;       /* value: details_pack(); kind: the type */
+	bool is_all;            /* the log has at most limit events */
+	uint64_t least_ns;      /* the end of a span of at least this length is kept */
+	uint64_t each, seen;    /* one of each so many events is kept */
+	uint64_t errors;        /* events with an error that were kept */
+	uint64_t last;          /* ordinal of the event that was kept last */
+	int err;
+};
+
+/* Finds the fields of a type. */
+struct details_plan details_plan(const struct log_type *type);
+
+/*
+ * Decides which events are kept. lengths has the number of spans for each power of two of their
+ * length.
+ */
+void details_begin(struct details *details, uint64_t events, const uint64_t lengths[64],
+		   size_t limit);
+
+/* Returns whether an event has an error number that is not 0. */
+bool details_has_error(const struct log_type *type, const struct details_plan *plan,
+		       const struct posix_trace_event_np *event);
+
+/*
+ * Keeps the fields of an event, if the rules above select it. point has its row, type and place.
+ * span: the span that it ends; NULL: none. The function may be called several times for an event,
+ * first without a span; ordinal, which identifies the event, is greater than 0. Without memory err
+ * is ENOMEM.
+ */
+void details_event(struct details *details, const struct logfile *log, const struct log_type *type,
+		   const struct details_plan *plan, const struct posix_trace_event_np *event,
+		   uint64_t ordinal, const struct item *point, const struct span *span);
+
+/* Completes the details. Returns 0 or ENOMEM. */
+int details_end(struct details *details);
+
+/* Returns what the value of an item has. */
+struct detail details_unpack(uint64_t value);
+
+/* Frees the memory. */
+void details_fini(struct details *details);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * page_states.js - draws what each thread did as a bar below its spans. A pixel that has several
+ * states shows the share of each, the first state at the bottom, so the bar is exact at any zoom.
+ */
+
+const STATE_GROUP = 16; /* the sums of the states are stored for each so many states */
+const stateNames = meta.states ? meta.states.names : [], KINDS = stateNames.length;
+
+for (const row of rows) {
+	const n = row.stayBegin.length, sum = new Float64Array(KINDS);
+	row.staySums = new Float64Array(Math.ceil(n / STATE_GROUP) * KINDS);
+	for (let i = 0; i < n; i++) {
+		if (i % STATE_GROUP === 0) row.staySums.set(sum, i / STATE_GROUP * KINDS);
+		sum[row.stayKind[i]] += row.stayTook[i];
+	}
+	row.stayTotal = sum;
+}
+
+/* Returns the index of the last state that begins at or before a time; -1: none. */
+function stayAt(row, time) {
+	const n = row.stayBegin.length, i = search(n, k => row.stayBegin[k], time);
+	return i < n && row.stayBegin[i] === time ? i : i - 1;
+}
+
+/* Stores the time that a row spent in each state before a time. i is stayAt() of the time. */
+function staySum(row, i, time, to) {
+	if (i < 0) return to.fill(0);
+	const group = Math.floor(i / STATE_GROUP);
+	for (let kind = 0; kind < KINDS; kind++) to[kind] = row.staySums[group * KINDS + kind];
+	for (let k = group * STATE_GROUP; k < i; k++) to[row.stayKind[k]] += row.stayTook[k];
+	to[row.stayKind[i]] += Math.min(row.stayTook[i], time - row.stayBegin[i]);
+	return to;
+}
+
+/* Returns the time that a row spent in each state between two times. */
+function stayShares(row, from, to) {
+	const before = staySum(row, stayAt(row, from), from, new Float64Array(KINDS));
+	return staySum(row, stayAt(row, to), to, new Float64Array(KINDS)).map((ns, kind) => ns - before[kind]);
+}
+
+/* Returns the distance of the bar from the top of its row. */
+const stateTop = row => 3 + POINTS + (row.folded ? 0 : row.lanes * LANE + (row.hasShort ? SHORT : 0));
+
+const stateBefore = new Float64Array(KINDS), stateAfter = new Float64Array(KINDS);
+
+/* y is the top of the bar in the area to paint in. */
+function drawStates(row, y, perPixel) {
+	const n = row.stayBegin.length, wide = timeWidth(), tall = STATE - 1;
+
+	for (let x = 0; n && x < wide;) {
+		const left = state.from + x * perPixel, right = left + perPixel, i = stayAt(row, left);
+		const end = i < 0 ? -1 : row.stayBegin[i] + row.stayTook[i];
+		if (end >= right) {
+			/* One state fills the pixel. Draws it up to the pixel in which it ends. */
+			const until = Math.max(x + 1, Math.min(wide, Math.floor(placeOf(end))));
+			paint.box(x, until, y, tall, colours.stateWord[row.stayKind[i]], 1);
+			x = until;
+			continue;
+		}
+		if (end <= left && (i + 1 >= n || row.stayBegin[i + 1] >= right)) {
+			if (i + 1 >= n) return;
+			x = Math.max(x + 1, Math.floor(placeOf(row.stayBegin[i + 1])));
+			continue;
+		}
+		staySum(row, i, left, stateBefore);
+		staySum(row, stayAt(row, right), right, stateAfter);
+		for (let kind = 0, at = y + tall; kind < KINDS; kind++) {
+			const part = (stateAfter[kind] - stateBefore[kind]) / perPixel * tall;
+			if (part > 0) paint.box(x, x + 1, at - part, part, colours.stateWord[kind], 1);
+			at -= part;
+		}
+		x++;
+	}
+}
+
+/* Returns the state at a place of the view, as the index in its row, or null. */
+function stateUnder(x, y) {
+	const index = rowAt(y, rows), row = rows[index], time = timeOf(x);
+	if (index < 0 || x < LABEL || y < AXIS || !row.stayBegin.length) return null;
+	const below = y + state.top - AXIS - row.y - stateTop(row);
+	if (below < 0 || below > STATE) return null;
+	const i = stayAt(row, time);
+	return i >= 0 && time < row.stayBegin[i] + row.stayTook[i] ? { kind: "state", row, i } : null;
+}
+
+const stayName = it => stateNames[it.row.stayKind[it.i]];
+
+/* Describes the state under the pointer and, if the pixel has several, the share of each. */
+function describeState(it, time) {
+	const half = (state.to - state.from) / timeWidth() / 2, { row, i } = it;
+	const lines = [stayName(it) + ": " + span(row.stayTook[i]), "from " + clock(row.stayBegin[i]), threadName(row)];
+	const shares = stayShares(row, time - half, time + half), all = shares.reduce((sum, ns) => sum + ns, 0);
+	if (shares.filter(ns => ns > 0).length > 1)
+		shares.forEach((ns, kind) => { if (ns > 0) lines.push("in this pixel " + (100 * ns / all).toFixed(1) + " % " + stateNames[kind]); });
+	if (meta.states.bin_ns && row.stayTook[i] < meta.states.bin_ns)
+		lines.push("changes within " + span(meta.states.bin_ns) + " are put together");
+	return lines.join("\n");
+}
+
+/* Returns the longest time in a state, or null. */
+function longestStay(kind) {
+	let best = null;
+	for (const row of rows)
+		for (let i = 0; i < row.stayBegin.length; i++)
+			if (row.stayKind[i] === kind && (!best || row.stayTook[i] > best.row.stayTook[best.i])) best = { kind: "state", row, i };
+	return best;
+}
+
+/* Shows the longest time in the next state of the list that a thread has. */
+let stateShown = -1;
+function goToNextState() {
+	for (let by = 1; by <= KINDS; by++) {
+		const kind = (stateShown + by) % KINDS, it = longestStay(kind);
+		if (!it) continue;
+		stateShown = kind;
+		goToItem(it);
+		openTab("selection");
+		return;
+	}
+}
+
+/* Returns a bar of the shares of the states. Its text is for users who cannot see it. */
+function shareBar(shares) {
+	const all = shares.reduce((sum, ns) => sum + ns, 0), text = [...shares.keys()].filter(kind => shares[kind] > 0)
+		.map(kind => stateNames[kind] + " " + (100 * shares[kind] / all).toFixed(1) + " %").join(", ");
+	const bar = element("div", { class: "shares", role: "img", title: text, "aria-label": text });
+	shares.forEach((ns, kind) => {
+		const part = dot("state", kind);
+		part.style.flex = all ? ns / all : 0;
+		bar.append(part);
+	});
+	return bar;
+}
+
+/* Returns the table of the states of all visible rows in a time. */
+function stateTable(id, from, to) {
+	const sums = new Float64Array(KINDS);
+	for (const row of rows)
+		if (!row.hidden && row.stayBegin.length) stayShares(row, from, to).forEach((ns, kind) => { sums[kind] += ns; });
+	const all = sums.reduce((sum, ns) => sum + ns, 0);
+	return table(id, [["State of threads"], ["Time", 1], ["Share", 1]], [...sums.keys()].filter(kind => sums[kind] > 0).map(kind =>
+		element("tr", {}, element("td", { class: "name" }, dot("state", kind), stateNames[kind]), cell(span(sums[kind])), cell((100 * sums[kind] / all).toFixed(1) + " %"))));
+}
+
+function statePanel() {
+	const to = byId("states");
+
+	if (!KINDS) {
+		document.querySelector("[data-tab=states]").hidden = true;
+		return;
+	}
+	const all = meta.states.total.reduce((sum, ns) => sum + ns, 0);
+	to.append(element("p", { class: "note" }, "The bar below each thread has these colors. A click on a time shows the longest." +
+		(meta.states.bin_ns ? " Of so many changes, those within " + span(meta.states.bin_ns) + " are put together: the sums are exact, the order is not." : "")));
+	to.append(table("state-list", [["State"], ["Time", 1], ["Share", 1], ["Longest", 1]], [...stateNames.keys()].map(kind => {
+		const longest = longestStay(kind);
+		const line = element("tr", {}, element("td", { class: "name" }, dot("state", kind), stateNames[kind]), cell(span(meta.states.total[kind])),
+			cell((100 * meta.states.total[kind] / Math.max(1, all)).toFixed(1) + " %"), cell(longest ? placeButton(span(longest.row.stayTook[longest.i]), longest) : ""));
+		line.dataset.name = stateNames[kind];
+		line.dataset.total = meta.states.total[kind];
+		return line;
+	})));
+	to.append(table("thread-states", [["Process / thread"]], rows.filter(row => row.stayBegin.length).map(row => {
+		const line = element("tr", { class: "link", click: () => scroll(row.y - state.top) }, element("td", { class: "name" }, threadName(row), shareBar(row.stayTotal)));
+		line.dataset.tid = row.tid;
+		return line;
+	})));
+}

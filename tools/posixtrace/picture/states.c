@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* states.c - makes the states of threads from the events of the scheduler and of calls. */
+#include "picture/states.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "log/descriptors.h"
+
+/* A blocked thread waits for a page if it had a page fault at most so long before, as in why. */
+#define FAULT_NS 100000
+
+/* States of a blocked thread that sched.out has, by the kernel's numbers. */
+#define UNINTERRUPTIBLE 2
+#define STOPPED_OR_TRACED (4 | 8)
+
+/* A time in one state. */
+struct states_stay {
+	uint64_t begin, end;
+	enum states_kind kind;
+};
+
+struct states_row {
+	/* a ring in the order of time: the reasons of these times may follow */
+	struct states_stay held[STATES_HELD];
+	unsigned first, count;
+	enum states_kind now;          /* STATES_KINDS: not known */
+	uint64_t since, fault;         /* fault: the last page fault */
+	bool has_fault;
+	/* the times that are put together, from begin to end without a gap */
+	uint64_t begin, end, ns[STATES_KINDS];
+};
+
+/*
+ * The words say for what the thread waits, because the page has no other legend. Their order is
+ * that of the colors in page_items.js.
+ */
+const char *states_name(enum states_kind kind)
+{
+	static const char *const name[STATES_KINDS] = {
+		[STATES_RUNS] = "running", [STATES_READY] = "runnable, waits for a processor",
+		[STATES_LOCK] = "blocked by a lock", [STATES_FILE] = "blocked by a file or disk",
+		[STATES_PEER] = "waits for another thread or process",
+		[STATES_SLEEP] = "sleeping", [STATES_FAULT] = "blocked by a page fault",
+		[STATES_BLOCKED] = "blocked, reason unknown", [STATES_STOPPED] = "stopped",
+	};
+
+	return name[kind];
+}
+
+/*
+ * Times that are put together become at most a time of each kind, and a bin is not shorter than
+ * the times of one group. So the number of kept times is at most about the limit.
+ */
+int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t limit)
+{
+	uint64_t bins = limit / (rows + 1) / (STATES_KINDS - 1);
+
+	if (!states->changes)
+		return 0;
+	states->row = calloc(rows + 1, sizeof(*states->row));
+	if (!states->row)
+		return ENOMEM;
+	states->rows = rows;
+	for (size_t i = 0; i < rows; i++)
+		states->row[i].now = STATES_KINDS;
+	bins = bins < 1 ? 1 : bins > STATES_BINS ? STATES_BINS : bins;
+	if (states->changes > limit)
+		states->bin_ns = length_ns / bins + 1;
+	return 0;
+}
+
+/* Keeps a time. Its place and its kind are final. */
+static void add_stay(struct states *states, size_t row, const struct states_stay *stay)
+{
+	states->total_ns[stay->kind] += stay->end - stay->begin;
+	if (runs_add(&states->kept, &(const struct item){
+		.ns = stay->begin, .value = stay->end - stay->begin, .row = (uint16_t)row,
+		.kind = (uint16_t)stay->kind }))
+		states->err = ENOMEM;
+}
+
+/* Keeps the times that were put together, those in one state as one time. */
+static void keep_joined(struct states *states, size_t index)
+{
+	struct states_row *row = &states->row[index];
+	uint64_t at = row->begin;
+
+	for (int kind = 0; kind < STATES_KINDS; kind++) {
+		if (row->ns[kind])
+			add_stay(states, index, &(const struct states_stay){
+				at, at + row->ns[kind], (enum states_kind)kind });
+		at += row->ns[kind];
+		row->ns[kind] = 0;
+	}
+	row->begin = row->end = 0;
+}
+
+/* Keeps a time whose reason is final. The times of a row are passed in their order. */
+static void keep_stay(struct states *states, size_t index, const struct states_stay *stay)
+{
+	struct states_row *row = &states->row[index];
+
+	if (!states->bin_ns) {
+		add_stay(states, index, stay);
+		return;
+	}
+	if (row->begin != row->end &&
+	    (stay->begin != row->end || stay->end - row->begin > states->bin_ns))
+		keep_joined(states, index);
+	if (stay->end - stay->begin >= states->bin_ns) {
+		add_stay(states, index, stay);
+		return;
+	}
+	if (row->begin == row->end)
+		row->begin = stay->begin;
+	row->end = stay->end;
+	row->ns[stay->kind] += stay->end - stay->begin;
+}
+
+/* Keeps the oldest held time. */
+static void release_stay(struct states *states, size_t index)
+{
+	struct states_row *row = &states->row[index];
+
+	keep_stay(states, index, &row->held[row->first]);
+	row->first = (row->first + 1) % STATES_HELD;
+	row->count--;
+}
+
+/* Ends the present state of a row, and begins another one. A time that runs backwards is 0. */
+static void change_state(struct states *states, size_t index, uint64_t ns, enum states_kind kind)
+{
+	struct states_row *row = &states->row[index];
+
+	if (ns < row->since)
+		ns = row->since;
+	if (row->now != STATES_KINDS && ns > row->since) {
+		if (row->count == STATES_HELD)
+			release_stay(states, index);
+		row->held[(row->first + row->count++) % STATES_HELD] =
+			(struct states_stay){ row->since, ns, row->now };
+	}
+	row->since = ns;
+	row->now = kind;
+}
+
+/*
+ * Returns the state of a thread that left its processor. A log without the field state, as that of
+ * an unprivileged user, has no stopped threads: they are blocked for an unknown reason. A thread
+ * that no signal can wake waits for a disk.
+ */
+static enum states_kind kind_of_out(const struct states_row *row, const struct plan *plan,
+				    const struct log_type *type,
+				    const struct posix_trace_event_np *event, uint64_t ns)
+{
+	const uint64_t state = classify_number(type, event, plan->more);
+
+	if (classify_number(type, event, plan->key))
+		return STATES_READY;
+	if (row->has_fault && ns >= row->fault && ns - row->fault < FAULT_NS)
+		return STATES_FAULT;
+	if (state & STOPPED_OR_TRACED)
+		return STATES_STOPPED;
+	return state == UNINTERRUPTIBLE ? STATES_FILE : STATES_BLOCKED;
+}
+
+/*
+ * Returns for what a call waits, as kind_of() of why does. A descriptor whose name is a path
+ * belongs to a file, and all others belong to a peer. The names are looked up for each call on a
+ * descriptor, because the number is used again.
+ */
+static enum states_kind kind_of_call(const struct logfile *log, const struct plan *plan,
+				     const struct log_type *type,
+				     const struct posix_trace_event_np *event)
+{
+	const char *name;
+
+	switch (plan->cause) {
+	case CAUSE_LOCK:
+		return STATES_LOCK;
+	case CAUSE_FILE:
+		return STATES_FILE;
+	case CAUSE_READ:
+	case CAUSE_WRITE:
+		name = plan->key < 0 ? NULL :
+		       descriptors_find(log->descriptors, event,
+					type->schema->field[plan->key].name,
+					(int32_t)classify_number(type, event, plan->key));
+		return name && *name == '/' ? STATES_FILE : STATES_PEER;
+	case CAUSE_SLEEP:
+		return STATES_SLEEP;
+	case CAUSE_POLL:
+		/* The time limit has ended it. */
+		return classify_number(type, event, plan->result) ? STATES_PEER : STATES_SLEEP;
+	default:
+		return STATES_PEER;
+	}
+}
+
+/*
+ * Gives a reason to the blocked times of which the middle is within a call. The middle is used
+ * since the scheduler's times may have an error. Inner calls end first, so a time with a reason
+ * keeps it.
+ */
+static void explain_stays(struct states_row *row, uint64_t begin, uint64_t end,
+			  enum states_kind kind)
+{
+	for (unsigned i = row->count; i-- > 0;) {
+		struct states_stay *stay = &row->held[(row->first + i) % STATES_HELD];
+		const uint64_t middle = stay->begin + (stay->end - stay->begin) / 2;
+
+		if (stay->end <= begin)
+			break;
+		if (middle >= begin && middle <= end &&
+		    (stay->kind == STATES_BLOCKED || stay->kind == STATES_FAULT))
+			stay->kind = kind;
+	}
+}
+
+void states_event(struct states *states, size_t index, const struct logfile *log,
+		  const struct plan *plan, const struct log_type *type,
+		  const struct posix_trace_event_np *event, uint64_t ns)
+{
+	struct states_row *row = index < states->rows ? &states->row[index] : NULL;
+	uint64_t took;
+
+	if (!row)
+		return;
+	switch (plan->kind) {
+	case PLAN_IN:
+		change_state(states, index, ns, STATES_RUNS);
+		break;
+	case PLAN_OUT:
+		change_state(states, index, ns, kind_of_out(row, plan, type, event, ns));
+		break;
+	case PLAN_WAKE:
+		/* A thread that runs keeps its processor. */
+		if (row->now != STATES_RUNS)
+			change_state(states, index, ns, STATES_READY);
+		break;
+	case PLAN_EXIT:
+		change_state(states, index, ns, STATES_KINDS);
+		break;
+	case PLAN_FAULT:
+		row->fault = ns;
+		row->has_fault = true;
+		break;
+	default:
+		/* Most calls contain no blocked time, and need no look-up of their descriptor. */
+		took = classify_number(type, event, plan->time);
+		if (row->count && row->held[(row->first + row->count - 1) % STATES_HELD].end +
+				  took >= ns)
+			explain_stays(row, took < ns ? ns - took : 0, ns,
+				      kind_of_call(log, plan, type, event));
+		break;
+	}
+}
+
+/*
+ * A thread that has not exited keeps its state until the end of its log. The rows of the logs that
+ * were read before have no state any more.
+ */
+void states_end_log(struct states *states, uint64_t ns)
+{
+	for (size_t i = 0; i < states->rows; i++) {
+		change_state(states, i, ns, STATES_KINDS);
+		while (states->row[i].count)
+			release_stay(states, i);
+		keep_joined(states, i);
+	}
+}
+
+int states_end(struct states *states)
+{
+	return states->err || runs_end(&states->kept) ? ENOMEM : 0;
+}
+
+void states_fini(struct states *states)
+{
+	free(states->row);
+	runs_fini(&states->kept);
+}
