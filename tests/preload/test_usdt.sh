@@ -172,10 +172,14 @@ else
 fi
 
 # What can be wrong with the option.
-for wrong in shop :sold shop: 'shop:(str)' 'shop:sold(str' shop:sold@ 'shop:sold(text)' 'shop:sold()'; do
+for wrong in shop :sold shop: 'shop:(str)' 'shop:sold(str' shop:sold@ 'shop:sold(text)'; do
 	run 2 record -o "$log" --probe "$wrong" "$tmp/shop"
 done
-check "a type that is none is named" has err '^posixtrace: --probe shop:sold(): : no such type; there are str'
+check "a type that is none is named" has err '^posixtrace: --probe shop:sold(text): text: no such type; there are str'
+for wrong in '' 'u8,' ',u8' 'u8,,u8'; do
+	run 2 record -o "$log" --probe "shop:sold($wrong)" "$tmp/shop"
+	check "($wrong): the reason is a missing type" has err "^posixtrace: --probe shop:sold($wrong): a type is missing; - is that of the file\$"
+done
 run 125 record -o "$log" --probe 'shop:nothing' "$tmp/shop"
 check "no match is an error" has err 'no probe of .*/shop and its libraries matches'
 run 125 record -o "$log" --probe 'shop:wrong' "$tmp/shop"

@@ -701,7 +701,7 @@ if command -v go >/dev/null && CGO_ENABLED=0 GOCACHE=$tmp/cache go build -o gola
 		check "Go, linked dynamically: calls are those of the library" lacks out '^sys\.'
 	fi
 	run 0 list --probes ./golang
-	check "Go: list has the method" has out '^function  uprobe   2 traps   main.deep$'
+	check "Go: list has the method" has out '^function  uprobe   2 traps   main.deep  --args: s64 [a-z]*$'
 	check "Go: a function that changes stacks is refused" has out '^function  refused  -  .*runtime.morestack.*: it changes stacks$'
 else
 	echo "no Go: not tested"

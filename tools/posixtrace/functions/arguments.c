@@ -6,7 +6,9 @@
  * A function that other files can call gets its arguments as the System V ABI says: the type of
  * each decides about its registers. A compiler may change the convention of a function that only
  * its own file calls, and of copies with names such as name.isra.0. For these the place of each
- * argument is the one that the debugging information has for the first instruction.
+ * argument is the one that the debugging information has for the first instruction. So it is for
+ * Go, whose convention has no registers that its callees preserve, and whose results are parameters
+ * of another kind.
  */
 #include "functions/arguments.h"
 
@@ -40,6 +42,13 @@ struct passing {
 	unsigned integers, floats; /* registers */
 	bool is_memory, is_unknown;
 	uint64_t size;             /* bytes */
+};
+
+/* A function, and how its arguments are found. */
+struct convention {
+	uint64_t address;
+	enum arguments_way way;
+	bool is_own; /* the compiler may have changed the convention */
 };
 
 /* The registers and the stack that the arguments so far have used. */
@@ -467,12 +476,13 @@ static bool add_field(struct arguments *arguments, const char *name, unsigned nu
 }
 
 /*
- * Examines one parameter. Returns false if the places of those behind it cannot be known. is_own:
- * the compiler may have changed the convention.
+ * Examines one parameter. Returns false if the places of those behind it cannot be known. A result
+ * of Go is no argument.
  */
 static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned number,
-			  uint64_t address, bool is_own, struct used *used)
+			  const struct convention *how, struct used *used)
 {
+	const bool is_go = how->way == ARGUMENTS_OF_GO;
 	struct shim_plan_argument argument, type_of_it = { .size = 0 };
 	char text[TYPE_BYTES];
 	struct passing passing;
@@ -480,15 +490,18 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 	Dwarf_Die type;
 	int listed = 1;
 
+	if (is_go && number_of(die, DW_AT_variable_parameter, 0))
+		return true;
 	if (!find_type(die, &type))
-		return false;
+		return is_go;
 	passing = pass_type(&type);
-	if (passing.is_unknown)
+	if (passing.is_unknown && !is_go)
 		return false;
 	argument = place_by_abi(&passing, used);
-	if (is_own)
-		listed = place_by_list(die, address, &argument);
-	if (listed == 0 || is_structure(dwarf_tag(&type)) ||
+	if (how->is_own)
+		listed = place_by_list(die, how->address, &argument);
+	if (listed == 0 || (is_go && listed < 0) || is_structure(dwarf_tag(&type)) ||
+	    (argument.place == SHIM_PLAN_VECTOR && how->way != ARGUMENTS_BY_SHIM) ||
 	    !describe_value(&type, text, &type_of_it))
 		return true;
 	argument.size = type_of_it.size;
@@ -507,7 +520,7 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
  * Appends the result. No parameter can have its name, which is a word of C. A structure, and a
  * result of more than 8 bytes, is left out.
  */
-static void add_result(struct arguments *arguments, Dwarf_Die *type)
+static void add_result(struct arguments *arguments, Dwarf_Die *type, enum arguments_way way)
 {
 	const bool is_float = dwarf_tag(type) == DW_TAG_base_type &&
 			      number_of(type, DW_AT_encoding, 0) == DW_ATE_float;
@@ -515,6 +528,8 @@ static void add_result(struct arguments *arguments, Dwarf_Die *type)
 		in_register(is_float ? SHIM_PLAN_VECTOR : SHIM_PLAN_REGISTER, 0);
 	char text[TYPE_BYTES];
 
+	if (is_float && way != ARGUMENTS_BY_SHIM)
+		return;
 	if (arguments->count < SHIM_PLAN_OF_SITE && !is_structure(dwarf_tag(type)) &&
 	    describe_value(type, text, &argument))
 		arguments->has_result = add_field(arguments, "return", 0, text, &argument);
@@ -529,8 +544,8 @@ static bool is_stored(Dwarf_Die *type, const struct passing *result)
 }
 
 /* Appends the parameters, up to one whose place cannot be known. */
-static void add_parameters(struct arguments *arguments, Dwarf_Die *function, uint64_t address,
-			   bool is_own, struct used *used)
+static void add_parameters(struct arguments *arguments, Dwarf_Die *function,
+			   const struct convention *how, struct used *used)
 {
 	unsigned number = 0;
 	Dwarf_Die die;
@@ -542,43 +557,45 @@ static void add_parameters(struct arguments *arguments, Dwarf_Die *function, uin
 			continue;
 		/* One place remains for the result. */
 		if (arguments->count == SHIM_PLAN_OF_SITE - 1 ||
-		    !add_parameter(arguments, &die, ++number, address, is_own, used))
+		    !add_parameter(arguments, &die, ++number, how, used))
 			return;
 	} while (!dwarf_siblingof(&die, &die));
 }
 
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
-		  struct arguments *arguments)
+		  enum arguments_way way, struct arguments *arguments)
 {
+	struct convention how = { .address = address, .way = way };
 	struct used used = { .integers = 0 };
 	struct passing result;
-	bool is_own, has_type;
+	bool has_type;
 	Dwarf_Die die, type;
 
 	*arguments = (struct arguments){ .count = 0 };
 	if (!prototypes_find(prototypes, address, &die))
 		return false;
 	/* Copies of a function have names with a dot behind that of the function. */
-	is_own = !dwarf_hasattr_integrate(&die, DW_AT_external) || strchr(name, '.');
-	has_type = find_type(&die, &type);
+	how.is_own = !dwarf_hasattr_integrate(&die, DW_AT_external) || strchr(name, '.') ||
+		     way == ARGUMENTS_OF_GO;
+	has_type = way != ARGUMENTS_OF_GO && find_type(&die, &type);
 	if (has_type && is_structure(dwarf_tag(&type))) {
 		result = pass_type(&type);
-		if (result.is_unknown && !is_own)
+		if (result.is_unknown && !how.is_own)
 			return false;
 		used.integers = is_stored(&type, &result);
 	}
-	add_parameters(arguments, &die, address, is_own, &used);
+	add_parameters(arguments, &die, &how, &used);
 	if (has_type)
-		add_result(arguments, &type);
+		add_result(arguments, &type, way);
 	return arguments->count || arguments->has_result;
 }
 
 #else
 
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
-		  struct arguments *arguments)
+		  enum arguments_way way, struct arguments *arguments)
 {
-	(void)prototypes, (void)address, (void)name;
+	(void)prototypes, (void)address, (void)name, (void)way;
 	*arguments = (struct arguments){ .count = 0 };
 	return false;
 }

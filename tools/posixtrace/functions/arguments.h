@@ -25,12 +25,19 @@ struct arguments {
 	bool has_result;
 };
 
+/* The reader of the values, and the convention by which they are passed. */
+enum arguments_way {
+	ARGUMENTS_BY_SHIM,
+	ARGUMENTS_BY_KERNEL, /* which does not know the vector registers */
+	ARGUMENTS_OF_GO,     /* by the kernel; a result has no place that is known */
+};
+
 /*
  * Finds the arguments and the result of a function. Those whose place or type is not known are left
  * out, as are structures. Returns false if the function is not known, or none of them can be read.
  * name is that of the linker. prototypes may be NULL.
  */
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
-		  struct arguments *arguments);
+		  enum arguments_way way, struct arguments *arguments);
 
 #endif

@@ -73,7 +73,8 @@ static bool has_room(struct described *described, size_t values)
 }
 
 bool described_take(struct described *described, struct prototypes *prototypes,
-		    const struct binary_function *function, struct shim_plan_site *site)
+		    const struct binary_function *function, enum arguments_way way,
+		    struct shim_plan_site *site)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], schema[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	struct arguments *arguments = malloc(sizeof(*arguments));
@@ -81,7 +82,7 @@ bool described_take(struct described *described, struct prototypes *prototypes,
 
 	if (!arguments)
 		return false;
-	if (!arguments_of(prototypes, function->address, function->name, arguments)) {
+	if (!arguments_of(prototypes, function->address, function->name, way, arguments)) {
 		free(arguments);
 		return true;
 	}

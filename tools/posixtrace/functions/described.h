@@ -35,7 +35,8 @@ struct described {
  * site's type and first are indexes of this struct. Returns false without memory.
  */
 bool described_take(struct described *described, struct prototypes *prototypes,
-		    const struct binary_function *function, struct shim_plan_site *site);
+		    const struct binary_function *function, enum arguments_way way,
+		    struct shim_plan_site *site);
 
 /* Frees the types and the arguments. */
 void described_fini(struct described *described);

@@ -139,13 +139,36 @@ static enum shim_site_kind kind_of(const char *name)
 	return strcmp(name, "__cxa_begin_catch") ? SHIM_SITE_FUNCTION : SHIM_SITE_CATCH;
 }
 
+/*
+ * Adds the arguments of a function to its site, if they are wanted. The debugging information is
+ * read for the first selected function. Returns false without memory.
+ */
+static bool describe_site(struct patches *plan, struct binary_file *file,
+			  struct prototypes **prototypes, const struct binary_function *function,
+			  enum arguments_way way, struct shim_plan_site *site)
+{
+	if (!plan->described.is_wanted)
+		return true;
+	if (!*prototypes)
+		*prototypes = prototypes_open(file);
+	return described_take(&plan->described, *prototypes, function, way, site);
+}
+
 /* Plans a function that the kernel shall record. Returns false without memory. */
 static bool trap_function(struct patches *plan, struct binary_file *file,
-			  const struct binary_function *function)
+			  struct prototypes **prototypes, const struct binary_function *function)
 {
-	const char *why = traps_function(&plan->traps, file, function);
+	struct shim_plan_site site = { .kind = SHIM_SITE_FUNCTION };
+	bool is_described;
+	const char *why;
 
+	if (!describe_site(plan, file, prototypes, function,
+			   traps_arguments(file), &site))
+		return false;
+	is_described = site.has_type;
+	why = traps_function(&plan->traps, file, function, &site);
 	plan->functions += !why;
+	plan->described.functions -= is_described && (why || !site.has_type);
 	return why != traps_no_memory && (!why || note_refusal(&plan->refused, why));
 }
 
@@ -178,7 +201,7 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 		     !is_selected(plan, binary_path(file), function[i].name, by_name)))
 			continue;
 		if (by_kernel) {
-			if (!trap_function(plan, file, &function[i]))
+			if (!trap_function(plan, file, prototypes, &function[i]))
 				return false;
 			last = function[i].address;
 			continue;
@@ -190,13 +213,10 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 			continue;
 		}
 		last = function[i].address;
-		if (kind == SHIM_SITE_FUNCTION && plan->described.is_wanted) {
-			/* Debugging information is read only if a function is selected. */
-			if (!*prototypes)
-				*prototypes = prototypes_open(file);
-			if (!described_take(&plan->described, *prototypes, &function[i], &is.site))
-				return false;
-		}
+		if (kind == SHIM_SITE_FUNCTION &&
+		    !describe_site(plan, file, prototypes, &function[i], ARGUMENTS_BY_SHIM,
+				   &is.site))
+			return false;
 		if (!add_site(plan, &is.site))
 			return false;
 	}
@@ -423,36 +443,76 @@ void patches_later(struct patches *later, const struct patches *plan)
 	};
 }
 
-/* Completes the values of the probes that the kernel records, as append_arguments() does. */
+/* Appends a value of a place, with its number of bytes in an event. False without memory. */
+static bool append_trap_value(struct traps *traps, const struct shim_plan_argument *plan, int bytes)
+{
+	if (!vec_grow(&traps->value, traps->values, 1))
+		return false;
+	traps->value[traps->values] = *plan;
+	traps->value[traps->values++].bytes = (uint8_t)bytes;
+	return true;
+}
+
+/* Completes the values of a probe that the kernel records, as append_arguments() does. */
+static bool finish_probe(struct patches *plan, struct trap *trap)
+{
+	const size_t from = trap->first, count = trap->values;
+	bool good = true;
+
+	trap->first = (uint32_t)plan->traps.values;
+	trap->values = 0;
+	for (size_t k = from; k < from + count && good; k++) {
+		const struct probes_value *value = &plan->probes.value[k];
+		int bytes = plan->probes.type[trap->type].bytes[value->field];
+
+		if (bytes < 0)
+			continue;
+		good = append_trap_value(&plan->traps, &value->plan, bytes);
+		trap->values += good;
+	}
+	return good;
+}
+
+/* Completes the values of a function's begin or end, as append_described() does. */
+static bool finish_described(struct patches *plan, struct trap *trap)
+{
+	const struct shim_plan_argument *from = plan->described.argument + trap->first;
+	const size_t count = trap->values + (size_t)trap->has_result;
+	bool good = true;
+
+	trap->type += (uint32_t)plan->probes.types;
+	trap->first = (uint32_t)plan->traps.values;
+	if (trap->kind == TRAP_RETURN)
+		trap->values = !from->bytes;
+	for (size_t k = 0; k < count && good; k++)
+		good = append_trap_value(&plan->traps, &from[k], from[k].bytes);
+	return good;
+}
+
+/* Completes the types and values of the places that the kernel records. */
 static bool finish_traps(struct patches *plan)
 {
+	const size_t types = plan->probes.types + plan->described.types;
 	struct traps *traps = &plan->traps;
-	bool good = !traps->probes || vec_grow(&traps->type, 0, plan->probes.types);
+	bool good = true;
 
-	for (size_t i = 0; traps->probes && good && i < plan->probes.types; i++)
+	if (!types || !traps->traps)
+		return true;
+	good = vec_grow(&traps->type, 0, types);
+	for (size_t i = 0; good && i < plan->probes.types; i++)
 		traps->type[traps->types++] = (struct traps_type){ plan->probes.type[i].name,
 								   plan->probes.type[i].schema };
+	for (size_t i = 0; good && i < plan->described.types; i++)
+		traps->type[traps->types++] =
+			(struct traps_type){ plan->described.type[i].name,
+					     plan->described.type[i].schema };
 	for (size_t i = 0; i < traps->traps && good; i++) {
 		struct trap *trap = &traps->trap[i];
-		const size_t from = trap->first, count = trap->values;
 
-		if (trap->kind != TRAP_PROBE)
-			continue;
-		trap->first = (uint32_t)traps->values;
-		trap->values = 0;
-		for (size_t k = from; k < from + count && good; k++) {
-			const struct probes_value *value = &plan->probes.value[k];
-			int bytes = plan->probes.type[trap->type].bytes[value->field];
-
-			if (bytes < 0)
-				continue;
-			good = vec_grow(&traps->value, traps->values, 1);
-			if (!good)
-				break;
-			traps->value[traps->values] = value->plan;
-			traps->value[traps->values++].bytes = (uint8_t)bytes;
-			trap->values++;
-		}
+		if (trap->kind == TRAP_PROBE)
+			good = finish_probe(plan, trap);
+		else if (trap->has_type || (trap->has_result && trap->kind == TRAP_RETURN))
+			good = finish_described(plan, trap);
 	}
 	if (!good)
 		say("%s", strerror(ENOMEM));

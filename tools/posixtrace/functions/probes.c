@@ -45,6 +45,10 @@ static bool are_types(const char *option, const char *list)
 	for (const char *at = list;; at++) {
 		size_t len = strcspn(at, ",");
 
+		if (!len) {
+			say("--probe %s: a type is missing; - is that of the file", option);
+			return false;
+		}
 		if (bytes_of(at, len) < 0 && !(len == 1 && *at == '-')) {
 			say("--probe %s: %.*s: no such type; there are str, numbers such as u32, "
 			    "s64 and x8, f32, f64, bool, char, ptr, ns, errno, fd and signal, and "

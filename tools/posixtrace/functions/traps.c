@@ -59,25 +59,51 @@ static const char *add_trap(struct traps *traps, const struct binary_file *file,
 		return "there are too many";
 	if (!binary_offset(file, trap.address, &trap.offset))
 		return "its address is not in the file";
-	trap.is_go = binary_is_go(file);
 	if (!vec_reserve(&traps->trap, &traps->room, traps->traps, 1))
 		return traps_no_memory;
 	traps->trap[traps->traps++] = trap;
 	return NULL;
 }
 
+enum arguments_way traps_arguments(const struct binary_file *file)
+{
+	return binary_is_go(file) ? ARGUMENTS_OF_GO : ARGUMENTS_BY_KERNEL;
+}
+
+/*
+ * Sets the type and the values of a begin. An instruction before the breakpoint may have changed a
+ * register, unless it is ENDBR64, which has 4 bytes, or belongs to Go's check of the stack.
+ */
+static void take_values(struct trap *trap, struct shim_plan_site *site)
+{
+	if (trap->address > trap->function + 4 && !trap->is_go)
+		site->has_type = false;
+	if (!site->has_type)
+		return;
+	trap->type = site->type;
+	trap->first = site->first;
+	trap->values = site->arguments;
+	trap->has_type = true;
+	trap->has_result = site->has_result;
+}
+
 const char *traps_function(struct traps *traps, struct binary_file *file,
-			   const struct binary_function *function)
+			   const struct binary_function *function,
+			   struct shim_plan_site *site)
 {
 	const size_t before = traps->traps, number = find_file(traps, file);
 	struct exits exits = { .places = 0 };
 	struct trap trap = { .file = (uint32_t)number, .kind = TRAP_BEGIN,
-			     .function = function->address };
+			     .function = function->address, .is_go = binary_is_go(file) };
 	const char *why = number == SIZE_MAX ? traps_no_memory : exits_of(file, function, &exits);
 
 	trap.address = exits.begin;
+	take_values(&trap, site);
 	if (!why)
 		why = add_trap(traps, file, trap);
+	trap.first += trap.values;
+	trap.values = 0;
+	trap.has_type = false;
 	for (size_t i = 0; i < exits.places && !why; i++) {
 		/* The order of two breakpoints at one instruction is not known. */
 		if (exits.place[i].address == exits.begin) {
@@ -124,7 +150,8 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file,
 {
 	const size_t number = find_file(traps, file);
 	struct trap trap = { .file = (uint32_t)number, .kind = TRAP_PROBE,
-			     .address = probe->address, .type = site->type, .first = site->first,
+			     .is_go = binary_is_go(file), .address = probe->address,
+			     .type = site->type, .first = site->first,
 			     .values = site->arguments };
 	const char *why;
 

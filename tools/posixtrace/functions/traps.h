@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "functions/arguments.h"
 #include "functions/binary.h"
 
 #define TRAPS_MOST     (1u << 20)
@@ -28,12 +29,17 @@ struct trap {
 	bool is_go;
 	uint64_t address, offset; /* offset: in the file */
 	uint64_t function, target;
-	/* TRAP_PROBE: index of its event type, its values in traps.value, and its semaphore */
+	/*
+	 * TRAP_PROBE, and TRAP_BEGIN with has_type: index of its event type, and its values in
+	 * traps.value; with has_result the result follows them. TRAP_RETURN with has_result: first
+	 * is the result; values is 1 if that is a text, and 0 if a register is enough.
+	 */
 	uint32_t type, first, values;
+	bool has_type, has_result;
 	uint64_t semaphore;      /* offset in the file, 0: none */
 };
 
-/* An event type of a probe. The texts belong to the plan of probes. */
+/* An event type of a probe or of a function with arguments. The texts belong to their plans. */
 struct traps_type {
 	const char *name, *schema;
 };
@@ -77,12 +83,18 @@ bool traps_are_permitted(struct traps *traps);
  */
 bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 
+/* Returns how the kernel reads the arguments of the functions of a file. */
+enum arguments_way traps_arguments(const struct binary_file *file);
+
 /*
- * Adds the places of a function. Returns NULL, or the reason why it cannot be traced. The constant
- * text traps_no_memory is a reason, too.
+ * Adds the places of a function. site has the type and the values that described_take() has set, if
+ * any; has_type becomes false if the values are not in their places any more where the breakpoint
+ * is. Returns NULL, or the reason why the function cannot be traced. The constant text
+ * traps_no_memory is a reason, too.
  */
 const char *traps_function(struct traps *traps, struct binary_file *file,
-			   const struct binary_function *function);
+			   const struct binary_function *function,
+			   struct shim_plan_site *site);
 extern const char traps_no_memory[];
 
 /*

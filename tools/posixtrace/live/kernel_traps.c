@@ -49,6 +49,11 @@ static void note_module(struct kernel *kernel, const struct syscalls_record *rec
 	traps->module[traps->modules++] = module;
 }
 
+static bool is_chosen(const struct kernel_plan *plan, const char *type)
+{
+	return !plan->choose || choose_type(plan->choose, type);
+}
+
 /* Keeps a call that has not ended. */
 static void keep_open(struct kernel *kernel, const struct match_call *call)
 {
@@ -68,36 +73,9 @@ static void keep_open(struct kernel *kernel, const struct match_call *call)
 	kernel_add_monotonic(kernel, record, call->end_ns);
 }
 
-/* The callback of match.h. The address of the event is that to which the call returns. */
-static void take_call(void *arg, const struct match_call *call)
-{
-	struct kernel *kernel = arg;
-	const uint64_t span_ns = call->end_ns - call->begin_ns;
-	struct kernel_event event = { .type = KERNEL_TYPE_TRAP, .address = call->caller,
-				      .bytes = CALL_BYTES };
-	const struct kernel_record record = { .pid = call->pid, .tid = call->tid };
-	unsigned char data[CALL_BYTES];
+/* ------------------------------------------------------------------ values */
 
-	if (call->is_open) {
-		keep_open(kernel, call);
-		return;
-	}
-	if (!kernel->traps->wants_calls)
-		return;
-	memcpy(data, &span_ns, 8);
-	memcpy(data + 8, &call->function, 8);
-	memcpy(data + 16, &call->depth, 4);
-	kernel_add_event(kernel, record, call->end_ns, event, data);
-}
-
-static bool is_chosen(const struct kernel_plan *plan, const char *type)
-{
-	return !plan->choose || choose_type(plan->choose, type);
-}
-
-/* ------------------------------------------------------------------ probes */
-
-/* Describes a value of a probe for the kernel. texts: how many texts the probe has so far. */
+/* Describes a value of a place for the kernel. texts: how many texts the place has so far. */
 static struct uprobes_value value_of(const struct shim_plan_argument *from, unsigned texts,
 				     unsigned room)
 {
@@ -134,7 +112,7 @@ static struct uprobes_value value_of(const struct shim_plan_argument *from, unsi
 	return value;
 }
 
-/* Describes all values of a probe. The texts have equal parts of 511 bytes. */
+/* Describes all values of a place. The texts have equal parts of 511 bytes. */
 static void make_values(const struct traps *from, const struct trap *trap,
 			struct uprobes_values *values)
 {
@@ -150,11 +128,19 @@ static void make_values(const struct traps *from, const struct trap *trap,
 	}
 }
 
-/* Returns a number that the kernel has found, with its size and its sign in the program. */
+/* Returns a number with its size and its sign in the program; the bits above are unknown. */
+static uint64_t number_with_sign(const struct shim_plan_argument *value, uint64_t number)
+{
+	const unsigned unused = value->size < 8 ? 64 - 8u * value->size : 0;
+
+	number <<= unused;
+	return value->is_signed ? (uint64_t)((int64_t)number >> unused) : number >> unused;
+}
+
+/* Returns a number that the kernel has found. */
 static uint64_t number_of(const struct shim_plan_argument *value, const struct uprobes_found *found,
 			  uint32_t i)
 {
-	const unsigned unused = value->size < 8 ? 64 - 8u * value->size : 0;
 	uint64_t number = 0;
 
 	switch ((enum shim_plan_place)value->place) {
@@ -172,9 +158,49 @@ static uint64_t number_of(const struct shim_plan_argument *value, const struct u
 	case SHIM_PLAN_PLACES:
 		break;
 	}
-	number <<= unused;
-	return value->is_signed ? (uint64_t)((int64_t)number >> unused) : number >> unused;
+	return number_with_sign(value, number);
 }
+
+/* The most bytes that the values of a place have in an event, with the NULs of its texts. */
+#define VALUE_BYTES (UPROBES_VALUES * 8 + UPROBES_TEXT_BYTES)
+
+/* Stores a text with its NUL. Returns its bytes. */
+static size_t put_text(const struct uprobes_value *value, const struct uprobes_found *found,
+		       uint32_t i, unsigned char *to)
+{
+	const size_t most = found->length[i] && found->length[i] <= value->size ?
+			    found->length[i] - 1 : 0;
+	const size_t len = strnlen(found->text + value->at, most);
+
+	memcpy(to, found->text + value->at, len);
+	to[len] = '\0';
+	return len + 1;
+}
+
+/* Stores the values of a place as the fields of an event. Returns their bytes. */
+static size_t put_values(const struct kernel *kernel, uint32_t place,
+			 const struct uprobes_found *found, unsigned char data[VALUE_BYTES])
+{
+	const struct trap *trap = &kernel->plan.traps->trap[place];
+	const struct uprobes_values *values = &kernel->traps->values[place];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < trap->values && i < UPROBES_VALUES; i++) {
+		const struct shim_plan_argument *value =
+			&kernel->plan.traps->value[trap->first + i];
+		const uint64_t number = number_of(value, found, i);
+
+		if (value->bytes) {
+			memcpy(data + used, &number, value->bytes);
+			used += value->bytes;
+		} else {
+			used += put_text(&values->value[i], found, i, data + used);
+		}
+	}
+	return used;
+}
+
+/* ------------------------------------------------------------------ probes */
 
 /* Keeps the event of a probe. */
 static void take_probe(struct kernel *kernel, const struct syscalls_record *record,
@@ -182,36 +208,110 @@ static void take_probe(struct kernel *kernel, const struct syscalls_record *reco
 {
 	const struct traps *from = kernel->plan.traps;
 	const struct trap *trap = &from->trap[record->number];
-	const struct uprobes_values *values = &kernel->traps->values[record->number];
 	struct kernel_event event = { .type = KERNEL_TYPE_PROBE,
 				      .address = UPROBES_ADDRESS(record) };
 	const struct kernel_record of = { .pid = (pid_t)record->pid, .tid = (pid_t)record->tid };
-	unsigned char data[4 + UPROBES_VALUES * 8 + UPROBES_TEXT_BYTES];
-	size_t used = 4;
+	unsigned char data[4 + VALUE_BYTES];
 
-	if (kernel->plan.choose && !choose_type(kernel->plan.choose, from->type[trap->type].name))
+	if (!is_chosen(&kernel->plan, from->type[trap->type].name))
 		return;
 	memcpy(data, &trap->type, 4);
-	for (uint32_t i = 0; i < trap->values && i < UPROBES_VALUES; i++) {
-		const struct shim_plan_argument *value = &from->value[trap->first + i];
-		const uint64_t number = number_of(value, found, i);
-		size_t len = 0;
-
-		if (value->bytes) {
-			memcpy(data + used, &number, value->bytes);
-			used += value->bytes;
-			continue;
-		}
-		if (found->length[i])
-			len = strnlen(found->text + values->value[i].at, found->length[i] - 1);
-		if (len > values->value[i].size)
-			len = values->value[i].size;
-		memcpy(data + used, found->text + values->value[i].at, len);
-		data[used + len] = '\0';
-		used += len + 1;
-	}
-	event.bytes = (uint32_t)used;
+	event.bytes = 4 + (uint32_t)put_values(kernel, record->number, found, data + 4);
 	kernel_add_event(kernel, of, record->time_ns, event, data);
+}
+
+/* ------------------------------------------------------------------ calls */
+
+/* The arguments of a call, as the fields of its event. */
+struct arguments_kept {
+	size_t bytes;
+	unsigned char data[];
+};
+
+/* Returns the arguments of a call that begins, in memory of malloc(3). NULL without memory. */
+static struct arguments_kept *keep_arguments(const struct kernel *kernel, uint32_t place,
+					     const struct uprobes_found *found)
+{
+	unsigned char data[VALUE_BYTES];
+	const size_t bytes = put_values(kernel, place, found, data);
+	struct arguments_kept *kept = malloc(sizeof(*kept) + bytes);
+
+	if (kept) {
+		kept->bytes = bytes;
+		memcpy(kept->data, data, bytes);
+	}
+	return kept;
+}
+
+/* Stores the result of a call as a field of its event. Returns its bytes. 0: it is not known. */
+static size_t put_result(const struct shim_plan_argument *value, const struct match_result *result,
+			 unsigned char *to)
+{
+	const uint64_t number = number_with_sign(value, result->number);
+	size_t len;
+
+	if (value->bytes) {
+		memcpy(to, &number, value->bytes);
+		return value->bytes;
+	}
+	if (!result->text)
+		return 0;
+	len = strnlen(result->text, UPROBES_TEXT_BYTES / 2);
+	memcpy(to, result->text, len);
+	to[len] = '\0';
+	return len + 1;
+}
+
+/*
+ * Keeps a call of a function whose arguments are recorded. Without its arguments, and if it did not
+ * return, the data of the event end early: the fields behind are missing.
+ */
+static void take_described(struct kernel *kernel, const struct match_call *call,
+			   const struct kernel_record *of, const unsigned char head[CALL_BYTES])
+{
+	const struct traps *from = kernel->plan.traps;
+	const struct trap *trap = &from->trap[call->place];
+	const struct arguments_kept *kept = call->data;
+	struct kernel_event event = { .type = KERNEL_TYPE_PROBE, .address = call->caller };
+	unsigned char data[4 + CALL_BYTES + VALUE_BYTES + UPROBES_TEXT_BYTES];
+	size_t used = 4 + CALL_BYTES;
+
+	if (!is_chosen(&kernel->plan, from->type[trap->type].name))
+		return;
+	memcpy(data, &trap->type, 4);
+	memcpy(data + 4, head, CALL_BYTES);
+	if (kept) {
+		memcpy(data + used, kept->data, kept->bytes);
+		used += kept->bytes;
+	}
+	if (call->result && trap->has_result && (kept || !trap->values))
+		used += put_result(&from->value[trap->first + trap->values], call->result,
+				   data + used);
+	event.bytes = (uint32_t)used;
+	kernel_add_event(kernel, *of, call->end_ns, event, data);
+}
+
+/* The callback of match.h. The address of the event is that to which the call returns. */
+static void take_call(void *arg, const struct match_call *call)
+{
+	struct kernel *kernel = arg;
+	const uint64_t span_ns = call->end_ns - call->begin_ns;
+	struct kernel_event event = { .type = KERNEL_TYPE_TRAP, .address = call->caller,
+				      .bytes = CALL_BYTES };
+	const struct kernel_record record = { .pid = call->pid, .tid = call->tid };
+	unsigned char data[CALL_BYTES];
+
+	if (call->is_open) {
+		keep_open(kernel, call);
+		return;
+	}
+	memcpy(data, &span_ns, 8);
+	memcpy(data + 8, &call->function, 8);
+	memcpy(data + 16, &call->depth, 4);
+	if (kernel->plan.traps->trap[call->place].has_type)
+		take_described(kernel, call, &record, data);
+	else if (kernel->traps->wants_calls)
+		kernel_add_event(kernel, record, call->end_ns, event, data);
 }
 
 /* ------------------------------------------------------------------ the recording */
@@ -227,9 +327,9 @@ static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 
 	*where = calloc(from->traps, sizeof(**where));
 	kernel->traps->place = calloc(from->traps, sizeof(*kernel->traps->place));
-	if (from->probes)
-		kernel->traps->values = calloc(from->traps, sizeof(*kernel->traps->values));
-	if (!*where || !kernel->traps->place || (from->probes && !kernel->traps->values))
+	/* Most places have no values: the memory of these is never touched. */
+	kernel->traps->values = calloc(from->traps, sizeof(*kernel->traps->values));
+	if (!*where || !kernel->traps->place || !kernel->traps->values)
 		return false;
 	for (size_t i = 0; i < from->traps; i++) {
 		const struct trap *trap = &from->trap[i];
@@ -237,7 +337,7 @@ static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 		(*where)[i] = (struct uprobes_place){ .file = trap->file, .offset = trap->offset,
 						      .semaphore = trap->semaphore,
 						      .is_go = trap->is_go };
-		if (trap->kind == TRAP_PROBE) {
+		if (trap->kind == TRAP_PROBE || trap->values) {
 			make_values(from, trap, &kernel->traps->values[i]);
 			(*where)[i].values = &kernel->traps->values[i];
 		}
@@ -286,20 +386,36 @@ int kernel_traps_begin(struct kernel *kernel)
 	return TOOL_FAILURE;
 }
 
+/* The text that a function returns; empty if it cannot be read. NULL: no text was wanted. */
+static const char *text_of_result(const struct trap *trap, const struct uprobes_found *found)
+{
+	if (trap->kind != TRAP_RETURN)
+		return NULL;
+	return found->length[0] ? found->text : "";
+}
+
 void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record,
 		       const unsigned char *piece, size_t bytes)
 {
+	struct arguments_kept *kept = NULL;
+	const char *text = NULL;
 	struct uprobes_found found;
 
 	if (record->kind == SYSCALLS_TRAP && record->number < kernel->plan.traps->traps) {
+		const struct trap *trap = &kernel->plan.traps->trap[record->number];
+
 		note_module(kernel, record);
-		if (kernel->plan.traps->trap[record->number].kind == TRAP_PROBE &&
-		    bytes >= sizeof(found)) {
+		if (bytes >= sizeof(found)) {
 			memcpy(&found, piece, sizeof(found));
-			take_probe(kernel, record, &found);
+			found.text[UPROBES_TEXT_BYTES - 1] = '\0';
+			text = text_of_result(trap, &found);
+			if (trap->kind == TRAP_PROBE)
+				take_probe(kernel, record, &found);
+			else if (trap->kind == TRAP_BEGIN)
+				kept = keep_arguments(kernel, record->number, &found);
 		}
 	}
-	match_record(&kernel->traps->match, record);
+	match_record(&kernel->traps->match, record, kept, text);
 }
 
 void kernel_traps_stop(struct kernel *kernel)

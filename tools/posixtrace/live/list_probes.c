@@ -100,6 +100,18 @@ static void put_prototype(struct prototypes *prototypes, const struct binary_fun
 		put_name(function->name);
 }
 
+/* Writes the arguments that --args records, if there are any. */
+static void put_arguments(struct prototypes *prototypes, const struct binary_function *function,
+			  enum arguments_way way)
+{
+	struct arguments arguments;
+
+	if (!arguments_of(prototypes, function->address, function->name, way, &arguments))
+		return;
+	out_str(&out_stdout, "  --args: ");
+	text_safe(&out_stdout, arguments.schema, strlen(arguments.schema));
+}
+
 /* Writes the line of a function that only the kernel can record. */
 static void put_trapped(struct binary_file *file, struct prototypes *prototypes,
 			const struct binary_function *function)
@@ -113,6 +125,8 @@ static void put_trapped(struct binary_file *file, struct prototypes *prototypes,
 	put_prototype(prototypes, function);
 	if (why)
 		out_printf(&out_stdout, ": %s", why);
+	else
+		put_arguments(prototypes, function, traps_arguments(file));
 	out_char(&out_stdout, '\n');
 }
 
@@ -123,7 +137,6 @@ static void put_trapped(struct binary_file *file, struct prototypes *prototypes,
 static void put_function(struct binary_file *file, struct prototypes *prototypes,
 			 const struct binary_function *function)
 {
-	struct arguments arguments;
 	struct patchable is = patchable_of(file, function, SHIM_SITE_FUNCTION);
 
 	out_printf(&out_stdout, "function  %-7s  %-8s  ", methods[is.method],
@@ -131,10 +144,8 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 	put_prototype(prototypes, function);
 	if (is.method == PATCH_REFUSED)
 		out_printf(&out_stdout, ": %s", is.why);
-	else if (arguments_of(prototypes, function->address, function->name, &arguments)) {
-		out_str(&out_stdout, "  --args: ");
-		text_safe(&out_stdout, arguments.schema, strlen(arguments.schema));
-	}
+	else
+		put_arguments(prototypes, function, ARGUMENTS_BY_SHIM);
 	out_char(&out_stdout, '\n');
 }
 

@@ -16,11 +16,11 @@
 #if defined __x86_64__
 
 /* Offsets in struct pt_regs. */
-enum { REG_R14 = 8, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
+enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
 
 /* Places on the stack of the program. The record needs a multiple of 8. */
 enum {
-	AT_TID = -4, AT_PID = -8, AT_ZERO = -12,
+	AT_TID = -4, AT_PID = -8, AT_ZERO = -12, AT_FILE = -16,
 	AT_RECORD = -16 - (int)sizeof(struct syscalls_record)
 };
 
@@ -47,8 +47,9 @@ static void copy_memory(struct program *p, size_t member, int bytes)
 }
 
 /*
- * Makes the program. The record is composed on the stack: these programs can be preempted, so the
- * memory of a CPU that the programs of system calls use could be overwritten.
+ * Makes the program of places without values. The record is composed on the stack: these programs
+ * can be preempted, so the memory of a CPU that the programs of system calls use could be
+ * overwritten.
  */
 void arrive_plain(struct program *p, const int *map)
 {
@@ -74,6 +75,7 @@ void arrive_plain(struct program *p, const int *map)
 		     SYSCALLS_TRAP);
 	copy_register(p, REG_RIP, offsetof(struct syscalls_record, begin_ns));
 	copy_register(p, REG_RSP, offsetof(struct syscalls_record, result));
+	copy_register(p, REG_RAX, args + 1 * 8);
 	copy_register(p, REG_FLAGS, args + 3 * 8);
 	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_RSP);
 	copy_memory(p, args + 2 * 8, 8);
@@ -203,19 +205,38 @@ static void find_value(struct program *p, int i)
 	jump_lands(p, none);
 }
 
+/* The same as copy_register() and copy_memory() for the record in the ring. */
+static void keep_register(struct program *p, int reg, size_t member)
+{
+	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, reg);
+	store_register(p, BPF_DW, BPF_REG_9, (int)member, BPF_REG_1);
+}
+
+static void keep_memory(struct program *p, int reg, size_t member, int bytes)
+{
+	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, reg);
+	move_register(p, BPF_REG_1, BPF_REG_9);
+	add_number(p, BPF_REG_1, (int)member);
+	move_number(p, BPF_REG_2, bytes);
+	call_function(p, BPF_FUNC_probe_read_user);
+}
+
 /*
  * Makes the program of places with values. The record is too long for the stack, so it is composed
  * in the ring. Its bytes before the texts are set to 0 there, because the ring has old records.
  */
 void arrive_valued(struct program *p, const int *map, int values)
 {
-	size_t is_there, none;
+	const size_t args = offsetof(struct syscalls_record, arg);
+	size_t is_there, none, is_c;
 
 	p->count = 0;
 	check_traced(p, map, AT_TID, AT_PID);
 	move_register(p, BPF_REG_1, BPF_REG_6);
 	call_function(p, BPF_FUNC_get_attach_cookie);
 	store_register(p, BPF_W, BPF_REG_10, AT_ZERO, BPF_REG_0);
+	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
+	store_register(p, BPF_W, BPF_REG_10, AT_FILE, BPF_REG_0);
 	look_up(p, values, AT_ZERO);
 	is_there = jump_if(p, BPF_JNE, BPF_REG_0, 0);
 	leave_program(p);
@@ -246,6 +267,15 @@ void arrive_valued(struct program *p, const int *map, int values)
 		store_register(p, BPF_DW, BPF_REG_9,
 			       found_at(offsetof(struct uprobes_found, reg)) + 8 * i, BPF_REG_1);
 	}
+	keep_register(p, REG_RSP, offsetof(struct syscalls_record, result));
+	keep_register(p, REG_RAX, args + 1 * 8);
+	keep_register(p, REG_FLAGS, args + 3 * 8);
+	keep_memory(p, REG_RSP, args + 2 * 8, 8);
+	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_FILE);
+	is_c = jump_if(p, BPF_JNE, BPF_REG_1, ARRIVE_GO);
+	keep_register(p, REG_R14, args);
+	keep_memory(p, REG_R14, args + 4 * 8, 16);
+	jump_lands(p, is_c);
 	load_memory(p, BPF_DW, BPF_REG_7, BPF_REG_6, REG_RIP);
 	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, begin_ns), BPF_REG_7);
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_8, offsetof(struct uprobes_values, address));

@@ -23,7 +23,9 @@ struct frame {
 	uint64_t over_ns;     /* not 0: it is probably over since then, or has jumped then */
 	uint64_t target;      /* of its jump */
 	pid_t tid;
-	uint32_t depth;
+	uint32_t depth, at;   /* at: the index of the place of its begin */
+	void *data;           /* that its begin has brought; is_inherited: NULL */
+	const struct match_result *result;
 	bool has_jumped;      /* over_ns is the time of its jump */
 	bool is_inherited;    /* it began before fork(2): the parent reports its begin */
 };
@@ -87,11 +89,13 @@ static void report_call(struct match *match, const struct match_stack *stack, st
 		.pid = stack->pid, .tid = tid, .begin_ns = frame.begin_ns,
 		.end_ns = frame.over_ns ? frame.over_ns : now_ns,
 		.function = frame.function, .caller = frame.caller,
+		.place = frame.at, .data = frame.data, .result = frame.result,
 		.depth = frame.depth, .is_open = is_open,
 	};
 
 	if (!frame.is_inherited)
 		match->take(match->arg, &call);
+	free(frame.data);
 }
 
 /* Removes the latest frame and returns it. */
@@ -219,7 +223,10 @@ static void begin_call(struct match *match, struct match_stack *stack, struct fr
 	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
 	reuse_place(match, stack, &made);
 	made.depth = (uint32_t)stack->active;
-	match->lost += !push_frame(stack, made);
+	if (push_frame(stack, made))
+		return;
+	match->lost++;
+	free(made.data);
 }
 
 /* Removes the latest call with a place in the stack, after pass_frames(). False: there is none. */
@@ -232,17 +239,22 @@ static bool pop_call(struct match_stack *stack, int64_t place_at, struct frame *
 	return pop_doubt(stack, place_at, frame);
 }
 
-/* A function returns: all calls with its place in the stack end. */
+/*
+ * A function returns: all calls with its place in the stack end, with the same result. Those that
+ * have jumped to a function that is not recorded have ended at their jumps.
+ */
 static void return_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
-			uint64_t now_ns)
+			uint64_t now_ns, const struct match_result *result)
 {
 	struct frame frame;
 
 	pass_frames(match, stack, place_at, tid, now_ns);
 	while (pop_call(stack, place_at, &frame)) {
 		/* A doubtful call was not over. */
-		if (!frame.has_jumped)
+		if (!frame.has_jumped) {
 			frame.over_ns = 0;
+			frame.result = result;
+		}
 		report_call(match, stack, frame, tid, now_ns, false);
 	}
 }
@@ -337,21 +349,20 @@ static struct match_stack *stack_of(struct match *match, const struct match_plac
  * A thread has arrived at a place. The difference of the two addresses of the place is that of all
  * addresses of the file.
  */
-static void match_trap(struct match *match, const struct syscalls_record *record)
+static void match_trap(struct match *match, const struct syscalls_record *record, void *data,
+		       const char *text)
 {
+	const struct match_result result = { UPROBES_RESULT(record), text };
 	const struct match_place *place;
 	struct match_stack *stack;
 	uint64_t bias;
 	int64_t place_at;
 
-	if (record->number >= match->places)
-		return;
 	place = &match->place[record->number];
-	if (place->kind == MATCH_OTHER)
-		return;
 	stack = stack_of(match, place, record, &place_at);
 	if (!stack) {
 		match->lost += place->kind == MATCH_BEGIN;
+		free(data);
 		return;
 	}
 	bias = UPROBES_ADDRESS(record) - place->address;
@@ -359,11 +370,12 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 		begin_call(match, stack, (struct frame){
 			.begin_ns = record->time_ns, .function = place->function + bias,
 			.caller = UPROBES_CALLER(record), .place_at = place_at,
+			.at = record->number, .data = data,
 			.tid = (pid_t)record->tid });
 	/* The first instruction may be an exit. */
 	if (place->kind == MATCH_RETURN ||
 	    (place->kind == MATCH_BEGIN && !place->target && place->condition == MATCH_ALWAYS))
-		return_call(match, stack, place_at, (pid_t)record->tid, record->time_ns);
+		return_call(match, stack, place_at, (pid_t)record->tid, record->time_ns, &result);
 	else if (place->target && is_taken(place->condition, UPROBES_FLAGS(record)))
 		jump_call(match, stack, place_at, (pid_t)record->tid, record->time_ns,
 			  place->target + bias);
@@ -427,6 +439,7 @@ static void fork_stack(struct match *match, const struct syscalls_record *record
 			continue;
 		*frame = parent->frame[i];
 		frame->is_inherited = true;
+		frame->data = NULL;
 		frame->tid = child_pid;
 		child->frames++;
 	}
@@ -439,12 +452,16 @@ void match_begin(struct match *match, const struct match_place *place, size_t pl
 	*match = (struct match){ .place = place, .places = places, .take = take, .arg = arg };
 }
 
-void match_record(struct match *match, const struct syscalls_record *record)
+void match_record(struct match *match, const struct syscalls_record *record, void *data,
+		  const char *text)
 {
+	if (record->kind == SYSCALLS_TRAP && record->number < match->places &&
+	    match->place[record->number].kind != MATCH_OTHER) {
+		match_trap(match, record, data, text);
+		return;
+	}
+	free(data);
 	switch ((enum syscalls_kind)record->kind) {
-	case SYSCALLS_TRAP:
-		match_trap(match, record);
-		break;
 	case SYSCALLS_NEW:
 		fork_stack(match, record);
 		break;
@@ -455,6 +472,7 @@ void match_record(struct match *match, const struct syscalls_record *record)
 		close_stacks(match, (pid_t)record->pid,
 			     record->number ? 0 : (pid_t)record->tid, record->time_ns);
 		break;
+	case SYSCALLS_TRAP:
 	case SYSCALLS_CALL:
 	case SYSCALLS_ENTER:
 		break;

@@ -44,8 +44,17 @@ struct match_place {
 	uint64_t target;         /* MATCH_BEGIN: 0 without a jump; condition is 0 without an exit */
 };
 
+/* The result of a function. text: the text that number points to; NULL: it was not read. */
+struct match_result {
+	uint64_t number;
+	const char *text;
+};
+
 struct match_call {
 	pid_t pid, tid;          /* of the thread that ended the call; is_open: that began it */
+	uint32_t place;          /* index of the place of the begin */
+	const void *data;        /* of the begin: its arguments; NULL: none */
+	const struct match_result *result; /* NULL: it did not return */
 	uint64_t begin_ns, end_ns;
 	uint64_t function, caller; /* addresses in the process; caller: where the call returns to */
 	uint32_t depth;          /* calls that were active in the stack when it began */
@@ -67,8 +76,13 @@ struct match {
 void match_begin(struct match *match, const struct match_place *place, size_t places,
 		 void (*take)(void *arg, const struct match_call *call), void *arg);
 
-/* Processes a record of the kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD, in their order. */
-void match_record(struct match *match, const struct syscalls_record *record);
+/*
+ * Processes a record of the kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD, in their order. data is
+ * memory of malloc(3) that the call of a begin has until take() returns, or NULL; it is freed in
+ * each case. text is the text that a function returns, or NULL.
+ */
+void match_record(struct match *match, const struct syscalls_record *record, void *data,
+		  const char *text);
 
 /* Reports the calls that are active as open ones, and frees all memory. */
 void match_end(struct match *match, uint64_t now_ns);

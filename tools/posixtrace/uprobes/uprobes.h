@@ -26,6 +26,7 @@
 #define UPROBES_STACK(record)    ((uint64_t)(record)->result)  /* the stack pointer */
 #define UPROBES_FLAGS(record)    ((record)->arg[3])            /* of the processor */
 #define UPROBES_CALLER(record)   ((record)->arg[2])            /* the word at the stack pointer */
+#define UPROBES_RESULT(record)   ((record)->arg[1])            /* register rax */
 /* In files of Go: the goroutine, and the bounds of its stack. They are unchecked memory. */
 #define UPROBES_GOROUTINE(record) ((record)->arg[0])
 #define UPROBES_LOW(record)       ((record)->arg[4])
