@@ -15,43 +15,28 @@
 #include "ring/skip.h"
 
 /*
- * Expands the filter to one byte for each type, so that a trace point tests it by one
- * instruction. A type that this process has not opened is not enabled: the program cannot know
- * its id.
+ * Expands the filter to one byte for each type, so that a trace point tests it by one instruction.
+ * A type that this process has not opened is not enabled: the program cannot know its id. A type
+ * that the stream skips is not enabled either; skip[] has it, and its events are counted in the
+ * thread's row. skip_row is NULL as long as the stream never skipped a type. A stream that skips
+ * no type any more has a row, but its lane does not differ from that of other streams: only then
+ * events that the filter refuses have the short path again.
  */
-static void spread_types(uint8_t *enabled, const struct ptx_region *region)
+static void spread_types(struct ptx_lane *lane, const struct ptx_region *region)
 {
-	memset(enabled, 0, PTX_TYPE_MAX);
+	memset(lane->enabled, 0, sizeof lane->enabled);
 	for (unsigned i = 0; i < PTX_WORDS; i++) {
 		uint64_t bits = atomic_load_explicit(&region->admit[i], memory_order_relaxed) &
 				atomic_load_explicit(&ptx_mapped[i], memory_order_relaxed);
-
-		for (; bits; bits &= bits - 1)
-			enabled[64 * i + (unsigned)__builtin_ctzll(bits)] = 1;
-	}
-}
-
-/*
- * Copies which types the stream skips. They are enabled for no lane. Without rows, record.c counts
- * the skipped events, which makes the rows memory.
- */
-static void copy_skips(struct ptx_lane *lane, const struct ptx_thread *thread,
-		       const struct ptx_view *view)
-{
-	const struct ptx_region *region = view->rings.region;
-
-	lane->skip_row = ptx_skip_row(&view->rings, thread->tid);
-	if (!lane->skip_row)
-		return;
-	lane->refuses |= PTX_LANE_SKIPS;
-	for (unsigned i = 0; i < PTX_WORDS; i++) {
-		uint64_t skip = atomic_load_explicit(&region->skip[i], memory_order_relaxed) &
-				atomic_load_explicit(&region->admit[i], memory_order_relaxed) &
-				atomic_load_explicit(&ptx_mapped[i], memory_order_relaxed);
+		uint64_t skip = lane->skip_row ? atomic_load_explicit(&region->skip[i],
+								      memory_order_relaxed) & bits
+					       : 0;
 
 		lane->skip[i] = skip;
-		for (; skip; skip &= skip - 1)
-			lane->enabled[64 * i + (unsigned)__builtin_ctzll(skip)] = 0;
+		if (skip)
+			lane->refuses |= PTX_LANE_SKIPS;
+		for (bits &= ~skip; bits; bits &= bits - 1)
+			lane->enabled[64 * i + (unsigned)__builtin_ctzll(bits)] = 1;
 	}
 }
 
@@ -90,12 +75,12 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 	/* Events of a full stream go through record.c, which counts each of them as lost. */
 	lane->refuses = kind == PTX_FULL ? PTX_LANE_FULL : 0;
 	lane->skip_row = NULL;
-	memset(lane->skip, 0, sizeof lane->skip);
 	if (kind == PTX_RUNNING) {
-		spread_types(lane->enabled, region);
-		copy_skips(lane, thread, view);
+		lane->skip_row = ptx_skip_row(&view->rings, thread->tid);
+		spread_types(lane, region);
 	} else {
 		memset(lane->enabled, 0, sizeof lane->enabled);
+		memset(lane->skip, 0, sizeof lane->skip);
 	}
 }
 
