@@ -18,10 +18,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/compiler.h"
 
 #define PTX_NS_PER_S INT64_C(1000000000)
+
+/* Converts nanoseconds. tv_nsec is not negative, also before the Epoch (CLOCK-04). */
+static inline struct timespec ptx_timespec(int64_t ns)
+{
+	/* Nearly all times are later. A division of an unsigned number needs fewer steps. */
+	if (ptx_likely(ns >= 0))
+		return (struct timespec){ .tv_sec = (time_t)((uint64_t)ns / 1000000000u),
+					  .tv_nsec = (long)((uint64_t)ns % 1000000000u) };
+	return (struct timespec){ .tv_sec = ns / PTX_NS_PER_S - (ns % PTX_NS_PER_S < 0),
+				  .tv_nsec = (ns % PTX_NS_PER_S + PTX_NS_PER_S) % PTX_NS_PER_S };
+}
 
 extern _Atomic bool ptx_clock_is_counter; /* false: CLOCK_MONOTONIC */
 extern uint64_t ptx_clock_hz; /* ticks per second, nominal */

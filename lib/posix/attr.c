@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/export.h"
 #include "posix/attr.h"
 
@@ -42,21 +43,6 @@ PTX_EXPORT int posix_trace_attr_destroy(trace_attr_t *object)
 }
 
 /*
- * Converts nanoseconds since the Epoch. Also for a time before the Epoch, tv_nsec is not negative,
- * as CLOCK-04 requires.
- */
-static struct timespec timespec_of(int64_t ns)
-{
-	struct timespec time = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-
-	if (time.tv_nsec < 0) {
-		time.tv_sec--;
-		time.tv_nsec += 1000000000;
-	}
-	return time;
-}
-
-/*
  * Copies a string of the attributes. The attributes may come from a hostile log: if the string does
  * not end within its field, it is truncated there. The buffer has TRACE_NAME_MAX + 1 bytes
  * (ATTR-22).
@@ -76,7 +62,7 @@ PTX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *object, struct t
 
 	if (!attr || !resolution)
 		return EINVAL;
-	*resolution = timespec_of(attr->clock_resolution_ns);
+	*resolution = ptx_timespec(attr->clock_resolution_ns);
 	return 0;
 }
 
@@ -88,7 +74,7 @@ PTX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *object,
 
 	if (!attr || !createtime || !(attr->flags & PTX_ATTR_FROM_STREAM))
 		return EINVAL;
-	*createtime = timespec_of(attr->creation_ns);
+	*createtime = ptx_timespec(attr->creation_ns);
 	return 0;
 }
 

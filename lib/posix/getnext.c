@@ -49,18 +49,6 @@ static bool is_valid(const struct delivery *to)
 	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
 }
 
-/* CLOCK-04: tv_nsec is not negative, also before the Epoch. */
-ptx_inline void set_time(struct timespec *stamp, int64_t ns)
-{
-	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
-
-	if (rest < 0) {
-		seconds--;
-		rest += PTX_NS_PER_S;
-	}
-	stamp->tv_sec = seconds;
-	stamp->tv_nsec = rest;
-}
 
 /*
  * Stores the facts of an event for the program. If the program does not get all data, the status
@@ -73,7 +61,7 @@ ptx_inline void set_info(struct posix_trace_event_info *event, const struct ptx_
 	event->posix_pid = (pid_t)from->ident.pid;
 	event->posix_prog_address = (void *)(uintptr_t)from->address;
 	event->posix_thread_id = (pthread_t)from->ident.thread;
-	set_time(&event->posix_timestamp, from->time_ns);
+	event->posix_timestamp = ptx_timespec(from->time_ns);
 	event->posix_truncation_status =
 		is_cut ? POSIX_TRACE_TRUNCATED_READ :
 		from->len_flags & PTX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD
@@ -392,7 +380,8 @@ ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
 	 * Nearly all events have such a length, and a copy in steps of constant size needs no call.
 	 */
 	len = ptx_stored_len(stream->stored);
-	if (ptx_unlikely(len % 8 || len > WORDS_BYTES || len > to->num_bytes))
+	if (ptx_unlikely(len % 8) || ptx_unlikely(len > WORDS_BYTES) ||
+	    ptx_unlikely(len > to->num_bytes))
 		return false;
 	/* The event is in the current block, so no other block is read. */
 	if (!ptx_stored_next(stream->stored, &event))
@@ -400,8 +389,11 @@ ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
 	from = drained(&event);
 	set_info(to->event, &from, false);
 	/* Data behind *data_len are not written (TRUNC-07). */
-	for (size_t word = 0; word < len; word += 8)
-		memcpy((char *)to->data + word, (const char *)from.data + word, 8);
+	if (ptx_likely(len == 8))
+		memcpy(to->data, from.data, 8);
+	else
+		for (size_t word = 0; word < len; word += 8)
+			memcpy((char *)to->data + word, (const char *)from.data + word, 8);
 	*to->data_len = len;
 	*to->unavailable = 0;
 	return true;
@@ -415,7 +407,9 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 {
 	const struct delivery to = { event, data, num_bytes, data_len, unavailable };
 
-	if (ptx_likely(data && is_valid(&to) && take_words(trid, &to)))
+	/* The conditions of is_valid(), one by one: each is a branch that is not taken. */
+	if (ptx_likely(data) && ptx_likely(event) && ptx_likely(data_len) &&
+	    ptx_likely(unavailable) && ptx_likely(take_words(trid, &to)))
 		return 0;
 	return get_any(trid, event, data, num_bytes, data_len, unavailable);
 }

@@ -214,15 +214,15 @@ PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 	return ptx_call_end(call, 0);
 }
 
-/* Fills in an event. The data are in the log's memory and valid until the next call. */
+/*
+ * Fills in an event. The data are in the log's memory and valid until the next call. The flags are
+ * computed without branches and stored once: from->gap and from->first are 0 or 1.
+ */
 ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_trace_event_np *to)
 {
 	const struct ptx_record *record = from->record;
-	/*
-	 * The stored time is signed. For a time before 1970 the remainder of the division is
-	 * negative.
-	 */
-	int64_t ns = (int64_t)record->time, rest = ns % PTX_NS_PER_S;
+	/* The stored time is signed. */
+	int64_t ns = (int64_t)record->time;
 
 	memset(to, 0, sizeof *to);
 	to->info.posix_event_id = record->type;
@@ -230,62 +230,61 @@ ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_tra
 	to->info.posix_prog_address = (void *)(uintptr_t)record->address;
 	to->info.posix_thread_id = (pthread_t)from->thread;
 	/* CLOCK-04. */
-	to->info.posix_timestamp.tv_sec = ns / PTX_NS_PER_S - (rest < 0);
-	to->info.posix_timestamp.tv_nsec = rest < 0 ? rest + PTX_NS_PER_S : rest;
+	to->info.posix_timestamp = ptx_timespec(ns);
 	to->info.posix_truncation_status = record->len_flags & PTX_RECORD_TRUNCATED
 						   ? POSIX_TRACE_TRUNCATED_RECORD
 						   : POSIX_TRACE_NOT_TRUNCATED;
 	to->tid = (pid_t)from->tid;
-	/* The drain has marked events of writers that were suspended. */
-	if (record->len_flags & PTX_RECORD_LATE)
-		to->flags |= POSIX_TRACE_EVENT_LATE_NP;
-	/* A damaged part before the event was skipped. */
-	if (from->gap)
-		to->flags |= POSIX_TRACE_EVENT_GAP_NP;
-	/* The first event of a block, from which a reader can continue elsewhere. */
-	if (from->first)
-		to->flags |= POSIX_TRACE_EVENT_BLOCK_NP;
+	/*
+	 * LATE: the drain has marked events of writers that were suspended. GAP: a damaged part
+	 * before the event was skipped. BLOCK: the first event of a block, from which a reader can
+	 * continue elsewhere.
+	 */
+	to->flags = (record->len_flags & PTX_RECORD_LATE ? POSIX_TRACE_EVENT_LATE_NP : 0) |
+		    from->gap * POSIX_TRACE_EVENT_GAP_NP |
+		    from->first * POSIX_TRACE_EVENT_BLOCK_NP;
 	to->time_ns = ns;
 	to->data = record + 1;
 	to->data_len = ptx_record_len(record->len_flags);
 }
 
-/*
- * A process with one thread needs no lock. Only this thread can start another one, so the function
- * determines only once whether the thread is alone.
- */
-ptx_inline int next_event(trace_id_t trid, struct posix_trace_event_np *event, int *unavailable)
+/* Stores the next event. The stream is a log, and no other thread uses it. */
+ptx_inline int next_event(struct ptx_stream *stream, struct posix_trace_event_np *event,
+			  int *unavailable)
 {
-	const bool alone = ptx_libc_has_one_thread();
 	struct ptx_stored_event stored;
-	struct ptx_stream *stream = alone ? ptx_registry_find(trid)
-					  : ptx_stream_lock(trid, PTX_STORED);
 
-	if (ptx_unlikely(!stream || stream->kind != PTX_STREAM_STORED))
-		return EINVAL;
 	/* At the end *event remains as it was (GEN-09). */
 	*unavailable = 1;
 	if (ptx_stored_next(stream->stored, &stored)) {
 		fill_event(&stored, event);
 		*unavailable = 0;
 	}
-	if (!alone)
-		ptx_stream_unlock(stream);
 	return 0;
 }
 
 /*
- * Handles a program with another version of the structure. It is a function of its own, so that the
- * usual path needs no stack frame.
+ * Handles a process with several threads, and a program with another version of the structure. It
+ * is a function of its own, so that the usual path needs few registers.
  */
-static ptx_cold int next_resized(trace_id_t trid, struct posix_trace_event_np *event, size_t size,
-				 int *unavailable)
+static __attribute__((noinline)) int next_locked(trace_id_t trid,
+						 struct posix_trace_event_np *event, size_t size,
+						 int *unavailable)
 {
+	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_STORED);
 	struct posix_trace_event_np known;
-	int err = next_event(trid, &known, unavailable);
+	int err;
 
-	if (!err && !*unavailable)
-		ptx_sized_store(event, size, &known, sizeof(known));
+	if (!stream)
+		return EINVAL;
+	if (ptx_likely(size == sizeof(*event))) {
+		err = next_event(stream, event, unavailable);
+	} else {
+		err = next_event(stream, &known, unavailable);
+		if (!err && !*unavailable)
+			ptx_sized_store(event, size, &known, sizeof(known));
+	}
+	ptx_stream_unlock(stream);
 	return err;
 }
 
@@ -297,9 +296,19 @@ static ptx_cold int next_resized(trace_id_t trid, struct posix_trace_event_np *e
 PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_event_np *event,
 					    size_t size, int *unavailable)
 {
-	if (!event || size < PTX_FIRST_EVENT || !unavailable)
+	struct ptx_stream *stream;
+
+	if (ptx_unlikely(!event) || ptx_unlikely(size < PTX_FIRST_EVENT) ||
+	    ptx_unlikely(!unavailable))
 		return EINVAL;
-	if (ptx_unlikely(size != sizeof(*event)))
-		return next_resized(trid, event, size, unavailable);
-	return next_event(trid, event, unavailable);
+	/*
+	 * A process with one thread needs no lock: only this thread could start another one, and
+	 * it is here.
+	 */
+	if (ptx_unlikely(size != sizeof(*event)) || ptx_unlikely(!ptx_libc_has_one_thread()))
+		return next_locked(trid, event, size, unavailable);
+	stream = ptx_registry_find(trid);
+	if (ptx_unlikely(!stream) || ptx_unlikely(stream->kind != PTX_STREAM_STORED))
+		return EINVAL;
+	return next_event(stream, event, unavailable);
 }
