@@ -10,9 +10,12 @@
 #ifndef POSIXTRACE_BASE_OUT_H
 #define POSIXTRACE_BASE_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/put.h"
 
 #define OUT_BYTES (64 * 1024)
 #define OUT_PIECE 256 /* the bytes that out_room() provides */
@@ -21,6 +24,7 @@ struct out {
 	size_t used;
 	int fd;
 	int err;
+	bool is_large;         /* a full buffer was written */
 	char bytes[OUT_BYTES];
 };
 
@@ -28,6 +32,9 @@ extern struct out out_stdout;
 
 /* Writes the buffer to the file. Returns 0 or the first error number. */
 int out_flush(struct out *out);
+
+/* Writes the full buffer and makes room. Only the inline functions below call it. */
+void out_make_room(struct out *out);
 
 /* Appends bytes for which the buffer has no room. Only out_bytes() calls it. */
 void out_bytes_past(struct out *out, const void *bytes, size_t len);
@@ -48,17 +55,15 @@ void out_printf(struct out *out, const char *format, ...) __attribute__((format(
 /* Returns room for len bytes, as out_room() does for OUT_PIECE bytes. len is at most OUT_BYTES. */
 static inline char *out_room_for(struct out *out, size_t len)
 {
-	if (OUT_BYTES - out->used < len)
-		out_flush(out);
+	if (__builtin_expect(OUT_BYTES - out->used < len, 0))
+		out_make_room(out);
 	return out->bytes + out->used;
 }
 
 /* Returns room for OUT_PIECE bytes. The caller writes there and passes the end to out_done(). */
 static inline char *out_room(struct out *out)
 {
-	if (OUT_BYTES - out->used < OUT_PIECE)
-		out_flush(out);
-	return out->bytes + out->used;
+	return out_room_for(out, OUT_PIECE);
 }
 
 static inline void out_done(struct out *out, const char *end)
@@ -78,21 +83,6 @@ static inline void out_str(struct out *out, const char *string)
 {
 	out_bytes(out, string, strlen(string));
 }
-
-/*
- * These functions write digits into memory without a NUL and return the end. put_padded() writes
- * the character pad before the number until both have width characters. put_digits() writes exactly
- * the given number of digits and drops higher digits. put_hex() writes at least the given number of
- * digits.
- */
-char *put_unsigned(char *p, uint64_t value);
-char *put_signed(char *p, int64_t value);
-char *put_padded(char *p, uint64_t value, unsigned width, char pad);
-char *put_digits(char *p, uint64_t value, unsigned digits);
-char *put_hex(char *p, uint64_t value, unsigned digits);
-
-/* Writes each byte as two hexadecimal digits, without a NUL, and returns the end. */
-char *put_hex_bytes(char *p, const void *bytes, size_t len);
 
 /* Appends each byte as two hexadecimal digits. */
 void out_hex(struct out *out, const void *bytes, size_t len);

@@ -113,6 +113,14 @@ size_t text_plain_len(const void *text, size_t len)
  */
 static size_t without_nuls(const unsigned char *p, size_t len)
 {
+	uint64_t last;
+
+	/* Eight bytes at a time: numbers and padded strings end with many NULs. */
+	for (; len >= 8; len -= 8) {
+		memcpy(&last, p + len - 8, 8);
+		if (last)
+			break;
+	}
 	while (len && !p[len - 1])
 		len--;
 	return len;
@@ -125,9 +133,13 @@ static size_t without_nuls(const unsigned char *p, size_t len)
 bool text_is_text(const void *data, size_t len, bool json)
 {
 	const unsigned char *p = data;
-	size_t end = without_nuls(p, len), i = 0;
+	size_t end, i = 0;
 	bool any = false;
 
+	/* Most data that is no text begins with a small number, so the first byte decides. */
+	if (!len || (*p < 0x20 && *p != '\t' && *p != '\n' && *p != '\r'))
+		return false;
+	end = without_nuls(p, len);
 	/*
 	 * Up to three printable bytes that are followed by several NULs are probably a small
 	 * integer. A string that is padded with NULs usually is longer.

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/out.h"
+#include "base/put.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -20,46 +20,61 @@ static int64_t floor_seconds(int64_t time_ns)
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
 }
 
-/*
- * Writes the date and time of a second. The function keeps its last result and uses it again for a
- * time in the same second, because localtime_r() needs more time than all other parts of a line.
- */
-static char *put_second(char *p, int64_t second, bool utc)
+/* Writes the date and time of a second, and the point behind it. */
+static void spell_second(char *p, int64_t second, bool utc)
 {
-	static struct {
-		int64_t second;
-		bool utc, valid;
-		char text[20];
-	} last;
+	time_t t = second;
+	struct tm tm;
 
-	if (!last.valid || last.second != second || last.utc != utc) {
-		time_t t = second;
-		struct tm tm;
-		char *q = last.text;
+	memset(&tm, 0, sizeof(tm));
+	if (utc)
+		gmtime_r(&t, &tm);
+	else
+		localtime_r(&t, &tm);
+	/* 64 bits of nanoseconds reach from 1677 to 2262, so each year has four digits. */
+	p = put_digits(p, (uint64_t)tm.tm_year + 1900, 4);
+	*p++ = '-';
+	p = put_digits(p, (unsigned)tm.tm_mon + 1, 2);
+	*p++ = '-';
+	p = put_digits(p, (unsigned)tm.tm_mday, 2);
+	*p++ = 'T';
+	p = put_digits(p, (unsigned)tm.tm_hour, 2);
+	*p++ = ':';
+	p = put_digits(p, (unsigned)tm.tm_min, 2);
+	*p++ = ':';
+	p = put_digits(p, (unsigned)tm.tm_sec, 2);
+	*p = '.';
+}
 
-		memset(&tm, 0, sizeof(tm));
-		if (utc)
-			gmtime_r(&t, &tm);
-		else
-			localtime_r(&t, &tm);
-		/* 64 bits of nanoseconds reach from 1677 to 2262, so each year has four digits. */
-		q = put_digits(q, (uint64_t)tm.tm_year + 1900, 4);
-		*q++ = '-';
-		q = put_digits(q, (unsigned)tm.tm_mon + 1, 2);
-		*q++ = '-';
-		q = put_digits(q, (unsigned)tm.tm_mday, 2);
-		*q++ = 'T';
-		q = put_digits(q, (unsigned)tm.tm_hour, 2);
-		*q++ = ':';
-		q = put_digits(q, (unsigned)tm.tm_min, 2);
-		*q++ = ':';
-		put_digits(q, (unsigned)tm.tm_sec, 2);
-		last.second = second;
-		last.utc = utc;
-		last.valid = true;
-	}
-	memcpy(p, last.text, 19);
-	return p + 19;
+/*
+ * The text of a second, kept for the next times. Nearly all times of a log are in the same second
+ * as the one before, and localtime_r() needs more time than all other parts of a line. A kept text
+ * also saves the divisions by which a time is split into second and fraction.
+ */
+struct kept_second {
+	int64_t begin_ns;
+	bool valid;
+	size_t len;
+	char text[24];
+};
+
+/*
+ * Returns true if the time is in the kept second. The arithmetic is unsigned, because a difference
+ * of two times may overflow a signed number.
+ */
+static bool is_kept(const struct kept_second *kept, int64_t time_ns)
+{
+	return kept->valid &&
+	       (uint64_t)time_ns - (uint64_t)kept->begin_ns < (uint64_t)SECOND_NS;
+}
+
+/*
+ * Notes the second of a time. Before the earliest time there may be less than a second; such a
+ * second has no beginning in 64 bits and is not kept for the next time.
+ */
+static void keep_second(struct kept_second *kept, int64_t second)
+{
+	kept->valid = !__builtin_mul_overflow(second, SECOND_NS, &kept->begin_ns);
 }
 
 /*
@@ -74,26 +89,17 @@ static char *put_fraction(char *p, uint32_t ns)
 	} last = { 0, "000000000" };
 
 	if (last.ns != ns) {
-		put_digits(last.text, ns, 9);
+		put_nine(last.text, ns);
 		last.ns = ns;
 	}
 	memcpy(p, last.text, 9);
 	return p + 9;
 }
 
-/*
- * Writes nanoseconds since 1970. The function keeps the digits of the last second. Otherwise it
- * would need a division of 64 bits for each pair of digits, which would cost more than all other
- * parts of the number.
- */
+/* Writes nanoseconds since 1970. */
 static char *put_raw(char *p, int64_t time_ns)
 {
-	static struct {
-		int64_t second;
-		size_t len;
-		char text[20];
-	} last;
-	int64_t second = time_ns / SECOND_NS;
+	static struct kept_second kept;
 
 	/*
 	 * put_fraction() would write leading zeros, so a time below one second is written by
@@ -101,29 +107,31 @@ static char *put_raw(char *p, int64_t time_ns)
 	 */
 	if (time_ns < SECOND_NS)
 		return put_signed(p, time_ns);
-	if (last.second != second) {
-		last.second = second;
-		last.len = (size_t)(put_signed(last.text, second) - last.text);
+	if (!is_kept(&kept, time_ns)) {
+		keep_second(&kept, time_ns / SECOND_NS);
+		kept.len = (size_t)(put_signed(kept.text, time_ns / SECOND_NS) - kept.text);
 	}
 	/* the second has at most ten digits, because the time is at most INT64_MAX */
-	memcpy(p, last.text, 10);
-	return put_fraction(p + last.len, (uint32_t)(time_ns - second * SECOND_NS));
+	memcpy(p, kept.text, 10);
+	return put_fraction(p + kept.len, (uint32_t)((uint64_t)time_ns - (uint64_t)kept.begin_ns));
 }
 
 char *when_put(char *p, int64_t time_ns, enum when_form form)
 {
-	int64_t second;
+	static struct kept_second local, utc;
+	struct kept_second *kept = form == WHEN_UTC ? &utc : &local;
 
 	if (form == WHEN_RAW)
 		return put_raw(p, time_ns);
-	second = floor_seconds(time_ns);
-	p = put_second(p, second, form == WHEN_UTC);
-	*p++ = '.';
-	/*
-	 * The arithmetic is unsigned, because for the earliest times second * SECOND_NS may be
-	 * below the range of int64_t.
-	 */
-	p = put_fraction(p, (uint32_t)((uint64_t)time_ns - (uint64_t)second * SECOND_NS));
+	if (!is_kept(kept, time_ns)) {
+		int64_t second = floor_seconds(time_ns);
+
+		keep_second(kept, second);
+		spell_second(kept->text, second, form == WHEN_UTC);
+	}
+	memcpy(p, kept->text, 20);
+	/* begin_ns has the low 64 bits of the second also if the second is not kept. */
+	p = put_fraction(p + 20, (uint32_t)((uint64_t)time_ns - (uint64_t)kept->begin_ns));
 	if (form == WHEN_UTC)
 		*p++ = 'Z';
 	return p;
@@ -141,9 +149,13 @@ char *when_put_span(char *p, int64_t span_ns, bool sign)
 
 	if (span_ns < 0 || sign)
 		*p++ = span_ns < 0 ? '-' : '+';
-	p = put_unsigned(p, size / SECOND_NS);
+	/* Most spans are shorter than a second and need no division. */
+	if (size < SECOND_NS)
+		*p++ = '0';
+	else
+		p = put_unsigned(p, size / SECOND_NS);
 	*p++ = '.';
-	return put_digits(p, size % SECOND_NS, 9);
+	return put_nine(p, (uint32_t)(size < SECOND_NS ? size : size % SECOND_NS));
 }
 
 const char *when_span_string(char *buffer, int64_t span_ns)
