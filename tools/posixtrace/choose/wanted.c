@@ -184,10 +184,14 @@ void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 	 */
 	wanted->choose.begin_ns = bound_at(&wanted->begin, first_ns, last_ns, INT64_MIN);
 	wanted->choose.end_ns = bound_at(&wanted->end, first_ns, last_ns, INT64_MAX);
+	wanted->is_all = wanted->choose.begin_ns == INT64_MIN &&
+			 wanted->choose.end_ns == INT64_MAX && !wanted->choose.pid.count &&
+			 !wanted->choose.tid.count && !wanted->where;
 }
 
-bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
-		  const struct posix_trace_schema_np *schema, const struct durations *durations)
+bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *event,
+		    const char *name, const struct posix_trace_schema_np *schema,
+		    const struct durations *durations)
 {
 	struct where_event asked;
 	enum where_answer answer;

@@ -30,6 +30,7 @@ struct wanted {
 	bool asks_duration;     /* the command itself needs durations */
 	/* the option --pair was given; without durations it would have no effect */
 	bool pair_given;
+	bool is_all;            /* wanted_begin() found that every event is chosen */
 };
 
 enum { /* values of the options */
@@ -103,11 +104,20 @@ static inline bool wanted_asks_duration(const struct wanted *wanted)
  */
 bool wanted_pair(struct wanted *wanted, const char *text);
 
+/* Examines an event. Only wanted_event() calls it. */
+bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *event,
+		    const char *name, const struct posix_trace_schema_np *schema,
+		    const struct durations *durations);
+
 /*
  * Returns true if the options choose the event. Before, choose_type() must have chosen the event's
  * type, and durations_event() must have been called for the event. schema may be NULL.
  */
-bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event, const char *name,
-		  const struct posix_trace_schema_np *schema, const struct durations *durations);
+static inline bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event,
+				const char *name, const struct posix_trace_schema_np *schema,
+				const struct durations *durations)
+{
+	return wanted->is_all || wanted_examine(wanted, event, name, schema, durations);
+}
 
 #endif

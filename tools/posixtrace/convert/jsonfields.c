@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-
 bool json_field_is_hexadecimal(const struct posix_trace_field_np *field)
 {
 	return field->type == POSIX_TRACE_TYPE_PTR_NP ||
@@ -57,6 +56,33 @@ static void put_value(struct json *json, const char *name,
 	}
 }
 
+static enum fieldplan_kind json_kind(const struct posix_trace_field_np *field)
+{
+	return json_field_is_hexadecimal(field)		   ? FIELDPLAN_HEX :
+	       field->form == POSIX_TRACE_FORM_SIGNED_NP ? FIELDPLAN_SIGNED :
+							   FIELDPLAN_UNSIGNED;
+}
+
+char *json_plan_put(const struct fieldplan *plan, char *p, const void *data)
+{
+	const struct fieldplan_field *field = plan->field, *end = field + plan->fields;
+	const uint8_t *from = data;
+
+	for (; field < end; field++) {
+		uint64_t value = fieldplan_load(field, &from);
+
+		p = put_pieces(p, field->key, field->len);
+		if (field->kind == FIELDPLAN_HEX)
+			p = json_put_address(p, value);
+		else if (field->is_signed && (int64_t)value < 0)
+			p = json_put_number(p, -value, true);
+		else
+			p = json_put_number(p, value, false);
+	}
+	*p = '}';
+	return p + 1;
+}
+
 /*
  * Whether any field can have a name. json_names() decodes the data a second time, so it is not
  * called for events without such fields.
@@ -67,6 +93,17 @@ static bool may_be_called(const struct posix_trace_schema_np *schema)
 		if (fmt_may_have_name(&schema->field[i]))
 			return true;
 	return false;
+}
+
+bool json_plan(struct fieldplan **plan, const struct posix_trace_schema_np *schema)
+{
+	static const struct fieldplan_style style = { "{\"", ",\"", "\":", json_kind };
+
+	*plan = NULL;
+	if (!schema || !fieldplan_is_possible(schema) || may_be_called(schema))
+		return true;
+	*plan = fieldplan_new(schema, &style);
+	return *plan;
 }
 
 /* The elements of an array get no names, since the object has one member for each field. */

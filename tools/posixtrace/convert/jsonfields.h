@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "convert/format.h"
+#include "log/fieldplan.h"
 
 #define JSON_EXACT (UINT64_C(1) << 53) /* a double represents every integer up to here */
 
@@ -57,6 +58,18 @@ void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_even
  */
 bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 		const struct fmt_event *event);
+
+/*
+ * json_plan() prepares the object of the fields of a type, which json_plan_put() then writes
+ * without a call of the library for each field. It stores NULL if the type has other fields than
+ * integers, or values that may have names; schema may be NULL. Returns false without memory. The
+ * caller frees the plan by free().
+ *
+ * json_plan_put() writes the text of json_fields_object() for data that fits the plan to p, which
+ * has room for plan->most bytes, and returns the end.
+ */
+bool json_plan(struct fieldplan **plan, const struct posix_trace_schema_np *schema);
+char *json_plan_put(const struct fieldplan *plan, char *p, const void *data);
 
 /* Writes the object of the fields alone. The type must have fields. */
 void json_fields_object(struct json *json, const char *name, const struct fmt_event *event);

@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "log/call_text.h"
 #include "log/etw_tail.h"
-#include "log/integer.h"
-#include "log/textplan.h"
+#include "log/fieldplan.h"
 #include "log/value.h"
 
 /*
@@ -82,6 +81,27 @@ static void json_message(struct json *json, const struct log_type *type,
 	json_text(json, "message", text, len);
 }
 
+/* Only a value that is always a plain number is written without value_text(). */
+static enum fieldplan_kind text_kind(const struct posix_trace_field_np *field)
+{
+	if (field->value_names || field->has_bits)
+		return FIELDPLAN_OTHER;
+	if (field->type >= POSIX_TRACE_TYPE_X8_NP && field->type <= POSIX_TRACE_TYPE_X64_NP)
+		return FIELDPLAN_HEX;
+	if (field->type < POSIX_TRACE_TYPE_U8_NP || field->type > POSIX_TRACE_TYPE_S64_NP)
+		return FIELDPLAN_OTHER;
+	return field->form == POSIX_TRACE_FORM_SIGNED_NP ? FIELDPLAN_SIGNED : FIELDPLAN_UNSIGNED;
+}
+
+struct fieldplan *fields_plan(const struct posix_trace_schema_np *schema)
+{
+	static const struct fieldplan_style style = { " ", " ", "=", text_kind };
+
+	return schema->format || call_text_is(schema) || !fieldplan_is_possible(schema)
+		       ? NULL
+		       : fieldplan_new(schema, &style);
+}
+
 /*
  * Writes data that has exactly the fields of a plan. This is faster, because the library is not
  * called for each field.
@@ -89,28 +109,36 @@ static void json_message(struct json *json, const struct log_type *type,
 static void put_planned(struct out *out, const struct logfile *log, const struct log_type *type,
 			const struct posix_trace_event_np *event, enum when_form form)
 {
-	const struct textplan *plan = type->plan;
+	const struct fieldplan *plan = type->plan;
 	const uint8_t *from = event->data;
+	char *p = out_room_for(out, plan->most);
 
 	for (unsigned i = 0; i < plan->fields; i++) {
-		const struct textplan_field *field = &plan->field[i];
+		const struct fieldplan_field *field = &plan->field[i];
 		struct posix_trace_value_np value = { .field = &type->schema->field[i] };
-		char *p = out_room(out);
 
-		value.u64 = integer_load(from, field->size, field->is_signed);
-		from += field->size;
-		memcpy(p, field->key, TEXTPLAN_PIECE);
-		if (field->len > TEXTPLAN_PIECE)
-			memcpy(p + TEXTPLAN_PIECE, field->key + TEXTPLAN_PIECE,
-			       (size_t)field->len - TEXTPLAN_PIECE);
-		p += field->len;
-		if (field->is_decimal)
-			p = field->is_signed ? put_signed(p, value.s64)
-					     : put_unsigned(p, value.u64);
-		out_done(out, p);
-		if (!field->is_decimal)
+		value.u64 = fieldplan_load(field, &from);
+		p = put_pieces(p, field->key, field->len);
+		switch ((enum fieldplan_kind)field->kind) {
+		case FIELDPLAN_UNSIGNED:
+			p = put_unsigned(p, value.u64);
+			break;
+		case FIELDPLAN_SIGNED:
+			p = put_signed(p, value.s64);
+			break;
+		case FIELDPLAN_HEX:
+			*p++ = '0';
+			*p++ = 'x';
+			p = put_hex(p, value.u64, 1);
+			break;
+		case FIELDPLAN_OTHER:
+			out_done(out, p);
 			value_text(out, log, event, &value, form);
+			p = out_room_for(out, plan->most);
+			break;
+		}
 	}
+	out_done(out, p);
 }
 
 /*
@@ -158,7 +186,7 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 
 	if (!type->schema)
 		return false;
-	if (type->plan && event->data_len == type->plan->bytes) {
+	if (fieldplan_fits(type->plan, event->data_len)) {
 		put_planned(out, log, type, event, form);
 		return true;
 	}

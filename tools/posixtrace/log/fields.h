@@ -16,6 +16,12 @@
  */
 bool fields_has_message(const struct log_type *type);
 
+/*
+ * Prepares fields_text() for the events of a type, if all fields are integers that are printed one
+ * after the other. NULL if they are not, or without memory. The caller frees the plan by free().
+ */
+struct fieldplan *fields_plan(const struct posix_trace_schema_np *schema);
+
 #define MESSAGE_BYTES 8192 /* a longer message loses its end */
 
 /*

@@ -3,7 +3,6 @@
  * logfile.c - opens a log, also a damaged one, creates its types, and reports its
  * faults.
  */
-#include "log/descriptors.h"
 #include "log/logfile.h"
 
 #include <errno.h>
@@ -20,7 +19,8 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "base/vec.h"
-#include "log/textplan.h"
+#include "log/descriptors.h"
+#include "log/fields.h"
 
 #define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
 #define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
@@ -128,8 +128,8 @@ static int open_stream(struct logfile *log)
 }
 
 /*
- * Returns the name of a type with its unsafe characters escaped, in memory of the exact size, and
- * its length. In the escaped name a byte may need up to four bytes.
+ * Returns the name of a type with its unsafe characters escaped, and its length. In the escaped
+ * name a byte may need up to four bytes. The memory is that which put_pieces() requires.
  */
 static char *shown_name(const struct log_type *type, size_t *len)
 {
@@ -139,11 +139,9 @@ static char *shown_name(const struct log_type *type, size_t *len)
 	scratch.used = 0;
 	text_name(&scratch, type->name, type->name_len);
 	*len = scratch.used;
-	shown = malloc(scratch.used + 1);
-	if (!shown)
-		return NULL;
-	memcpy(shown, scratch.bytes, scratch.used);
-	shown[scratch.used] = '\0';
+	shown = calloc(1, scratch.used + PUT_PIECE);
+	if (shown)
+		memcpy(shown, scratch.bytes, scratch.used);
 	return shown;
 }
 
@@ -202,7 +200,7 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
 		type->schema = NULL;
 	} else {
 		type->has_labels = may_have_labels(type->schema);
-		type->plan = textplan_new(type->schema);
+		type->plan = fields_plan(type->schema);
 	}
 	return true;
 }
@@ -266,17 +264,15 @@ static bool learn_types(struct logfile *log)
 	}
 }
 
-const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
+const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id)
 {
-	static char shown[] = "event#?"; /* for an id out of range, or if memory is lacking */
+	/* for an id out of range, or if memory is lacking */
+	static char shown[8 + PUT_PIECE] = "event#?";
 	static const struct log_type unknown = {
 		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
 	};
-	const struct log_type *type;
+	const struct log_type *type = id < TYPES_MAX ? learn_type(log, id) : NULL;
 
-	if (id < log->ids && log->by_id[id])
-		return log->by_id[id];
-	type = id < TYPES_MAX ? learn_type(log, id) : NULL;
 	/*
 	 * If memory is lacking, the event is still shown, with the type unknown that all such
 	 * events share.

@@ -27,10 +27,10 @@ struct log_type {
 	size_t shown_len;
 	/* the parsed schema; NULL: the log has no schema for the type, or an invalid one */
 	struct posix_trace_schema_np *schema;
-	struct textplan *plan;  /* fields_text() uses the plan; NULL: the type has none */
+	struct fieldplan *plan;  /* fields_text() uses the plan; NULL: the type has none */
 	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
 	bool has_labels;        /* values of a field may have labels (fields.h) */
-	char *shown;            /* the name with unsafe characters escaped */
+	char *shown;            /* the name with unsafe characters escaped, for put_pieces() */
 	char name[TRACE_EVENT_NAME_MAX + 1];
 };
 
@@ -102,12 +102,20 @@ void logfile_free_types(struct logfile *log);
 /* Frees the types and closes the stream and the descriptor. */
 void logfile_close(struct logfile *log);
 
+/* Creates the type of an id that has none. Only logfile_type() calls it. */
+const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id);
+
 /*
  * Returns the type of an event, never NULL. If the log has no name for the id, the type has the
  * name event#ID. All ids out of range share one type. The function may create a type, so only one
  * thread may call it.
  */
-const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id);
+static inline const struct log_type *logfile_type(struct logfile *log, trace_event_id_t id)
+{
+	return __builtin_expect(id < log->ids && log->by_id[id] != NULL, 1)
+		       ? log->by_id[id]
+		       : logfile_new_type(log, id);
+}
 
 /* Prints one fault as "posixtrace: LOG:OFFSET: REASON". */
 void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault_np *fault);

@@ -32,33 +32,38 @@ static void put_float(struct out *out, const struct posix_trace_value_np *value)
 	out_str(out, text);
 }
 
+/* Writes a point and the digits of a fraction without the zeros at its end; nothing for 0. */
+static char *put_fraction(char *p, uint64_t rest, unsigned digits)
+{
+	if (!rest)
+		return p;
+	*p = '.';
+	p = put_digits(p + 1, rest, digits);
+	while (p[-1] == '0')
+		p--;
+	return p;
+}
+
 /* Writes a duration exactly, in the greatest unit in which it is at least 1. */
 static void put_duration(struct out *out, uint64_t ns)
 {
-	static const struct {
-		uint64_t ns;
-		unsigned digits;
-		const char *name;
-	} units[] = {
-		{ 1000000000, 9, "s" }, { 1000000, 6, "ms" }, { 1000, 3, "us" }, { 1, 0, "ns" }
-	};
-	unsigned unit = 0, digits;
-	uint64_t rest;
-	char *p;
+	char *p = out_room(out);
 
-	while (ns < units[unit].ns && units[unit].digits)
-		unit++;
-	rest = ns % units[unit].ns;
-	digits = units[unit].digits;
-	p = put_unsigned(out_room(out), ns / units[unit].ns);
-	if (rest) {
-		for (; rest % 10 == 0; rest /= 10)
-			digits--;
-		*p++ = '.';
-		p = put_digits(p, rest, digits);
+	/* The divisors are constants, so the compiler replaces the divisions. */
+	if (ns >= 1000000000) {
+		p = put_fraction(put_unsigned(p, ns / 1000000000), ns % 1000000000, 9);
+	} else if (ns >= 1000000) {
+		p = put_fraction(put_unsigned(p, ns / 1000000), ns % 1000000, 6);
+		*p++ = 'm';
+	} else if (ns >= 1000) {
+		p = put_fraction(put_unsigned(p, ns / 1000), ns % 1000, 3);
+		*p++ = 'u';
+	} else {
+		p = put_unsigned(p, ns);
+		*p++ = 'n';
 	}
+	*p++ = 's';
 	out_done(out, p);
-	out_str(out, units[unit].name);
 }
 
 /*

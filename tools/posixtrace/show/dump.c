@@ -94,6 +94,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 	*total = 0;
 	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
 		const struct log_type *type;
+		bool is_system = event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP;
 
 		read++;
 		meter_step(&dump.meter);
@@ -101,7 +102,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		 * Losses are reported even if the event is not printed, because they concern every
 		 * type.
 		 */
-		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
+		if (is_system || event.flags)
 			losses_event(losses, &event);
 		type = logfile_type(log, event.info.posix_event_id);
 		durations_event(&dump.durations, type, &event);
@@ -110,7 +111,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
 			continue;
-		if (!dump.system && sysdata_is_recorders(log, &event))
+		if (is_system && !dump.system && sysdata_is_recorders(log, &event))
 			continue;
 		if (shown == dump.wanted.limit) /* this event is one more than --limit allows */
 			return 0;

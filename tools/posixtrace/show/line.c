@@ -114,7 +114,9 @@ static void text_log(struct out *out, const struct line_form *form)
 static bool find_stack(const struct line_form *form, const struct log_type *type,
 		       const struct posix_trace_event_np *event, struct stacks_found *found)
 {
-	return form->stacks && stacks_find(form->stacks, type, event, found) &&
+	/* Most logs have no stacks, so that is tested first. */
+	return form->stacks && form->stacks->entries &&
+	       stacks_find(form->stacks, type, event, found) &&
 	       (form->all_stacks || !found->is_exact);
 }
 
@@ -130,9 +132,20 @@ static void text_symbol(struct out *out, const struct logfile *log,
 	symbols_text(out, symbol);
 }
 
+/* Prints the marks of few events: of those that are incomplete or not in order. */
+static void text_marks(struct out *out, const struct posix_trace_event_np *event)
+{
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		out_str(out, " [truncated]");
+	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
+		out_str(out, " [late]");
+	if (event->flags & LINE_UNORDERED)
+		out_str(out, " [unordered]");
+}
+
 /*
  * Prints an event as a line of text. All parts of the line before the event type together fit
- * out_room().
+ * OUT_PIECE bytes, and the escaped name of a type is far shorter than the buffer.
  */
 static void text_line(struct out *out, struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
@@ -143,7 +156,8 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 
 	if (form->log_width)
 		text_log(out, form);
-	p = when_put(out_room(out), event->time_ns, form->when);
+	p = when_put(out_room_for(out, OUT_PIECE + type->shown_len + PUT_PIECE), event->time_ns,
+		     form->when);
 	*p++ = ' ';
 	/* With --raw the time is in nanoseconds, so the difference is in nanoseconds, too. */
 	if (form->when == WHEN_RAW) {
@@ -152,22 +166,15 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	} else {
 		p = when_put_span(p, delta_ns, true);
 	}
-	out_done(out, put_origin(p, form, event));
-	/*
-	 * The name and the data may be long, so they are written by functions that check the room
-	 * in the buffer.
-	 */
-	out_bytes(out, type->shown, type->shown_len);
+	p = put_origin(p, form, event);
+	out_done(out, put_pieces(p, type->shown, type->shown_len));
+	/* The data may be long, so it is written by functions that check the room. */
 	if (event->data_len || fields_has_message(type))
 		text_data(out, form, log, type, event);
 	if (form->symbols)
 		text_symbol(out, log, event);
-	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		out_str(out, " [truncated]");
-	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		out_str(out, " [late]");
-	if (event->flags & LINE_UNORDERED)
-		out_str(out, " [unordered]");
+	if (event->flags || event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		text_marks(out, event);
 	out_char(out, '\n');
 	if (find_stack(form, type, event, &stack))
 		frames_text(out, log, event, &stack);

@@ -16,7 +16,6 @@
 #include "base/vec.h"
 #include "convert/format.h"
 #include "convert/jsonfields.h"
-#include "convert/jsonplan.h"
 #include "log/equation.h"
 
 extern const struct format format_jsonl;
@@ -36,7 +35,7 @@ struct kept { /* a piece of JSON that many lines repeat */
 
 struct kind {
 	struct kept event;     /* "event":"NAME", quoted once */
-	struct jsonplan plan;  /* of its fields */
+	struct fieldplan *plan; /* of its fields, or NULL */
 	size_t most;           /* bytes of a line that put_line() writes */
 	uint32_t pid, tid;
 	uint64_t thread, address;
@@ -72,7 +71,7 @@ static void jsonl_close(void *context)
 		if (!jsonl->kind[i])
 			continue;
 		free(jsonl->kind[i]->event.text);
-		jsonplan_fini(&jsonl->kind[i]->plan);
+		free(jsonl->kind[i]->plan);
 		free(jsonl->kind[i]);
 	}
 	free(jsonl->kind);
@@ -173,15 +172,16 @@ static int keep_type(struct jsonl *jsonl, const struct fmt_type *type)
 	if (!vec_reach(&jsonl->kind, &jsonl->kinds, type->index))
 		return ENOMEM;
 	kind = jsonl->kind[type->index] = calloc(1, sizeof(*kind));
-	if (!kind || !jsonplan_init(&kind->plan, type->fields))
+	if (!kind || !json_plan(&kind->plan, type->fields))
 		return ENOMEM;
 	kind->event.text = json_keep_text("event", type->name, type->name_len, &kind->event.len);
 	/*
 	 * The size of the longest line of put_line(), which has two hexadecimal digits for each
-	 * byte of the data.
+	 * byte of the data. Without a plan it is not used.
 	 */
-	kind->most = kind->event.len + ORIGIN_BYTES + TIMES_BYTES + 2 * kind->plan.bytes +
-		     kind->plan.most;
+	kind->most = kind->event.len + ORIGIN_BYTES + TIMES_BYTES;
+	if (kind->plan)
+		kind->most += 2 * kind->plan->bytes + kind->plan->most;
 	return kind->event.text ? 0 : ENOMEM;
 }
 
@@ -281,7 +281,7 @@ static void rare_members(struct json *json, const struct fmt_event *event)
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)
 {
-	return jsonplan_fits(&kind->plan, event->data_len) && !event->flags && event->cpu < 0 &&
+	return fieldplan_fits(kind->plan, event->data_len) && !event->flags && event->cpu < 0 &&
 	       event->truncation == POSIX_TRACE_NOT_TRUNCATED && kind->most <= OUT_BYTES &&
 	       jsonl->is_single && !text_is_text(event->data, event->data_len, true);
 }
@@ -327,7 +327,7 @@ static void put_line(struct out *out, struct kind *kind, const struct fmt_event 
 	p = put_hex_bytes(p + kind->origin_len, event->data, event->data_len);
 	p = PUT(p, "\",\"fields\":");
 	/* The fields are all of the data, as is_usual() has checked. */
-	p = jsonplan_put(&kind->plan, p, event->data);
+	p = json_plan_put(kind->plan, p, event->data);
 	out_done(out, PUT(p, "}\n"));
 }
 

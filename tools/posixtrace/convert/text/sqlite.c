@@ -16,7 +16,6 @@
 #include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/jsonfields.h"
-#include "convert/jsonplan.h"
 #include "convert/pairings.h"
 #include "convert/plain.h"
 #include "convert/text/sqlite_rows.h"
@@ -43,7 +42,7 @@ struct base {
 	struct pairings pairings;
 	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
 	const struct fmt_type **type;
-	struct jsonplan *plan;         /* by index of the type; the array has plans elements */
+	struct fieldplan **plan;       /* by index of the type; the array has plans elements */
 	size_t types, plans;
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */
@@ -79,7 +78,7 @@ static void sqlite_close(void *context)
 	rows_free(base->new_events);
 	rows_free(base->new_spans);
 	for (size_t i = 0; i < base->plans; i++)
-		jsonplan_fini(&base->plan[i]);
+		free(base->plan[i]);
 	free(base->plan);
 	threads_fini(&base->known);
 	pairings_fini(&base->pairings);
@@ -280,7 +279,7 @@ static int keep_type(struct base *base, const struct fmt_type *type)
 
 	if (!vec_reach(&base->type, &base->types, type->index) ||
 	    !vec_reach(&base->plan, &base->plans, type->index) ||
-	    !jsonplan_init(&base->plan[type->index], type->fields))
+	    !json_plan(&base->plan[type->index], type->fields))
 		return ENOMEM;
 	more = base->type;
 	more[type->index] = type;
@@ -360,7 +359,7 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
  */
 static void put_fields(struct base *base, const struct fmt_event *event)
 {
-	const struct jsonplan *plan = &base->plan[event->type->index];
+	const struct fieldplan *plan = base->plan[event->type->index];
 	struct rows *rows = base->new_events;
 	struct out *out = &base->scratch;
 	struct json json = json_begin(out);
@@ -369,11 +368,11 @@ static void put_fields(struct base *base, const struct fmt_event *event)
 	if (event->data_len > OUT_BYTES / 16 || !event->type->fields->fields)
 		return;
 	/* A plan writes its text directly into the memory from which SQLite reads. */
-	if (jsonplan_fits(plan, event->data_len)) {
+	if (fieldplan_fits(plan, event->data_len)) {
 		to = rows_room(rows, plan->most);
 		if (to)
 			rows_done(rows, 11, SQLVALUE_TEXT, to,
-				  (size_t)(jsonplan_put(plan, to, event->data) - to));
+				  (size_t)(json_plan_put(plan, to, event->data) - to));
 		return;
 	}
 	out->used = 0;

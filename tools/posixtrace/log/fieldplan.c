@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fieldplan.c - makes the plan of a type: the keys and the kinds of its fields. */
+#include "log/fieldplan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool fieldplan_is_possible(const struct posix_trace_schema_np *schema)
+{
+	for (unsigned i = 0; i < schema->fields; i++)
+		if (!integer_is(&schema->field[i]) || schema->field[i].is_array)
+			return false;
+	return schema->fields;
+}
+
+struct fieldplan *fieldplan_new(const struct posix_trace_schema_np *schema,
+				const struct fieldplan_style *style)
+{
+	struct fieldplan *plan =
+		calloc(1, sizeof(*plan) + schema->fields * sizeof(plan->field[0]));
+
+	if (!plan)
+		return NULL;
+	plan->fields = schema->fields;
+	plan->most = PUT_PIECE;
+	for (unsigned i = 0; i < schema->fields; i++) {
+		const struct posix_trace_field_np *from = &schema->field[i];
+		struct fieldplan_field *to = &plan->field[i];
+		char *end = stpcpy(to->key, i ? style->next : style->first);
+
+		/* The grammar of schemas allows no characters in names that need escapes. */
+		end = stpcpy(stpcpy(end, from->name), style->behind);
+		to->len = (uint8_t)(end - to->key);
+		to->size = (uint8_t)from->size;
+		to->is_signed = from->form == POSIX_TRACE_FORM_SIGNED_NP;
+		to->kind = (uint8_t)style->kind(from);
+		plan->bytes += from->size;
+		plan->most += to->len + FIELDPLAN_NUMBER;
+	}
+	return plan;
+}

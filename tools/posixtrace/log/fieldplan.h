@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fieldplan.h - prepares, once for each type, how the fields of the type's events are written. This
+ * is possible if all fields are integers: most types have such fields only, whose names and places
+ * never change. The plan has the text before each value. A writer then needs no call of the library
+ * for an event.
+ *
+ * Users of the plan: fields_text() for lines of text, and json_plan_put() for JSON.
+ */
+#ifndef POSIXTRACE_LOG_FIELDPLAN_H
+#define POSIXTRACE_LOG_FIELDPLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace_np.h>
+
+#include "base/put.h"
+#include "log/integer.h"
+
+#define FIELDPLAN_NUMBER 22 /* a sign and 20 digits, or 0x and 16, in quotes */
+
+enum fieldplan_kind {
+	FIELDPLAN_UNSIGNED,    /* decimal digits */
+	FIELDPLAN_SIGNED,
+	FIELDPLAN_HEX,         /* 0x and hexadecimal digits */
+	FIELDPLAN_OTHER        /* the user of the plan writes the value in its own way */
+};
+
+struct fieldplan_field {
+	/* the text before the value */
+	char key[POSIX_TRACE_FIELD_NAME_MAX_NP + 5 + PUT_PIECE];
+	uint8_t len;           /* of key */
+	uint8_t size;          /* of the value in the data */
+	bool is_signed;
+	uint8_t kind;          /* enum fieldplan_kind */
+};
+
+struct fieldplan {
+	size_t bytes;          /* length of data that has exactly these fields */
+	size_t most;           /* the most bytes of all keys and numbers, and of a piece */
+	unsigned fields;
+	struct fieldplan_field field[];
+};
+
+/* The form of the text around the names, and how each value is written. */
+struct fieldplan_style {
+	const char *first, *next; /* before the first name, before each other; at most 2 bytes */
+	const char *behind;       /* the name; at most 2 bytes */
+	enum fieldplan_kind (*kind)(const struct posix_trace_field_np *field);
+};
+
+/* Whether all fields of the schema are integers and no arrays. False if it has no fields. */
+bool fieldplan_is_possible(const struct posix_trace_schema_np *schema);
+
+/*
+ * Makes the plan of a schema for which fieldplan_is_possible() is true. NULL without memory. The
+ * caller frees the plan by free().
+ */
+struct fieldplan *fieldplan_new(const struct posix_trace_schema_np *schema,
+				const struct fieldplan_style *style);
+
+/* Whether data of this length has exactly the fields of the plan. plan may be NULL. */
+static inline bool fieldplan_fits(const struct fieldplan *plan, size_t len)
+{
+	return plan && plan->bytes == len;
+}
+
+/* Reads the value of the field at *from, and moves *from behind it. */
+static inline uint64_t fieldplan_load(const struct fieldplan_field *field, const uint8_t **from)
+{
+	uint64_t value = integer_load(*from, field->size, field->is_signed);
+
+	*from += field->size;
+	return value;
+}
+
+#endif
