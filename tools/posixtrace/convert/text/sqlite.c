@@ -20,13 +20,27 @@
 #include "convert/plain.h"
 #include "convert/text/sqlite_rows.h"
 #include "convert/text/sqlite_schema.h"
+#include "convert/text/sqlite_worker.h"
 #include "convert/threads.h"
 
 extern const struct format format_sqlite;
 
 #define FIRST_VALUE  14u /* the first column of event for a field */
 #define SPAN_COLUMNS 11
+#define SPAN_LABELS  64 /* a power of two */
 #define TEXT_MOST    1024 /* bytes; longer texts are shortened */
+
+/* A text that many rows have, made safe once. */
+struct label {
+	char *text;
+	size_t len;
+};
+
+/* The name of a series of spans. The element is that of the series' address. */
+struct series_label {
+	const struct series *series;
+	struct label name;
+};
 
 struct base {
 	struct fmt_flow *flow;
@@ -40,7 +54,12 @@ struct base {
 	/* memory for the JSON of one event; never written to a file */
 	struct out scratch;
 	struct pairings pairings;
-	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
+	struct rows_feed *new_events, *new_spans; /* rows that are not inserted yet */
+	struct worker worker;          /* inserts them */
+	struct label *name_of_type;    /* by index of the type, plain; it has labels elements */
+	size_t labels;
+	struct label *name_of_log;     /* by source; it has as many elements as pairings.log */
+	struct series_label span[SPAN_LABELS];
 	const struct fmt_type **type;
 	struct fieldplan **plan;       /* by index of the type; the array has plans elements */
 	size_t types, plans;
@@ -59,8 +78,18 @@ static int print_error(struct base *base)
 	return -1;
 }
 
+/* Waits until this thread may use the database. Prints an error of the worker and returns it. */
+static int settle_rows(struct base *base)
+{
+	return worker_wait(&base->worker) == SQLITE_DONE ? 0 : print_error(base);
+}
+
 static int execute_sql(struct base *base, const char *sql)
 {
+	int err = settle_rows(base);
+
+	if (err)
+		return err;
 	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : print_error(base);
 }
 
@@ -72,11 +101,20 @@ static void sqlite_close(void *context)
 {
 	struct base *base = context;
 
+	worker_fini(&base->worker);
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(base->statement[i]);
 	sqlite3_close(base->db);
-	rows_free(base->new_events);
-	rows_free(base->new_spans);
+	feed_free(base->new_events);
+	feed_free(base->new_spans);
+	for (size_t i = 0; i < base->labels; i++)
+		free(base->name_of_type[i].text);
+	free(base->name_of_type);
+	for (unsigned i = 0; base->name_of_log && i < base->pairings.logs; i++)
+		free(base->name_of_log[i].text);
+	free(base->name_of_log);
+	for (size_t i = 0; i < SPAN_LABELS; i++)
+		free(base->span[i].name.text);
 	for (size_t i = 0; i < base->plans; i++)
 		free(base->plan[i]);
 	free(base->plan);
@@ -89,11 +127,32 @@ static void sqlite_close(void *context)
 
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 
+/* Makes a text safe and keeps it; the rest of a long text is omitted. False without memory. */
+static bool keep_label(struct label *label, const char *text, size_t len)
+{
+	label->text = plain_copy(text, len > TEXT_MOST ? TEXT_MOST : len);
+	label->len = label->text ? strlen(label->text) : 0;
+	return label->text;
+}
+
+/* Keeps the names of the logs. */
+static int keep_logs(struct base *base)
+{
+	base->name_of_log = calloc(base->pairings.logs, sizeof(*base->name_of_log));
+	for (unsigned i = 0; base->name_of_log && i < base->pairings.logs; i++) {
+		const char *name = base->pairings.log[i].name;
+
+		if (!keep_label(&base->name_of_log[i], name, strlen(name)))
+			return ENOMEM;
+	}
+	return base->name_of_log ? 0 : ENOMEM;
+}
+
 /* Makes the virtual tables whose rows are inserted into the tables of events and spans. */
 static int open_rows(struct base *base)
 {
-	base->new_events = rows_new(base->db, "new_event", FIRST_VALUE - 1);
-	base->new_spans = rows_new(base->db, "new_span", SPAN_COLUMNS);
+	base->new_events = feed_new(base->db, "new_event", FIRST_VALUE - 1);
+	base->new_spans = feed_new(base->db, "new_span", SPAN_COLUMNS);
 	return base->new_events && base->new_spans ? 0 : ENOMEM;
 }
 
@@ -108,10 +167,11 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	base->shown = output->shown;
 	base->scratch.fd = -1;
 	threads_init(&base->known, true, 0);
+	worker_init(&base->worker);
 	/*
-	 * One thread runs a conversion, and no limit of memory is set. Without mutexes and counts
-	 * of memory a row costs an eighth less. If one of these calls fails, SQLite only keeps the
-	 * mutexes or the counts.
+	 * One thread at a time uses the database (sqlite_worker.h), and no limit of memory is set.
+	 * Without mutexes and counts of memory a row costs an eighth less. If one of these calls
+	 * fails, SQLite only keeps the mutexes or the counts.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -121,6 +181,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 		err = print_error(base);
 	if (!err)
 		err = pairings_init(&base->pairings, flow, take_span, base);
+	if (!err)
+		err = keep_logs(base);
 	if (!err)
 		err = execute_sql(base, sqlite_schema);
 	if (!err)
@@ -145,25 +207,42 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 static int insert_row(struct base *base, enum statement which)
 {
 	sqlite3_stmt *statement = base->statement[which];
-	int answer = sqlite3_step(statement);
-	int err = answer == SQLITE_DONE ? 0 : print_error(base);
+	int err = settle_rows(base);
 
+	if (!err && sqlite3_step(statement) != SQLITE_DONE)
+		err = print_error(base);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
 	return err;
 }
 
-/* Inserts all rows that wait. */
-static int insert_rows(struct base *base, struct rows *rows, enum statement which)
+/*
+ * Passes all rows that wait to the worker. Returns an error of the rows that were passed before.
+ * The caller calls settle_rows() behind the last rows.
+ */
+static int insert_rows(struct base *base, struct rows_feed *feed, enum statement which)
 {
-	int err = rows->failed ? ENOMEM : rows->count ? insert_row(base, which) : 0;
+	int err = feed->filling->failed ? ENOMEM : 0;
 
-	rows_clear(rows);
-	return err;
+	if (err || !feed->filling->count)
+		return err;
+	err = settle_rows(base);
+	if (err)
+		return err;
+	feed_swap(feed);
+	if (which == INSERT_EVENT && !feed->inserting->is_rare)
+		which = INSERT_PLAIN;
+	worker_pass(&base->worker, base->statement[which], feed->inserting);
+	return 0;
 }
 
+/*
+ * A parameter is bound only while the worker is idle, since this uses the memory of the database.
+ * insert_row() returns the error of the worker.
+ */
 static void bind_number(struct base *base, enum statement which, int column, int64_t number)
 {
+	worker_wait(&base->worker);
 	sqlite3_bind_int64(base->statement[which], column, number);
 }
 
@@ -180,6 +259,7 @@ static bool bind_text(struct base *base, enum statement which, int column, const
 	bool exact;
 
 	n = plain_text(plain, text, kept, &exact);
+	worker_wait(&base->worker);
 	sqlite3_bind_text(base->statement[which], column, plain, (int)n, SQLITE_TRANSIENT);
 	return exact && kept == len;
 }
@@ -235,12 +315,33 @@ static int sqlite_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
+ * Prepares a statement for events anew, with all columns for fields: the text is that of
+ * sqlite_statements, up to FROM, with further cells.
+ */
+static int prepare_events(struct base *base, enum statement which)
+{
+	const char *text = sqlite_statements[which];
+	char sql[1024], *end = sql + (strstr(text, " FROM") - text);
+
+	memcpy(sql, text, (size_t)(end - sql));
+	for (unsigned i = FIRST_VALUE; i < FIRST_VALUE + base->values; i++)
+		end += sprintf(end, ",c%u", i);
+	strcpy(end, " FROM new_event");
+	sqlite3_finalize(base->statement[which]);
+	base->statement[which] = NULL;
+	return sqlite3_prepare_v3(base->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+				  &base->statement[which], NULL) == SQLITE_OK
+		       ? 0
+		       : print_error(base);
+}
+
+/*
  * Adds columns for the fields of a type that has more of them than the types before, and prepares
  * INSERT_EVENT for all columns. The number of fields in a schema is limited, so the text fits.
  */
 static int make_columns(struct base *base, unsigned values)
 {
-	char sql[1024], *end = sql;
+	char sql[1024];
 	int err = 0;
 
 	if (values <= base->values)
@@ -250,25 +351,18 @@ static int make_columns(struct base *base, unsigned values)
 	 * made anew below.
 	 */
 	err = insert_rows(base, base->new_events, INSERT_EVENT);
+	if (!err)
+		err = settle_rows(base);
 	for (unsigned i = base->values; !err && i < values; i++) {
 		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
 		err = execute_sql(base, sql);
 	}
 	base->values = values;
-	base->new_events->columns = FIRST_VALUE - 1 + values;
-	/*
-	 * The first value is NULL, so that SQLite itself numbers the rows in the column id. A list
-	 * of columns would cost a copy of each cell.
-	 */
-	end += sprintf(sql, "INSERT INTO event SELECT NULL");
-	for (unsigned i = 2; i < FIRST_VALUE + values; i++)
-		end += sprintf(end, ",c%u", i);
-	strcpy(end, " FROM new_event");
-	sqlite3_finalize(base->statement[INSERT_EVENT]);
-	base->statement[INSERT_EVENT] = NULL;
-	if (!err && sqlite3_prepare_v3(base->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-				       &base->statement[INSERT_EVENT], NULL) != SQLITE_OK)
-		err = print_error(base);
+	feed_set_columns(base->new_events, FIRST_VALUE - 1 + values);
+	if (!err)
+		err = prepare_events(base, INSERT_EVENT);
+	if (!err)
+		err = prepare_events(base, INSERT_PLAIN);
 	return err;
 }
 
@@ -278,6 +372,8 @@ static int keep_type(struct base *base, const struct fmt_type *type)
 	const struct fmt_type **more;
 
 	if (!vec_reach(&base->type, &base->types, type->index) ||
+	    !vec_reach(&base->name_of_type, &base->labels, type->index) ||
+	    !keep_label(&base->name_of_type[type->index], type->name, type->name_len) ||
 	    !vec_reach(&base->plan, &base->plans, type->index) ||
 	    !json_plan(&base->plan[type->index], type->fields))
 		return ENOMEM;
@@ -360,7 +456,7 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 static void put_fields(struct base *base, const struct fmt_event *event)
 {
 	const struct fieldplan *plan = base->plan[event->type->index];
-	struct rows *rows = base->new_events;
+	struct rows *rows = base->new_events->filling;
 	struct out *out = &base->scratch;
 	struct json json = json_begin(out);
 	char *to;
@@ -381,8 +477,10 @@ static void put_fields(struct base *base, const struct fmt_event *event)
 	/* rows_bytes() has copied the fields, so the buffer is free for the names. */
 	out->used = 0;
 	json = json_begin(out);
-	if (json_names(&json, NULL, base->flow, event) && out->used)
+	if (json_names(&json, NULL, base->flow, event) && out->used) {
 		rows_bytes(rows, 12, SQLVALUE_TEXT, out->bytes, out->used);
+		rows->is_rare = true;
+	}
 }
 
 /* Adds each field with its own type in SQLite. A field that the data is too short for is NULL. */
@@ -392,7 +490,7 @@ static void put_values(struct base *base, const struct fmt_event *event)
 
 	for (unsigned i = 0; i < event->type->fields->fields; i++) {
 		sqlvalue_of(event->type->fields, i, event->data, event->data_len, &value);
-		rows_value(base->new_events, FIRST_VALUE + i, &value);
+		rows_value(base->new_events->filling, FIRST_VALUE + i, &value);
 	}
 }
 
@@ -408,6 +506,30 @@ static void put_text(struct rows *rows, unsigned column, const char *text, size_
 		rows_done(rows, column, SQLVALUE_TEXT, to, plain_text(to, text, len, NULL));
 }
 
+/* Adds a text that lives as long as the sink, without a copy. */
+static void put_label(struct rows *rows, unsigned column, const struct label *label)
+{
+	rows_done(rows, column, SQLVALUE_TEXT, label->text, label->len);
+}
+
+/*
+ * Adds the name of a series. A series lives as long as the sink, so its safe name is kept. If
+ * another series has the element already, the name is made safe again for each row.
+ */
+static void put_series(struct base *base, struct rows *rows, const struct series *series)
+{
+	struct series_label *kept =
+		&base->span[(uintptr_t)series / sizeof(*series) % SPAN_LABELS];
+	size_t len = strlen(series->name);
+
+	if (!kept->series && keep_label(&kept->name, series->name, len))
+		kept->series = series;
+	if (kept->series == series)
+		put_label(rows, 1, &kept->name);
+	else
+		put_text(rows, 1, series->name, len);
+}
+
 /*
  * Receives a span from pairing and adds it. An error is kept in err, because this function cannot
  * return it to pairing.
@@ -415,16 +537,15 @@ static void put_text(struct rows *rows, unsigned column, const char *text, size_
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct base *base = arg;
-	const char *kind = pairing_kind_name(span->series->kind), *name = span->series->name;
+	const char *kind = pairing_kind_name(span->series->kind);
 	const struct fmt_event *at = base->pairings.at;
-	const char *log = base->pairings.log[at->source].name;
-	struct rows *rows = base->new_spans;
+	struct rows *rows = base->new_spans->filling;
 
 	(void)end;
 	if (base->err)
 		return;
-	put_text(rows, 1, name, strlen(name));
-	put_text(rows, 2, kind, strlen(kind));
+	put_series(base, rows, span->series);
+	rows_done(rows, 2, SQLVALUE_TEXT, kind, strlen(kind));
 	rows_integer(rows, 3, span->begin_ns);
 	rows_integer(rows, 4, span->end_ns);
 	rows_integer(rows, 5, span_signed_ns(span));
@@ -433,16 +554,16 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	rows_integer(rows, 7, span->pid);
 	rows_integer(rows, 8, span->tid);
 	rows_integer(rows, 9, span->begin_tid);
-	put_text(rows, 10, at->type->name, at->type->name_len);
-	put_text(rows, 11, log, strlen(log));
+	put_label(rows, 10, &base->name_of_type[at->type->index]);
+	put_label(rows, 11, &base->name_of_log[at->source]);
 	if (rows_end(rows))
-		base->err = insert_rows(base, rows, INSERT_SPAN);
+		base->err = insert_rows(base, base->new_spans, INSERT_SPAN);
 }
 
 static int sqlite_event(void *context, const struct fmt_event *event)
 {
 	struct base *base = context;
-	struct rows *rows = base->new_events;
+	struct rows *rows = base->new_events->filling;
 	int64_t row;
 	int err = thread_row(base, event, &row);
 
@@ -466,8 +587,10 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 		put_fields(base, event);
 		put_values(base, event);
 	}
+	rows->is_rare |= event->cpu >= 0 || event->truncation != POSIX_TRACE_NOT_TRUNCATED ||
+			 event->flags;
 	if (rows_end(rows))
-		err = insert_rows(base, rows, INSERT_EVENT);
+		err = insert_rows(base, base->new_events, INSERT_EVENT);
 	if (!err)
 		err = pairings_event(&base->pairings, event);
 	return err ? err : base->err;

@@ -44,15 +44,28 @@ struct rows {
 	size_t count;
 	size_t used;           /* of bytes */
 	bool failed;           /* a value had no memory */
+	bool is_rare;          /* a row has values that few events have */
 	struct rows_large *large;
 	struct rows_cell cell[ROWS_COUNT][ROWS_COLUMNS + 1];
 	char bytes[ROWS_BYTES];
 };
 
-/* Makes the empty rows and their virtual table. Returns NULL without memory. */
-struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns);
+/*
+ * Two sets of rows: the caller fills one while the statement that was executed last inserts the
+ * other. The virtual table always has the rows of inserting.
+ */
+struct rows_feed {
+	struct rows *filling, *inserting;
+};
+
+/* Makes two empty sets of rows and their virtual table. Returns NULL without memory. */
+struct rows_feed *feed_new(sqlite3 *db, const char *table, unsigned columns);
+/* Changes the number of columns. The rows of inserting are empty. */
+void feed_set_columns(struct rows_feed *feed, unsigned columns);
+/* The rows of filling become those of the table. The rows of inserting are empty before. */
+void feed_swap(struct rows_feed *feed);
 /* Frees the rows, after the database was closed. */
-void rows_free(struct rows *rows);
+void feed_free(struct rows_feed *feed);
 
 static inline struct rows_cell *rows_at(struct rows *rows, unsigned column)
 {

@@ -69,6 +69,9 @@ const char sqlite_schema[] =
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13 "
 			 "FROM new_event",
+	/* Rows without the values that few events have. Constants need no calls for each row. */
+	[INSERT_PLAIN] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,NULL,0,0,0,c10,c11,NULL,c13 "
+			 "FROM new_event",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
 	[INSERT_THREAD] = "INSERT INTO thread VALUES (?1,?2,?3,?4)",
 	[INSERT_NAME] = "INSERT INTO name VALUES (?1,?2,?3,?4)",

@@ -9,7 +9,7 @@
 #include "query/sqlfields.h"
 
 enum statement { INSERT_EVENT, INSERT_TYPE, INSERT_THREAD, INSERT_NAME, INSERT_OBJECT, INSERT_LOST,
-		 INSERT_LEDGER, INSERT_LOG, INSERT_FACT, INSERT_SPAN, STATEMENTS };
+		 INSERT_LEDGER, INSERT_LOG, INSERT_FACT, INSERT_SPAN, INSERT_PLAIN, STATEMENTS };
 
 /*
  * The statements that create the tables and begin the transaction. sqlite.c commits this
