@@ -102,6 +102,15 @@ static __inline int posix_trace_observe_np(
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
 /*
+ * Does as posix_trace_snapshot_np(), but leaves out the events before since_ns, in nanoseconds of
+ * CLOCK_REALTIME. They remain in the stream, so they are not lost: the ledger of the log does not
+ * count them. If older is not null, *older becomes their number after a success. The ledger has the
+ * losses before since_ns too, because the times of losses are not known.
+ */
+int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream, int file_desc,
+				  int64_t since_ns, uint64_t *older);
+
+/*
  * Calls visit with arg for the stream of a backing file.
  *
  * report  called with arg for each fault of the file, here and by posix_trace_snapshot_np(); may be

@@ -166,6 +166,40 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 }
 
 /*
+ * Returns true if the next event is before since_ns. OVERFLOW is made for a gap, which ends with
+ * RESUME, the next event. If the gap ends later than since_ns, the log must have both of them.
+ */
+static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *event, int64_t since_ns)
+{
+	if (event->type == POSIX_TRACE_OVERFLOW && drain->queued > 1)
+		return ptx_timescale_ns(&drain->scale, drain->queue[1].ticks) < since_ns;
+	return event->time_ns < since_ns;
+}
+
+/*
+ * Reads the events before since_ns and drops them. They are not lost, because the stream still has
+ * them. The ledger treats them as events that another reader delivered before the copy: they are in
+ * none of its columns. Returns their number, with the events of the drain itself.
+ */
+static uint64_t leave_out_older(struct ptx_drain *drain, int64_t since_ns)
+{
+	struct ptx_ledger *account = &drain->account;
+	struct ptx_drain_event event;
+	uint64_t older;
+
+	while (ptx_drain_peek(drain, &event) && is_older(drain, &event, since_ns))
+		ptx_drain_consume(drain, PTX_LOST_CAUSES);
+	older = account->total.reported;
+	drain->before += older;
+	account->total.reported = 0;
+	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
+		account->type[type].reported = 0;
+	for (size_t i = 0; i < account->threads; i++)
+		account->thread[i].line.reported = 0;
+	return older;
+}
+
+/*
  * An array of lines of a ledger, either by type or by thread. The lines are in different
  * structures, so the struct has the distance between two of them.
  */
@@ -374,7 +408,7 @@ static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_lo
 }
 
 /* The log is created first, so that a descriptor that cannot be written costs no work. */
-int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd)
+int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, uint64_t *older)
 {
 	struct ptx_drain *drain;
 	struct ptx_log *log;
@@ -388,6 +422,7 @@ int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd)
 		ptx_log_destroy(log);
 		return err;
 	}
+	*older = since_ns == INT64_MIN ? 0 : leave_out_older(drain, since_ns);
 	err = write_log(snapshot, drain, log);
 	ptx_drain_destroy(drain);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/snapshot.c - posix_trace_snapshot_np(): an observer writes the events that a stream has at
- * one moment to a log.
+ * posix/snapshot.c - posix_trace_snapshot_np() and posix_trace_snapshot_since_np(): an observer
+ * writes the events that a stream has at one moment to a log.
  *
  * The stream is one that posix_trace_observe_np() or posix_trace_observe_file_np() has passed to
  * visit, and visit has not returned yet. Its region is copied and then made a log. The stream
@@ -74,9 +74,11 @@ static int copy_live(const struct posix_trace_source_np *source, struct ptx_snap
  * Writes the log. file_desc must be open for writing. This is checked before the copy is made,
  * because the copy may be large.
  */
-static int write_snapshot(const struct posix_trace_stream_np *stream, int file_desc)
+static int write_snapshot(const struct posix_trace_stream_np *stream, int file_desc,
+			  int64_t since_ns, uint64_t *older)
 {
 	struct ptx_snapshot *snapshot;
+	uint64_t left_out = 0;
 	/* O_RDWR is accepted as well as O_WRONLY. */
 	int err, flags = fcntl(file_desc, F_GETFL);
 
@@ -91,8 +93,10 @@ static int write_snapshot(const struct posix_trace_stream_np *stream, int file_d
 		err = copy_live(stream->source, &snapshot);
 	if (err)
 		return err;
-	err = ptx_snapshot_log(snapshot, file_desc);
+	err = ptx_snapshot_log(snapshot, file_desc, since_ns, &left_out);
 	ptx_snapshot_drop(snapshot);
+	if (!err && older)
+		*older = left_out;
 	return err;
 }
 
@@ -101,5 +105,14 @@ PTX_EXPORT int posix_trace_snapshot_np(const struct posix_trace_stream_np *strea
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, write_snapshot(stream, file_desc));
+	return ptx_call_end(call, write_snapshot(stream, file_desc, INT64_MIN, NULL));
+}
+
+/* older may be NULL. Errors are those of posix_trace_snapshot_np(). */
+PTX_EXPORT int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream,
+					     int file_desc, int64_t since_ns, uint64_t *older)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, write_snapshot(stream, file_desc, since_ns, older));
 }

@@ -224,6 +224,7 @@ static void refuse(void *arg, const struct posix_trace_stream_np *stream)
 	trace_id_t *trid = arg;
 
 	FAILS(EINVAL, posix_trace_snapshot_np(NULL, fd));
+	FAILS(EINVAL, posix_trace_snapshot_since_np(NULL, fd, 0, NULL));
 	FAILS(EINVAL, posix_trace_snapshot_np(&(struct posix_trace_stream_np){ .pid = 1 }, fd));
 	FAILS(EBADF, posix_trace_snapshot_np(stream, -1));
 	FAILS(EBADF, posix_trace_snapshot_np(stream, read_only));
@@ -245,6 +246,117 @@ START_TEST(streams_that_cannot_be_copied_are_refused)
 }
 END_TEST
 
+/* The argument of snapshot_since(). */
+struct since {
+	int64_t since_ns;
+	uint64_t older;
+	int fd;
+};
+
+static void snapshot_since(void *arg, const struct posix_trace_stream_np *stream)
+{
+	struct since *since = arg;
+
+	since->fd = log_file();
+	OK(posix_trace_snapshot_since_np(stream, since->fd, since->since_ns, &since->older));
+}
+
+static struct since since_of(int64_t since_ns)
+{
+	struct since since = { .since_ns = since_ns, .older = 77, .fd = -1 };
+
+	OK(posix_trace_observe_np(0, snapshot_since, &since));
+	return since;
+}
+
+/* A moment that is surely between the events before and after the call. */
+static int64_t moment_between(void)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct timespec now;
+
+	nanosleep(&pause, NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	nanosleep(&pause, NULL);
+	return nanoseconds(&now);
+}
+
+START_TEST(older_events_are_left_out_and_are_not_lost)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL);
+	struct posix_trace_ledger_np ledger;
+	struct since since;
+	int64_t between;
+
+	for (int i = 0; i < 3; i++)
+		trace_number(n, i);
+	between = moment_between();
+	for (int i = 3; i < 6; i++)
+		trace_number(n, i);
+	since = since_of(between);
+	ck_assert_log_all(since.fd, "n=3 n=4 n=5");
+	assert_log_whole(since.fd);
+	ck_assert_uint_eq(since.older, 4);
+	ledger = numbers_read(since.fd).ledger;
+	ck_assert_uint_eq(ledger.called, 3);
+	ck_assert_uint_eq(ledger.reported, 3);
+	close(since.fd);
+	/* A moment before all events, and one after all. */
+	since = since_of(INT64_MIN);
+	ck_assert_log_all(since.fd, "START n=0 n=1 n=2 n=3 n=4 n=5");
+	ck_assert_uint_eq(since.older, 0);
+	close(since.fd);
+	since = since_of(moment_between());
+	ck_assert_log_all(since.fd, "");
+	ck_assert_uint_eq(since.older, 7);
+	ck_assert_uint_eq(numbers_read(since.fd).ledger.called, 0);
+	close(since.fd);
+	ck_assert_events(trid, "START n=0 n=1 n=2 n=3 n=4 n=5");
+	shut(trid);
+}
+END_TEST
+
+/* The overwritten events are older, too. They are lost, so the ledger has them. */
+START_TEST(the_account_with_older_and_overwritten_events_is_exact)
+{
+	trace_event_id_t n = type_of("n");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 8192);
+	struct posix_trace_ledger_np ledger;
+	struct since since, whole;
+	int64_t between;
+
+	for (int i = 0; i < 10000; i++)
+		trace_number(n, i);
+	between = moment_between();
+	for (int i = 10000; i < 10003; i++)
+		trace_number(n, i);
+	whole = since_of(INT64_MIN);
+	since = since_of(between);
+	ck_assert_log_all(since.fd, "n=10000 n=10001 n=10002");
+	assert_log_whole(since.fd);
+	ledger = numbers_read(whole.fd).ledger;
+	ck_assert_uint_eq(since.older, ledger.reported - 3);
+	ck_assert_uint_eq(numbers_read(since.fd).ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
+			  ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP]);
+	ck_assert_uint_gt(ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP], 0);
+	ck_assert_uint_eq(numbers_read(since.fd).ledger.called, ledger.called - since.older);
+	close(since.fd);
+	close(whole.fd);
+	/* A gap that ends within the wanted time is reported. */
+	between = moment_between();
+	for (int i = 10003; i < 20000; i++)
+		trace_number(n, i);
+	since = since_of(between);
+	ck_assert_uint_eq(since.older, 0);
+	ledger = numbers_read(since.fd).ledger;
+	ck_assert_uint_eq(ledger.called, ledger.reported +
+			  ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP]);
+	close(since.fd);
+	shut(trid);
+}
+END_TEST
+
 SUITE_MAIN("posix_trace_snapshot_np",
 	   unread_events_are_in_the_log,
 	   read_events_are_not_in_it,
@@ -255,4 +367,6 @@ SUITE_MAIN("posix_trace_snapshot_np",
 	   starts_and_stops_are_in_it,
 	   an_empty_stream_makes_an_empty_log,
 	   the_unflushed_events_of_a_stream_with_log_are_in_it,
-	   streams_that_cannot_be_copied_are_refused)
+	   streams_that_cannot_be_copied_are_refused,
+	   older_events_are_left_out_and_are_not_lost,
+	   the_account_with_older_and_overwritten_events_is_exact)

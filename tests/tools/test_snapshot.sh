@@ -27,6 +27,22 @@ tell e
 run 0 snapshot -p "$target" -o "$copy" --force --json
 check "unless it may be replaced" has out '"events":5,'
 check "the stream is told" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"a.log\",\"created\":\"[^\"]*\",\"ended\":false,"
+# Only the events of the last time: a pause separates them from the earlier ones, and is so long
+# that the start of the command may take two seconds.
+sleep 3
+mark=$(date +%s%N)
+tell e e
+since=$((($(date +%s%N) - mark) / 1000000 + 2500))
+run 0 snapshot -p "$target" -o "$copy" --force --last "${since}ms"
+check "older events are left out, and their number is printed" \
+	has out ': 5 older events left out; .*copy.log: 2 events, 0 lost, '
+run 0 verify "$copy"
+check "the account has no older event" has out ': called 2 = reported 2 + unread 0 + lost 0$'
+run 0 snapshot -p "$target" -o "$copy" --force --last 10m --json
+check "a long time has all events" has out '"events":7,"lost":0,"older":0,'
+run 2 snapshot -p "$target" -o "$copy" --last 0
+run 2 snapshot -p "$target" -o "$copy" --last soon
+check "a time that is none is refused" has err 'last soon'
 run 0 snapshot -p "$target" -o "$copy" --force -n 'a*'
 run 1 snapshot -p "$target" -o "$copy" --force -n 'b*'
 check "a name that is nobody's is told" has err "process $target: its only stream does not have the name b\*"

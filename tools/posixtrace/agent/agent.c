@@ -3,11 +3,13 @@
 #include "agent/agent.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "base/say.h"
 #include "base/tool.h"
 
@@ -19,7 +21,7 @@ extern const struct tool_command agent_command;
  */
 #define SYSTEM_CONFIG "/etc/posixtrace/agent.conf"
 
-enum { OPT_CHECK = 256, OPT_SNAPSHOT, OPT_STATUS };
+enum { OPT_CHECK = 256, OPT_SNAPSHOT, OPT_STATUS, OPT_LAST };
 
 static const struct option_row option_rows[] = {
 	{ "config", 'c', "FILE",
@@ -35,6 +37,7 @@ static const struct option_row option_rows[] = {
 	{ "snapshot", OPT_SNAPSHOT, "NAME",
 	  "let the agent that runs write a log of each process of the section [record NAME]; "
 	  "NAME is a pattern, or the number of a process" },
+	{ "last", OPT_LAST, "TIME", "only the events of this time, such as 30s; with --snapshot" },
 	{ "status", OPT_STATUS, NULL, "print what the agent that runs records now" },
 	OPTION_HELP,
 	OPTION_END
@@ -73,6 +76,7 @@ static int agent_run(int argc, char **argv)
 	const char *path = NULL, *name = NULL;
 	bool checks = false, asks_status = false;
 	char request[200];
+	int64_t last_ns = 0;
 	int option;
 
 	while ((option = tool_option(argc, argv, &agent_command)) != -1)
@@ -91,6 +95,10 @@ static int agent_run(int argc, char **argv)
 		case OPT_STATUS:
 			asks_status = true;
 			break;
+		case OPT_LAST:
+			if (!quantity_span("--last", optarg, &last_ns))
+				return tool_usage(&agent_command);
+			break;
 		default:
 			return tool_usage(&agent_command);
 		}
@@ -107,6 +115,10 @@ static int agent_run(int argc, char **argv)
 		say("agent: --snapshot %s: not the name of a section", name);
 		return tool_usage(&agent_command);
 	}
+	if (last_ns && !name) {
+		say("agent: --last needs --snapshot");
+		return tool_usage(&agent_command);
+	}
 	if (!path)
 		path = default_config();
 	if (!path)
@@ -117,7 +129,10 @@ static int agent_run(int argc, char **argv)
 		return agent_control_ask(path, "status");
 	if (!name)
 		return agent_serve(path);
-	snprintf(request, sizeof(request), "snapshot %s", name);
+	if (last_ns)
+		snprintf(request, sizeof(request), "last %" PRIi64 " snapshot %s", last_ns, name);
+	else
+		snprintf(request, sizeof(request), "snapshot %s", name);
 	return agent_control_ask(path, request);
 }
 
@@ -126,7 +141,7 @@ const struct tool_command agent_command = {
 	.usage = "[-c FILE]\n"
 		 "[-c FILE] --check\n"
 		 "[-c FILE] --status\n"
-		 "[-c FILE] --snapshot NAME",
+		 "[-c FILE] --snapshot NAME [--last TIME]",
 	.about =
 		"Keeps a flight recorder on each process that the configuration names, also on "
 		"those that start later: the last events of the process, in memory. Writes them as "

@@ -83,12 +83,12 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 
 /*
  * name is a pattern for names of sections, or the number of a process. Writes a log of each
- * recorder that it selects. If answer is not NULL, writes the path of each log there, as a line.
- * Returns the number of logs that were written, and stores the number of selected recorders in
- * *matched.
+ * recorder that it selects, with the events of the time last_ns (0: all). If answer is not NULL,
+ * writes the path of each log there, as a line. Returns the number of logs that were written, and
+ * stores the number of selected recorders in *matched.
  */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
-		      const char *reason, FILE *answer, size_t *matched);
+		      const char *why, int64_t last_ns, FILE *answer, size_t *matched);
 
 /* In agent_leftover.c: moves the complete logs of an agent that was killed to logs/. */
 void agent_leftovers(struct agent *agent);

@@ -47,7 +47,10 @@ static void show_triggers(const struct config *config, const struct config_recor
 
 		if (!config_matches(&trigger->record, record->name))
 			continue;
-		out_printf(&out_stdout, "  trigger %s: %s\n", trigger->name, trigger->when_text);
+		out_printf(&out_stdout, "  trigger %s: %s", trigger->name, trigger->when_text);
+		if (trigger->last_ns)
+			out_printf(&out_stdout, ", the last %gs", (double)trigger->last_ns / 1e9);
+		out_char(&out_stdout, '\n');
 		shown++;
 	}
 	if (!shown)

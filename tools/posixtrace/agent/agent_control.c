@@ -2,12 +2,14 @@
 /*
  * agent_control.c - the socket of the agent, and its client.
  *
- * A request is one message, "status" or "snapshot NAME". The answer is an exit status as a digit,
+ * A request is one message: "status", "snapshot NAME", or "last NS snapshot NAME", where NS is the
+ * number of nanoseconds whose events the log has. The answer is an exit status as a digit,
  * and then text. Only the user of the agent, and root, can use the folder of the socket, so a
  * client already has the rights of the agent. The agent waits for a client only for a limited time.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,10 +130,10 @@ static int answer_status(struct agent *agent, FILE *answer)
  * Writes logs and answers with their paths. If no recorder is selected, or if a log could not be
  * written, the status is TOOL_FAILURE, so that a script notices it.
  */
-static int answer_snapshot(struct agent *agent, const char *name, FILE *answer)
+static int answer_snapshot(struct agent *agent, const char *name, int64_t last_ns, FILE *answer)
 {
-	size_t matched,
-		logs = agent_snapshot(agent, name, "command", "agent --snapshot", answer, &matched);
+	size_t matched, logs = agent_snapshot(agent, name, "command", "agent --snapshot", last_ns,
+					      answer, &matched);
 
 	if (!matched) {
 		rewind(answer);
@@ -157,6 +159,8 @@ static void answer_client(struct agent *agent, int client)
 	 */
 	char request[REQUEST_BYTES], *text = NULL;
 	size_t len = 0;
+	int64_t last_ns;
+	int name = 0;
 	FILE *answer;
 	ssize_t n;
 	int status = TOOL_USAGE;
@@ -171,7 +175,10 @@ static void answer_client(struct agent *agent, int client)
 	if (!strcmp(request, "status"))
 		status = answer_status(agent, answer);
 	else if (!strncmp(request, snapshot, strlen(snapshot)))
-		status = answer_snapshot(agent, request + strlen(snapshot), answer);
+		status = answer_snapshot(agent, request + strlen(snapshot), 0, answer);
+	else if (sscanf(request, "last %" SCNd64 " snapshot %n", &last_ns, &name) == 1 && name &&
+		 last_ns > 0)
+		status = answer_snapshot(agent, request + name, last_ns, answer);
 	/*
 	 * If the client has closed the connection or does not read, send() fails, and the answer is
 	 * dropped.

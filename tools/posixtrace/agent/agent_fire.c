@@ -46,6 +46,16 @@ static void add_held_off(const struct agent_fired *fired, char reason[REASON_BYT
 			 (unsigned long long)fired->held_off_since);
 }
 
+/* Adds to the reason of a log that the log has only the events of this time. */
+static void add_last(int64_t last_ns, char reason[REASON_BYTES])
+{
+	const size_t len = strlen(reason);
+
+	if (last_ns)
+		snprintf(reason + len, REASON_BYTES - len, "; only the last %gs",
+			 (double)last_ns / 1e9);
+}
+
 /*
  * Begins the hold-off of a trigger. If its log was written, counts the log.
  */
@@ -122,7 +132,7 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
-		     &path);
+		     0, &path);
 	say_log(path, trigger, reason);
 }
 
@@ -179,11 +189,13 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 				rule_reason(reason, recorder, rule);
 		}
 	}
-	if (chosen)
+	if (chosen) {
 		add_held_off(state, reason);
+		add_last(chosen->last_ns, reason);
+	}
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, ended,
-		     chosen ? chosen->name : NULL, reason, &path);
+		     chosen ? chosen->name : NULL, reason, chosen ? chosen->last_ns : 0, &path);
 	if (chosen)
 		count_fired(state, path != NULL);
 	say_log(path, chosen ? chosen->name : NULL, reason);
@@ -200,8 +212,10 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 		return;
 	rule_reason(reason, recorder, rule);
 	add_held_off(state, reason);
+	add_last(rule->trigger->last_ns, reason);
 	count_fired(state, recorder_snapshot(recorder, &agent->store, agent->config,
-					     rule->trigger->name, reason, &path));
+					     rule->trigger->name, reason, rule->trigger->last_ns,
+					     &path));
 	say_log(path, rule->trigger->name, reason);
 }
 
@@ -237,12 +251,14 @@ static bool is_selected(const struct recorder *recorder, const char *name)
 
 /* A snapshot that a user requests is never held off. */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
-		      const char *reason, FILE *answer, size_t *matched)
+		      const char *why, int64_t last_ns, FILE *answer, size_t *matched)
 {
+	char reason[REASON_BYTES], *path;
 	size_t logs = 0;
-	char *path;
 
 	*matched = 0;
+	snprintf(reason, sizeof(reason), "%s", why);
+	add_last(last_ns, reason);
 	for (size_t i = 0; i < agent->recorders; i++) {
 		struct recorder *recorder = agent->recorder[i];
 		struct agent_fired *state;
@@ -251,7 +267,7 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 			continue;
 		++*matched;
 		if (!recorder_snapshot(recorder, &agent->store, agent->config, trigger, reason,
-				       &path))
+				       last_ns, &path))
 			continue;
 		logs++;
 		state = fired_of(agent, trigger, recorder->record->name);

@@ -292,7 +292,7 @@ static void obey_signals(struct agent *agent)
 			reload_config(agent);
 			break;
 		case SIGUSR1:
-			if (!agent_snapshot(agent, "*", "signal", "SIGUSR1", NULL, &matched))
+			if (!agent_snapshot(agent, "*", "signal", "SIGUSR1", 0, NULL, &matched))
 				say("SIGUSR1: no process is recorded now");
 			break;
 		case SIGUSR2:

@@ -81,6 +81,7 @@ struct config_trigger {
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;
+	int64_t last_ns; /* the log has only the events of this time; 0: all events */
 };
 
 struct config {

@@ -428,6 +428,14 @@ static void key_hold_off(struct config_place *place, const struct given *given)
 						  &place->trigger->hold_off_ns));
 }
 
+/* "all" is stored as 0, which quantity_span() does not accept. */
+static void key_last(struct config_place *place, const struct given *given)
+{
+	if (strcmp(given->value, "all"))
+		refuse_value(place, quantity_span(given->where, given->value,
+						  &place->trigger->last_ns));
+}
+
 /*
  * The table of all keys. Each key belongs to one kind of section. The third column says whether the
  * key may be given several times; its values then form a list.
@@ -455,6 +463,7 @@ static const struct key keys[] = {
 	{ "record", IN_TRIGGER, true, key_record },
 	{ "when", IN_TRIGGER, false, key_when },
 	{ "hold-off", IN_TRIGGER, false, key_hold_off },
+	{ "last", IN_TRIGGER, false, key_last },
 };
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))

@@ -13,6 +13,7 @@
 
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/when.h"
 #include "live/ended.h"
 #include "live/preload.h"
 
@@ -326,6 +327,7 @@ void recorder_note(const struct recorder *recorder, const char *what, const char
 /* The argument of copy_stream(). */
 struct copy {
 	const struct recorder *recorder;
+	int64_t since_ns;
 	int fd;
 	int err;
 };
@@ -339,7 +341,34 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 	struct copy *copy = arg;
 
 	if (is_own_stream(copy->recorder, stream))
-		copy->err = posix_trace_snapshot_np(stream, copy->fd);
+		copy->err = posix_trace_snapshot_since_np(stream, copy->fd, copy->since_ns, NULL);
+}
+
+/*
+ * Copies the stream into a new file name in flight/. If the process has ended, only this process
+ * has the stream's memory, so it searches its own. Returns the descriptor of the file, or -1 after
+ * it printed an error.
+ */
+static int copy_recorder(const struct recorder *recorder, const struct store *store,
+			 const char *name, const char *trigger, int64_t last_ns, bool has_ended)
+{
+	struct copy copy = { .recorder = recorder, .err = ESRCH };
+	int err;
+
+	copy.since_ns = when_since(last_ns);
+	copy.fd = store_create(store, name);
+	if (copy.fd < 0)
+		return -1;
+	err = posix_trace_observe_np(has_ended ? POSIX_TRACE_EVERY_PROCESS_NP : recorder->pid,
+				     copy_stream, &copy);
+	if (!err)
+		err = copy.err;
+	if (!err)
+		return copy.fd;
+	say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger, strerror(err));
+	close(copy.fd);
+	store_drop(store, name);
+	return -1;
 }
 
 /*
@@ -348,28 +377,20 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
  * recognises the copy by this name and removes it.
  */
 bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
-		       const char *trigger, const char *reason, char **path)
+		       const char *trigger, const char *reason, int64_t last_ns, char **path)
 {
-	struct copy copy = { .recorder = recorder, .err = ESRCH };
 	char name[STORE_NAME_BYTES + 8];
-	bool kept = false;
-	int err;
+	bool kept;
+	int fd;
 
 	*path = NULL;
 	recorder_note(recorder, "snapshot", trigger, reason);
 	snprintf(name, sizeof(name), "%s.new", recorder->name);
-	copy.fd = store_create(store, name);
-	if (copy.fd < 0)
+	fd = copy_recorder(recorder, store, name, trigger, last_ns, false);
+	if (fd < 0)
 		return false;
-	err = posix_trace_observe_np(recorder->pid, copy_stream, &copy);
-	if (!err)
-		err = copy.err;
-	if (err)
-		say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger,
-		    strerror(err));
-	else
-		kept = store_keep(store, config, name, &recorder->flight, trigger, path);
-	close(copy.fd);
+	kept = store_keep(store, config, name, &recorder->flight, trigger, path);
+	close(fd);
 	if (!kept)
 		store_drop(store, name);
 	return kept;
@@ -381,9 +402,11 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,
-		  const char *reason, char **path)
+		  const char *reason, int64_t last_ns, char **path)
 {
 	bool is_kept = trigger != NULL;
+	char name[STORE_NAME_BYTES + 8];
+	int fd = -1;
 
 	*path = NULL;
 	if (ended)
@@ -391,15 +414,25 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	if (is_kept)
 		recorder_note(recorder, "end", trigger, reason);
 	watch_end(recorder->watch);
+	snprintf(name, sizeof(name), "%s.new", recorder->name);
+	if (is_kept && last_ns)
+		fd = copy_recorder(recorder, store, name, trigger, last_ns, ended != NULL);
 	/*
 	 * Even if this fails and the log is incomplete, the log is kept, because a part of it may
 	 * be readable.
 	 */
 	capture_finish(&recorder->capture);
 	add_last_counts(recorder, metrics);
+	/* If there is no copy of the last events, the log has all of them. */
 	if (is_kept)
-		store_keep(store, config, recorder->name, &recorder->flight, trigger, path);
-	else
+		store_keep(store, config, fd < 0 ? recorder->name : name, &recorder->flight,
+			   trigger, path);
+	if (fd >= 0) {
+		close(fd);
+		if (!*path)
+			store_drop(store, name);
+	}
+	if (!is_kept || fd >= 0)
 		store_drop(store, recorder->name);
 	inject_end(&recorder->inject);
 	recorder_free(recorder);

@@ -94,11 +94,12 @@ void recorder_note(const struct recorder *recorder, const char *what, const char
 		   const char *reason);
 
 /*
- * Writes the content of the stream as a log in the store, and continues recording. Stores the path
- * of the log in *path; the caller frees it. Returns false after it printed an error.
+ * Writes the content of the stream as a log in the store, and continues recording. The log has only
+ * the events of the time last_ns before now, or all events if last_ns is 0. Stores the path of the
+ * log in *path; the caller frees it. Returns false after it printed an error.
  */
 bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
-		       const char *trigger, const char *reason, char **path);
+		       const char *trigger, const char *reason, int64_t last_ns, char **path);
 
 /*
  * Begins, renews or ends the watch of the process, as this configuration requires. If the watch
@@ -114,10 +115,10 @@ void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
  * Ends the recording and frees the recorder. If trigger is NULL, the log is removed. Otherwise the
  * reason is recorded in the log, and the log is kept in the store. *path is then its path, which
  * the caller frees, or NULL after an error was printed. ended says how the process has ended; NULL
- * means that it has not ended.
+ * means that it has not ended. last_ns is that of recorder_snapshot().
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,
-		  const char *reason, char **path);
+		  const char *reason, int64_t last_ns, char **path);
 
 #endif

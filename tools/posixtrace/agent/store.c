@@ -28,10 +28,7 @@
 
 int64_t store_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return when_timespec(&now) / 1000000;
+	return when_now() / 1000000;
 }
 
 /* Prints the error of a system call with the path, and returns -1. */

@@ -340,14 +340,13 @@ static bool read_events(struct watch *watch)
  */
 static void read_and_judge(struct watch *watch, bool is_last)
 {
-	struct timespec now;
+	int64_t now_ns = when_now();
 	enum watch_judge_end end = WATCH_JUDGE_MORE;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (read_events(watch))
 		end = is_last ? WATCH_JUDGE_LAST : WATCH_JUDGE_EMPTY;
 	if (watch->judge)
-		watch_judge_settle(watch->judge, when_timespec(&now), end, take_violation, watch);
+		watch_judge_settle(watch->judge, now_ns, end, take_violation, watch);
 }
 
 void watch_read(struct watch *watch)

@@ -10,6 +10,7 @@
 #include "agent/config.h"
 #include "base/say.h"
 #include "base/vec.h"
+#include "log/equation.h"
 #include "rules/judge.h"
 
 #define VIOLATION_BYTES 320
@@ -127,13 +128,12 @@ void watch_judge_described(struct watch_judge *judge, trace_event_id_t id)
 static void watch_judge_look(struct watch_judge *judge, int64_t now_ns)
 {
 	struct posix_trace_ledger_np total;
-	uint64_t lost = 0;
+	uint64_t lost = UINT64_MAX;
 
-	if (posix_trace_get_ledger_np(judge->plain.trid, &total))
-		lost = UINT64_MAX;
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP && lost != UINT64_MAX; i++)
-		if (i != POSIX_TRACE_LOST_OVERWRITTEN_NP)
-			lost += total.lost[i];
+	if (!posix_trace_get_ledger_np(judge->plain.trid, &total)) {
+		total.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP] = 0;
+		lost = equation_lost(&total);
+	}
 	if (lost != judge->lost)
 		judge->lost_ns = now_ns;
 	judge->lost = lost;

@@ -310,6 +310,19 @@ static bool parse_seconds(const char *p, int64_t *second, int64_t *ns)
 	return true;
 }
 
+int64_t when_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return when_timespec(&now);
+}
+
+int64_t when_since(int64_t last_ns)
+{
+	return last_ns ? when_now() - last_ns : INT64_MIN;
+}
+
 bool when_parse(const char *text, bool utc, int64_t *time_ns)
 {
 	int64_t second, ns;

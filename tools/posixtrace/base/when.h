@@ -42,6 +42,15 @@ const char *when_span_string(char *buffer, int64_t span_ns);
 /* Returns the time in nanoseconds. A value out of range becomes the end of the range. */
 int64_t when_timespec(const struct timespec *time);
 
+/* Returns the present time. */
+int64_t when_now(void);
+
+/*
+ * Returns the time that is last_ns before now, or INT64_MIN if last_ns is 0, which means no limit:
+ * the argument since_ns of posix_trace_snapshot_since_np().
+ */
+int64_t when_since(int64_t last_ns);
+
 /*
  * Parses a time. Returns false if the text is no time, or if the time is out of range. A time
  * without a zone is in local time, or in UTC if utc is true.

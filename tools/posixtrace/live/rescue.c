@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,10 @@ static void rescue_say_why(const struct posix_trace_stream_np *stream, const cha
 	}
 }
 
-/* The result for one stream as a JSON object in a line. */
+/* The result for one stream as a JSON object in a line. older NULL: --last was not given. */
 static void put_json(struct out *out, const struct posix_trace_stream_np *stream,
-		     const char *path, const struct capture_result *result)
+		     const char *path, const struct capture_result *result,
+		     const uint64_t *older)
 {
 	struct json json = json_begin(out);
 
@@ -88,6 +90,8 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 	json_bool(&json, "ended", stream->ended);
 	json_unsigned(&json, "events", result->ledger.reported);
 	json_unsigned(&json, "lost", equation_lost(&result->ledger));
+	if (older)
+		json_unsigned(&json, "older", *older);
 	json_unsigned(&json, "bytes", result->bytes);
 	equation_json(&json, "ledger", &result->ledger);
 	shimloss_json(&json, "shim_lost", &result->shim);
@@ -96,11 +100,13 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 
 /* The result for one stream as text. */
 static void put_text(struct out *out, const struct posix_trace_stream_np *stream,
-		     const char *path, const struct capture_result *result)
+		     const char *path, const struct capture_result *result, uint64_t older)
 {
 	out_printf(out, "process %d, stream ", (int)stream->pid);
 	text_name(out, stream->name, strlen(stream->name));
 	out_str(out, ": ");
+	if (older)
+		out_printf(out, "%" PRIu64 " older event%s left out; ", older, text_plural(older));
 	capture_result_text(out, path, result);
 }
 
@@ -115,11 +121,12 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 	struct capture_plan plan = { .path = path };
 	struct capture_result result = { .bytes = 0 };
 	struct outfile file;
+	uint64_t older = 0;
 	int err, status = outfile_create(&file, path, rescue->mode);
 
 	if (status)
 		return status;
-	err = posix_trace_snapshot_np(stream, file.fd);
+	err = posix_trace_snapshot_since_np(stream, file.fd, when_since(rescue->last_ns), &older);
 	if (err) {
 		rescue_say_why(stream, path, err);
 		outfile_drop(&file);
@@ -138,9 +145,9 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 	status = capture_read_back(&plan, file.fd, &result);
 	outfile_close(&file);
 	if (rescue->json)
-		put_json(&out_stdout, stream, path, &result);
+		put_json(&out_stdout, stream, path, &result, rescue->last_ns ? &older : NULL);
 	else
-		put_text(&out_stdout, stream, path, &result);
+		put_text(&out_stdout, stream, path, &result, older);
 	if (rescue->fail_on_loss && capture_has_lost(&result))
 		status = tool_worse(status, TOOL_LOST);
 	return status;

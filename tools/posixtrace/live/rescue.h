@@ -10,6 +10,7 @@
 #define POSIXTRACE_LIVE_RESCUE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <trace_np.h>
 
@@ -23,6 +24,7 @@ struct rescue {
 	enum outfile_mode mode;
 	bool json;
 	bool fail_on_loss;
+	int64_t last_ns;  /* only events of this time before now; 0: all */
 	/* Results. */
 	unsigned seen;   /* streams of that process */
 	unsigned logs;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "live/process.h"
@@ -13,8 +14,11 @@
 
 extern const struct tool_command snapshot_command;
 
+enum { OPT_LAST = 256 };
+
 static const struct option_row option_rows[] = {
 	{ "pid", 'p', "PID", "the process", OPTION_PID },
+	{ "last", OPT_LAST, "TIME", "only the events of this time, such as 30s or 5m" },
 	{ .rows = rescue_rows },
 	OPTION_HELP,
 	OPTION_END
@@ -42,8 +46,9 @@ static int snapshot_run(int argc, char **argv)
 	while ((option = tool_option(argc, argv, &snapshot_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&snapshot_command);
-		if (option == 'p' ? !process_once("--pid", optarg, &pid)
-				  : !rescue_take(&rescue, option, optarg))
+		if (option == 'p'	 ? !process_once("--pid", optarg, &pid)
+		    : option == OPT_LAST ? !quantity_span("--last", optarg, &rescue.last_ns)
+					 : !rescue_take(&rescue, option, optarg))
 			return tool_usage(&snapshot_command);
 	}
 	if (optind < argc) {
@@ -66,7 +71,7 @@ const struct tool_command snapshot_command = {
 		"Copies what the streams of the running process PID contain at this moment into "
 		"the new file LOG. No process is stopped, and the creator of a stream can still "
 		"read the copied events. With several streams the second goes to LOG.2, and so "
-		"on.",
+		"on. With --last the log has only the events of the last seconds.",
 	.options = option_rows,
 	.notes =
 		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is not complete, 4 see "

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace agent: triggers and --snapshot write only the last seconds.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+. "${0%/*}/agents.sh"
+
+# write_last TIME: the configuration whose crash trigger has this time.
+write_last() {
+	write_conf '[record doll]' "executable = $puppet" '[trigger crash]' 'when = crash' 'hold-off = none' \
+		"last = $1" '[trigger all]' 'when = failure' 'last = all'
+}
+
+# since_mark: the time since $mark and four seconds more. The pause before $mark takes longer, so the
+# agent may need four seconds until it makes the log.
+since_mark() { echo "$((($(date +%s%N) - mark) / 1000000 + 4000))ms"; }
+
+own_puppet
+start_puppet
+puppet=$(readlink "/proc/$target/exe")
+write_last 90s
+run 0 agent -c "$conf" --check
+check "--check prints the time" has out '^  trigger crash: crash, the last 90s$'
+check "all is no limit" has out '^  trigger all: failure$'
+start_agent
+until_true records "$target"
+tell e e e
+sleep 5
+mark=$(date +%s%N)
+tell e e
+run 0 agent -c "$conf" --snapshot doll --last "$(since_mark)"
+log=$(cat "$tmp/out")
+check "the log has the last events" test "$(count_of u)" -eq 2
+check "the reason has the time" reason_in "$log" 'agent --snapshot; only the last [45][0-9.]*s'
+run 0 agent -c "$conf" --snapshot doll
+log=$(cat "$tmp/out")
+check "nothing was read away" test "$(count_of u)" -eq 5
+run 2 agent -c "$conf" --last 5s
+check "--last needs --snapshot" has err '^posixtrace: agent: --last needs --snapshot'
+run 2 agent -c "$conf" --snapshot doll --last now
+
+# A crash: the process has ended when its log is written.
+write_last "$(since_mark)"
+kill -HUP "$agent"
+until_true said ': loaded$'
+kill -ABRT "$target"
+until_true has_logs crash 1
+log=$(log_of crash)
+check "the log of a crash has the last events" test "$(count_of u)" -eq 2
+check "and the reason" reason_in "$log" 'crash.*killed by.*; only the last [4-9][0-9.]*s'
+until_true is_grounded
+check "nothing else is left" is_grounded
+check "all logs are sound" all_sound
+end_agent TERM 0
+
+for value in soon 0 -5s ''; do
+	write_last "$value"
+	run 1 agent -c "$conf" --check
+	check "last = $value is refused" has err 'last'
+done
+finish
