@@ -13,7 +13,8 @@
 enum query_tables {
 	QUERY_SPANS, QUERY_TYPES, QUERY_THREADS, QUERY_LOSSES, QUERY_OBJECTS, QUERY_STACKS,
 	QUERY_STREAMS, QUERY_LEDGER, QUERY_LOGS, QUERY_HOSTS, QUERY_CLOCKS,
-	QUERY_TABLES
+	QUERY_TABLES,
+	QUERY_EVENTS = -1
 };
 
 #define QUERY_SCHEMA_COLUMNS 16
@@ -27,6 +28,12 @@ struct query_schema {
 };
 
 extern const struct query_schema query_schema[QUERY_TABLES];
+
+/* Returns the name of a table, which may be QUERY_EVENTS. */
+static inline const char *query_table_name(int table)
+{
+	return table == QUERY_EVENTS ? "events" : query_schema[table].name;
+}
 
 /* Returns the number of columns. */
 size_t query_schema_columns(const struct query_schema *schema);

@@ -16,7 +16,6 @@
 
 extern const struct format format_parquet;
 
-#define EVENTS "events"
 
 /*
  * The sink writes only the columns of the table events before this one. This column and those
@@ -52,7 +51,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 
 static int open_events(struct parquet_sink *sink)
 {
-	int err = parquet_table_create(&sink->events, sink->folder, EVENTS, sink->codec);
+	int err = parquet_table_create(&sink->events, sink->folder, query_table_name(QUERY_EVENTS),
+				       sink->codec);
 
 	for (int i = 0; !err && i < FIRST_COMPUTED; i++)
 		parquet_column(&sink->events.file, query_columns[i].name,
@@ -66,8 +66,8 @@ static void remove_files(const struct parquet_sink *sink)
 {
 	char path[64];
 
-	for (int i = -1; i < QUERY_TABLES; i++) {
-		snprintf(path, sizeof(path), "%s.parquet", i < 0 ? EVENTS : query_schema[i].name);
+	for (int i = QUERY_EVENTS; i < QUERY_TABLES; i++) {
+		snprintf(path, sizeof(path), "%s.parquet", query_table_name(i));
 		unlinkat(sink->folder, path, 0);
 	}
 }
