@@ -53,16 +53,10 @@ static bool is_host_name(const char *name)
 	return *name && !name[strcspn(name, "/?#@%\\\"' \t\r\n")];
 }
 
-/*
- * Splits HOST:PORT or [HOST]:PORT and adds the host. The brackets remain, because libcurl needs
- * them. Returns NULL, or the reason why the text is wrong.
- */
-static const char *parse_host(struct address *address, char *text)
+const char *address_host(char *text, const char **name, const char **port)
 {
 	char *colon = *text == '[' ? strchr(text, ']') : text;
 
-	if (address->hosts == ADDRESS_HOSTS)
-		return "too many hosts";
 	colon = colon ? strchr(colon, ':') : NULL;
 	if (colon)
 		*colon++ = '\0';
@@ -70,16 +64,35 @@ static const char *parse_host(struct address *address, char *text)
 		return "no host";
 	if (colon && !is_port(colon))
 		return "no port";
-	address->host[address->hosts].name = text;
-	address->host[address->hosts++].port = colon;
+	*name = text;
+	*port = colon;
+	return NULL;
+}
+
+const char *address_user(char **text, char **user, char **password)
+{
+	char *at = strrchr(*text, '@');
+
+	*user = *password = NULL;
+	if (!at)
+		return NULL;
+	*at = '\0';
+	*user = *text;
+	*text = at + 1;
+	*password = strchr(*user, ':');
+	if (*password)
+		*(*password)++ = '\0';
+	if ((*user)[strcspn(*user, "\r\n")] ||
+	    (*password && (*password)[strcspn(*password, "\r\n")]))
+		return "no user";
 	return NULL;
 }
 
 /* Parses the part of the URL behind the scheme. Returns NULL, or the reason why it is wrong. */
 static const char *parse_rest(struct address *address, char *text)
 {
-	char *slash = strchr(text, '/'), *at, *host, *next;
-	const char *wrong = NULL;
+	char *slash = strchr(text, '/'), *host, *next;
+	const char *wrong;
 
 	if (!slash)
 		return "no database: write HOST/DATABASE";
@@ -87,23 +100,16 @@ static const char *parse_rest(struct address *address, char *text)
 	address->database = slash + 1;
 	if (!is_plain_name(address->database))
 		return "no database: its name has letters, digits and _";
-	at = strrchr(text, '@');
-	if (at) {
-		*at = '\0';
-		address->user = text;
-		text = at + 1;
-		address->password = strchr(address->user, ':');
-		if (address->password)
-			*address->password++ = '\0';
-		if (address->user[strcspn(address->user, "\r\n")] ||
-		    (address->password && address->password[strcspn(address->password, "\r\n")]))
-			return "no user";
-	}
+	wrong = address_user(&text, &address->user, &address->password);
 	for (host = text; host && !wrong; host = next) {
 		next = strchr(host, ',');
 		if (next)
 			*next++ = '\0';
-		wrong = parse_host(address, host);
+		if (address->hosts == ADDRESS_HOSTS)
+			return "too many hosts";
+		wrong = address_host(host, &address->host[address->hosts].name,
+				     &address->host[address->hosts].port);
+		address->hosts += !wrong;
 	}
 	return wrong;
 }

@@ -38,6 +38,15 @@ bool address_parse(struct address *address, const char *option, const char *text
 void address_free(struct address *address);
 
 /*
+ * The parts of other URLs with a host. Both functions write NULs into the text, and return NULL or
+ * the reason why it is wrong. address_host() splits HOST:PORT or [HOST]:PORT; the brackets remain,
+ * because libcurl needs them, and *port may become NULL. address_user() splits USER:PASSWORD@ off
+ * the beginning of *text; each of them may become NULL.
+ */
+const char *address_host(char *text, const char **name, const char **port);
+const char *address_user(char **text, char **user, char **password);
+
+/*
  * Returns a number that identifies the database with these hosts. It does not depend on the order
  * of the hosts, on the user or on the password.
  */

@@ -10,68 +10,21 @@
 #include "base/say.h"
 #include "fleet/curl.h"
 
-#define CONNECT_S 5L
-
-/*
- * Receives the bytes of an answer. If there are more than limit bytes, the rest is dropped and
- * is_over is set.
- */
-struct receiver {
-	struct bytes *bytes;
-	size_t limit;
-	bool is_over;
-};
-
-static size_t receive_bytes(char *bytes, size_t size, size_t count, void *arg)
-{
-	struct receiver *receiver = arg;
-	size_t len = size * count;
-
-	if (len > receiver->limit - receiver->bytes->used) {
-		receiver->is_over = true;
-		len = receiver->limit - receiver->bytes->used;
-		bytes_add(receiver->bytes, bytes, len);
-		return 0; /* this result ends the transfer */
-	}
-	bytes_add(receiver->bytes, bytes, len);
-	return receiver->bytes->failed ? 0 : size * count;
-}
-
-/*
- * libcurl calls this function once a second, and when it sends or receives bytes. If the result is
- * not 0, libcurl ends the request.
- */
-static int is_stopped(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-	const struct server *server = arg;
-
-	(void)a;
-	(void)b;
-	(void)c;
-	(void)d;
-	return server->stop && *server->stop;
-}
-
 bool server_init(struct server *server, const struct address *address)
 {
 	memset(server, 0, sizeof(*server));
 	server->address = *address;
 	server->timeout_s = 60;
-	if (curl_load()) {
-		if (!curl_call.global_init(CURL_GLOBAL_DEFAULT))
-			server->curl = curl_call.easy_init();
-		if (server->curl)
-			return true;
-		say("%s", strerror(ENOMEM));
-	}
+	server->handle = http_open();
+	if (server->handle)
+		return true;
 	address_free(&server->address);
 	return false;
 }
 
 void server_free(struct server *server)
 {
-	if (server->curl)
-		curl_call.easy_cleanup(server->curl);
+	http_close(server->handle);
 	bytes_free(&server->answer);
 	address_free(&server->address);
 	memset(server, 0, sizeof(*server));
@@ -98,7 +51,7 @@ static void put_base(const struct server *server, struct bytes *url)
 static bool put_url(const struct server *server, const char *sql, bool has_body,
 		    struct bytes *url)
 {
-	char *escaped = has_body ? curl_call.easy_escape(server->curl, sql, 0) : NULL;
+	char *escaped = has_body ? curl_call.easy_escape(server->handle, sql, 0) : NULL;
 
 	put_base(server, url);
 	bytes_str(url, "?wait_end_of_query=1");
@@ -111,59 +64,6 @@ static bool put_url(const struct server *server, const char *sql, bool has_body,
 	bytes_add(url, "", 1);
 	curl_call.free(escaped);
 	return !url->failed && (!has_body || escaped);
-}
-
-/*
- * Appends a header to the list. If memory is lacking, returns false and leaves the list as it is.
- */
-static bool add_header(struct curl_slist **list, const char *name, const char *value)
-{
-	char text[512];
-	struct curl_slist *more;
-
-	snprintf(text, sizeof(text), "%s: %s", name, value);
-	more = curl_call.slist_append(*list, text);
-	if (more)
-		*list = more;
-	return more;
-}
-
-static void set_options(const struct server *server, const char *url, const char *sql,
-			const struct bytes *body, struct curl_slist *headers,
-			struct receiver *receiver)
-{
-	CURL *curl = server->curl;
-
-	curl_call.easy_reset(curl);
-	curl_call.easy_setopt(curl, CURLOPT_URL, url);
-	curl_call.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-#if LIBCURL_VERSION_NUM >= 0x075500
-	curl_call.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-	curl_call.easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-#endif
-	curl_call.easy_setopt(curl, CURLOPT_PROXY, "");
-	curl_call.easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_call.easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
-	curl_call.easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
-	curl_call.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-	curl_call.easy_setopt(curl, CURLOPT_TIMEOUT, (long)server->timeout_s);
-	curl_call.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	if (server->address.user) {
-		curl_call.easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-		curl_call.easy_setopt(curl, CURLOPT_USERNAME, server->address.user);
-		curl_call.easy_setopt(curl, CURLOPT_PASSWORD,
-				 server->address.password ? server->address.password : "");
-	}
-	curl_call.easy_setopt(curl, CURLOPT_POST, 1L);
-	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body->at : sql);
-	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-			 (curl_off_t)(body ? body->used : strlen(sql)));
-	curl_call.easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_bytes);
-	curl_call.easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
-	curl_call.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	curl_call.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_stopped);
-	curl_call.easy_setopt(curl, CURLOPT_XFERINFODATA, server);
 }
 
 /* Sets the reason of a failure. It contains the first line of the server's text. */
@@ -208,64 +108,35 @@ static bool is_refusal(const struct server *server, long status)
 	return false;
 }
 
-static enum server_result perform_request(struct server *server, const char *sql,
-					  const struct receiver *receiver)
-{
-	char what[CURL_ERROR_SIZE + 64] = "";
-	long status = 0;
-	CURLcode err;
-
-	curl_call.easy_setopt(server->curl, CURLOPT_ERRORBUFFER, what);
-	err = curl_call.easy_perform(server->curl);
-	curl_call.easy_setopt(server->curl, CURLOPT_ERRORBUFFER, NULL);
-	/* A NUL is added behind the answer, because some answers are read as strings. */
-	bytes_add(&server->answer, "", 1);
-	server->answer.used -= !server->answer.failed;
-	curl_call.easy_getinfo(server->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (receiver->is_over && status == 200)
-		snprintf(what, sizeof(what), "the answer is longer than %zu bytes",
-			 receiver->limit);
-	else if (server->answer.failed)
-		snprintf(what, sizeof(what), "%s", strerror(ENOMEM));
-	else if (err && !*what)
-		snprintf(what, sizeof(what), "%s", curl_call.easy_strerror(err));
-	if (err && (status == 200 || !status || !receiver->is_over)) {
-		set_reason(server, sql, what, 0);
-		return err == CURLE_COULDNT_CONNECT || err == CURLE_COULDNT_RESOLVE_HOST ?
-			       SERVER_ABSENT : SERVER_UNCERTAIN;
-	}
-	if (status == 200)
-		return SERVER_OK;
-	set_reason(server, sql, what, status);
-	return is_refusal(server, status) ? SERVER_REFUSED : SERVER_WRONG;
-}
-
 enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
 				  size_t limit)
 {
-	struct receiver receiver = { .bytes = &server->answer, .limit = limit };
-	struct curl_slist *headers = NULL;
+	static const char *const headers[] = { "Content-Type: application/octet-stream" };
 	struct bytes url = { .at = NULL };
-	enum server_result result = SERVER_ABSENT;
-	/*
-	 * The empty header "Expect:" prevents that libcurl waits up to a second for the server's
-	 * permission to send the body.
-	 */
-	bool good = add_header(&headers, "Expect", "") &&
-		    add_header(&headers, "Content-Type", "application/octet-stream");
+	enum http_result result = HTTP_ABSENT;
+	struct http_answer answer = { .text = &server->answer };
+	struct http_request request = {
+		.header = headers, .headers = 1, .user = server->address.user,
+		.password = server->address.password, .body = body ? body->at : sql,
+		.len = body ? body->used : strlen(sql), .timeout_s = server->timeout_s,
+		.limit = limit, .stop = server->stop,
+	};
 
-	good = good && put_url(server, sql, body, &url);
-	server->answer.used = 0;
-	server->answer.failed = false;
-	if (good) {
-		set_options(server, url.at, sql, body, headers, &receiver);
-		result = perform_request(server, sql, &receiver);
+	if (put_url(server, sql, body, &url)) {
+		request.url = url.at;
+		result = http_post(server->handle, &request, &answer);
 	} else {
-		snprintf(server->reason, sizeof(server->reason), "%s", strerror(ENOMEM));
+		snprintf(answer.what, sizeof(answer.what), "%s", strerror(ENOMEM));
 	}
-	curl_call.slist_free_all(headers);
 	bytes_free(&url);
-	return result;
+	if (result != HTTP_ANSWERED) {
+		set_reason(server, sql, answer.what, 0);
+		return result == HTTP_ABSENT ? SERVER_ABSENT : SERVER_UNCERTAIN;
+	}
+	if (answer.status == 200)
+		return SERVER_OK;
+	set_reason(server, sql, "", answer.status);
+	return is_refusal(server, answer.status) ? SERVER_REFUSED : SERVER_WRONG;
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -287,19 +158,26 @@ bool server_get_u64(const struct bytes *answer, size_t *at, uint64_t *value)
 	return true;
 }
 
-bool server_get_text(const struct bytes *answer, size_t *at, const char **text, size_t *len)
+bool server_get_varint(const struct bytes *answer, size_t *at, uint64_t *value)
 {
-	uint64_t bytes = 0;
 	uint8_t digit;
 
-	for (unsigned shift = 0;; shift += 7) {
-		if (shift > 56 || !server_get_u8(answer, at, &digit))
+	*value = 0;
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		if (!server_get_u8(answer, at, &digit))
 			return false;
-		bytes |= (uint64_t)(digit & 127) << shift;
+		*value |= (uint64_t)(digit & 127) << shift;
 		if (!(digit & 128))
-			break;
+			return true;
 	}
-	if (bytes > answer->used - *at)
+	return false;
+}
+
+bool server_get_text(const struct bytes *answer, size_t *at, const char **text, size_t *len)
+{
+	uint64_t bytes;
+
+	if (!server_get_varint(answer, at, &bytes) || bytes > answer->used - *at)
 		return false;
 	*text = answer->at + *at;
 	*len = (size_t)bytes;

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * server.h - sends requests to the servers of a database of ClickHouse, over HTTP by libcurl.
- *
- * Each request has a new connection. If a connection were used for several requests, libcurl could
- * repeat a request that got no answer, and the server could insert rows twice.
- *
- * An answer may be hostile. Therefore its length is limited, and its text is printed only by say(),
- * which escapes it. One thread uses a server at a time.
+ * server.h - sends requests to the servers of a database of ClickHouse, over HTTP by http.h. One
+ * thread uses a server at a time.
  */
 #ifndef POSIXTRACE_FLEET_SERVER_H
 #define POSIXTRACE_FLEET_SERVER_H
@@ -18,6 +13,7 @@
 
 #include "fleet/address.h"
 #include "fleet/block.h"
+#include "fleet/http.h"
 
 #define SERVER_REASON_BYTES 1024
 
@@ -33,7 +29,7 @@ enum server_result {
 
 struct server {
 	struct address address;
-	void *curl;
+	void *handle;             /* of http.h */
 	unsigned host;            /* index of the current host */
 	/* requests name the database; false as long as it may not exist */
 	bool has_database;
@@ -69,6 +65,8 @@ enum server_result server_request(struct server *server, const char *sql, const 
  */
 bool server_get_u8(const struct bytes *answer, size_t *at, uint8_t *value);
 bool server_get_u64(const struct bytes *answer, size_t *at, uint64_t *value);
+/* The value is an integer of seven bits a byte, as protobuf has it, too. */
+bool server_get_varint(const struct bytes *answer, size_t *at, uint64_t *value);
 bool server_get_text(const struct bytes *answer, size_t *at, const char **text, size_t *len);
 
 #endif

@@ -31,7 +31,6 @@
 
 #define NAME_BYTES  64                 /* of the log's identity, and of a table's file */
 #define PLACE_BYTES (64 + 3 * 64)      /* of day=... and host=... */
-#define EVENTS      "events"
 
 struct folder {
 	const char *root, *path;
@@ -146,12 +145,12 @@ static bool keep_table(const struct folder *folder, const char *table)
 /* The ledger comes last, because its file says that the log is shipped. */
 static bool keep_tables(const struct folder *folder)
 {
-	bool good = keep_table(folder, EVENTS);
+	bool good = true;
 
-	for (int i = 0; good && i < QUERY_TABLES; i++)
+	for (int i = QUERY_EVENTS; good && i < QUERY_TABLES; i++)
 		if (i != QUERY_LEDGER)
-			good = keep_table(folder, query_schema[i].name);
-	return good && keep_table(folder, query_schema[QUERY_LEDGER].name);
+			good = keep_table(folder, query_table_name(i));
+	return good && keep_table(folder, query_table_name(QUERY_LEDGER));
 }
 
 /* Removes the temporary folder of this or of an earlier shipment. */
@@ -159,9 +158,8 @@ static void remove_made(const struct folder *folder)
 {
 	char path[2 * NAME_BYTES];
 
-	for (int i = -1; i < QUERY_TABLES; i++) {
-		snprintf(path, sizeof(path), "%s/%s.parquet", folder->made,
-			 i < 0 ? EVENTS : query_schema[i].name);
+	for (int i = QUERY_EVENTS; i < QUERY_TABLES; i++) {
+		snprintf(path, sizeof(path), "%s/%s.parquet", folder->made, query_table_name(i));
 		unlinkat(folder->fd, path, 0);
 	}
 	unlinkat(folder->fd, folder->made, AT_REMOVEDIR);
@@ -197,7 +195,7 @@ static bool is_shipped(const struct folder *folder)
 {
 	char path[512];
 
-	table_path(folder, query_schema[QUERY_LEDGER].name, path);
+	table_path(folder, query_table_name(QUERY_LEDGER), path);
 	return !faccessat(folder->fd, path, F_OK, 0);
 }
 
@@ -216,7 +214,8 @@ static int ship_tables(const struct folder *folder, uint64_t events)
 	}
 	if (status == TOOL_OK || status == TOOL_DAMAGED)
 		out_printf(&out_stdout, "%s: %" PRIu64 " event%s shipped, %" PRIu64 " in all\n",
-			   folder->path, was ? 0 : events, text_plural(was ? 0 : events), events);
+			   shipment_name(folder->path), was ? 0 : events,
+			   text_plural(was ? 0 : events), events);
 	return status;
 }
 
@@ -241,7 +240,7 @@ static int ship_locked(const struct folder *folder, uint64_t events, bool is_las
 		close(fd);
 		*state = SHIPMENT_BUSY;
 		if (is_last)
-			say("%s: another process ships this log", folder->path);
+			say("%s: another process ships this log", shipment_name(folder->path));
 		return is_last ? TOOL_FAILURE : TOOL_OK;
 	}
 	status = ship_tables(folder, events);
@@ -273,7 +272,7 @@ int folder_run(const struct ship_options *options, const char *root, const char 
 		logfile_close(&log);
 		if (is_last)
 			say("%s: a folder gets a log when it is complete; posixtrace recover "
-			    "completes one whose writer was killed", path);
+			    "completes one whose writer was killed", shipment_name(path));
 		return is_last ? TOOL_DAMAGED : TOOL_OK;
 	}
 	logfile_close(&log);

@@ -8,15 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "base/say.h"
-#include "base/until.h"
 
-#define PAUSE_FIRST_MS 100
-#define PAUSE_MOST_MS  10000
-#define OTHERS_S       5 /* timeout for a replica that this process does not need now */
-#define SAY_AGAIN_NS   INT64_C(60000000000)
+#define OTHERS_S 5 /* timeout for a replica that this process does not need now */
 
 uint64_t link_attempt(void)
 {
@@ -167,11 +162,7 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 		result = server_request(&link->server, sql, body, limit);
 	if (result != SERVER_OK)
 		return result;
-	if (link->failing_ns)
-		say("the server answers again");
-	link->failing_ns = 0;
-	link->pause_ms = 0;
-	*link->said = '\0';
+	retry_succeeded(&link->retry);
 	return SERVER_OK;
 }
 
@@ -195,37 +186,12 @@ enum server_result link_sync(struct link *link)
 	return result;
 }
 
-/* Prints the reason of a failure when it is new, and then once a minute. */
-static void say_reason(struct link *link, int64_t now_ns)
-{
-	if (!strcmp(link->said, link->server.reason) && now_ns - link->said_ns < SAY_AGAIN_NS)
-		return;
-	say("%s", link->server.reason);
-	memcpy(link->said, link->server.reason, sizeof(link->said));
-	link->said_ns = now_ns;
-}
-
 bool link_again(struct link *link, enum server_result result)
 {
-	int64_t now_ns = until_now_ns();
-
-	if (ship_stopped)
+	if (!retry_again(&link->retry, link->server.reason, result == SERVER_REFUSED, 0))
 		return false;
-	say_reason(link, now_ns);
-	if (result == SERVER_REFUSED)
-		return false;
-	if (!link->failing_ns)
-		link->failing_ns = now_ns;
-	if (link->give_up_ns && now_ns - link->failing_ns >= link->give_up_ns) {
-		say("given up; the next run goes on from here");
-		return false;
-	}
-	link->pause_ms = link->pause_ms ? 2 * link->pause_ms : PAUSE_FIRST_MS;
-	if (link->pause_ms > PAUSE_MOST_MS)
-		link->pause_ms = PAUSE_MOST_MS;
-	ship_pause(INT64_C(1000000) * link->pause_ms);
 	server_next_host(&link->server);
-	return !ship_stopped;
+	return true;
 }
 
 bool link_ask(struct link *link, const char *sql, const struct bytes *body, size_t limit)

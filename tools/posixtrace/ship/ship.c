@@ -5,12 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -19,6 +17,7 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "ship/collector.h"
 
 extern const struct tool_command ship_command;
 
@@ -28,15 +27,15 @@ extern const struct tool_command ship_command;
 #define BATCH_MOST 1000000 /* the server may divide an INSERT of more rows into several parts */
 #define GIVE_UP_NS INT64_C(60000000000)
 
-volatile sig_atomic_t ship_stopped;
-
 static struct {
 	struct ship_options options;
 	const char *to;
-	const char *root;        /* of --to parquet:DIR; NULL: --to names a database */
+	const char *root;        /* of --to parquet:DIR; NULL: another target */
+	struct collector collector;
+	bool is_to_collector;
 	int64_t give_up_ns, timeout_ns;
 	bool is_replicated, follows, prints_schema;
-	bool is_for_database;    /* an option was given that has no effect on a folder */
+	unsigned seen;           /* a bit for each option that was given: BIT_OF() */
 } given = { .options = { .batch = BATCH, .has_symbols = true }, .give_up_ns = -1,
 	    .timeout_ns = GIVE_UP_NS };
 
@@ -44,24 +43,6 @@ static void stop_ship(int number)
 {
 	(void)number;
 	ship_stopped = 1;
-}
-
-/*
- * Between the test of ship_stopped and ppoll() the signals are blocked. ppoll() unblocks them, so a
- * signal in between is not missed.
- */
-void ship_pause(int64_t ns)
-{
-	const struct timespec pause = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-	sigset_t both, before;
-
-	sigemptyset(&both);
-	sigaddset(&both, SIGINT);
-	sigaddset(&both, SIGTERM);
-	sigprocmask(SIG_BLOCK, &both, &before);
-	if (!ship_stopped)
-		ppoll(NULL, 0, &pause, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ------------------------------------------------------------------ the logs */
@@ -181,6 +162,8 @@ static bool has_changed(struct candidate *candidate)
 
 static int ship_one(struct link *link, const char *path, bool is_last, enum shipment_state *state)
 {
+	if (given.is_to_collector)
+		return otlp_run(&given.options, &given.collector, path, is_last, state);
 	return given.root ? folder_run(&given.options, given.root, path, is_last, state)
 			  : shipment_run(&given.options, link, path, is_last, state);
 }
@@ -259,6 +242,25 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 	return status;
 }
 
+/*
+ * Folders and collectors read a log twice. A pipe is therefore copied to a temporary file, which
+ * becomes the standard input. Returns an exit status.
+ */
+static int keep_standard_input(void)
+{
+	struct logfile log;
+	int status = logfile_open_fd(&log, "-");
+
+	if (status)
+		return status;
+	if (dup2(log.fd, STDIN_FILENO) < 0 || lseek(STDIN_FILENO, 0, SEEK_SET)) {
+		say("standard input: %s", strerror(errno));
+		status = TOOL_FAILURE;
+	}
+	close(log.fd);
+	return status;
+}
+
 static int run_ship(struct link *link, char **operand, int operands)
 {
 	struct sigaction action = { .sa_handler = stop_ship };
@@ -267,6 +269,9 @@ static int run_ship(struct link *link, char **operand, int operands)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	for (int i = 0; i < operands; i++)
+		if (!strcmp(operand[i], "-") && keep_standard_input())
+			return TOOL_FAILURE;
 	if (given.follows) {
 		status = follow_all(&list, link, operand, operands);
 	} else {
@@ -339,11 +344,20 @@ enum {
 	OPT_NO_SYMBOLS,
 	OPT_DRY_RUN,
 	OPT_SCHEMA,
+	OPT_HEADER,
 };
+
+/* The options that have an effect with each target. */
+#define BIT_OF(option)    (1u << ((option) - OPT_TO))
+#define FOR_FOLDER        (BIT_OF(OPT_TO) | BIT_OF(OPT_FOLLOW) | BIT_OF(OPT_HOST))
+#define FOR_COLLECTOR     (FOR_FOLDER | BIT_OF(OPT_STATE) | BIT_OF(OPT_GIVE_UP) | \
+			   BIT_OF(OPT_TIMEOUT) | BIT_OF(OPT_DRY_RUN) | BIT_OF(OPT_HEADER))
+#define FOR_COLLECTOR_ONLY BIT_OF(OPT_HEADER)
 
 static const struct option_row option_rows[] = {
 	{ "to", OPT_TO, "URL", "the database: clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE; "
-		"several hosts with commas between them are replicas; or parquet:DIR, a folder" },
+		"several hosts with commas between them are replicas; or parquet:DIR, a folder; or "
+		"otlp://HOST[:PORT][/PATH], a collector of OpenTelemetry" },
 	{ "follow", OPT_FOLLOW, NULL, "continue while logs grow, and with new logs of a folder" },
 	{ "state", OPT_STATE, "DIR",
 		"where the positions are kept; ~/.local/state/posixtrace/ship without it",
@@ -355,6 +369,8 @@ static const struct option_row option_rows[] = {
 	{ "give-up", OPT_GIVE_UP, "TIME",
 		"end after this time without an answer; 1m, or never with --follow" },
 	{ "timeout", OPT_TIMEOUT, "TIME", "wait so long for an answer; 1m without it" },
+	{ "header", OPT_HEADER, "HEADER",
+		"send a header with each request to a collector; 'NAME: VALUE'; may be repeated" },
 	{ "no-symbols", OPT_NO_SYMBOLS, NULL, "send no functions, files and lines of addresses" },
 	{ "dry-run", OPT_DRY_RUN, NULL, "send nothing; print how much there is to ship" },
 	{ "schema", OPT_SCHEMA, NULL, "only print the statements that make the tables" },
@@ -364,10 +380,11 @@ static const struct option_row option_rows[] = {
 
 static bool ship_option(int option)
 {
-	given.is_for_database |= option != OPT_TO && option != OPT_FOLLOW && option != OPT_HOST;
+	given.seen |= BIT_OF(option);
 	switch (option) {
 	case OPT_TO:
 		given.to = optarg;
+		given.is_to_collector = collector_is(optarg);
 		given.root = strncmp(optarg, FOLDER_SCHEME, strlen(FOLDER_SCHEME)) != 0
 				     ? NULL
 				     : optarg + strlen(FOLDER_SCHEME);
@@ -409,6 +426,8 @@ static bool ship_option(int option)
 		return given.options.is_dry = true;
 	case OPT_SCHEMA:
 		return given.prints_schema = true;
+	case OPT_HEADER:
+		return collector_header(&given.collector, "--header", optarg);
 	}
 	return false;
 }
@@ -425,8 +444,12 @@ static bool is_possible(int operands)
 		say("ship: --schema reads no log");
 	else if (!given.prints_schema && !operands)
 		say("ship: the name of a log or folder is missing");
-	else if (given.root && given.is_for_database)
+	else if (given.root && given.seen & ~FOR_FOLDER)
 		say("ship: --to parquet: has no other options than --follow and --host");
+	else if (given.is_to_collector && given.seen & ~FOR_COLLECTOR)
+		say("ship: a collector has no --replicated, --batch, --no-symbols and --schema");
+	else if (!given.is_to_collector && given.seen & FOR_COLLECTOR_ONLY)
+		say("ship: --header is for a collector: --to otlp://HOST");
 	else if (given.options.is_dry && given.follows)
 		say("ship: --dry-run does not --follow");
 	else
@@ -434,10 +457,37 @@ static bool is_possible(int operands)
 	return false;
 }
 
+static int64_t give_up_ns(void)
+{
+	return given.give_up_ns >= 0 ? given.give_up_ns : given.follows ? 0 : GIVE_UP_NS;
+}
+
+static unsigned timeout_s(void)
+{
+	return (unsigned)((given.timeout_ns + 999999999) / 1000000000);
+}
+
+static int to_collector(char **operand, int operands)
+{
+	struct collector *collector = &given.collector;
+	int status;
+
+	collector->retry.give_up_ns = give_up_ns();
+	collector->timeout_s = timeout_s();
+	if (!collector_parse(collector, "--to", given.to) || !collector_environment(collector))
+		status = tool_usage(&ship_command);
+	else if (!given.options.is_dry && (!choose_folder() || !collector_open(collector)))
+		status = TOOL_FAILURE;
+	else
+		status = run_ship(NULL, operand, operands);
+	collector_free(collector);
+	return status;
+}
+
 static int ship_run(int argc, char **argv)
 {
 	struct address address = { .text = NULL };
-	struct link link = { .give_up_ns = 0 };
+	struct link link = { .is_replicated = false };
 	int option, status;
 
 	while ((option = tool_option(argc, argv, &ship_command)) != -1) {
@@ -447,8 +497,11 @@ static int ship_run(int argc, char **argv)
 			return tool_usage(&ship_command);
 	}
 	if (!is_possible(argc - optind) ||
-	    (given.to && !given.root && !address_parse(&address, "--to", given.to)))
+	    (given.to && !given.root && !given.is_to_collector &&
+	     !address_parse(&address, "--to", given.to)))
 		return tool_usage(&ship_command);
+	if (given.is_to_collector)
+		return to_collector(argv + optind, argc - optind);
 	if (given.root)
 		return run_ship(NULL, argv + optind, argc - optind);
 	if (given.prints_schema || given.options.is_dry) {
@@ -463,8 +516,8 @@ static int ship_run(int argc, char **argv)
 	/* Each shipper begins with a random replica, so that shippers use all replicas. */
 	link.server.host = (unsigned)(link_attempt() % link.server.address.hosts);
 	link.is_replicated = given.is_replicated;
-	link.give_up_ns = given.give_up_ns >= 0 ? given.give_up_ns : given.follows ? 0 : GIVE_UP_NS;
-	link.server.timeout_s = (unsigned)((given.timeout_ns + 999999999) / 1000000000);
+	link.retry.give_up_ns = give_up_ns();
+	link.server.timeout_s = timeout_s();
 	status = run_ship(&link, argv + optind, argc - optind);
 	server_free(&link.server);
 	return status;
@@ -479,15 +532,18 @@ const struct tool_command ship_command = {
 		"tables of posixtrace query. Each event arrives exactly once, whatever is killed, "
 		"disconnected or full: the position of each log is on the disk, and the next run "
 		"goes on from there. Only files are read, so the traced programs do not wait. With "
-		"--to parquet:DIR the tables are files of Apache Parquet.",
+		"--to parquet:DIR the tables are files of Apache Parquet. With --to otlp://HOST a "
+		"collector of OpenTelemetry gets each log as traces and log records.",
 	.options = option_rows,
 	.notes =
 		"  posixtrace ship --to clickhouse://db1/fleet server.ptl\n"
 		"  posixtrace ship --to clickhouse://db1,db2/fleet --replicated --follow "
 		"/var/log/traces\n"
 		"  posixtrace ship --to parquet:/srv/traces server.ptl\n"
+		"  posixtrace ship --to otlp://collector:4318 server.ptl\n"
 		"\n"
-		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or never closed.",
+		"Exit status: 0 ok, 1 failure, 2 usage, 3 a log is damaged or never closed, 4 a "
+		"collector has rejected records.",
 	.operands = OPTION_LOG,
 	.run = ship_run,
 };

@@ -14,24 +14,21 @@
 #ifndef POSIXTRACE_SHIP_SHIP_H
 #define POSIXTRACE_SHIP_SHIP_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "fleet/server.h"
 #include "query/fleet.h"
 #include "query/query.h"
-
-/* SIGINT and SIGTERM set it to 1. The command then ends after the current request. */
-extern volatile sig_atomic_t ship_stopped;
-/* Waits for this time, or until SIGINT or SIGTERM arrives. */
-void ship_pause(int64_t ns);
+#include "ship/retry.h"
+#include "ship/state.h"
 
 /* ------------------------------------------------------------------ link.c: the connection */
 
 /*
- * The connection to a database. A request is repeated until the server confirms it, or until
- * give_up_ns have passed.
+ * The connection to a database. A request is repeated until the server confirms it, as retry.h
+ * says.
  */
 struct link {
 	struct server server;
@@ -39,13 +36,7 @@ struct link {
 	bool has_begun;                /* it was tried to make the tables on all hosts */
 	bool has_tables[ADDRESS_HOSTS]; /* by number of a host: the tables exist */
 	bool has_replicas[ADDRESS_HOSTS]; /* by number of a host: the tables are replicated */
-	/* a request is repeated at most for this time without success; 0: forever */
-	int64_t give_up_ns;
-	/* the time since which requests fail; 0: the last request succeeded */
-	int64_t failing_ns;
-	int64_t said_ns;               /* the time when the reason in said was printed last */
-	char said[SERVER_REASON_BYTES];
-	unsigned pause_ms;             /* length of the last pause before a repetition */
+	struct retry retry;
 };
 
 /*
@@ -62,7 +53,7 @@ enum server_result link_sync(struct link *link);
 /*
  * Must be called after a failure. Prints the reason, waits and selects the next host. Returns false
  * if the statement must not be repeated: because the server refused it, because of a signal, or
- * because give_up_ns have passed.
+ * because the time for repetitions is over.
  */
 bool link_again(struct link *link, enum server_result result);
 /*
@@ -88,9 +79,7 @@ uint64_t link_attempt(void);
 /* ------------------------------------------------------------------ position.c */
 
 struct position {
-	char *path;
-	/* a file with a lock, so that only one process ships the log to this database */
-	int fd;
+	struct state state;
 	uint64_t source;
 	uint64_t events;        /* the server has these first events of the log */
 	/* an INSERT that is not confirmed, with the events from first on; 0: none */
@@ -104,19 +93,10 @@ struct position {
 	bool is_new;
 };
 
-enum position_result { POSITION_OK, POSITION_BUSY, POSITION_FAILED };
-
-/*
- * Reads the position of a log for this database. If there is none, sets is_new. POSITION_BUSY means
- * that another process ships the log to this database. POSITION_FAILED means that an error was
- * printed.
- */
-enum position_result position_open(struct position *position, const char *folder,
-				   const struct address *address, uint64_t source);
-/*
- * Writes the position to the disk, so that it survives a crash of the machine. Returns false after
- * it printed an error.
- */
+/* Reads the position of a log for this database. If there is none, sets is_new. */
+enum state_result position_open(struct position *position, const char *folder,
+				const struct address *address, uint64_t source);
+/* Writes the position to the disk. Returns false after it printed an error. */
 bool position_save(struct position *position);
 void position_close(struct position *position);
 
@@ -163,6 +143,30 @@ struct shipment {
  */
 int shipment_run(const struct ship_options *options, struct link *link, const char *path,
 		 bool is_last, enum shipment_state *state);
+
+/*
+ * Returns the number of a log. Two files are the same log if three things are equal: the UUID in
+ * their headers, the number that posix_trace_clear() changes, and the host. The host belongs to
+ * them, because copies of a log may be shipped as logs of different hosts.
+ */
+uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host);
+
+/* The name of a log for messages. */
+static inline const char *shipment_name(const char *path)
+{
+	return strcmp(path, "-") ? path : "standard input";
+}
+
+/* ------------------------------------------------------------------ otlp.c: a collector */
+
+struct collector;
+
+/*
+ * Ships a complete log to a collector of OpenTelemetry, as shipment_run() does into a database. A
+ * log that is not complete has the state SHIPMENT_MORE.
+ */
+int otlp_run(const struct ship_options *options, struct collector *collector, const char *path,
+	     bool is_last, enum shipment_state *state);
 
 /* ------------------------------------------------------------------ folder.c: files of Parquet */
 

@@ -16,21 +16,21 @@
 #define BATCH_BYTES (32u << 20)
 #define DAY_NS      INT64_C(86400000000000)
 
-/*
- * Computes the number of the log. Two files are the same log if three things are equal: the UUID in
- * their headers, the number that posix_trace_clear() changes, and the host. The host belongs to
- * them, because copies of a log may be shipped as logs of different hosts.
- */
+uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host)
+{
+	uint64_t hash = hash_bytes(HASH_BEGIN, info->uuid, sizeof(info->uuid));
+
+	return hash_bytes(hash_number(hash, info->log_id), host, strlen(host));
+}
+
 static void identify_log(struct shipment *shipment)
 {
 	const struct posix_trace_loginfo_np *info = &shipment->log->info;
 	const char *host = shipment->options->host ? shipment->options->host : info->host;
 	int64_t day = info->begin_ns / DAY_NS;
-	uint64_t hash = hash_bytes(HASH_BEGIN, info->uuid, sizeof(info->uuid));
 
 	snprintf(shipment->host, sizeof(shipment->host), "%s", host);
-	hash = hash_number(hash, info->log_id);
-	shipment->source = hash_bytes(hash, shipment->host, strlen(shipment->host));
+	shipment->source = shipment_source(info, shipment->host);
 	shipment->day = day < 0 ? 0 : day > UINT16_MAX ? UINT16_MAX : (uint16_t)day;
 }
 
@@ -201,22 +201,22 @@ static bool find_position(struct shipment *shipment)
 	return good && (!rows || void_summaries(shipment)) && position_save(&shipment->position);
 }
 
-static enum position_result begin_position(struct shipment *shipment)
+static enum state_result begin_position(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
-	enum position_result result;
+	enum state_result result;
 
 	if (shipment->options->is_dry) {
 		memset(position, 0, sizeof(*position));
-		position->fd = -1;
-		return POSITION_OK;
+		position->state.fd = -1;
+		return STATE_OK;
 	}
 	result = position_open(position, shipment->options->folder,
 			       &shipment->link->server.address, shipment->source);
-	if (result != POSITION_OK)
+	if (result != STATE_OK)
 		return result;
 	return (position->is_new ? find_position(shipment) : settle_position(shipment)) ?
-		       POSITION_OK : POSITION_FAILED;
+		       STATE_OK : STATE_FAILED;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -311,11 +311,11 @@ static bool is_ready(const struct logfile *log)
 
 static int ship_events(struct shipment *shipment, bool is_last)
 {
-	enum position_result result = begin_position(shipment);
+	enum state_result result = begin_position(shipment);
 	bool complete = shipment->log->info.complete;
-	bool good = result == POSITION_OK;
+	bool good = result == STATE_OK;
 
-	if (result == POSITION_BUSY) {
+	if (result == STATE_BUSY) {
 		shipment->state = SHIPMENT_BUSY;
 		if (is_last)
 			say("%s: another process ships this log", shipment->log->path);
@@ -349,7 +349,7 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 	*state = SHIPMENT_FAULTY;
 	if (status)
 		return status;
-	shipment.position.fd = -1;
+	shipment.position.state.fd = -1;
 	block_init(&shipment.block);
 	if (is_ready(shipment.log)) {
 		identify_log(&shipment);

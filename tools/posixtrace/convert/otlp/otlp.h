@@ -160,6 +160,14 @@ struct otlp {
 	int (*emit)(void *arg, enum otlp_signal signal, const struct proto *request,
 		    uint64_t records);
 	void *arg;
+	/*
+	 * Members for the command ship. host replaces the name of the host in the log, if it is not
+	 * NULL. emit() gets no record of a signal before this number of records. With has_uids each
+	 * LogRecord gets an identifier.
+	 */
+	const char *host;
+	uint64_t skip[OTLP_SIGNALS];
+	bool has_uids;
 	struct otlp_type *type;
 	size_t types;
 	struct nameset scopes;

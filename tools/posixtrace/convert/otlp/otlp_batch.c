@@ -4,12 +4,16 @@
  * grouped by resource and scope, and keep their order in each group.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "base/whole.h"
 #include "convert/otlp/otlp.h"
+#include "log/logfile.h"
 
 /* A request has at most so many records. It gets no further record if it has so many bytes. */
 #define BATCH_RECORDS 1024
@@ -35,6 +39,8 @@ struct writing {
 	uint8_t *bytes;          /* bodies that are read */
 	size_t room, used;
 	uint64_t from;           /* the place of these bytes in the file */
+	uint64_t records;        /* the number of the current record */
+	uint64_t skipped[OTLP_SIGNALS];
 };
 
 /* ------------------------------------------------------------------ requests */
@@ -184,6 +190,21 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 	proto_end(p, link);
 }
 
+/*
+ * The attribute log.record.uid of the semantic conventions: a receiver may drop a second record
+ * with an equal one. The number of the record in the log makes it unique.
+ */
+static void put_uid(const struct writing *writing, struct proto *p)
+{
+	const struct posix_trace_loginfo_np *info = &writing->otlp->flow->logs[0]->info;
+	char uid[2 * sizeof(info->uuid) + 48];
+	char *end = put_hex_bytes(uid, info->uuid, sizeof(info->uuid));
+
+	snprintf(end, sizeof(uid) - (size_t)(end - uid), "-%" PRIx64 "-%" PRIu64, info->log_id,
+		 writing->records);
+	otlp_string(p, LOG_ATTRIBUTES, "log.record.uid", uid);
+}
+
 /* Adds the record of an entry to the batch of its signal. */
 static int add_record(void *arg, struct otlp_entry *entry)
 {
@@ -193,8 +214,15 @@ static int add_record(void *arg, struct otlp_entry *entry)
 	struct proto *p = &batch->records;
 	int err;
 
+	writing->records++;
+	if (writing->skipped[entry->signal] < writing->otlp->skip[entry->signal]) {
+		writing->skipped[entry->signal]++;
+		return 0;
+	}
 	*record = (struct batch_record){ entry->resource, entry->scope, batch->count, p->used, 0 };
 	put_context(p, entry);
+	if (entry->signal == OTLP_LOGS && writing->otlp->has_uids)
+		put_uid(writing, p);
 	err = append_body(writing, p, entry->first_at, entry->first_len, true);
 	if (!err)
 		err = append_body(writing, p, entry->body_at, entry->body_len, false);

@@ -102,7 +102,10 @@ static void put_log(const struct otlp *otlp, struct proto *p, const struct logfi
 	char uuid[2 * sizeof(log->info.uuid)];
 	const char *end = put_hex_bytes(uuid, log->info.uuid, sizeof(log->info.uuid));
 
-	put_plain(p, "host.name", log->info.host, sizeof(log->info.host));
+	if (otlp->host)
+		otlp_string(p, RESOURCE_ATTRIBUTES, "host.name", otlp->host);
+	else
+		put_plain(p, "host.name", log->info.host, sizeof(log->info.host));
 	otlp_text(p, RESOURCE_ATTRIBUTES, "posixtrace.log.uuid", uuid, (size_t)(end - uuid));
 	put_plain(p, "posixtrace.clock.name", log->info.clock, sizeof(log->info.clock));
 	otlp_number(p, RESOURCE_ATTRIBUTES, "posixtrace.clock.resolution_ns",

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* http.c - sends requests of HTTP by libcurl. */
+#include "fleet/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "fleet/curl.h"
+
+#define CONNECT_S 5L
+
+/*
+ * Receives the bytes of an answer. If there are more than limit bytes, the rest is dropped and
+ * is_over is set.
+ */
+struct receiver {
+	struct bytes *bytes;
+	size_t limit;
+	bool is_over;
+};
+
+static size_t receive_bytes(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct receiver *receiver = arg;
+	size_t len = size * count;
+
+	if (len > receiver->limit - receiver->bytes->used) {
+		receiver->is_over = true;
+		len = receiver->limit - receiver->bytes->used;
+		bytes_add(receiver->bytes, bytes, len);
+		return 0; /* this result ends the transfer */
+	}
+	bytes_add(receiver->bytes, bytes, len);
+	return receiver->bytes->failed ? 0 : size * count;
+}
+
+/*
+ * libcurl calls this function once a second, and when it sends or receives bytes. If the result is
+ * not 0, libcurl ends the request.
+ */
+static int is_stopped(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	const struct http_request *request = arg;
+
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	return request->stop && *request->stop;
+}
+
+void *http_open(void)
+{
+	void *handle = NULL;
+
+	if (!curl_load())
+		return NULL;
+	if (!curl_call.global_init(CURL_GLOBAL_DEFAULT))
+		handle = curl_call.easy_init();
+	if (!handle)
+		say("%s", strerror(ENOMEM));
+	return handle;
+}
+
+void http_close(void *handle)
+{
+	if (handle)
+		curl_call.easy_cleanup(handle);
+}
+
+/*
+ * Appends a header to the list. If memory is lacking, returns false and leaves the list as it is.
+ */
+static bool add_header(struct curl_slist **list, const char *text)
+{
+	struct curl_slist *more = curl_call.slist_append(*list, text);
+
+	if (more)
+		*list = more;
+	return more;
+}
+
+static void set_options(CURL *curl, const struct http_request *request, struct curl_slist *headers,
+			struct receiver *receiver)
+{
+	curl_call.easy_reset(curl);
+	curl_call.easy_setopt(curl, CURLOPT_URL, request->url);
+	curl_call.easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+	curl_call.easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	curl_call.easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	curl_call.easy_setopt(curl, CURLOPT_PROXY, "");
+	curl_call.easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_call.easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+	curl_call.easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	curl_call.easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_call.easy_setopt(curl, CURLOPT_TIMEOUT, (long)request->timeout_s);
+	curl_call.easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	if (request->user) {
+		curl_call.easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		curl_call.easy_setopt(curl, CURLOPT_USERNAME, request->user);
+		curl_call.easy_setopt(curl, CURLOPT_PASSWORD,
+				      request->password ? request->password : "");
+	}
+	curl_call.easy_setopt(curl, CURLOPT_POST, 1L);
+	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
+	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->len);
+	curl_call.easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_bytes);
+	curl_call.easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
+	curl_call.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	curl_call.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_stopped);
+	curl_call.easy_setopt(curl, CURLOPT_XFERINFODATA, request);
+}
+
+/*
+ * An answer that was cut is no answer, unless it is the text of an error that was too long: the
+ * status of an error is valid without the whole text.
+ */
+static enum http_result perform_request(CURL *curl, const struct receiver *receiver,
+					struct http_answer *answer)
+{
+	char buffer[CURL_ERROR_SIZE + 64] = "";
+	curl_off_t pause_s = 0;
+	CURLcode err;
+
+	curl_call.easy_setopt(curl, CURLOPT_ERRORBUFFER, buffer);
+	err = curl_call.easy_perform(curl);
+	curl_call.easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
+	/* A NUL is added behind the answer, because some answers are read as strings. */
+	bytes_add(answer->text, "", 1);
+	answer->text->used -= !answer->text->failed;
+	curl_call.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	if (!curl_call.easy_getinfo(curl, CURLINFO_RETRY_AFTER, &pause_s) && pause_s > 0)
+		answer->retry_after_s = (long)pause_s;
+	if (receiver->is_over && answer->status == 200)
+		snprintf(answer->what, sizeof(answer->what),
+			 "the answer is longer than %zu bytes", receiver->limit);
+	else if (answer->text->failed)
+		snprintf(answer->what, sizeof(answer->what), "%s", strerror(ENOMEM));
+	else if (err)
+		snprintf(answer->what, sizeof(answer->what), "%s",
+			 *buffer ? buffer : curl_call.easy_strerror(err));
+	if (!err || (answer->status != 200 && answer->status && receiver->is_over))
+		return HTTP_ANSWERED;
+	return err == CURLE_COULDNT_CONNECT || err == CURLE_COULDNT_RESOLVE_HOST ? HTTP_ABSENT
+										 : HTTP_UNCERTAIN;
+}
+
+enum http_result http_post(void *handle, const struct http_request *request,
+			   struct http_answer *answer)
+{
+	struct receiver receiver = { .bytes = answer->text, .limit = request->limit };
+	struct curl_slist *headers = NULL;
+	enum http_result result = HTTP_ABSENT;
+	/*
+	 * The empty header "Expect:" prevents that libcurl waits up to a second for the receiver's
+	 * permission to send the body.
+	 */
+	bool good = add_header(&headers, "Expect:");
+
+	for (size_t i = 0; good && i < request->headers; i++)
+		good = add_header(&headers, request->header[i]);
+	answer->text->used = 0;
+	answer->text->failed = false;
+	answer->status = answer->retry_after_s = 0;
+	*answer->what = '\0';
+	if (good) {
+		set_options(handle, request, headers, &receiver);
+		result = perform_request(handle, &receiver, answer);
+	} else {
+		snprintf(answer->what, sizeof(answer->what), "%s", strerror(ENOMEM));
+	}
+	curl_call.slist_free_all(headers);
+	return result;
+}

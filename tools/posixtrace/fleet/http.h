@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * http.h - sends one request of HTTP by libcurl and receives its answer.
+ *
+ * Each request has a new connection. If a connection were used for several requests, libcurl could
+ * repeat a request that got no answer, and the receiver could store data twice. Redirections are
+ * not followed, and proxies of the environment are not used.
+ *
+ * An answer may be hostile. Therefore its length is limited; the caller prints its text only by
+ * say(), which escapes it. One thread uses a handle at a time.
+ */
+#ifndef POSIXTRACE_FLEET_HTTP_H
+#define POSIXTRACE_FLEET_HTTP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/bytes.h"
+
+enum http_result {
+	HTTP_ANSWERED,  /* the receiver answered, with any status */
+	HTTP_ABSENT,    /* no connection was made, so the receiver has received nothing */
+	HTTP_UNCERTAIN  /* the receiver may have executed the request, or may still do so */
+};
+
+/* A request with the method POST. */
+struct http_request {
+	const char *url;
+	const char *const *header;    /* such as "Content-Type: text/plain" */
+	size_t headers;
+	const char *user, *password;  /* user NULL: none; password NULL: an empty one */
+	const void *body;
+	size_t len;
+	unsigned timeout_s;           /* 0: no limit */
+	size_t limit;                 /* the greatest length of an answer in bytes */
+	/* the request ends when *stop is not 0; NULL: nothing stops it */
+	volatile sig_atomic_t *stop;
+};
+
+#define HTTP_WHAT_BYTES 320
+
+struct http_answer {
+	struct bytes *text;           /* of the caller: gets the text, with a NUL behind it */
+	long status;                  /* 0: there was no answer */
+	long retry_after_s;           /* the time for which the receiver asks; 0: none */
+	char what[HTTP_WHAT_BYTES];   /* if the result is not HTTP_ANSWERED: the reason */
+};
+
+/* Returns a handle for requests, or NULL after it printed an error. */
+void *http_open(void);
+void http_close(void *handle);
+
+/*
+ * Sends the request. The caller sets answer->text, and the other members are results. If the text
+ * of an error is longer than the limit, the rest is dropped.
+ */
+enum http_result http_post(void *handle, const struct http_request *request,
+			   struct http_answer *answer);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * collector.h - sends requests of OTLP over HTTP (opentelemetry.io/docs/specs/otlp) to a collector:
+ * its address, its headers, and its answers. One thread uses a collector at a time.
+ */
+#ifndef POSIXTRACE_SHIP_COLLECTOR_H
+#define POSIXTRACE_SHIP_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "convert/otlp/otlp.h"
+#include "ship/retry.h"
+
+struct collector {
+	char *text;                    /* a copy of the URL; these members point into it */
+	const char *host, *port;       /* port NULL: the default of the scheme */
+	char *user, *password, *path;
+	bool is_secure;
+	char *url[OTLP_SIGNALS];       /* without user and password */
+	char **header;                 /* "Name: value" */
+	size_t headers;
+	unsigned timeout_s;
+	void *handle;                  /* of http.h; NULL: not opened */
+	struct bytes answer;
+	struct retry retry;
+	uint64_t rejected;             /* records that the collector has rejected in this run */
+	int64_t bytes;                 /* of all requests that it has accepted */
+};
+
+/* Returns true if the text begins with otlp://, otlps://, http:// or https://. */
+bool collector_is(const char *text);
+/*
+ * Parses SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/PATH]. Requests go to PATH/v1/traces and
+ * PATH/v1/logs. Returns false after it printed an error. The caller calls collector_free() also
+ * then.
+ */
+bool collector_parse(struct collector *collector, const char *option, const char *text);
+/* Adds a header, "Name: value". Returns false after it printed an error. */
+bool collector_header(struct collector *collector, const char *option, const char *text);
+/*
+ * Adds the headers of the environment variable OTEL_EXPORTER_OTLP_HEADERS, which has the form
+ * name=value,name=value with %XX for other bytes.
+ */
+bool collector_environment(struct collector *collector);
+/* Loads libcurl. Returns false after it printed an error. */
+bool collector_open(struct collector *collector);
+void collector_free(struct collector *collector);
+
+/* A number that identifies the collector. It does not depend on user, password and headers. */
+uint64_t collector_number(const struct collector *collector);
+
+/*
+ * Sends a request until the collector answers that it has accepted it. *rejected becomes the number
+ * of its records that the collector has rejected although it accepted the request. Returns false
+ * after it printed why the request is not repeated.
+ */
+bool collector_send(struct collector *collector, enum otlp_signal signal,
+		    const struct proto *request, uint64_t records, uint64_t *rejected);
+
+#endif

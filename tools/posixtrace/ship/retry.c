@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* retry.c - the messages and pauses between repetitions of a request. */
+#include "ship/retry.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/say.h"
+#include "base/until.h"
+
+#define PAUSE_FIRST_MS 100
+#define PAUSE_MOST_MS  10000
+#define SAY_AGAIN_NS   INT64_C(60000000000)
+
+volatile sig_atomic_t ship_stopped;
+
+/*
+ * Between the test of ship_stopped and ppoll() the signals are blocked. ppoll() unblocks them, so a
+ * signal in between is not missed.
+ */
+void ship_pause(int64_t ns)
+{
+	const struct timespec pause = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	sigset_t both, before;
+
+	sigemptyset(&both);
+	sigaddset(&both, SIGINT);
+	sigaddset(&both, SIGTERM);
+	sigprocmask(SIG_BLOCK, &both, &before);
+	if (!ship_stopped)
+		ppoll(NULL, 0, &pause, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void say_reason(struct retry *retry, const char *reason, int64_t now_ns)
+{
+	if (!strcmp(retry->said, reason) && now_ns - retry->said_ns < SAY_AGAIN_NS)
+		return;
+	say("%s", reason);
+	snprintf(retry->said, sizeof(retry->said), "%s", reason);
+	retry->said_ns = now_ns;
+}
+
+void retry_succeeded(struct retry *retry)
+{
+	if (retry->failing_ns)
+		say("the server answers again");
+	retry->failing_ns = 0;
+	retry->pause_ms = 0;
+	*retry->said = '\0';
+}
+
+bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns)
+{
+	int64_t now_ns = until_now_ns(), pause_ns, left_ns;
+
+	if (ship_stopped)
+		return false;
+	say_reason(retry, reason, now_ns);
+	if (is_refused)
+		return false;
+	if (!retry->failing_ns)
+		retry->failing_ns = now_ns;
+	left_ns = retry->give_up_ns - (now_ns - retry->failing_ns);
+	/* A receiver may ask for a pause that is longer than the time that is left. */
+	if (retry->give_up_ns && (left_ns <= 0 || least_ns > left_ns)) {
+		say("given up; the next run goes on from here");
+		return false;
+	}
+	retry->pause_ms = retry->pause_ms ? 2 * retry->pause_ms : PAUSE_FIRST_MS;
+	if (retry->pause_ms > PAUSE_MOST_MS)
+		retry->pause_ms = PAUSE_MOST_MS;
+	pause_ns = INT64_C(1000000) * retry->pause_ms;
+	if (pause_ns < least_ns)
+		pause_ns = least_ns;
+	ship_pause(pause_ns);
+	return !ship_stopped;
+}

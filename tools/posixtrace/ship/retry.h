@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * retry.h - repeats requests that fail: messages, pauses, and the end of the attempts. One thread
+ * uses a struct retry; all requests to one receiver share it.
+ */
+#ifndef POSIXTRACE_SHIP_RETRY_H
+#define POSIXTRACE_SHIP_RETRY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RETRY_REASON_BYTES 1024
+
+/* SIGINT and SIGTERM set it to 1. The command then ends after the current request. */
+extern volatile sig_atomic_t ship_stopped;
+/* Waits for this time, or until SIGINT or SIGTERM arrives. */
+void ship_pause(int64_t ns);
+
+struct retry {
+	/* a request is repeated at most for this time without success; 0: forever */
+	int64_t give_up_ns;
+	/* the time since which requests fail; 0: the last request succeeded */
+	int64_t failing_ns;
+	int64_t said_ns;               /* the time when the reason in said was printed last */
+	char said[RETRY_REASON_BYTES];
+	unsigned pause_ms;             /* length of the last pause before a repetition */
+};
+
+/* Must be called after a success. It prints that the receiver answers again. */
+void retry_succeeded(struct retry *retry);
+/*
+ * Must be called after a failure. Prints the reason when it is new, and then once a minute. Waits
+ * for at least least_ns. Returns false if the request must not be repeated: because it was refused,
+ * because of a signal, or because give_up_ns have passed.
+ */
+bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * state.h - small files that say how much of a log a receiver has. Each log and receiver has a
+ * file. Each save survives a crash of the machine.
+ */
+#ifndef POSIXTRACE_SHIP_STATE_H
+#define POSIXTRACE_SHIP_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STATE_BYTES 1024
+
+struct state {
+	char *path;
+	/* a file with a lock, so that only one process ships the log to this receiver; -1: none */
+	int fd;
+};
+
+/* STATE_FAILED means that an error was printed. */
+enum state_result { STATE_OK, STATE_BUSY, STATE_FAILED };
+
+/*
+ * Takes the lock of a log and a receiver, and makes the folder if it does not exist. receiver and
+ * source are the numbers by which the file is found. The lock has the number lock instead of
+ * receiver, because several names may mean the same receiver. STATE_BUSY: another process has the
+ * lock.
+ */
+enum state_result state_open(struct state *state, const char *folder, uint64_t receiver,
+			     uint64_t lock, uint64_t source);
+void state_close(struct state *state);
+
+/*
+ * Reads the text of the file and adds a NUL. If there is no file, sets *is_new. Returns false after
+ * it printed an error.
+ */
+bool state_read(const struct state *state, char text[STATE_BYTES], bool *is_new);
+/* Prints that the text of the file is not valid, so the file is left as it is. */
+void state_say_invalid(const struct state *state);
+/* Replaces the text of the file. Returns false after it printed an error. */
+bool state_save(const struct state *state, const char *text);
+
+#endif
