@@ -74,6 +74,25 @@ check "a run without positions sends no event" has out ': 0 events shipped'
 check "all events, each once, also then" is_whole "$total"
 check "and one summary" has result '^streams_rows 1 whole$'
 
+# Old logs are deleted by days. A server that answers with another text changes no statement.
+rm -rf "$tmp/state"
+FAKE_DAYS="2018-01-02 2018-01-03 1'or'1'='1 2018-01-04"
+export FAKE_DAYS
+serve
+ships 0 --keep 30 "$log"
+unset FAKE_DAYS
+check "old days are dropped" has result '^dropped 2018-01-02 2018-01-03$'
+check "their number is printed" has out '^fleet: the logs of 2 days were deleted$'
+check "the new log arrives" is_whole "$total"
+for days in 0 -1 36501 x; do
+	run 2 ship --to "$url" --keep "$days" "$log"
+done
+run 2 ship --to parquet:lake --keep 30 "$log"
+run 2 ship --to otlp://host --keep 30 "$log"
+rm -rf "$tmp/state"
+serve
+ships 0 "$log"
+
 # A replica gets the rows of the others before a log without a position is counted there. Several
 # hosts have replicated tables; a refusal sends no row.
 rm -rf "$tmp/state"

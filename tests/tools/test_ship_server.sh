@@ -61,6 +61,27 @@ select name from events order by time desc limit 3
 select count(*) from events where time < 0
 select typeof(name), typeof(level), typeof(data), typeof(flags), count(*) from events group by 1, 2, 3, 4
 END
+# Logs of old days are deleted, and others are kept.
+one=${url}_keep
+run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
+run 0 query --csv --at "$one" 'select count(*) from events'
+before=$(cat "$tmp/out")
+for table in events_rows spans_rows ledger_rows; do
+	curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "INSERT INTO fleet_keep.$table
+		(row_day, row_source, row_seq) VALUES ('2018-01-02', 1, 0), ('2018-01-03', 1, 1)"
+done
+run 0 query --csv --at "$one" 'select count(*) from events'
+check "there are older rows" test "$(cat "$tmp/out")" != "$before"
+run 0 ship --state "$tmp/state" --to "$one" --keep 30 "$tmp/plain.log"
+check "the days are counted" has out '^fleet_keep: the logs of 2 days were deleted$'
+run 0 query --csv --at "$one" 'select count(*) from events'
+check "the older rows are deleted, and the others are there" test "$(cat "$tmp/out")" = "$before"
+rows=$(curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "SELECT count() FROM fleet_keep.ledger_rows WHERE
+	row_day < '2019-01-01'")
+check "also those of the other tables" test "$rows" = 0
+run 0 ship --state "$tmp/state" --to "$one" --keep 30 "$tmp/plain.log"
+check "nothing is left to delete" lacks out 'deleted'
+
 fields='select u8, s16, x32, took, at, e, f64, path, hex(raw), fixed, pair, tail, op, fl from events'
 
 # Each log has a database of its own, so that the rows are those of one log.

@@ -26,6 +26,8 @@ extern const struct tool_command ship_command;
 #define BATCH      100000
 #define BATCH_MOST 1000000 /* the server may divide an INSERT of more rows into several parts */
 #define GIVE_UP_NS INT64_C(60000000000)
+#define EXPIRE_NS  INT64_C(3600000000000)
+#define KEEP_MOST  36500 /* days */
 
 static struct {
 	struct ship_options options;
@@ -35,6 +37,7 @@ static struct {
 	bool is_to_collector;
 	int64_t give_up_ns, timeout_ns;
 	bool is_replicated, follows, prints_schema;
+	uint64_t keep_days;      /* 0: old logs are not deleted */
 	unsigned seen;           /* a bit for each option that was given: BIT_OF() */
 } given = { .options = { .batch = BATCH, .has_symbols = true }, .give_up_ns = -1,
 	    .timeout_ns = GIVE_UP_NS };
@@ -196,10 +199,22 @@ static int follow_one(struct candidate *candidate, struct link *link)
 	return state == SHIPMENT_FAULTY && !candidate->is_named ? TOOL_OK : status;
 }
 
+/* Deletes old logs at the first call, and then once an hour. */
+static int expire_logs(struct link *link)
+{
+	static int64_t last_ns;
+	int64_t now_ns = until_now_ns();
+
+	if (!given.keep_days || !link || (last_ns && now_ns - last_ns < EXPIRE_NS))
+		return TOOL_OK;
+	last_ns = now_ns;
+	return keep_expire(link, given.keep_days) ? TOOL_OK : TOOL_FAILURE;
+}
+
 static int ship_all(struct candidates *list, struct link *link, bool is_last)
 {
 	enum shipment_state state;
-	int status = TOOL_OK;
+	int status = expire_logs(link);
 
 	for (size_t i = 0; i < list->count && !ship_stopped; i++) {
 		struct candidate *candidate = &list->candidate[i];
@@ -345,6 +360,7 @@ enum {
 	OPT_DRY_RUN,
 	OPT_SCHEMA,
 	OPT_HEADER,
+	OPT_KEEP,
 };
 
 /* The options that have an effect with each target. */
@@ -366,6 +382,8 @@ static const struct option_row option_rows[] = {
 	{ "replicated", OPT_REPLICATED, NULL,
 		"make replicated tables, by the macros {shard} and {replica} of the server" },
 	{ "batch", OPT_BATCH, "N", "events in one INSERT, at most; 100000 without it" },
+	{ "keep", OPT_KEEP, "DAYS",
+		"delete logs that were begun more than DAYS days ago from the database" },
 	{ "give-up", OPT_GIVE_UP, "TIME",
 		"end after this time without an answer; 1m, or never with --follow" },
 	{ "timeout", OPT_TIMEOUT, "TIME", "wait so long for an answer; 1m without it" },
@@ -426,6 +444,13 @@ static bool ship_option(int option)
 		return given.options.is_dry = true;
 	case OPT_SCHEMA:
 		return given.prints_schema = true;
+	case OPT_KEEP:
+		if (!tool_number("--keep", optarg, &given.keep_days))
+			return false;
+		if (given.keep_days && given.keep_days <= KEEP_MOST)
+			return true;
+		say("--keep: 1 to %d days", KEEP_MOST);
+		return false;
 	case OPT_HEADER:
 		return collector_header(&given.collector, "--header", optarg);
 	}
@@ -447,7 +472,8 @@ static bool is_possible(int operands)
 	else if (given.root && given.seen & ~FOR_FOLDER)
 		say("ship: --to parquet: has no other options than --follow and --host");
 	else if (given.is_to_collector && given.seen & ~FOR_COLLECTOR)
-		say("ship: a collector has no --replicated, --batch, --no-symbols and --schema");
+		say("ship: a collector has no --replicated, --batch, --keep, --no-symbols and "
+		    "--schema");
 	else if (!given.is_to_collector && given.seen & FOR_COLLECTOR_ONLY)
 		say("ship: --header is for a collector: --to otlp://HOST");
 	else if (given.options.is_dry && given.follows)

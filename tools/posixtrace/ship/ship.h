@@ -73,6 +73,12 @@ bool link_void(struct link *link, uint64_t attempt);
 bool link_settle(struct link *link, const char *table, uint64_t source, uint64_t attempt,
 		 uint64_t rows, bool *has_rows);
 
+/*
+ * keep.c: deletes the rows of all logs that were begun more than this number of days ago. Returns
+ * false if the server did not confirm that.
+ */
+bool keep_expire(struct link *link, uint64_t keep_days);
+
 /* Returns a new random number, not 0. */
 uint64_t link_attempt(void);
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * keep.c - deletes the rows of old logs from a database: the partitions of the days on which these
+ * logs were begun.
+ *
+ * The statements work with every version of the server. A TTL of the table would need a newer one,
+ * and would delete the rows of a log at different times. Several shippers may delete at the same
+ * time, because a partition that does not exist can be dropped as well.
+ */
+#include "ship/ship.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/out.h"
+#include "base/text.h"
+#include "base/when.h"
+
+#define DAY_NS      INT64_C(86400000000000)
+#define DAY_LEN     10 /* of YYYY-MM-DD */
+#define DAYS_MOST   65536
+#define ANSWER_MOST ((size_t)16 * DAYS_MOST)
+
+/* Returns whether the text is a day. A hostile server may send other texts. */
+static bool is_day(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len && len == DAY_LEN; i++)
+		if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
+			return false;
+	return len == DAY_LEN;
+}
+
+/* Appends the first day that is kept. */
+static void put_first_day(uint64_t keep_days, struct bytes *sql)
+{
+	time_t seconds = (time_t)((when_now() - (int64_t)keep_days * DAY_NS) / 1000000000);
+	struct tm day;
+	char text[32] = "1970-01-01";
+
+	if (seconds > 0 && gmtime_r(&seconds, &day))
+		strftime(text, sizeof(text), "%Y-%m-%d", &day);
+	bytes_str(sql, text);
+}
+
+/* Drops a partition of a table. */
+static bool drop_day(struct link *link, const char *table, const char *day)
+{
+	struct bytes sql = { .at = NULL };
+	bool good;
+
+	bytes_printf(&sql, "ALTER TABLE %s.%s DROP PARTITION '%s'", link->server.address.database,
+		     table, day);
+	good = link_ask_bytes(link, &sql, NULL, 65536);
+	bytes_free(&sql);
+	return good;
+}
+
+/* Deletes the old days of a table, and adds their number to *days. */
+static bool expire_table(struct link *link, const char *table, uint64_t keep_days, uint64_t *days)
+{
+	struct bytes sql = { .at = NULL }, answer = { .at = NULL };
+	char day[DAY_LEN + 1] = "";
+	const char *text;
+	size_t at = 0, len;
+	bool good;
+
+	bytes_printf(&sql, "SELECT toString(row_day) FROM %s.%s WHERE row_day < toDate('",
+		     link->server.address.database, table);
+	put_first_day(keep_days, &sql);
+	bytes_str(&sql, "') GROUP BY row_day ORDER BY row_day FORMAT RowBinary");
+	good = link_ask_bytes(link, &sql, NULL, ANSWER_MOST);
+	/* The next requests replace the server's answer. */
+	if (good)
+		bytes_add(&answer, link->server.answer.at, link->server.answer.used);
+	while (good && server_get_text(&answer, &at, &text, &len) && is_day(text, len)) {
+		memcpy(day, text, len);
+		good = drop_day(link, table, day);
+		*days += good;
+	}
+	bytes_free(&answer);
+	bytes_free(&sql);
+	return good;
+}
+
+bool keep_expire(struct link *link, uint64_t keep_days)
+{
+	uint64_t days = 0, ignored = 0;
+	bool good = expire_table(link, "events_rows", keep_days, &days);
+
+	for (int i = 0; good && i < QUERY_TABLES; i++) {
+		char table[64] = "";
+
+		strcat(strcat(table, query_table_name(i)), "_rows");
+		good = expire_table(link, table, keep_days, &ignored);
+	}
+	if (days)
+		out_printf(&out_stdout, "%s: the logs of %llu day%s were deleted\n",
+			   link->server.address.database, (unsigned long long)days,
+			   text_plural(days));
+	return good;
+}
