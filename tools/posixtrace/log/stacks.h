@@ -15,6 +15,7 @@
 #define STACKS_EVENT "cpu.stack"
 #define STACKS_FIELD "stack"
 #define STACKS_SAMPLE "cpu.sample"
+#define STACKS_UNKNOWN UINT32_MAX /* the number in an event that has no stack */
 
 /* The stacks of one log. A struct of all zeros has no stacks. */
 struct stacks {

@@ -12,10 +12,12 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/log/log.h"
 #include "log/losses.h"
+#include "log/stacks.h"
 
 #define DATA_MAX (1u << 20) /* the most data bytes, if the source does not know its largest event */
 
@@ -28,6 +30,15 @@ struct writing { /* the context of the sink */
 	size_t data_max;
 	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: whether the stream of this log runs */
 	bool too_many; /* the fault about types was reported */
+	/* of several logs: the stack with index i has the number i in the new log */
+	struct writing_stack {
+		unsigned source;
+		uint32_t number; /* in its log */
+	} *stack;
+	size_t stacks;
+	struct table of_stack;
+	unsigned char *data; /* of an event with another number */
+	size_t room;
 };
 
 int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -51,6 +62,9 @@ void log_sink_close(void *context)
 	posix_trace_compose_abandon_np(writing->composer);
 	free(writing->id);
 	free(writing->state);
+	free(writing->stack);
+	table_fini(&writing->of_stack);
+	free(writing->data);
 	free(writing);
 }
 
@@ -239,6 +253,78 @@ static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 	return false;
 }
 
+/* Compares source and number of a stack with the wanted ones, for table_find(). */
+static bool is_stack(const void *array, uint32_t index, const void *key)
+{
+	const struct writing_stack *stack = (const struct writing_stack *)array + index;
+	const struct writing_stack *wanted = key;
+
+	return stack->source == wanted->source && stack->number == wanted->number;
+}
+
+/* Returns the number in the new log of a stack of a log, TABLE_NONE without memory. */
+static uint32_t number_of_stack(struct writing *writing, unsigned source, uint32_t number)
+{
+	const struct writing_stack wanted = { source, number };
+	uint64_t hash = hash_number(hash_number(HASH_BEGIN, source), number);
+	uint32_t index = table_find(&writing->of_stack, hash, is_stack, writing->stack, &wanted);
+
+	if (index != TABLE_NONE)
+		return index;
+	if (writing->stacks >= STACKS_UNKNOWN || !vec_grow(&writing->stack, writing->stacks, 1) ||
+	    !table_add(&writing->of_stack, hash, (uint32_t)writing->stacks))
+		return TABLE_NONE;
+	writing->stack[writing->stacks] = wanted;
+	return (uint32_t)writing->stacks++;
+}
+
+/*
+ * Stores where the data of an event has the number of a stack, and the number. Returns false if it
+ * has none. The field may follow fields of variable length.
+ */
+static bool find_stack(const struct fmt_event *event, size_t *offset, uint32_t *number)
+{
+	const struct posix_trace_schema_np *schema = event->type->fields;
+	const int field = stacks_is_type(event->type->name, schema) ? 0 :
+			  stacks_field(event->type->name, schema);
+	struct posix_trace_values_np values;
+	struct posix_trace_value_np value;
+
+	if (field < 0 || schema->field[field].type != POSIX_TRACE_TYPE_U32_NP)
+		return false;
+	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
+	while (posix_trace_field_next_np(&values, &value))
+		if (value.field == &schema->field[field]) {
+			*number = (uint32_t)value.u64;
+			*offset = (size_t)(values.data - (const unsigned char *)event->data) -
+				  sizeof(*number);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * The numbers of stacks belong to one log. So in a log of several, each stack gets a new number.
+ * The mark of an event without a stack remains. Returns 0 or ENOMEM.
+ */
+static int renumber_stack(struct writing *writing, const struct fmt_event *event,
+			  struct posix_trace_event_np *to)
+{
+	uint32_t number;
+	size_t offset;
+
+	if (!find_stack(event, &offset, &number) || number == STACKS_UNKNOWN)
+		return 0;
+	number = number_of_stack(writing, event->source, number);
+	if (number == TABLE_NONE ||
+	    !vec_reserve(&writing->data, &writing->room, 0, event->data_len))
+		return ENOMEM;
+	memcpy(writing->data, event->data, event->data_len);
+	memcpy(writing->data + offset, &number, sizeof(number));
+	to->data = writing->data;
+	return 0;
+}
+
 int log_sink_event(void *context, const struct fmt_event *event)
 {
 	struct writing *writing = context;
@@ -257,8 +343,12 @@ int log_sink_event(void *context, const struct fmt_event *event)
 	to.time_ns = event->time_ns;
 	to.data = event->data;
 	to.data_len = event->data_len;
-	if (writing->flow->sources > 1 && leaves_out(writing, event, &to))
-		return 0;
+	if (writing->flow->sources > 1) {
+		if (leaves_out(writing, event, &to))
+			return 0;
+		if (renumber_stack(writing, event, &to))
+			return ENOMEM;
+	}
 	/*
 	 * Data that is too long is truncated, as a stream with this size would have done. Nothing
 	 * is reported if the composer accepts the event or truncates the data itself.
