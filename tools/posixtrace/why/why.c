@@ -32,6 +32,13 @@ extern const struct tool_command why_command;
 #define SPANS_MOST   (1u << 22) /* the number of spans that --aggregate keeps at most */
 
 /*
+ * A wait for an upstream is the reason of a slow request if a person notices it, and if it is so
+ * many times longer than the longest time in which the server was busy.
+ */
+#define UPSTREAM_NS    UINT64_C(10000000)
+#define UPSTREAM_TIMES 10
+
+/*
  * The values of the options. The texts belong to argv. from and to are valid if from_text is set.
  */
 struct options {
@@ -125,14 +132,37 @@ static void take_turn(void *arg, const struct turn *turn)
 		why.history.err = ENOMEM;
 }
 
+/* Makes a window of the wait for an answer. */
+static struct window window_of_answer(const struct answer *answer)
+{
+	return (struct window){
+		.kind = WINDOW_UPSTREAM, .name = ANSWERS_UPSTREAM, .thread = answer->thread,
+		.from_ns = answer->from_ns, .to_ns = answer->to_ns, .text = answer->text,
+	};
+}
+
+static void take_answer(void *arg, const struct answer *answer)
+{
+	const struct window window = window_of_answer(answer);
+
+	(void)arg;
+	if (!keep_window(&window))
+		why.history.err = ENOMEM;
+}
+
 /*
- * Takes the turns of all threads if --span asks for them. A pattern asks for the spans of the log
- * only. Returns 0 or ENOMEM.
+ * Takes the turns of all threads, or the waits for answers, if --span asks for them. A pattern asks
+ * for the spans of the log only. Returns 0 or ENOMEM.
  */
 static int take_turns(void)
 {
 	bool is_busy = options.span && !strcmp(options.span, TURNS_BUSY);
 
+	if (options.span && !strcmp(options.span, ANSWERS_UPSTREAM)) {
+		int err = answers_each(&why.history, take_answer, NULL);
+
+		return err ? err : why.history.err;
+	}
 	if (!is_busy && (!options.span || strcmp(options.span, TURNS_TURN) != 0))
 		return 0;
 	for (uint32_t i = 0; i < why.history.threads; i++)
@@ -227,18 +257,29 @@ static int add_window(const struct window *window)
 
 /*
  * Adds the window of the worst turn of a server, because the whole run of a server is mostly a wait
- * for requests. Returns false if the log has no server, or an option asks for something else.
+ * for requests. If it waited much longer for an upstream, adds this wait. Returns false if the log
+ * has no server, or an option asks for something else.
  */
 static bool take_server(int *status)
 {
-	struct turn turn;
+	struct turn turn = { .from_ns = 0 };
+	struct answer answer = { .from_ns = 0 };
 	const char *name = options.thread || options.from_text ? NULL :
 			   turns_worst(&why.history, &turn);
 	struct window window;
 
 	if (!name)
 		return false;
-	window = window_of(&turn, !strcmp(name, TURNS_BUSY));
+	if (answers_worst(&why.history, &answer)) {
+		say("%s", strerror(ENOMEM));
+		*status = TOOL_FAILURE;
+		return true;
+	}
+	if (answers_ns(&answer) >= UPSTREAM_NS &&
+	    answers_ns(&answer) / UPSTREAM_TIMES >= (uint64_t)turn.to_ns - (uint64_t)turn.from_ns)
+		window = window_of_answer(&answer);
+	else
+		window = window_of(&turn, !strcmp(name, TURNS_BUSY));
 	*status = add_window(&window);
 	return true;
 }

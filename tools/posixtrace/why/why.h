@@ -7,15 +7,19 @@
 #include "base/out.h"
 #include "base/when.h"
 #include "spans/lost.h"
+#include "why/answers.h"
 #include "why/divide.h"
 #include "why/turns.h"
 
 struct window { /* a time of a thread that is to be explained */
-	enum window_kind { WINDOW_THREAD, WINDOW_SPAN, WINDOW_TURN, WINDOW_BUSY } kind;
+	enum window_kind {
+		WINDOW_THREAD, WINDOW_SPAN, WINDOW_TURN, WINDOW_BUSY, WINDOW_UPSTREAM
+	} kind;
 	/* the name of the span, not owned; NULL: the window is a time of the thread */
 	const char *name;
 	uint64_t ready, parts; /* of WINDOW_TURN and WINDOW_BUSY: see struct turn */
 	uint32_t thread;
+	uint32_t text;         /* of WINDOW_UPSTREAM: see struct answer */
 	int64_t from_ns, to_ns;
 };
 

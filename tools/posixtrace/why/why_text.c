@@ -101,6 +101,18 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
+/* Writes for whose answer the server waited. An address of a log may have any characters. */
+static void put_upstream(const struct page *page, const struct window *window)
+{
+	const char *text = window->text ? page->why->history.text[window->text - 1] : "";
+
+	out_str(page->out, " for the answer of ");
+	if (*text)
+		text_name(page->out, text, strlen(text));
+	else
+		out_str(page->out, "another server");
+}
+
 /* Writes the line "The span ... took", or that requests waited for the thread. */
 static void put_question(const struct page *page, const struct window *window)
 {
@@ -111,14 +123,20 @@ static void put_question(const struct page *page, const struct window *window)
 		/* Without this evidence no request arrived meanwhile, or the log ends. */
 		out_str(page->out, window->ready || window->parts > 1 ? "Requests waited: " :
 			"Requests would have waited: ");
+	} else if (window->kind == WINDOW_UPSTREAM) {
+		out_str(page->out, "Requests waited: ");
 	} else if (window->name) {
 		out_str(page->out, "The span ");
 		text_name(page->out, window->name, strlen(window->name));
 		out_str(page->out, " of ");
 	}
 	put_thread(page, window->thread, 0);
-	out_printf(page->out, " %s %s, from %s", is_turn ? "was busy for" : "took",
-		   brief_ns(text, (double)(window->to_ns - window->from_ns)),
+	out_printf(page->out, " %s %s", is_turn ? "was busy for" :
+		   window->kind == WINDOW_UPSTREAM ? "waited" : "took",
+		   brief_ns(text, (double)(window->to_ns - window->from_ns)));
+	if (window->kind == WINDOW_UPSTREAM)
+		put_upstream(page, window);
+	out_printf(page->out, ", from %s",
 		   when_string(when, window->from_ns, page->why->form));
 	if (window->ready)
 		out_printf(page->out, "; then input was ready on %llu descriptor%s",
