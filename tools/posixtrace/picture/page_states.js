@@ -48,8 +48,9 @@ const stateBefore = new Float64Array(KINDS), stateAfter = new Float64Array(KINDS
 function drawStates(row, y, perPixel) {
 	const n = row.stayBegin.length, wide = timeWidth(), tall = STATE - 1;
 
-	for (let x = 0; n && x < wide;) {
-		const left = state.from + x * perPixel, right = left + perPixel, i = stayAt(row, left);
+	/* known is the pixel at whose left edge stateBefore has the sums, and next the state there. */
+	for (let x = 0, known = -1, next = 0; n && x < wide;) {
+		const left = state.from + x * perPixel, right = left + perPixel, i = known === x ? next : stayAt(row, left);
 		const end = i < 0 ? -1 : row.stayBegin[i] + row.stayTook[i];
 		if (end >= right) {
 			/* One state fills the pixel. Draws it up to the pixel in which it ends. */
@@ -63,14 +64,16 @@ function drawStates(row, y, perPixel) {
 			x = Math.max(x + 1, Math.floor(placeOf(row.stayBegin[i + 1])));
 			continue;
 		}
-		staySum(row, i, left, stateBefore);
-		staySum(row, stayAt(row, right), right, stateAfter);
+		if (known !== x) staySum(row, i, left, stateBefore);
+		next = stayAt(row, right);
+		staySum(row, next, right, stateAfter);
 		for (let kind = 0, at = y + tall; kind < KINDS; kind++) {
 			const part = (stateAfter[kind] - stateBefore[kind]) / perPixel * tall;
 			if (part > 0) paint.box(x, x + 1, at - part, part, colours.stateWord[kind], 1);
 			at -= part;
 		}
-		x++;
+		stateBefore.set(stateAfter);
+		known = ++x;
 	}
 }
 
