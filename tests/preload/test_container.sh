@@ -3,7 +3,7 @@
 # Containers made by unshare(1), each with its own root folder, mounts and user, and the first one
 # with its own process ids: a program is traced inside, from outside, and from another container.
 # The traced programs have no capabilities. If podman(1) can run a root folder here, it does so, too.
-# PODMAN_OPTIONS has options that "podman run" needs here, such as --cgroups=disabled.
+# PODMAN_OPTIONS has options that "podman run" needs here; without it the test tries some sets.
 . "${0%/*}/lib.sh"
 
 for program in unshare nsenter setpriv chroot; do
@@ -54,7 +54,6 @@ until_there() {
 		sleep 0.05
 	done
 }
-: "${PODMAN_OPTIONS=}"
 
 # --- Inside
 
@@ -126,8 +125,21 @@ run_podman() {
 	podman run $PODMAN_OPTIONS --rm --network none --cap-drop all -v "$tmp/volume:/volume" \
 		-e LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$@"
 }
-if command -v podman >/dev/null && test "$(id -u)" -eq 0 &&
-	run_podman --rootfs "$tmp/two" sh -c : >/dev/null 2>"$tmp/err"; then
+
+# find_options: the first set of options with which podman runs a root folder, in PODMAN_OPTIONS.
+# podman raises the limits, which root may not do everywhere; crun refuses control groups of both
+# versions at once.
+find_options() {
+	set -- "${PODMAN_OPTIONS-}"
+	limits='--ulimit=nofile=1024:1024 --ulimit=nproc=1024:1024'
+	test -n "$1" || set -- "" "$limits" "--runtime=runc $limits" "--cgroups=disabled $limits"
+	for PODMAN_OPTIONS; do
+		run_podman --rootfs "$tmp/two" sh -c : >/dev/null 2>"$tmp/err" && return
+	done
+	return 1
+}
+if command -v podman >/dev/null && test "$(id -u)" -eq 0 && find_options; then
+	echo "podman runs: podman run $PODMAN_OPTIONS"
 	cp -L "$shim" "$tmp/one$shim"
 	run_podman --rootfs "$tmp/two" "$posixtrace" record -o /volume/podman.ptl -- \
 		cat /proc/self/status >"$tmp/out" 2>&1
