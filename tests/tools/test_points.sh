@@ -269,6 +269,14 @@ if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
 		check "a name with a dot is one, $language" has out 'Name: net.accept$'
 		check "fields are its arguments, $language" test \
 			"$(grep -A2 'Name: probe_four$' "$tmp/out" | grep Arguments | wc -w)" -eq 6
+		# It needs root, or not even that, according to its version.
+		if command -v bpftrace >/dev/null &&
+			bpftrace -l "usdt:$tmp/probes:*" 2>/dev/null | sort >"$tmp/out" && test -s "$tmp/out"; then
+			check "bpftrace lists the three, $language" test "$(sed 's/.*:posixtrace://' "$tmp/out" |
+				tr '\n' ' ')" = 'net.accept probe_four whole '
+		else
+			echo "no bpftrace that lists probes here"
+		fi
 	done
 else
 	echo "no <sys/sdt.h>: probes are not tested"
