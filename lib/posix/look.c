@@ -273,7 +273,8 @@ static bool open_arena(struct looking *looking)
 		ptx_openers_path(&looking->opener[i], path, sizeof(path));
 		if (ptx_look_at(looking->look, path))
 			return true;
-		if (looking->look->is_foreign)
+		/* Other processes may hold the arena, too, such as a controller. */
+		if (looking->look->is_foreign && looking->opener[i].pid == looking->pid)
 			looking->found_foreign = true;
 	}
 	return false;
@@ -346,10 +347,9 @@ static int look_at_all(struct looking *looking)
 	ptx_openers_free(&openers);
 	/*
 	 * A process that asks for its own streams wants those of this library. A list of all
-	 * processes leaves out those that it cannot look at.
+	 * processes, whose pid is 0, leaves out those that it cannot look at.
 	 */
-	return !err && looking->found_foreign && looking->pid && !looking->alone ? EPROTONOSUPPORT :
-										   err;
+	return !err && looking->found_foreign && !looking->alone ? EPROTONOSUPPORT : err;
 }
 
 /* Returns 0 if the caller may examine the process, else the error. */

@@ -28,11 +28,15 @@ run 1 status "$target"
 refuses status
 run 1 top -p "$target" --once
 refuses top
+start sleep 60
 "$posixtrace" list >"$tmp/out" 2>"$tmp/err"
 check "list says that it does not show its streams" has err \
 	"process $target: its streams are not listed: it uses another version"
+check "and names no other process" lacks err "process $pid:"
 "$posixtrace" doctor "$target" >"$tmp/out" 2>&1
 check "doctor knows the reason" has out 'streams .*another version of libposixtrace'
+run 0 status "$pid"
+check "a process without the library has no stream" has out '^streams  *0$'
 tell e
 end_puppet
 finish
