@@ -20,7 +20,6 @@
 #include "convert/plain.h"
 #include "convert/text/sqlite_rows.h"
 #include "convert/text/sqlite_schema.h"
-#include "convert/text/sqlite_worker.h"
 #include "convert/threads.h"
 
 extern const struct format format_sqlite;
@@ -54,8 +53,7 @@ struct base {
 	/* memory for the JSON of one event; never written to a file */
 	struct out scratch;
 	struct pairings pairings;
-	struct rows_feed *new_events, *new_spans; /* rows that are not inserted yet */
-	struct worker worker;          /* inserts them */
+	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
 	struct label *name_of_type;    /* by index of the type, plain; it has labels elements */
 	size_t labels;
 	struct label *name_of_log;     /* by source; it has as many elements as pairings.log */
@@ -78,18 +76,8 @@ static int print_error(struct base *base)
 	return -1;
 }
 
-/* Waits until this thread may use the database. Prints an error of the worker and returns it. */
-static int settle_rows(struct base *base)
-{
-	return worker_wait(&base->worker) == SQLITE_DONE ? 0 : print_error(base);
-}
-
 static int execute_sql(struct base *base, const char *sql)
 {
-	int err = settle_rows(base);
-
-	if (err)
-		return err;
 	return sqlite3_exec(base->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : print_error(base);
 }
 
@@ -101,12 +89,11 @@ static void sqlite_close(void *context)
 {
 	struct base *base = context;
 
-	worker_fini(&base->worker);
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(base->statement[i]);
 	sqlite3_close(base->db);
-	feed_free(base->new_events);
-	feed_free(base->new_spans);
+	rows_free(base->new_events);
+	rows_free(base->new_spans);
 	for (size_t i = 0; i < base->labels; i++)
 		free(base->name_of_type[i].text);
 	free(base->name_of_type);
@@ -151,8 +138,8 @@ static int keep_logs(struct base *base)
 /* Makes the virtual tables whose rows are inserted into the tables of events and spans. */
 static int open_rows(struct base *base)
 {
-	base->new_events = feed_new(base->db, "new_event", FIRST_VALUE - 1);
-	base->new_spans = feed_new(base->db, "new_span", SPAN_COLUMNS);
+	base->new_events = rows_new(base->db, "new_event", FIRST_VALUE - 1);
+	base->new_spans = rows_new(base->db, "new_span", SPAN_COLUMNS);
 	return base->new_events && base->new_spans ? 0 : ENOMEM;
 }
 
@@ -167,11 +154,10 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	base->shown = output->shown;
 	base->scratch.fd = -1;
 	threads_init(&base->known, true, 0);
-	worker_init(&base->worker);
 	/*
-	 * One thread at a time uses the database (sqlite_worker.h), and no limit of memory is set.
-	 * Without mutexes and counts of memory a row costs an eighth less. If one of these calls
-	 * fails, SQLite only keeps the mutexes or the counts.
+	 * One thread runs a conversion, and no limit of memory is set. Without mutexes and counts
+	 * of memory a row costs an eighth less. If one of these calls fails, SQLite only keeps the
+	 * mutexes or the counts.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -207,42 +193,32 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 static int insert_row(struct base *base, enum statement which)
 {
 	sqlite3_stmt *statement = base->statement[which];
-	int err = settle_rows(base);
+	int answer = sqlite3_step(statement);
+	int err = answer == SQLITE_DONE ? 0 : print_error(base);
 
-	if (!err && sqlite3_step(statement) != SQLITE_DONE)
-		err = print_error(base);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
 	return err;
 }
 
 /*
- * Passes all rows that wait to the worker. Returns an error of the rows that were passed before.
- * The caller calls settle_rows() behind the last rows.
+ * Inserts all rows that wait. A second thread that inserted one set of rows while the next one is
+ * made gained nothing: reading the other processor's rows costs as much time as making them.
  */
-static int insert_rows(struct base *base, struct rows_feed *feed, enum statement which)
+static int insert_rows(struct base *base, struct rows *rows, enum statement which)
 {
-	int err = feed->filling->failed ? ENOMEM : 0;
+	int err = rows->failed ? ENOMEM : 0;
 
-	if (err || !feed->filling->count)
-		return err;
-	err = settle_rows(base);
-	if (err)
-		return err;
-	feed_swap(feed);
-	if (which == INSERT_EVENT && !feed->inserting->is_rare)
+	if (which == INSERT_EVENT && !rows->is_rare)
 		which = INSERT_PLAIN;
-	worker_pass(&base->worker, base->statement[which], feed->inserting);
-	return 0;
+	if (!err && rows->count)
+		err = insert_row(base, which);
+	rows_clear(rows);
+	return err;
 }
 
-/*
- * A parameter is bound only while the worker is idle, since this uses the memory of the database.
- * insert_row() returns the error of the worker.
- */
 static void bind_number(struct base *base, enum statement which, int column, int64_t number)
 {
-	worker_wait(&base->worker);
 	sqlite3_bind_int64(base->statement[which], column, number);
 }
 
@@ -259,7 +235,6 @@ static bool bind_text(struct base *base, enum statement which, int column, const
 	bool exact;
 
 	n = plain_text(plain, text, kept, &exact);
-	worker_wait(&base->worker);
 	sqlite3_bind_text(base->statement[which], column, plain, (int)n, SQLITE_TRANSIENT);
 	return exact && kept == len;
 }
@@ -351,14 +326,12 @@ static int make_columns(struct base *base, unsigned values)
 	 * made anew below.
 	 */
 	err = insert_rows(base, base->new_events, INSERT_EVENT);
-	if (!err)
-		err = settle_rows(base);
 	for (unsigned i = base->values; !err && i < values; i++) {
 		snprintf(sql, sizeof(sql), "ALTER TABLE event ADD COLUMN f%u", i);
 		err = execute_sql(base, sql);
 	}
 	base->values = values;
-	feed_set_columns(base->new_events, FIRST_VALUE - 1 + values);
+	base->new_events->columns = FIRST_VALUE - 1 + values;
 	if (!err)
 		err = prepare_events(base, INSERT_EVENT);
 	if (!err)
@@ -456,7 +429,7 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 static void put_fields(struct base *base, const struct fmt_event *event)
 {
 	const struct fieldplan *plan = base->plan[event->type->index];
-	struct rows *rows = base->new_events->filling;
+	struct rows *rows = base->new_events;
 	struct out *out = &base->scratch;
 	struct json json = json_begin(out);
 	char *to;
@@ -490,7 +463,7 @@ static void put_values(struct base *base, const struct fmt_event *event)
 
 	for (unsigned i = 0; i < event->type->fields->fields; i++) {
 		sqlvalue_of(event->type->fields, i, event->data, event->data_len, &value);
-		rows_value(base->new_events->filling, FIRST_VALUE + i, &value);
+		rows_value(base->new_events, FIRST_VALUE + i, &value);
 	}
 }
 
@@ -539,7 +512,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	struct base *base = arg;
 	const char *kind = pairing_kind_name(span->series->kind);
 	const struct fmt_event *at = base->pairings.at;
-	struct rows *rows = base->new_spans->filling;
+	struct rows *rows = base->new_spans;
 
 	(void)end;
 	if (base->err)
@@ -563,7 +536,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 static int sqlite_event(void *context, const struct fmt_event *event)
 {
 	struct base *base = context;
-	struct rows *rows = base->new_events->filling;
+	struct rows *rows = base->new_events;
 	int64_t row;
 	int err = thread_row(base, event, &row);
 

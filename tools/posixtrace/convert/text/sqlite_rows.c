@@ -8,7 +8,7 @@
 
 struct rows_table {
 	sqlite3_vtab base;     /* first, as SQLite requires */
-	const struct rows_feed *feed;
+	struct rows *rows;
 };
 
 /* The position of a statement that reads the rows. */
@@ -24,7 +24,7 @@ struct rows_cursor {
  * SQLite calls this when the first statement names the table. When the database is closed, SQLite
  * frees the table by disconnect_rows().
  */
-static int connect_rows(sqlite3 *db, void *feed, int argc, const char *const *argv,
+static int connect_rows(sqlite3 *db, void *rows, int argc, const char *const *argv,
 			sqlite3_vtab **made, char **error)
 {
 	struct rows_table *table;
@@ -45,7 +45,7 @@ static int connect_rows(sqlite3 *db, void *feed, int argc, const char *const *ar
 	table = sqlite3_malloc(sizeof(*table));
 	if (!table)
 		return SQLITE_NOMEM;
-	*table = (struct rows_table){ .feed = feed };
+	*table = (struct rows_table){ .rows = rows };
 	*made = &table->base;
 	return SQLITE_OK;
 }
@@ -73,7 +73,7 @@ static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **made)
 
 	if (!cursor)
 		return SQLITE_NOMEM;
-	*cursor = (struct rows_cursor){ .rows = ((struct rows_table *)table)->feed->inserting };
+	*cursor = (struct rows_cursor){ .rows = ((struct rows_table *)table)->rows };
 	*made = &cursor->base;
 	return SQLITE_OK;
 }
@@ -152,6 +152,20 @@ static const sqlite3_module module = {
 
 /* ------------------------------------------------------------------ the rows */
 
+struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns)
+{
+	/* Zeros are an empty first row. */
+	struct rows *rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return NULL;
+	rows->columns = columns;
+	if (sqlite3_create_module(db, table, &module, rows) == SQLITE_OK)
+		return rows;
+	free(rows);
+	return NULL;
+}
+
 /* Frees the values for which bytes had no room. */
 static void free_large(struct rows *rows)
 {
@@ -163,53 +177,12 @@ static void free_large(struct rows *rows)
 	}
 }
 
-static void free_rows(struct rows *rows)
+void rows_free(struct rows *rows)
 {
-	if (rows)
-		free_large(rows);
-	free(rows);
-}
-
-/* May also be called for a feed that feed_new() could not complete. */
-void feed_free(struct rows_feed *feed)
-{
-	if (!feed)
+	if (!rows)
 		return;
-	free_rows(feed->filling);
-	free_rows(feed->inserting);
-	free(feed);
-}
-
-struct rows_feed *feed_new(sqlite3 *db, const char *table, unsigned columns)
-{
-	struct rows_feed *feed = calloc(1, sizeof(*feed));
-
-	if (!feed)
-		return NULL;
-	/* Zeros are an empty first row. */
-	feed->filling = calloc(1, sizeof(*feed->filling));
-	feed->inserting = calloc(1, sizeof(*feed->inserting));
-	if (feed->filling && feed->inserting &&
-	    sqlite3_create_module(db, table, &module, feed) == SQLITE_OK) {
-		feed_set_columns(feed, columns);
-		return feed;
-	}
-	feed_free(feed);
-	return NULL;
-}
-
-void feed_set_columns(struct rows_feed *feed, unsigned columns)
-{
-	feed->filling->columns = columns;
-	feed->inserting->columns = columns;
-}
-
-void feed_swap(struct rows_feed *feed)
-{
-	struct rows *full = feed->filling;
-
-	feed->filling = feed->inserting;
-	feed->inserting = full;
+	free_large(rows);
+	free(rows);
 }
 
 char *rows_room(struct rows *rows, size_t len)

@@ -50,22 +50,10 @@ struct rows {
 	char bytes[ROWS_BYTES];
 };
 
-/*
- * Two sets of rows: the caller fills one while the statement that was executed last inserts the
- * other. The virtual table always has the rows of inserting.
- */
-struct rows_feed {
-	struct rows *filling, *inserting;
-};
-
-/* Makes two empty sets of rows and their virtual table. Returns NULL without memory. */
-struct rows_feed *feed_new(sqlite3 *db, const char *table, unsigned columns);
-/* Changes the number of columns. The rows of inserting are empty. */
-void feed_set_columns(struct rows_feed *feed, unsigned columns);
-/* The rows of filling become those of the table. The rows of inserting are empty before. */
-void feed_swap(struct rows_feed *feed);
+/* Makes the empty rows and their virtual table. Returns NULL without memory. */
+struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns);
 /* Frees the rows, after the database was closed. */
-void feed_free(struct rows_feed *feed);
+void rows_free(struct rows *rows);
 
 static inline struct rows_cell *rows_at(struct rows *rows, unsigned column)
 {

@@ -9,9 +9,11 @@
 
 /*
  * The database is a new file that is deleted after a failure. A journal and fsync() would protect
- * nothing, so both are off. The application_id is "PTRC".
+ * nothing, so both are off. Pages of 4096 bytes would be written and divided more often, and pages
+ * of 65536 bytes would make each of the small tables as large. The application_id is "PTRC".
  */
 const char sqlite_schema[] =
+	"PRAGMA page_size = 16384;"
 	"PRAGMA journal_mode = OFF;"
 	"PRAGMA synchronous = OFF;"
 	"PRAGMA locking_mode = EXCLUSIVE;"
