@@ -455,6 +455,9 @@ ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, con
 		       thread->word_one))
 		/* all lengths are constant here */
 		record_lane(thread, frame, event_id, since, data, usual, address);
+	else if (!since && len == usual && data)
+		/* the same for several streams, without a call between */
+		record_words(thread, frame, event_id, data, address);
 	else if (since)
 		record_other_since(thread, frame, event_id, since, data, len, address);
 	else
