@@ -19,7 +19,7 @@
 struct emit {
 	trace_event_id_t type;
 	size_t len;
-	unsigned char data[32];
+	unsigned char data[1024];
 };
 
 static void emit_loop(void *arg, long calls)
@@ -64,22 +64,53 @@ static struct emit emit_of(const char *name, size_t len)
 	return emit;
 }
 
-static double emit_running(size_t len)
+#define LEAST_WORDS (128 * 1024) /* a ring of 1 MiB */
+
+/*
+ * The stores of an event around one reading of the counter, without any check: header, data,
+ * window, time and head. No recorder of these facts costs less on this machine.
+ */
+static void least_loop(void *arg, long calls)
+{
+	static uint64_t ring[LEAST_WORDS + 512];
+	volatile uint64_t *place = &ring[LEAST_WORDS + 500]; /* window and head */
+	const struct emit *emit = arg;
+	size_t words = 3 + (emit->len + 7) / 8, at = 0;
+
+	for (long i = 0; i < calls; i++) {
+		ring[at] = emit->len;
+		ring[at + 1] = emit->type;
+		memcpy(&ring[at + 3], emit->data, emit->len);
+		place[0] = at;
+#if defined __x86_64__
+		ring[at + 2] = __builtin_ia32_rdtsc();
+#else
+		ring[at + 2] = (uint64_t)bench_now_ns();
+#endif
+		at += words;
+		place[1] = at;
+		if (at > LEAST_WORDS)
+			at = 0;
+	}
+}
+
+/* limit: of the ratio to one clock_gettime() */
+static double emit_running(size_t len, double limit)
 {
 	struct emit emit = emit_of("bench_emit", len);
 	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
-	struct bench_figure cost;
+	struct bench_figure cost, least = bench_measure(least_loop, &emit, CALLS);
 	bool law;
 
 	posix_trace_start(trid);
 	cost = bench_measure(emit_loop, &emit, CALLS);
 	law = bench_law(trid, emit.type, cost.calls);
 	posix_trace_shutdown(trid);
-	bench_begin(
-		"emit threads=1 payload_bytes=%zu ns=%.2f p50_ns=%.2f U_ns=%.2f p50_ratio_U=%.3f",
-		len, cost.min_ns, cost.median_ns, cost.unit_min_ns,
-		cost.median_ns / cost.unit_median_ns);
-	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, 0.60, law);
+	bench_begin("emit threads=1 payload_bytes=%zu least_ns=%.2f ns=%.2f p50_ns=%.2f "
+		    "U_ns=%.2f p50_ratio_U=%.3f",
+		    len, least.min_ns, cost.min_ns, cost.median_ns, cost.unit_min_ns,
+		    cost.median_ns / cost.unit_median_ns);
+	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, limit, law);
 	return cost.min_ns;
 }
 
@@ -130,11 +161,12 @@ static void emit_lines(const char *name, bench_loop *loop, double limit)
 	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, limit, law);
 }
 
+/* A call of an empty function of another library (labs_ns) is the least that it can cost. */
 static void emit_refused(bool filtered)
 {
 	struct emit emit = emit_of("bench_refused", 8);
 	trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES / 4, -1);
-	struct bench_figure cost;
+	struct bench_figure call = bench_measure(call_loop, NULL, CALLS), cost;
 	trace_event_set_t set;
 	bool law;
 
@@ -150,9 +182,9 @@ static void emit_refused(bool filtered)
 	cost = bench_measure(emit_loop, &emit, CALLS);
 	law = bench_law(trid, emit.type, 1);
 	posix_trace_shutdown(trid);
-	bench_begin("%s payload_bytes=8 p50_ns=%.2f", filtered ? "filtered" : "stopped",
-		    cost.median_ns);
-	bench_end_limit("ns", cost.min_ns, 3.5, law);
+	bench_begin("%s payload_bytes=8 labs_ns=%.2f p50_ns=%.2f",
+		    filtered ? "filtered" : "stopped", call.min_ns, cost.median_ns);
+	bench_end_limit("ns", cost.min_ns, 2.5, law);
 }
 
 static void emit_streams(int streams, double alone_ns)
@@ -174,7 +206,7 @@ static void emit_streams(int streams, double alone_ns)
 	bench_begin("streams streams=%d payload_bytes=8 ns=%.2f p50_ns=%.2f", streams,
 		    cost.min_ns, cost.median_ns);
 	bench_end_limit("further_stream_U",
-			(cost.min_ns - alone_ns) / (streams - 1) / cost.unit_min_ns, 0.35, law);
+			(cost.min_ns - alone_ns) / (streams - 1) / cost.unit_min_ns, 0.15, law);
 }
 
 static void emit_two_threads(void)
@@ -189,7 +221,7 @@ static void emit_two_threads(void)
 	law = bench_law(trid, emit.type, pair.calls);
 	posix_trace_shutdown(trid);
 	bench_begin("two_threads threads=2 payload_bytes=8");
-	bench_end_pair(&pair, 1.1, law);
+	bench_end_pair(&pair, 1.05, law);
 }
 
 static void *fresh_main(void *arg)
@@ -230,6 +262,15 @@ static void first_event(void)
 	bench_end_limit("p50_us", median / 1000, 3.0, law);
 }
 
+/* Every path of the copy, and the sizes between which the cost rises with the bytes. */
+static const struct {
+	size_t bytes;
+	double limit;
+} sizes[] = {
+	{ 0, 0.48 }, { 4, 0.48 }, { 16, 0.50 }, { 24, 0.50 }, { 32, 0.50 }, { 40, 0.52 },
+	{ 64, 0.54 }, { 128, 0.58 }, { 256, 0.66 }, { 512, 0.82 }, { 1024, 1.2 },
+};
+
 int main(void)
 {
 	double alone_ns;
@@ -237,8 +278,9 @@ int main(void)
 	emit_two_threads(); /* before pinning */
 	bench_pin(0);
 	emit_nowhere();
-	alone_ns = emit_running(8);
-	emit_running(32);
+	alone_ns = emit_running(8, 0.48);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		emit_running(sizes[i].bytes, sizes[i].limit);
 	emit_lines("line_np fields=4", line_loop, 0.65);
 	emit_lines("log_np values=2", log_loop, 2.0);
 	emit_refused(false);

@@ -77,6 +77,6 @@ int main(int argc, char **argv)
 	linked_p50 = bench_median(linked, LIVES);
 	bench_begin("start %s plain_us=%.0f linked_us=%.0f min_more_ms=%.3f", facts, plain_p50,
 		    linked_p50, (linked[0] - plain[0]) / 1000);
-	bench_end_limit("more_ms", (linked_p50 - plain_p50) / 1000, 0.2, law);
+	bench_end_limit("more_ms", (linked_p50 - plain_p50) / 1000, 0.1, law);
 	return bench_status();
 }
