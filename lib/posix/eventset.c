@@ -60,13 +60,8 @@ PTX_EXPORT int posix_trace_eventset_fill(trace_event_set_t *set, int what)
 		ptx_eventset_empty(set);
 		return 0;
 	case POSIX_TRACE_SYSTEM_EVENTS:
-		/*
-		 * SET-04: the set also has the ids that are reserved for system event types of
-		 * later versions.
-		 */
-		ptx_eventset_empty(set);
-		for (unsigned type = 1; type < PTX_TYPE_UNNAMED; type++)
-			ptx_eventset_add(set, type);
+		/* SET-04 */
+		ptx_eventset_system(set);
 		return 0;
 	case POSIX_TRACE_ALL_EVENTS:
 		ptx_eventset_fill(set);

@@ -19,26 +19,24 @@
 #include "record/eventset.h"
 #include "ring/skip.h"
 
-/* System events report losses and state; they are never skipped. */
-static uint64_t word_of(const trace_event_set_t *set, int word)
-{
-	const uint64_t types = set->__bits[word];
-
-	return word ? types : types & ~(UINT64_MAX >> (64 - POSIX_TRACE_UNNAMED_USEREVENT));
-}
-
-/* Stores the set. The rows of counts are made memory first, so that writers find them. */
+/*
+ * Stores the set without the system events, which report losses and state and are never skipped.
+ * The rows of counts are made memory first, so that writers find them.
+ */
 static int skip_types(struct ptx_stream *stream, const trace_event_set_t *set)
 {
 	struct ptx_region *region = stream->view->rings.region;
+	trace_event_set_t skipped = *set, system;
 	uint64_t any = 0;
 
+	ptx_eventset_system(&system);
+	ptx_eventset_subtract(&skipped, &system);
 	for (int i = 0; i < PTX_WORDS; i++)
-		any |= word_of(set, i);
+		any |= skipped.__bits[i];
 	if (any && !ptx_skip_prepare(stream->drain->rings))
 		return ENOMEM;
 	for (int i = 0; i < PTX_WORDS; i++)
-		atomic_store_explicit(&region->skip[i], word_of(set, i), memory_order_release);
+		atomic_store_explicit(&region->skip[i], skipped.__bits[i], memory_order_release);
 	ptx_silence_set(stream->drain->arena->control, region);
 	/* Trace points that begin after this call obey the new set. */
 	ptx_arena_changed(stream->drain->arena);

@@ -28,13 +28,11 @@ static bool is_silent(enum shim_type type)
 	return posix_trace_silent_np[shim_id[type]] && *posix_trace_active_np == 1;
 }
 
-/* Counts an untimed hold, unless the stream filters out the type: then it is no called event. */
+/* Counts an untimed hold, also as skipped if its type is recorded again meanwhile. */
 static void skip_hold(enum shim_type type)
 {
-	const trace_event_id_t id = shim_id[type];
-
-	if (*posix_trace_active_np != 1 || posix_trace_silent_np[id] != 1)
-		posix_trace_skip_np(id);
+	if (shim_records(type))
+		posix_trace_skip_np(shim_id[type]);
 }
 
 /*

@@ -64,6 +64,14 @@ static inline void ptx_eventset_fill(trace_event_set_t *set)
 	ptx_eventset_del(set, 0);
 }
 
+/* Makes the set of the system event types, and of the ids reserved for those of later versions. */
+static inline void ptx_eventset_system(trace_event_set_t *set)
+{
+	ptx_eventset_empty(set);
+	for (unsigned type = 1; type < PTX_TYPE_UNNAMED; type++)
+		ptx_eventset_add(set, type);
+}
+
 static inline void ptx_eventset_unite(trace_event_set_t *set, const trace_event_set_t *more)
 {
 	for (unsigned i = 0; i < PTX_EVENTSET_WORDS; i++)
