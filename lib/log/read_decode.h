@@ -59,9 +59,6 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes);
 const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload);
 
-/* Makes both checks for a payload that is not compressed. */
-const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload);
-
 /*
  * The parts of ptx_log_check_content() for SCHEMAS and OBJECTS (read_lists.c) and for MAPPINGS
  * (read_mappings.c).

@@ -192,13 +192,6 @@ const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *sto
 	return crc != block->payload_crc ? "the checksum of a block is wrong" : NULL;
 }
 
-const char *ptx_log_check_payload(const struct ptx_log_block *block, const void *payload)
-{
-	const char *why = ptx_log_check_sum(block, payload, block->payload_bytes);
-
-	return why ? why : ptx_log_check_content(block, payload);
-}
-
 const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload)
 {
 	switch (block->type) {

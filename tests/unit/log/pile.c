@@ -116,10 +116,18 @@ bool pile_pack(const struct pile *pile, struct packed *packed)
 	return bytes > 0;
 }
 
+const char *packed_check(const struct packed *packed)
+{
+	const struct ptx_log_block *block = &packed->block;
+	const char *why = ptx_log_check_sum(block, packed->payload, block->payload_bytes);
+
+	return why ? why : ptx_log_check_content(block, packed->payload);
+}
+
 const char *packed_read(const struct packed *packed, uint8_t **records)
 {
 	const struct ptx_log_block *block = &packed->block;
-	const char *why = ptx_log_check_payload(block, packed->payload);
+	const char *why = packed_check(packed);
 	size_t bytes;
 
 	*records = NULL;

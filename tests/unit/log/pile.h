@@ -42,6 +42,9 @@ bool pile_pack(const struct pile *pile, struct packed *packed);
 /* Computes payload_crc again. */
 void packed_seal(struct packed *packed);
 
+/* Checks a block as a reader does. Returns NULL, or the reason of a failure. */
+const char *packed_check(const struct packed *packed);
+
 /*
  * Does the same as a reader: checks, then unpacks if it is packed. Returns NULL and, malloc'ed,
  * records and table; or the reason of a failure, and NULL.

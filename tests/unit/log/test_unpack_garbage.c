@@ -31,7 +31,7 @@ static const char *sound_or_refused(struct packed *packed)
 					       plain.block.sources * sizeof(pile_threads[0]));
 	plain.payload = records;
 	packed_seal(&plain);
-	why = ptx_log_check_payload(&plain.block, plain.payload);
+	why = packed_check(&plain);
 	if (why)
 		ck_abort_msg("was unpacked, but %s", why);
 	ptx_log_check_strictly(&plain.block, plain.payload);
