@@ -354,7 +354,7 @@ static int check_explain(struct ptx_check *check, int fd)
 		return err;
 	/* The descriptor cannot be read at all, or is not a file. */
 	if (err) {
-		ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
+		ptx_check_fault(check, 0, 0, "%s", why);
 		return EINVAL;
 	}
 	/* The caller learns how long the file is, although it is no log. */
@@ -368,7 +368,10 @@ static int check_explain(struct ptx_check *check, int fd)
 					      "this is not a trace log";
 	/* why is a constant text and is not in the window, so the window can be closed first. */
 	ptx_log_window_close(&window);
-	ptx_check_fault(check, 0, PTX_LOG_HEADER_BYTES, "%s", why);
+	ptx_check_fault(check, 0,
+			check->result->bytes < PTX_LOG_HEADER_BYTES ? check->result->bytes :
+								      PTX_LOG_HEADER_BYTES,
+			"%s", why);
 	return EINVAL;
 }
 
