@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,22 +121,6 @@ static int blocks_signals(void)
 	return (mask & all) == all;
 }
 
-/* The child begins with zeros. */
-static int wipes(void)
-{
-	char *memory =
-		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	pid_t child;
-
-	if (memory == MAP_FAILED || madvise(memory, 4096, MADV_WIPEONFORK))
-		return 0;
-	*memory = 1;
-	child = fork();
-	if (child == 0)
-		_exit(*memory);
-	return ends_well(child);
-}
-
 static int set_to_one(void *word)
 {
 	*(volatile int *)word = 1;
@@ -154,38 +137,12 @@ static int shares_memory(void)
 	return child > 0 && waitpid(child, NULL, __WCLONE) == child && word == 1;
 }
 
-static int traces_a_child(void)
-{
-	pid_t child = fork();
-	int status;
-
-	if (child == 0) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
-			raise(SIGSTOP);
-		_exit(0);
-	}
-	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
-		return 0;
-	kill(child, SIGKILL);
-	return waitpid(child, &status, 0) == child;
-}
-
 static int has_other_ids(void)
 {
 	pid_t child = fork();
 
 	if (child == 0)
 		_exit(geteuid() == 0 && (setgid(65534) || setuid(65534)));
-	return ends_well(child);
-}
-
-/* The name spaces of Linux are made by unshare(2). */
-static int makes_name_spaces(void)
-{
-	pid_t child = fork();
-
-	if (child == 0)
-		_exit(unshare(CLONE_NEWUSER) != 0);
 	return ends_well(child);
 }
 
@@ -200,11 +157,8 @@ static const struct {
 	{ holds_a_process, "pidfd: pidfd_open() holds a process" },
 	{ tells_its_memory, "memory: /proc/self/statm has the memory of the program alone" },
 	{ blocks_signals, "mask: a program's signals are blocked when it says so" },
-	{ wipes, "wipe: MADV_WIPEONFORK clears memory in a child" },
 	{ shares_memory, "guardian: clone() makes a child that shares memory, as for a guardian" },
-	{ traces_a_child, "ptrace: a process traces its child" },
 	{ has_other_ids, "ids: root can have the ids of another user" },
-	{ makes_name_spaces, "spaces: a process makes a user name space" },
 };
 
 int main(int argc, char **argv)

@@ -29,27 +29,12 @@ static void filter_out(trace_id_t trid, trace_event_id_t id, int how)
 	OK(posix_trace_set_filter(trid, &set, how));
 }
 
-static struct posix_trace_ledger_np line_of(trace_id_t trid, trace_event_id_t id)
-{
-	struct posix_trace_ledger_np line;
-
-	OK(id ? posix_trace_get_ledger_type_np(trid, id, &line) :
-		posix_trace_get_ledger_np(trid, &line));
-	return line;
-}
-
 static uint64_t skipped(trace_id_t trid, trace_event_id_t id)
 {
-	return line_of(trid, id).lost[POSIX_TRACE_LOST_BUDGET_NP];
-}
+	const struct posix_trace_ledger_np line = id ? ledger_of_type(trid, id) :
+						       ledger_total(trid);
 
-static void check_even(const struct posix_trace_ledger_np *line)
-{
-	uint64_t sum = line->reported + line->unread + line->unattributed;
-
-	for (int cause = 0; cause < POSIX_TRACE_LOST_MAX_NP; cause++)
-		sum += line->lost[cause];
-	ck_assert_uint_eq(sum, line->called);
+	return line.lost[POSIX_TRACE_LOST_BUDGET_NP];
 }
 
 /* Records n events of each type. */
@@ -75,17 +60,14 @@ START_TEST(skipped_events_are_called_and_lost_and_no_others_are)
 	record(id, other, 1000);
 	skip_only(trid, 0);
 	record(id, other, 7);
-	line = line_of(trid, id);
-	check_even(&line);
+	ck_assert_ledger_closes(trid);
+	line = ledger_of_type(trid, id);
 	ck_assert_uint_eq(line.called, 1012);
 	ck_assert_uint_eq(line.unread, 12);
 	ck_assert_uint_eq(line.lost[POSIX_TRACE_LOST_BUDGET_NP], 1000);
 	ck_assert_uint_eq(skipped(trid, other), 0);
-	ck_assert_uint_eq(line_of(trid, other).unread, 1012);
-	line = line_of(trid, 0);
-	check_even(&line);
-	ck_assert_uint_eq(line.lost[POSIX_TRACE_LOST_BUDGET_NP], 1000);
-	ck_assert_uint_eq(line.unattributed, 0);
+	ck_assert_uint_eq(ledger_of_type(trid, other).unread, 1012);
+	ck_assert_uint_eq(skipped(trid, 0), 1000);
 	/* They are of no known thread. */
 	for (size_t i = 0; !none; i++) {
 		OK(posix_trace_get_ledger_thread_np(trid, i, &thread, &line, &none));
@@ -111,7 +93,7 @@ START_TEST(a_wrapper_learns_what_the_only_stream_does_with_a_type)
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(posix_trace_is_wanted_np(id), 0);
 	ck_assert_int_eq(posix_trace_is_wanted_np(other), 1);
-	ck_assert_uint_eq(line_of(trid, id).called, 0); /* filtered out, so never called */
+	ck_assert_uint_eq(ledger_of_type(trid, id).called, 0); /* filtered out, so never called */
 	skip_only(trid, other);
 	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(posix_trace_is_wanted_np(other), 0);
@@ -125,7 +107,7 @@ START_TEST(a_wrapper_learns_what_the_only_stream_does_with_a_type)
 	record(id, other, 10);
 	ck_assert_uint_eq(skipped(trid, other), 14);
 	ck_assert_uint_eq(skipped(second, 0), 0);
-	ck_assert_uint_eq(line_of(second, other).unread, 10);
+	ck_assert_uint_eq(ledger_of_type(second, other).unread, 10);
 	/* A wrapper that saw the byte a moment ago still counts, in both. */
 	posix_trace_skip_np(other);
 	ck_assert_uint_eq(skipped(trid, other), 15);
@@ -187,7 +169,6 @@ START_TEST(threads_that_share_rows_count_each_event_once)
 {
 	trace_id_t trid = STREAM(0);
 	pthread_t thread[THREADS];
-	struct posix_trace_ledger_np line;
 
 	many = type_of("many");
 	OK(posix_trace_start(trid));
@@ -196,9 +177,8 @@ START_TEST(threads_that_share_rows_count_each_event_once)
 		OK(pthread_create(&thread[i], NULL, skip_many, thread));
 	for (int i = 0; i < THREADS; i++)
 		OK(pthread_join(thread[i], NULL));
-	line = line_of(trid, many);
-	ck_assert_uint_eq(line.called, (uint64_t)THREADS * EVENTS);
-	ck_assert_uint_eq(line.lost[POSIX_TRACE_LOST_BUDGET_NP], (uint64_t)THREADS * EVENTS);
+	ck_assert_uint_eq(ledger_of_type(trid, many).called, (uint64_t)THREADS * EVENTS);
+	ck_assert_uint_eq(skipped(trid, many), (uint64_t)THREADS * EVENTS);
 	shut(trid);
 }
 END_TEST
@@ -208,7 +188,6 @@ START_TEST(changes_while_threads_record_lose_no_count)
 {
 	trace_id_t trid = STREAM(.size = 16 << 20);
 	pthread_t thread[2];
-	struct posix_trace_ledger_np line;
 
 	many = type_of("many");
 	OK(posix_trace_start(trid));
@@ -218,12 +197,8 @@ START_TEST(changes_while_threads_record_lose_no_count)
 		skip_only(trid, i % 2 ? many : 0);
 	for (int i = 0; i < 2; i++)
 		OK(pthread_join(thread[i], NULL));
-	line = line_of(trid, many);
-	check_even(&line);
-	ck_assert_uint_eq(line.called, 2 * (uint64_t)EVENTS);
-	line = line_of(trid, 0);
-	check_even(&line);
-	ck_assert_uint_eq(line.unattributed, 0);
+	ck_assert_ledger_closes(trid);
+	ck_assert_uint_eq(ledger_of_type(trid, many).called, 2 * (uint64_t)EVENTS);
 	shut(trid);
 }
 END_TEST
@@ -236,13 +211,13 @@ START_TEST(a_stopped_stream_skips_nothing)
 	skip_only(trid, id);
 	record(id, other, 10);
 	posix_trace_skip_np(id);
-	ck_assert_uint_eq(line_of(trid, id).called, 0);
+	ck_assert_uint_eq(ledger_of_type(trid, id).called, 0);
 	OK(posix_trace_start(trid));
 	record(id, other, 1);
 	OK(posix_trace_stop(trid));
 	record(id, other, 10);
 	posix_trace_skip_np(id);
-	ck_assert_uint_eq(line_of(trid, id).called, 1);
+	ck_assert_uint_eq(ledger_of_type(trid, id).called, 1);
 	ck_assert_uint_eq(skipped(trid, 0), 1);
 	shut(trid);
 }
@@ -259,7 +234,7 @@ START_TEST(system_events_and_wrong_arguments)
 	OK(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS));
 	OK(posix_trace_set_skipped_np(trid, &set));
 	OK(posix_trace_start(trid));
-	ck_assert_uint_eq(line_of(trid, POSIX_TRACE_START).unread, 1);
+	ck_assert_uint_eq(ledger_of_type(trid, POSIX_TRACE_START).unread, 1);
 	FAILS(EINVAL, posix_trace_set_skipped_np(trid, NULL));
 	FAILS(EINVAL, posix_trace_set_skipped_np(trid, &bad));
 	FAILS(EINVAL, posix_trace_get_load_np(trid, NULL, recent, counts, 8));
@@ -306,7 +281,7 @@ START_TEST(the_load_has_exact_sums_and_the_newest_types)
 	ck_assert_int_le((int)recent[id] - (int)recent[other], 1);
 	ck_assert_int_ge((int)recent[id] - (int)recent[other], -1);
 	/* Nothing was read: all events are still there. */
-	ck_assert_uint_eq(line_of(trid, id).unread, 1004);
+	ck_assert_uint_eq(ledger_of_type(trid, id).unread, 1004);
 	shut(trid);
 }
 END_TEST
@@ -315,7 +290,6 @@ END_TEST
 START_TEST(the_counts_survive_the_kill_of_the_writer_and_are_in_the_log)
 {
 	trace_event_id_t id = type_of("skipped"), other = type_of("other");
-	struct posix_trace_ledger_np line;
 	int fd = log_file(), status;
 	trace_id_t trid = LOGGED_STARTED(fd, .inheritance = POSIX_TRACE_INHERITED), log;
 	pid_t child;
@@ -328,14 +302,11 @@ START_TEST(the_counts_survive_the_kill_of_the_writer_and_are_in_the_log)
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
-	line = line_of(trid, id);
-	ck_assert_uint_eq(line.called, 777);
+	ck_assert_uint_eq(ledger_of_type(trid, id).called, 777);
 	ck_assert_uint_eq(skipped(trid, id), 777);
 	shut(trid);
 	OK(posix_trace_open(fd, &log));
-	line = line_of(log, id);
-	check_even(&line);
-	ck_assert_uint_eq(line.called, 777);
+	ck_assert_uint_eq(ledger_of_type(log, id).called, 777);
 	ck_assert_uint_eq(skipped(log, id), 777);
 	ck_assert_ledger_closes(log);
 	ck_assert_uint_eq(skipped(log, 0), 777);

@@ -3,9 +3,7 @@
 . "${top_srcdir:-${0%/*}/../..}/tests/tools/lib.sh"
 
 build=$(cd "${top_builddir:-..}" && pwd)
-shim=$build/lib/.libs/libposixtrace-preload.so
-test -e "$shim" || skip "no shim"
-nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[at]san_init' && skip "sanitizers want to be first"
+needs_shim
 LD_LIBRARY_PATH=$build/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 POSIXTRACE_GUARDIAN=${POSIXTRACE_GUARDIAN-$build/lib/posixtrace-guardian}
 POSIXTRACE_RUNTIME_DIR=$tmp/runtime

@@ -37,10 +37,9 @@ look_at_logs() {
 	for each in $(grep -vxF -f "$tmp/known" "$tmp/listed"); do
 		cp "$store/logs/$each" "$tmp/copy.ptl" 2>/dev/null || continue
 		checked=$((checked + 1))
-		set -- $(account_of "$tmp/copy.ptl")
-		is_sound "$tmp/copy.ptl" >/dev/null && test $# -eq 4 && test "$1" -eq $(($2 + $3 + $4)) &&
+		is_sound "$tmp/copy.ptl" >/dev/null && is_even "$tmp/copy.ptl" &&
 			"$victim" check "$tmp/copy.ptl" >/dev/null 2>"$tmp/why" && test ! -s "$tmp/why" && continue
-		echo "$each: account $*"
+		echo "$each: account $(account_of "$tmp/copy.ptl")"
 		"$posixtrace" verify "$tmp/copy.ptl"
 		cat "$tmp/why"
 		bad=$((bad + 1))

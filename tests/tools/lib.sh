@@ -49,6 +49,15 @@ has_format() {
 	"$posixtrace" convert --list | grep -q "^$1 "
 }
 
+shim=$(cd "${top_builddir:-..}/lib/.libs" 2>/dev/null && pwd)/libposixtrace-preload.so
+# has_shim: this build has a preload library, $shim. A sanitizer would have to be preloaded before it.
+has_shim() {
+	test -e "$shim" && ! nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init'
+}
+needs_shim() {
+	has_shim || skip "this build has no preload library, or a sanitizer must be preloaded first"
+}
+
 # Whether this build of report has templates.
 has_templates() {
 	! "$posixtrace" report -t "$tmp/no.trcfmt" --check 2>&1 | grep -q 'built without templates'

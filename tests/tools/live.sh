@@ -11,7 +11,6 @@ puppet_program=$programs/support/puppet
 caller=$programs/tools/caller
 crashing=$programs/tools/crashing
 case $victim in /*) ;; *) victim=$PWD/$victim ;; esac
-shim=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
 POSIXTRACE_PRELOAD=$shim
 POSIXTRACE_GUARDIAN=${shim%/.libs/*}/posixtrace-guardian
 POSIXTRACE_RUNTIME_DIR=$tmp/runtime
@@ -21,7 +20,7 @@ mkdir -m 700 "$POSIXTRACE_RUNTIME_DIR" || exit 99
 # can_attach: this system lets a process trace another one, also one that runs, and this build has
 # the preload library.
 can_attach() {
-	test -e "$shim" && ! nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init' || return
+	has_shim || return
 	"$posixtrace" record -q --crash --trace=io -o "$tmp/can.ptl" --force true 2>"$tmp/can"
 	sleep 100 &
 	until_true grep -q sleep "/proc/$!/comm"

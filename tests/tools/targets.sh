@@ -123,6 +123,13 @@ account_of() {
 	"$posixtrace" verify "$1" 2>&1 |
 		sed -n 's/.*called \([0-9]*\) = reported \([0-9]*\) + unread \([0-9]*\) + lost \([0-9]*\).*/\1 \2 \3 \4/p'
 }
+# is_even LOG: that account adds up.
+is_even() {
+	account_of "$1" | {
+		read -r called reported unread lost &&
+			test "$called" -eq $((reported + unread + lost))
+	}
+}
 
 # is_sound LOG
 is_sound() { "$posixtrace" verify "$1" | grep ': sound: .* 0 faults$'; }

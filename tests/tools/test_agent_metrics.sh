@@ -5,9 +5,7 @@
 . "${0%/*}/targets.sh"
 . "${0%/*}/agents.sh"
 
-shim=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
-test -e "$shim" || skip "this build has no preload library"
-nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init' && skip "a sanitizer must be preloaded first"
+needs_shim
 textfile=$tmp/metrics/agent.prom
 mkdir "$tmp/metrics"
 

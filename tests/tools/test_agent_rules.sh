@@ -119,9 +119,7 @@ if "$posixtrace" record -q --compress -o "$tmp/try.ptl" -- true 2>/dev/null; the
 fi
 
 # Calls of an unchanged program, by their fields and durations.
-shim=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
-test -e "$shim" || finish
-nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init' && finish
+has_shim || finish
 rm -rf "$store"
 cp -L "$(command -v dash || command -v sh)" "$tmp/shell"
 mkfifo "$tmp/lines" || exit 99

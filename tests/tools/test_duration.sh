@@ -77,9 +77,7 @@ run 2 dump --where 'duration > 1s' "$tmp/none.log"
 check "where nothing has a duration, the word is wrong" has err 'no event type has a field or a value of this name'
 
 # A recorded program: the calls of the C library have their durations.
-shim=${top_builddir:-..}/lib/.libs/libposixtrace-preload.so
-if test -e "$shim"; then
-	shim=$(cd "${shim%/*}" && pwd)/${shim##*/}
+if has_shim; then
 	POSIXTRACE_PRELOAD=$shim "$posixtrace" record -q -o "$tmp/record.log" sh -c 'sleep 0.02; cat <&3' 3</dev/null \
 		>/dev/null 2>"$tmp/err"
 	if "$posixtrace" dump -e io.read "$tmp/record.log" 2>/dev/null | grep -q .; then

@@ -17,7 +17,6 @@
 top=$(cd "${top_srcdir:-${0%/*}/../..}" && pwd)
 man=$top/tools/posixtrace/man
 build=$(cd "${top_builddir:-..}" && pwd)
-preload=$build/lib/.libs/libposixtrace-preload.so
 
 # options_of_page PAGE: the options that the page's lists of options begin an entry with.
 options_of_page() {
@@ -96,7 +95,7 @@ done
 # --- examples
 
 # A library with a sanitizer cannot be preloaded into programs without one.
-test -f "$preload" || skip_examples="there is no library to preload"
+test -f "$shim" || skip_examples="there is no library to preload"
 ! nm -D "$build/lib/.libs/libposixtrace.so" 2>/dev/null | grep -q '__[at]san_' || skip_examples="the library has a sanitizer"
 command -v cc >/dev/null || skip_examples="there is no compiler for an example"
 if test -n "$skip_examples"; then
@@ -104,7 +103,7 @@ if test -n "$skip_examples"; then
 	finish
 	exit
 fi
-POSIXTRACE_PRELOAD=$preload
+POSIXTRACE_PRELOAD=$shim
 PATH=$(cd "${posixtrace%/*}" && pwd):$PATH
 LD_LIBRARY_PATH=$build/lib/.libs
 export POSIXTRACE_PRELOAD PATH LD_LIBRARY_PATH
@@ -163,7 +162,7 @@ cp "$top/README" README
 
 # A process that makes calls on files, and one that traces it, as the pages assume.
 start_server() {
-	start env LD_PRELOAD="$preload" ./server -c 'while read line <names; do sleep 0.02; done'
+	start env LD_PRELOAD="$shim" ./server -c 'while read line <names; do sleep 0.02; done'
 	target=$pid
 	check "the server runs" until_true grep -q libposixtrace-preload "/proc/$target/maps"
 }

@@ -83,8 +83,7 @@ for signal in INT QUIT TERM HUP USR1 CHLD PIPE; do
 done
 
 # Its calls of the C library.
-shim=$build/lib/.libs/libposixtrace-preload.so
-if test -e "$shim" && ! nm -D "$build/lib/.libs/libposixtrace.so" | grep -q '__[at]san_init'; then
+if has_shim; then
 	POSIXTRACE_PRELOAD=$shim
 	export POSIXTRACE_PRELOAD
 	seq 1000 | sort -R >numbers

@@ -13,7 +13,7 @@ if nm "$posixtrace" 2>/dev/null | grep -q '__[at]san_init'; then
 fi
 src=$(cd "${top_srcdir:-..}" && pwd)
 lib=$(cd "${top_builddir:-..}/lib/.libs" && pwd)
-POSIXTRACE_PRELOAD=$lib/libposixtrace-preload.so
+POSIXTRACE_PRELOAD=$shim
 export POSIXTRACE_PRELOAD
 has_elf() { "$posixtrace" symbols "$tmp/pie.ptl" | grep -q -- ' -> '; }
 

@@ -6,12 +6,11 @@
 . "${0%/*}/targets.sh"
 
 here=$PWD
-build=$(cd "${top_builddir:-..}" && pwd)
 case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
 case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
 cd "$tmp" || exit 99
 unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
-POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
+POSIXTRACE_PRELOAD=$shim
 export POSIXTRACE_PRELOAD
 count_of() { "$posixtrace" dump -e "$2" "$1" | wc -l; }
 

@@ -23,7 +23,7 @@ printf '#!/bin/sh\nPATH="%s" exec %s "$@"\n' "$PATH" "$CC" >"$tmp/bin/cc"
 chmod +x "$tmp/bin/pkg-config" "$tmp/bin/cc"
 PATH=$tmp/bin:$PATH
 LD_LIBRARY_PATH=$build/lib/.libs
-POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
+POSIXTRACE_PRELOAD=$shim
 export PATH LD_LIBRARY_PATH POSIXTRACE_PRELOAD
 mkdir "$tmp/work"
 cp "$top/examples/orders.c" "$tmp/work"

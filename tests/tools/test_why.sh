@@ -300,12 +300,11 @@ __attribute__((noinline)) static void first_one(void) { n++; usleep(1000); n += 
 __attribute__((noinline)) static void second_one(void) { n--; usleep(3000); n -= 3; }
 int main(void) { first_one(); second_one(); return n > 100; }
 END
-preload=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
 # begin FUNCTION: its address, as posixtrace writes it.
 begin() { sed -n "s/^0*\([0-9a-f]*\) t $1\$/function 0x\1 of stripped\$/p" "$tmp/symbols"; }
 if ${CC:-cc} -O1 -Wl,--build-id=sha1 -o "$tmp/stripped" "$tmp/stripped.c" 2>"$tmp/err" &&
 	nm "$tmp/stripped" >"$tmp/symbols" && strip "$tmp/stripped"; then
-	POSIXTRACE_PRELOAD=$preload run 0 record -q -o "$tmp/stripped.ptl" -- "$tmp/stripped"
+	POSIXTRACE_PRELOAD=$shim run 0 record -q -o "$tmp/stripped.ptl" -- "$tmp/stripped"
 	run 0 why --json "$tmp/stripped.ptl"
 	if "$posixtrace" symbols "$tmp/stripped.ptl" 2>&1 | grep -q 'built without'; then
 		echo "functions are not known: built without elfutils"
