@@ -128,6 +128,8 @@ tracer=$!
 check "a third tracer has changed the code" patched $tracer
 until test -s "$tmp/stopped" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
 kill -STOP $pid
+# kill(1) returns before all threads have stopped.
+until test -z "$(sed -n '/^State:.[^T]/p' /proc/$pid/task/*/status)"; do sleep 0.02; done
 kill -INT $tracer
 wait $tracer
 check "a stopped process is restored" test "$before" = "$(code)"

@@ -393,8 +393,10 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 		/* The creation of the stream reports it. */
 		return WORK_LEAVE;
 	case PROGRESS_AGAIN:
-		say_why(work->pid, "no thread of it was at a place where it can load a library; "
-				   "try it again");
+		say_why(work->pid, stop_state(work->pid, work->pid) == 'T' ?
+					   TARGET_STOPPED :
+					   "no thread of it was at a place where it can load a "
+					   "library; try it again");
 		break;
 	case PROGRESS_FAILED:
 		break;

@@ -51,7 +51,7 @@ static const char *reason_in_status(pid_t pid, const char *status)
 	if (procfile_number(status, "TracerPid:", 10, 0))
 		return "a debugger or another tracer is attached to it";
 	if (state && *state == 'T')
-		return "it is stopped; 'kill -CONT' continues it";
+		return TARGET_STOPPED;
 	if (procfile_number(status, "Seccomp:", 10, 0))
 		return "it restricts its system calls by seccomp, as most containers do; start it "
 		       "with the preload library instead, see posixtrace-preload(7)";

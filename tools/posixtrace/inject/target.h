@@ -47,6 +47,9 @@ enum target_verdict {
 	TARGET_LEAVE
 };
 
+/* The reason why nothing can be done in a process that a signal has stopped. */
+#define TARGET_STOPPED "it is stopped; 'kill -CONT' continues it"
+
 /*
  * Examines the process without stopping it. If the process has not loaded its C library yet, waits
  * for it, a second at most. The caller calls target_fini() in any case. any_shim: the result is
