@@ -38,6 +38,7 @@ struct top_type {
 
 struct top_thread {
 	pid_t pid, tid;
+	uint64_t handle;  /* pthread_t, by which objects name it */
 	uint64_t events, before;
 	double rate;
 };

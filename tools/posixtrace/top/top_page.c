@@ -206,26 +206,40 @@ static int order_threads(const void *a, const void *b)
 	return order ? order : x->tid < y->tid ? -1 : 1;
 }
 
-/*
- * Writes the name that a thread has now. /proc has only the names of threads that have not ended. A
- * thread that has ended is written without a name.
- */
-static void put_thread_name(const struct top_thread *thread)
+/* Reads the name that a thread has now. Returns false if it has ended. */
+static bool read_name(const struct top_thread *thread, char name[PROCESS_NAME_BYTES])
 {
-	char path[64], name[PROCESS_NAME_BYTES];
+	char path[64];
 	ssize_t len = -1;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)thread->pid, (int)thread->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		len = read(fd, name, sizeof(name) - 1);
+		len = read(fd, name, PROCESS_NAME_BYTES - 1);
 		close(fd);
 	}
 	if (len <= 0)
-		return;
+		return false;
 	name[len - (name[len - 1] == '\n')] = '\0';
-	put_name(name);
+	return true;
+}
+
+/*
+ * Writes the name of a thread. A thread of a log, and one that has ended, has the last name that
+ * the trace has of it, or none.
+ */
+static void put_thread_name(const struct top_source *source, const struct top_thread *thread)
+{
+	struct posix_trace_object_np object;
+	char name[PROCESS_NAME_BYTES];
+
+	if (source->pid && read_name(thread, name))
+		put_name(name);
+	else if (thread->handle &&
+		 !posix_trace_object_find_np(source->trid, thread->pid, thread->handle, INT64_MAX,
+					     &object) && *object.name)
+		put_name(object.name);
 }
 
 /*
@@ -250,8 +264,7 @@ static void put_threads(struct top_page *page, const struct top_source *source,
 		put_rate(thread[i].rate);
 		put_count(thread[i].events);
 		out_printf(&line, "%12d%12d", (int)thread[i].pid, (int)thread[i].tid);
-		if (source->pid)
-			put_thread_name(&thread[i]);
+		put_thread_name(source, &thread[i]);
 		end_line(page, false);
 		shown++;
 	}

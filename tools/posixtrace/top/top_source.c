@@ -111,6 +111,7 @@ static int copy_tally(struct top *top, const struct tally *tally)
 
 		thread->pid = tally->thread[i].id.pid;
 		thread->tid = tally->thread[i].id.tid;
+		thread->handle = (uint64_t)tally->thread[i].id.thread;
 		thread->events = tally->thread[i].count.events;
 		thread->rate = seconds > 0 ? (double)thread->events / seconds : 0;
 	}
@@ -247,6 +248,7 @@ static int update_threads(struct top_source *source, struct top *top, double sec
 		thread = &threads[count++];
 		thread->pid = id.pid;
 		thread->tid = id.tid;
+		thread->handle = (uint64_t)id.thread;
 		thread->events = ledger.called;
 		thread->rate = rate_of(thread->events, events_before(top, id.pid, id.tid), seconds);
 	}
