@@ -101,10 +101,10 @@ const struct binary_function *binary_functions(const struct binary_file *file, s
 }
 
 /*
- * A binary search is possible because the functions are sorted. It is needed because patchable_of()
- * calls this for each function.
+ * Returns the index of the first function behind an address. A binary search is possible because
+ * the functions are sorted. It is needed because patchable_of() calls this for each function.
  */
-uint64_t binary_next(const struct binary_file *file, uint64_t address)
+static size_t index_behind(const struct binary_file *file, uint64_t address)
 {
 	size_t from = 0, until = file->functions;
 
@@ -116,7 +116,22 @@ uint64_t binary_next(const struct binary_file *file, uint64_t address)
 		else
 			until = middle;
 	}
-	return from < file->functions ? file->function[from].address : UINT64_MAX;
+	return from;
+}
+
+uint64_t binary_next(const struct binary_file *file, uint64_t address)
+{
+	const size_t index = index_behind(file, address);
+
+	return index < file->functions ? file->function[index].address : UINT64_MAX;
+}
+
+const struct binary_function *binary_function_at(const struct binary_file *file, uint64_t address)
+{
+	const size_t index = index_behind(file, address);
+	const struct binary_function *function = index ? &file->function[index - 1] : NULL;
+
+	return function && function->address + function->size > address ? function : NULL;
 }
 
 /*

@@ -46,6 +46,9 @@ const char *binary_path(const struct binary_file *file);
 /* Returns the functions in the order of their addresses. */
 const struct binary_function *binary_functions(const struct binary_file *file, size_t *count);
 
+/* Returns the function that contains an address, NULL if none is known. */
+const struct binary_function *binary_function_at(const struct binary_file *file, uint64_t address);
+
 /* Returns the address of the first function behind an address, UINT64_MAX if there is none. */
 uint64_t binary_next(const struct binary_file *file, uint64_t address);
 

@@ -50,26 +50,6 @@ struct sweep {
 static const char no_memory[] = "there is no memory";
 static const char overlap[] = "its instructions overlap";
 
-/* Returns the function that contains an address, NULL if none is known. */
-static const struct binary_function *function_at(const struct binary_file *file, uint64_t address)
-{
-	size_t count, from = 0, until;
-	const struct binary_function *function = binary_functions(file, &count);
-
-	until = count;
-	while (from < until) {
-		size_t middle = from + (until - from) / 2;
-
-		if (function[middle].address <= address)
-			from = middle + 1;
-		else
-			until = middle;
-	}
-	for (; from > 0 && function[from - 1].address + function[from - 1].size > address; from--)
-		return &function[from - 1];
-	return NULL;
-}
-
 /* Functions that leave the stack of their caller, and the first code of a program. */
 static const char *refuse_name(const struct binary_file *file, const char *name)
 {
@@ -111,7 +91,7 @@ static bool is_growing(const struct binary_file *file, uint64_t at)
 		const struct binary_function *called;
 
 		if (insn.kind == INSN_CALL && insn.target) {
-			called = function_at(file, insn.target);
+			called = binary_function_at(file, insn.target);
 			return called && !strncmp(called->name, "runtime.morestack", 17);
 		}
 		if (insn.kind == INSN_RETURN || insn.kind == INSN_INDIRECT)
@@ -193,7 +173,7 @@ static void add_part(struct sweep *sweep, const struct binary_function *function
 /* Adds the rare part of the function that has this address, if it has one. */
 static bool take_part(struct sweep *sweep, uint64_t address)
 {
-	const struct binary_function *at = function_at(sweep->file, address);
+	const struct binary_function *at = binary_function_at(sweep->file, address);
 	const size_t len = strlen(sweep->function->name);
 
 	if (!at || strncmp(at->name, sweep->function->name, len) ||

@@ -154,6 +154,12 @@ static bool describe_site(struct patches *plan, struct binary_file *file,
 	return described_take(&plan->described, *prototypes, function, way, site);
 }
 
+/* Returns the real path of the file that is planned now. */
+static const char *path_of_last(const struct patches *plan)
+{
+	return plan->file[plan->files - 1].path;
+}
+
 /* Plans a function that the kernel shall record. Returns false without memory. */
 static bool trap_function(struct patches *plan, struct binary_file *file,
 			  struct prototypes **prototypes, const struct binary_function *function)
@@ -166,7 +172,7 @@ static bool trap_function(struct patches *plan, struct binary_file *file,
 			   traps_arguments(file), &site))
 		return false;
 	is_described = site.has_type;
-	why = traps_function(&plan->traps, file, function, &site);
+	why = traps_function(&plan->traps, file, path_of_last(plan), function, &site);
 	plan->functions += !why;
 	plan->described.functions -= is_described && (why || !site.has_type);
 	return why != traps_no_memory && (!why || note_refusal(&plan->refused, why));
@@ -176,15 +182,16 @@ static bool trap_function(struct patches *plan, struct binary_file *file,
  * Plans the selected functions. Functions with the same address follow each other and have one
  * site. Functions that handle exceptions are patched for their hooks, even if they are not
  * selected. If such a patch is not safe, the trace has no end of the functions that an exception
- * leaves. by_name: refusals are noted only for patterns that name the module. Returns false without
- * memory.
+ * leaves. If no function of the file can ever be patched, refusals are noted only for patterns that
+ * name the module. Returns false without memory.
  */
 static bool patches_functions(struct patches *plan, struct binary_file *file,
-			      struct prototypes **prototypes, bool by_name)
+			      struct prototypes **prototypes)
 {
 	size_t count;
 	const struct binary_function *function = binary_functions(file, &count);
 	const bool by_kernel = traps_has_functions(&plan->traps, file);
+	const bool by_name = !by_kernel && patchable_lack(file);
 	uint64_t last = UINT64_MAX;
 
 	/* Without symbols no pattern matches; the reason is printed. */
@@ -257,7 +264,7 @@ static const char *trap_probe(struct patches *plan, const struct binary_file *fi
 			plan->probes.type[site.type].field[value->field].is_missing = true;
 	}
 	if (!why)
-		why = traps_probe(&plan->traps, file, &place->probe, &site);
+		why = traps_probe(&plan->traps, file, path_of_last(plan), &place->probe, &site);
 	plan->probes.places += !why;
 	return why;
 }
@@ -405,9 +412,7 @@ bool patches_file(struct patches *plan, const char *path)
 	bool good = file != NULL && note_file(plan, path);
 
 	if (good && plan->patterns)
-		good = patches_functions(plan, file, &prototypes,
-					 traps_has_functions(&plan->traps, file) ?
-						 false : patchable_lack(file) != NULL);
+		good = patches_functions(plan, file, &prototypes);
 	prototypes_close(prototypes);
 	if (good && plan->probes.patterns)
 		good = patches_probes(plan, file);

@@ -31,16 +31,15 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file)
  * Finds the file, or adds it with what readers of the log need to find its functions. Returns
  * SIZE_MAX without memory.
  */
-static size_t find_file(struct traps *traps, const struct binary_file *binary)
+static size_t find_file(struct traps *traps, const struct binary_file *binary, const char *path)
 {
-	const char *path = binary_path(binary);
 	struct traps_file *file;
 	char *copy;
 
 	for (size_t i = traps->files; i-- > 0;)
 		if (!strcmp(traps->file[i].path, path))
 			return i;
-	copy = realpath(path, NULL);
+	copy = strdup(path);
 	if (!copy || !vec_grow(&traps->file, traps->files, 1)) {
 		free(copy);
 		return SIZE_MAX;
@@ -87,11 +86,11 @@ static void take_values(struct trap *trap, struct shim_plan_site *site)
 	trap->has_result = site->has_result;
 }
 
-const char *traps_function(struct traps *traps, struct binary_file *file,
+const char *traps_function(struct traps *traps, struct binary_file *file, const char *path,
 			   const struct binary_function *function,
 			   struct shim_plan_site *site)
 {
-	const size_t before = traps->traps, number = find_file(traps, file);
+	const size_t before = traps->traps, number = find_file(traps, file, path);
 	struct exits exits = { .places = 0 };
 	struct trap trap = { .file = (uint32_t)number, .kind = TRAP_BEGIN,
 			     .function = function->address, .is_go = binary_is_go(file) };
@@ -145,10 +144,10 @@ const char *traps_probe_lack(const struct binary_file *file, const struct binary
 	return NULL;
 }
 
-const char *traps_probe(struct traps *traps, const struct binary_file *file,
+const char *traps_probe(struct traps *traps, const struct binary_file *file, const char *path,
 			const struct binary_probe *probe, const struct shim_plan_site *site)
 {
-	const size_t number = find_file(traps, file);
+	const size_t number = find_file(traps, file, path);
 	struct trap trap = { .file = (uint32_t)number, .kind = TRAP_PROBE,
 			     .is_go = binary_is_go(file), .address = probe->address,
 			     .type = site->type, .first = site->first,

@@ -87,12 +87,12 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 enum arguments_way traps_arguments(const struct binary_file *file);
 
 /*
- * Adds the places of a function. site has the type and the values that described_take() has set, if
- * any; has_type becomes false if the values are not in their places any more where the breakpoint
+ * Adds the places of a function. path is the real path of the file. site has the type and the values
+ * that described_take() has set, if any; has_type becomes false if the values are not in their places any more where the breakpoint
  * is. Returns NULL, or the reason why the function cannot be traced. The constant text
  * traps_no_memory is a reason, too.
  */
-const char *traps_function(struct traps *traps, struct binary_file *file,
+const char *traps_function(struct traps *traps, struct binary_file *file, const char *path,
 			   const struct binary_function *function,
 			   struct shim_plan_site *site);
 extern const char traps_no_memory[];
@@ -108,7 +108,7 @@ const char *traps_probe_lack(const struct binary_file *file, const struct binary
  * Adds the place of a probe for which that is so. site has the index of its type and of its values,
  * as probes_take() has set them. Returns as traps_function() does.
  */
-const char *traps_probe(struct traps *traps, const struct binary_file *file,
+const char *traps_probe(struct traps *traps, const struct binary_file *file, const char *path,
 			const struct binary_probe *probe, const struct shim_plan_site *site);
 
 /* Frees all memory. The plan is then empty. */

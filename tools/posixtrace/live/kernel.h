@@ -142,6 +142,11 @@ static inline bool kernel_is_wanted(const struct kernel_plan *plan)
 	return plan->sched || plan->sample_hz || plan->globs;
 }
 
+static inline bool kernel_chooses(const struct kernel_plan *plan, const char *type)
+{
+	return !plan->choose || choose_type(plan->choose, type);
+}
+
 static inline bool kernel_has_calls(const struct kernel_plan *plan)
 {
 	return plan->calls == KERNEL_CALLS_UNSEEN || plan->calls == KERNEL_CALLS_ALL;

@@ -30,7 +30,7 @@ static bool wants_type(void *arg, const char *name)
 	const struct kernel_plan *plan = arg;
 	unsigned families = shim_families(plan->families);
 
-	if (plan->choose && !choose_type(plan->choose, name))
+	if (!kernel_chooses(plan, name))
 		return false;
 	for (int type = 0; type < SHIM_TYPE_COUNT; type++)
 		if (!strcmp(shim_name_of((enum shim_type)type), name))

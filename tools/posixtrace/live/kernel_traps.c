@@ -49,11 +49,6 @@ static void note_module(struct kernel *kernel, const struct syscalls_record *rec
 	traps->module[traps->modules++] = module;
 }
 
-static bool is_chosen(const struct kernel_plan *plan, const char *type)
-{
-	return !plan->choose || choose_type(plan->choose, type);
-}
-
 /* Keeps a call that has not ended. */
 static void keep_open(struct kernel *kernel, const struct match_call *call)
 {
@@ -213,7 +208,7 @@ static void take_probe(struct kernel *kernel, const struct syscalls_record *reco
 	const struct kernel_record of = { .pid = (pid_t)record->pid, .tid = (pid_t)record->tid };
 	unsigned char data[4 + VALUE_BYTES];
 
-	if (!is_chosen(&kernel->plan, from->type[trap->type].name))
+	if (!kernel_chooses(&kernel->plan, from->type[trap->type].name))
 		return;
 	memcpy(data, &trap->type, 4);
 	event.bytes = 4 + (uint32_t)put_values(kernel, record->number, found, data + 4);
@@ -276,7 +271,7 @@ static void take_described(struct kernel *kernel, const struct match_call *call,
 	unsigned char data[4 + CALL_BYTES + VALUE_BYTES + UPROBES_TEXT_BYTES];
 	size_t used = 4 + CALL_BYTES;
 
-	if (!is_chosen(&kernel->plan, from->type[trap->type].name))
+	if (!kernel_chooses(&kernel->plan, from->type[trap->type].name))
 		return;
 	memcpy(data, &trap->type, 4);
 	memcpy(data + 4, head, CALL_BYTES);
@@ -370,8 +365,8 @@ int kernel_traps_begin(struct kernel *kernel)
 	if (kernel->traps && path && make_places(kernel, &where)) {
 		for (size_t i = 0; i < from->files; i++)
 			path[i] = from->file[i].path;
-		kernel->traps->wants_calls = is_chosen(&kernel->plan, "func.call");
-		kernel->traps->wants_opens = is_chosen(&kernel->plan, "func.open");
+		kernel->traps->wants_calls = kernel_chooses(&kernel->plan, "func.call");
+		kernel->traps->wants_opens = kernel_chooses(&kernel->plan, "func.open");
 		match_begin(&kernel->traps->match, kernel->traps->place, from->traps, take_call,
 			    kernel);
 		why = uprobes_begin(&kernel->traps->uprobes, kernel->syscalls, path, where,

@@ -308,19 +308,29 @@ static const char *space_reason(void)
 	       "than in the kernel's records" : NULL;
 }
 
+/*
+ * Reads where the fields are, and makes the maps. Returns NULL, or the reason why that is
+ * impossible; syscalls_end() frees what was made.
+ */
+static const char *prepare_maps(struct syscalls *syscalls, struct program_fields *fields)
+{
+	forget_all(syscalls);
+	if (space_reason())
+		return space_reason();
+	if (!find_fields(fields))
+		return fields_reason();
+	return make_maps(syscalls) ? NULL : syscalls_reason(errno);
+}
+
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope)
 {
 	const uint32_t yes = 1;
 	struct program_fields fields;
+	const char *why = prepare_maps(syscalls, &fields);
 
-	forget_all(syscalls);
-	if (space_reason())
-		return space_reason();
-	if (!find_fields(&fields))
-		return fields_reason();
-	if (!make_maps(syscalls))
-		return syscalls_reason(errno);
+	if (why)
+		return why;
 	for (uint32_t i = 0; i < SYSCALLS_PLANS && scope & SYSCALLS_CALLS; i++)
 		if (!set_element(syscalls->map[SYSCALLS_MAP_PLAN], i, &plan[i]))
 			return syscalls_reason(errno);
@@ -336,15 +346,9 @@ const char *syscalls_refusal(void)
 {
 	struct program_fields fields;
 	struct syscalls syscalls;
-	const char *why = NULL;
+	const char *why = prepare_maps(&syscalls, &fields);
 
-	forget_all(&syscalls);
-	if (space_reason())
-		return space_reason();
-	if (!find_fields(&fields))
-		return fields_reason();
-	if (!make_maps(&syscalls) || !load_programs(&syscalls, &fields,
-						     SYSCALLS_FOLLOW | SYSCALLS_CALLS))
+	if (!why && !load_programs(&syscalls, &fields, SYSCALLS_FOLLOW | SYSCALLS_CALLS))
 		why = syscalls_reason(errno);
 	syscalls_end(&syscalls);
 	return why;
