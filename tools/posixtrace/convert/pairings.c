@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "choose/function_names.h"
 #include "convert/flow.h"
 
 int pairings_init(struct pairings *pairings, struct fmt_flow *flow,
@@ -41,6 +42,9 @@ int pairings_event(struct pairings *pairings, const struct fmt_event *event)
 
 	if (!type)
 		return ENOMEM;
+	/* The logs are open now. In query the spans of functions have these names, too. */
+	if (!paired->pairing.name && paired->flow->logs)
+		function_names(&paired->pairing, paired->flow->logs[event->source]);
 	pairings->at = event;
 	paired_event(event, type, &with);
 	pairing_event(&paired->pairing, type, &with, 0, true);

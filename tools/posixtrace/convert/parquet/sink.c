@@ -9,7 +9,6 @@
 
 #include "base/say.h"
 #include "base/vec.h"
-#include "choose/function_names.h"
 #include "convert/parquet/parquet.h"
 #include "log/logfile.h"
 #include "query/query_columns.h"
@@ -112,20 +111,6 @@ static int parquet_open(struct fmt_flow *flow, const struct fmt_output *output, 
 		err = parquet_table_open(&sink->spans, sink->folder, &query_schema[QUERY_SPANS],
 					 sink->codec);
 	return err ? err : pairings_init(&sink->pairings, flow, take_span, sink);
-}
-
-/*
- * Lets the pairings find the names of functions, because in query the spans of functions have these
- * names.
- */
-static int parquet_begin_flow(void *context, const struct fmt_facts *facts)
-{
-	struct parquet_sink *sink = context;
-
-	(void)facts;
-	for (unsigned i = 0; sink->flow->logs && i < sink->pairings.logs; i++)
-		function_names(&sink->pairings.log[i].paired.pairing, sink->flow->logs[i]);
-	return 0;
 }
 
 static int parquet_type(void *context, const struct fmt_type *type)
@@ -270,7 +255,6 @@ const struct format format_parquet = {
 	.output = FMT_TO_FOLDER,
 	.options = option_rows,
 	.open = parquet_open,
-	.begin = parquet_begin_flow,
 	.type = parquet_type,
 	.object = parquet_object,
 	.event = parquet_event,
