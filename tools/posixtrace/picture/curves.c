@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/vec.h"
 
@@ -53,28 +52,6 @@ static struct curve *curve_of(struct curves *curves, const struct curve *wanted,
 	return &curves->curve[curves->count++];
 }
 
-/*
- * Calls use() with each counter of an event and its curve, which is NULL if there is no room for
- * it. If the data is too short, the last fields have no value.
- */
-static void each_value(struct curves *curves, uint16_t log, uint16_t type,
-		       const struct log_type *of, const struct posix_trace_event_np *event,
-		       bool make, uint64_t ns,
-		       void (*use)(struct curves *curves, struct curve *curve,
-				   const struct posix_trace_value_np *value, int64_t time_ns,
-				   uint64_t ns))
-{
-	struct posix_trace_value_np value;
-
-	for (unsigned i = 0; i < of->schema->fields; i++)
-		if (of->schema->field[i].is_counter &&
-		    posix_trace_field_get_np(of->schema, i, 0, event->data, event->data_len, 0,
-					     &value))
-			use(curves, curve_of(curves, &(const struct curve){
-				.log = log, .pid = event->info.posix_pid, .type = type, .of = of,
-				.counter.field = i }, make), &value, event->time_ns, ns);
-}
-
 /* A drawing has no place for a value that is infinite or no number. */
 static bool is_drawable(const struct posix_trace_value_np *value)
 {
@@ -82,9 +59,8 @@ static bool is_drawable(const struct posix_trace_value_np *value)
 }
 
 static void survey_value(struct curves *curves, struct curve *curve,
-			 const struct posix_trace_value_np *value, int64_t time_ns, uint64_t ns)
+			 const struct posix_trace_value_np *value, int64_t time_ns)
 {
-	(void)ns;
 	if (!curve) {
 		curves->left_out++;
 	} else if (is_drawable(value)) {
@@ -93,12 +69,6 @@ static void survey_value(struct curves *curves, struct curve *curve,
 	} else {
 		curve->counter.unknown++;
 	}
-}
-
-void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
-		   const struct posix_trace_event_np *event)
-{
-	each_value(curves, log, type, of, event, true, 0, survey_value);
 }
 
 void curves_begin(struct curves *curves, uint64_t length_ns, size_t limit)
@@ -147,12 +117,11 @@ static void keep_bin(struct curves *curves, struct curve *curve)
  * Then the bin has more than four values, which does no harm.
  */
 static void add_value(struct curves *curves, struct curve *curve,
-		      const struct posix_trace_value_np *value, int64_t time_ns, uint64_t ns)
+		      const struct posix_trace_value_np *value, uint64_t ns)
 {
 	struct curve_value one = { .ns = ns };
 	uint64_t bin;
 
-	(void)time_ns;
 	if (!curve || !is_drawable(value))
 		return;
 	one.value = (double)counter_precise(value);
@@ -176,10 +145,42 @@ static void add_value(struct curves *curves, struct curve *curve,
 	curve->kept[LAST] = one;
 }
 
+/*
+ * Surveys or keeps the value of each counter of an event. The curve of a value is NULL if there is
+ * no room for it. If the data is too short, the last fields have no value.
+ */
+static void use_values(struct curves *curves, bool survey, uint16_t log, uint16_t type,
+		       const struct log_type *of, const struct posix_trace_event_np *event,
+		       uint64_t ns)
+{
+	struct curve wanted = { .log = log, .pid = event->info.posix_pid, .type = type, .of = of };
+	struct posix_trace_value_np value;
+	struct curve *curve;
+
+	for (unsigned i = 0; i < of->schema->fields; i++) {
+		if (!of->schema->field[i].is_counter ||
+		    !posix_trace_field_get_np(of->schema, i, 0, event->data, event->data_len, 0,
+					      &value))
+			continue;
+		wanted.counter.field = i;
+		curve = curve_of(curves, &wanted, survey);
+		if (survey)
+			survey_value(curves, curve, &value, event->time_ns);
+		else
+			add_value(curves, curve, &value, ns);
+	}
+}
+
+void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
+		   const struct posix_trace_event_np *event)
+{
+	use_values(curves, true, log, type, of, event, 0);
+}
+
 void curves_keep(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t ns)
 {
-	each_value(curves, log, type, of, event, false, ns, add_value);
+	use_values(curves, false, log, type, of, event, ns);
 }
 
 int curves_end(struct curves *curves)

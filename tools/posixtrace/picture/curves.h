@@ -14,6 +14,8 @@
 #ifndef POSIXTRACE_PICTURE_CURVES_H
 #define POSIXTRACE_PICTURE_CURVES_H
 
+#include <string.h>
+
 #include "base/table.h"
 #include "log/counters.h"
 #include "picture/runs.h"

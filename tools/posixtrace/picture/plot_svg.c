@@ -7,7 +7,6 @@
 
 #include "base/brief.h"
 #include "base/text.h"
-#include "log/losses.h"
 #include "picture/plot.h"
 
 #define WIDTH   1000
