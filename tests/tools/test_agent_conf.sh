@@ -138,7 +138,7 @@ conf '[trigger t]' 'when = crash' 'record = other*'; fault 5 '\[trigger t\]: no 
 conf '[trigger t]' 'when = crash' 'hold-off = soon'; fault 7 'hold-off soon: not a time'
 conf '[trigger t]' 'when = crash' '[trigger t]'; fault 7 '\[trigger t\]: line 5 has a section of this name$'
 printf 'folder = /x\n' >"$conf"; fault 1 'folder = /x: there is no section before'
-printf '[agent]\n[record a]\nuser = root\n' >"$conf"; fault 1 'the section \[agent\] with the key folder is missing$'
+printf '[agent]\n[record a]\nuser = root\n' >"$conf"; fault 1 'the section \[agent\] has no key folder$'
 printf '[agent]\nfolder = /x\n' >"$conf"; fault 1 'there is no section \[record NAME\]'
 for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'interval = -1' \
 	'textfile = x.prom' 'textfile = /x' 'textfile = /.prom' 'listen = localhost:1' 'listen = :1' \

@@ -381,8 +381,10 @@ static void check_sections(struct config_place *place)
 				     trigger->name);
 	}
 	place->line = 1;
-	if (!config->folder)
+	if (!config->has_agent)
 		config_fault(place, "the section [agent] with the key folder is missing");
+	else if (!config->folder)
+		config_fault(place, "the section [agent] has no key folder");
 	if (!config->records)
 		config_fault(place,
 			     "there is no section [record NAME], so nothing would be recorded");

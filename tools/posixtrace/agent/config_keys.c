@@ -75,6 +75,9 @@ static void refuse_value(struct config_place *place, bool good)
 }
 
 /*
+ * A value that is refused is stored all the same: the configuration is not used, and the key is not
+ * reported as missing, too.
+ *
  * The agent and a client that searches its socket may have different current folders. Only an
  * absolute path has the same meaning for both.
  */
@@ -82,8 +85,7 @@ static void key_folder(struct config_place *place, const struct given *given)
 {
 	if (given->value[0] != '/')
 		config_fault(place, "folder %s: the path must begin with /", given->value);
-	else
-		store_text(place, &place->config->folder, given->value);
+	store_text(place, &place->config->folder, given->value);
 }
 
 /* A very short interval would make the agent itself a load for the machine. */
@@ -176,8 +178,7 @@ static void key_executable(struct config_place *place, const struct given *given
 			     "executable %s: a pattern for the whole path, which begins with "
 			     "/ or *",
 			     given->value);
-	else
-		store_word(place, &place->record->executable, given->value);
+	store_word(place, &place->record->executable, given->value);
 }
 
 /*
@@ -196,7 +197,7 @@ static void key_user(struct config_place *place, const struct given *given)
 	if (!user && (errno || *end || given->value[0] < '0' || given->value[0] > '9' ||
 		      number >= UINT_MAX)) {
 		config_fault(place, "user %s: there is no such user", given->value);
-		return;
+		number = UINT_MAX;
 	}
 	if (!vec_grow(&record->uid, record->user.count, 1)) {
 		no_memory(place);
@@ -216,8 +217,7 @@ static void key_cgroup(struct config_place *place, const struct given *given)
 		config_fault(place,
 			     "cgroup %s: a pattern for the whole path, which begins with / or *",
 			     given->value);
-	else
-		store_word(place, &place->record->cgroup, given->value);
+	store_word(place, &place->record->cgroup, given->value);
 }
 
 /* A unit without a type is a service, as for systemctl(1). */
@@ -230,8 +230,7 @@ static void key_unit(struct config_place *place, const struct given *given)
 	if (strchr(given->value, '/'))
 		config_fault(place, "unit %s: a unit has no / in its name; see cgroup",
 			     given->value);
-	else
-		store_word(place, &place->record->unit, name);
+	store_word(place, &place->record->unit, name);
 }
 
 /*

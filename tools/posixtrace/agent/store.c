@@ -52,13 +52,17 @@ static int open_folder(const struct store *store, const char *name)
 /*
  * Opens the folder, unless another user owns it or can write to it. Such a user could replace the
  * socket and the lock, for example by links. A client also accepts a folder of root, and root as a
- * client may use the folder of each user.
+ * client may use the folder of each user. Returns a descriptor, or -1 after it printed an error.
  */
 static int open_trusted(const char *folder, bool is_client)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
+	if (fd < 0 && is_client && errno == ENOENT) {
+		say("%s: no agent uses this folder: it does not exist", folder);
+		return -1;
+	}
 	if (fd < 0)
 		return store_say(folder, "");
 	if (fstat(fd, &st)) {
