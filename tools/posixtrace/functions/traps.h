@@ -87,10 +87,10 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 enum arguments_way traps_arguments(const struct binary_file *file);
 
 /*
- * Adds the places of a function. path is the real path of the file. site has the type and the values
- * that described_take() has set, if any; has_type becomes false if the values are not in their places any more where the breakpoint
- * is. Returns NULL, or the reason why the function cannot be traced. The constant text
- * traps_no_memory is a reason, too.
+ * Adds the places of a function. path is the real path of the file. site has the type and the
+ * values that described_take() has set, if any; has_type becomes false if the values are not in
+ * their places any more where the breakpoint is. Returns NULL, or the reason why the function
+ * cannot be traced. The constant text traps_no_memory is a reason, too.
  */
 const char *traps_function(struct traps *traps, struct binary_file *file, const char *path,
 			   const struct binary_function *function,
