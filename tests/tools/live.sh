@@ -71,6 +71,8 @@ recorded() { until_true has_recorded "$1"; }
 has_recorded() {
 	test "$("$posixtrace" status "$target" | sed -n 's/^events  *\([0-9]*\) .*/\1/p' | head -n 1)" -ge "$1"
 }
+# own_streams: the lines of list about the target. Other processes of this machine may have streams.
+own_streams() { "$posixtrace" list | grep "^ *$target " | sed 's/  */ /g; s/^ //'; }
 # stop_target: returns when every thread of it has stopped.
 stop_target() {
 	kill -STOP "$target"
