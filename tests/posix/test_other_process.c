@@ -75,6 +75,7 @@ START_TEST(a_process_with_another_version_of_the_library_is_refused)
 		ck_assert_int_eq(pwrite(fd, &other, sizeof(other), 72), sizeof(other));
 		FAILS(EPROTONOSUPPORT, posix_trace_create(puppet.pid, NULL, &trid));
 		ck_assert_uint_eq(trid, 77);
+		streams = 0; /* other processes of the machine may have some */
 		FAILS(EPROTONOSUPPORT,
 		      posix_trace_observe_np(puppet.pid, ignore_stream, &streams));
 		ck_assert_int_eq(streams, 0);
