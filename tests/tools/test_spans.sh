@@ -16,7 +16,7 @@ summary() {
 import json, re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
 if text[0] != "{":
-	text = re.search(r"\{\"log\":.*?\]\}(?=\s*</script>)", text, re.S).group()
+	text = re.search(r"\{\"log\":.*?\}(?=\s*</script>)", text, re.S).group()
 for s in sorted(json.loads(text)["series"], key=lambda s: s["name"]):
 	if s["count"]:
 		print(s["name"], s["count"], int(s.get("total_ns", -1)))
