@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/columns.h - a line of the loss ledger, column by column; for programs without Check, too.
+ * support/columns.h - computes with lines of the loss ledger, column by column. Programs without
+ * Check use it, too.
  */
 #ifndef PTX_TESTS_COLUMNS_H
 #define PTX_TESTS_COLUMNS_H

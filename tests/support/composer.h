@@ -14,7 +14,7 @@ typedef struct posix_trace_composer_np composer_t;
 composer_t *compose(int fd, const trace_attr_t *attr);
 trace_event_id_t name_of(composer_t *composer, const char *name);
 
-/* An event of thread 78, and one that the caller gives. */
+/* event_of() returns an event of thread 78. put() adds such an event to the log. */
 struct posix_trace_event_np event_of(trace_event_id_t id, int64_t time_ns, const char *text);
 void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char *text);
 

@@ -40,14 +40,14 @@ void folder_clear(void)
 	remove_all(folder_path());
 }
 
-/* Its exit status. */
+/* Runs the program again, in a runtime folder of its own. Returns the exit status of that run. */
 static int run_again(char **argv)
 {
 	char around[] = "/tmp/posixtrace-test-XXXXXX", path[sizeof(around) + 4];
 	int status = -1;
 	pid_t child;
 
-	/* Users to which the suite changes may search it. */
+	/* The suite may change to another user, so other users may pass through the folder. */
 	if (!mkdtemp(around) || chmod(around, 0711))
 		return 99;
 	snprintf(path, sizeof(path), "%s/run", around);

@@ -11,11 +11,12 @@
 
 #include "support/support.h"
 
-/* Runs the suite in a folder of its own, which is removed at the end. Returns main's exit
- * status. */
+/* Runs the suite in a folder of its own, which is removed at the end. Returns the exit status for
+ * main(). */
 int folder_run(Suite *(*build)(void), char **argv);
 
-/* The path of the folder, which does not exist yet; the second function removes it again. */
+/* folder_path() returns the path of the folder, which at first does not exist. folder_clear()
+ * removes the folder if the library has made it. */
 const char *folder_path(void);
 void folder_clear(void);
 

@@ -8,7 +8,7 @@
 
 #define READ_BYTES (1u << 20) /* the maximum data of an event in tests */
 
-/* The result of the read: 1 an event, 0 none. */
+/* Reads an event by next() into *seen. Returns 1, or 0 if there is no event. */
 static int read_with(int (*next)(trace_id_t, struct posix_trace_event_info *restrict,
 				 void *restrict, size_t, size_t *restrict, int *restrict),
 		     trace_id_t trid, struct seen *seen)
@@ -81,7 +81,7 @@ size_t history_count(const struct history *history, trace_event_id_t id)
 	return n;
 }
 
-/* The names of a filter's members, in the order of the stream's list of types. */
+/* Writes the names of a filter's members, in the order of the stream's list of types. */
 static void put_set(FILE *out, trace_id_t trid, const unsigned char *bytes)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];

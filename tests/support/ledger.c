@@ -45,7 +45,7 @@ static void check_line(const char *file, int at, const char *what,
 {
 	uint64_t sum = line->reported + line->unread + ledger_lost(line);
 
-	/* Unattributed events complete the sum, so the equation proves nothing with them. */
+	/* Unattributed events would make every sum right, so there must be none. */
 	if (line->called != sum || line->unattributed)
 		ck_abort_msg("%s:%d: %s: called %" PRIu64 ", accounted for %" PRIu64
 			     ", unattributed %" PRIu64, file, at, what, line->called, sum,
@@ -76,7 +76,7 @@ static void read_lines(const char *file, int at, trace_id_t trid, struct sums *s
 	int end;
 
 	memset(&sums->threads, 0, sizeof(sums->threads));
-	sums->types = ledger_of_type(trid, 0); /* of no known type */
+	sums->types = ledger_of_type(trid, 0); /* the events whose type is not known */
 	check_line(file, at, "type 0", &sums->types);
 	OK(posix_trace_eventtypelist_rewind(trid));
 	for (;;) {
@@ -106,8 +106,8 @@ static bool is_equal(const struct posix_trace_ledger_np *a, const struct posix_t
 
 /*
  * The flusher may record the events of a flush while the lines are read. Counts of calls only grow.
- * So if the total is the same before and after, the lines belong to one moment. If not, they are
- * read again.
+ * So if the total is the same before and after the reading, all lines belong to one moment. If it
+ * is not the same, the lines are read again.
  */
 void assert_ledger_closes(const char *file, int at, trace_id_t trid)
 {

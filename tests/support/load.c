@@ -14,10 +14,10 @@
 #include "support/stream.h"
 
 #define DATA_MAX 200
-#define HANDLER_EVENTS 200000 /* limit of one handler, because its times are stored */
+#define HANDLER_EVENTS 200000 /* the most events of a handler; a time is stored for each */
 #define STRIKE SIGRTMIN
 
-/* Thread i is maker 2 * i, its handler maker 2 * i + 1. */
+/* Thread i is maker 2 * i, and the signal handler of thread i is maker 2 * i + 1. */
 static struct maker maker[2 * LOAD_THREADS];
 static trace_event_id_t type_by_maker[2 * LOAD_THREADS];
 static _Thread_local uint32_t my_handler;
@@ -46,7 +46,7 @@ static void strike(int signal)
 	errno = before;
 }
 
-/* A timer whose signals go to the calling thread. */
+/* Starts a timer whose signals go to the calling thread, and returns it. */
 static timer_t own_timer(long period_ns)
 {
 	struct itimerspec often = { { 0, period_ns }, { 0, period_ns } };
@@ -84,7 +84,7 @@ static void *work(void *arg)
 	if (load->timer_ns)
 		timer_delete(timer);
 	at_work--;
-	/* Waits for all threads, so that no thread id is reused. */
+	/* A thread waits here for all others before it ends, so that no thread id is used again. */
 	pthread_barrier_wait(&together);
 	return NULL;
 }

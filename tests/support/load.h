@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/load.h - one stream under load, with an account of its own that the stream's ledger and
- * the events read must equal.
+ * support/load.h - puts one stream under load. It keeps an account of the events that were made.
+ * The stream's ledger and the events that were read must agree with this account.
  *
- * Threads trace as fast as they can; a timer of each interrupts it with a signal whose handler
- * traces into the same stream. Every event carries its maker, its number and a checksum. The events
- * read must be complete, in each maker's order, without a gap unless the stream reports one
- * (OVERFLOW, or STOP and START). For every type and thread, the ledger must have the exact numbers
- * of events made, read and lost, with the causes.
+ * Threads trace as fast as they can. Each thread has a timer that interrupts it with a signal, and
+ * the signal's handler traces into the same stream. Every event has its maker, its number and a
+ * checksum. Each event read must be complete, and the events of a maker must be in order. They may
+ * have a gap only where the stream reports a gap (OVERFLOW, or STOP and START). For every type and
+ * thread, the ledger must have the exact numbers of events made, read and lost, and the causes of
+ * the losses.
  */
 #ifndef PTX_TESTS_LOAD_H
 #define PTX_TESTS_LOAD_H
@@ -16,19 +17,19 @@
 #include <stdint.h>
 
 enum load_reader {
-	READ_FAST, /* all the time */
-	READ_SLOW, /* a few events, then a pause */
-	READ_LATE, /* when all is over */
+	READ_FAST, /* reads all the time */
+	READ_SLOW, /* reads a few events, then pauses */
+	READ_LATE, /* reads only when all threads have ended */
 };
 
 #define LOAD_THREADS 16
 
 struct load {
-	int policy;     /* of the stream; FLUSH makes one with a log, which is read at the end */
+	int policy;     /* of the stream; with FLUSH the stream has a log, read at the end */
 	size_t size;
 	int threads;    /* at most LOAD_THREADS */
-	uint64_t events; /* number that each thread traces */
-	long timer_ns;  /* each thread's timer; 0 for none */
+	uint64_t events; /* the number of events that each thread traces */
+	long timer_ns;  /* period of each thread's timer; 0: there is no timer */
 	enum load_reader reader;
 };
 
@@ -39,7 +40,7 @@ struct load_sum {
 	uint64_t read;
 };
 
-/* Runs the load and asserts all of the above. */
+/* Runs the load and asserts what the comment at the top of this file requires. */
 struct load_sum load_run(const struct load *load);
 
 #endif

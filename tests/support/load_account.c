@@ -19,10 +19,10 @@ void account_init(struct account *account, int policy, const struct maker *maker
 	account->maker = maker;
 	account->makers = makers;
 	for (int i = 0; i < makers; i++)
-		account->next_epoch[i] = 1; /* that of the first START */
+		account->next_epoch[i] = 1; /* the epoch that the first START begins */
 }
 
-/* A system event; those that report a gap begin a new epoch. */
+/* Enters a system event. A system event that reports a gap begins a new epoch. */
 static void enter_mark(struct account *account, const struct posix_trace_event_info *info)
 {
 	switch (info->posix_event_id) {
@@ -124,7 +124,8 @@ static uint64_t sum_of(const struct posix_trace_ledger_np *line)
 	return sum;
 }
 
-/* Checks the line's equation, that all is read, and that losses have the only possible cause. */
+/* Asserts the line's equation, that nothing is unread, and that all losses have the only cause
+ * that is possible here. */
 static void assert_line(const struct account *account, const char *what, unsigned int which,
 			const struct posix_trace_ledger_np *line)
 {
@@ -163,7 +164,7 @@ static void assert_types(const struct account *account, trace_id_t trid, uint64_
 		int err = posix_trace_get_ledger_type_np(trid, id, &line);
 
 		if (err == EINVAL)
-			continue; /* no such type */
+			continue; /* the stream has no such type */
 		ck_assert_int_eq(err, 0);
 		assert_line(account, "type", id, &line);
 		sum += line.called;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/load_account.h - compares the events read from a stream under load with those made, and
- * both with the stream's ledger.
+ * support/load_account.h - compares the events that were read from a stream under load with the
+ * events that were made, and both with the stream's ledger.
  */
 #ifndef PTX_TESTS_LOAD_ACCOUNT_H
 #define PTX_TESTS_LOAD_ACCOUNT_H
@@ -12,7 +12,8 @@
 
 #define ACCOUNT_MAKERS 32
 
-/* Only its thread or that thread's handler writes it; it is read when the thread has ended. */
+/* The maker, a thread or the signal handler of a thread, is its only writer. Other threads read it
+ * when the thread has ended. */
 struct maker {
 	uint64_t made;
 	int64_t *before; /* the time before each event's call */
@@ -25,15 +26,15 @@ struct account {
 	int policy;
 	const struct maker *maker;
 	int makers;
-	uint64_t epoch;                       /* number of gaps that the stream reports */
+	uint64_t epoch;                       /* number of gaps that the stream has reported */
 	int running;
 	int marks;                            /* 1 after OVERFLOW, until RESUME */
-	int64_t first_time;                   /* of the first user event read */
+	int64_t first_time;                   /* time of the first user event read */
 	int64_t last_time;
 	uint64_t read[ACCOUNT_MAKERS];
 	uint64_t first[ACCOUNT_MAKERS];       /* number of the first event read */
 	uint64_t next[ACCOUNT_MAKERS];        /* number expected next */
-	uint64_t next_epoch[ACCOUNT_MAKERS];  /* epoch in which that was expected */
+	uint64_t next_epoch[ACCOUNT_MAKERS];  /* the epoch in which next[] was set */
 };
 
 typedef int account_call(trace_id_t, struct posix_trace_event_info *restrict, void *restrict,
@@ -44,11 +45,13 @@ void account_init(struct account *account, int policy, const struct maker *maker
 /* Reads one event by call, checks and counts it. Returns 0 if there is none. */
 int account_read_one(struct account *account, trace_id_t trid, account_call *call);
 
-/* Called after all was read: the ledger's total, types and threads are exactly the numbers made and
- * read. */
+/* Asserts that the ledger's lines of the total, types and threads have exactly the numbers of
+ * events made and read. It is called after everything was read. */
 void account_assert_closed(const struct account *account, trace_id_t trid);
 
-/* The events read from a LOOP stream, read only at the end, are the youngest of all events. */
+/*
+ * For a LOOP stream that was read only at the end: asserts that the events read are the youngest.
+ */
 void account_assert_suffix(const struct account *account);
 
 #endif

@@ -140,7 +140,7 @@ struct history *log_history(int fd)
 	return history;
 }
 
-/* Events that tests ignore if they are not about flushes. */
+/* Removes the events that tests ignore if they do not test flushes. */
 static void leave_flushes_out(struct history *history)
 {
 	size_t kept = 0;

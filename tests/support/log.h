@@ -2,8 +2,8 @@
 /*
  * support/log.h - streams with log, and logs, for tests of the public interface.
  *
- * Every function here that can fail asserts that it does not. Files have no name, so they are
- * removed with their descriptor, with any end of the test.
+ * Every function here that can fail asserts that it does not. Files have no name. So the kernel
+ * removes them when their descriptors are closed, however the test ends.
  */
 #ifndef PTX_TESTS_LOG_H
 #define PTX_TESTS_LOG_H
@@ -16,7 +16,7 @@
 
 /* Attributes of a stream with log; a member that is 0 means the default. */
 struct log_wish {
-	int policy; /* of the stream */
+	int policy; /* the policy of the stream */
 	int log_policy;
 	size_t size;
 	size_t log_size;
@@ -27,20 +27,22 @@ struct log_wish {
 
 void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish);
 
-/* A stream of the calling process with its log in fd, suspended; LOGGED_STARTED() starts it. */
+/* log_create() creates a stream of the calling process with its log in fd. The stream is suspended.
+ * log_create_started() also starts it. */
 trace_id_t log_create(int fd, const struct log_wish *wish);
 trace_id_t log_create_started(int fd, const struct log_wish *wish);
-/* The same for another process. */
+/* Do the same for a stream of the process pid. */
 trace_id_t log_attach(pid_t pid, int fd, const struct log_wish *wish);
 trace_id_t log_attach_started(pid_t pid, int fd, const struct log_wish *wish);
 #define LOGGED(fd, ...)         log_create(fd, &(struct log_wish){ __VA_ARGS__ })
 #define LOGGED_STARTED(fd, ...) log_create_started(fd, &(struct log_wish){ __VA_ARGS__ })
 
-/* An empty regular file without a name, open for reading and writing; and a second open file of
- * it. */
+/* log_file() makes an empty regular file without a name, open for reading and writing.
+ * log_file_again() opens the file of fd a second time. */
 int log_file(void);
 int log_file_again(int fd, int flags);
-/* A file with these bytes; a file's bytes (the caller frees them). */
+/* log_file_of() makes a file with these bytes. log_bytes() returns the bytes of a file, which the
+ * caller frees. */
 int log_file_of(const void *bytes, size_t len);
 unsigned char *log_bytes(int fd, size_t *len);
 struct stat log_stat(int fd);
@@ -48,12 +50,12 @@ struct stat log_stat(int fd);
 trace_id_t log_open(int fd);
 void log_close(trace_id_t trid);
 
-/* All events of the log in fd, from its beginning. */
+/* Returns all events of the log in fd, from its beginning. */
 struct history *log_history(int fd);
 
 /*
- * The log's events as text of history_text(), without FLUSH_START, FLUSH_STOP and ERROR, or with
- * them. The caller frees it.
+ * Returns the log's events as text of history_text(). With with_flushes the text includes
+ * FLUSH_START, FLUSH_STOP and ERROR. The caller frees it.
  */
 char *log_text(int fd, bool with_flushes);
 void assert_log(const char *file, int line, int fd, bool with_flushes, const char *expected);
@@ -66,39 +68,42 @@ struct numbers {
 	int *number;
 };
 struct numbers numbers_of(const struct history *history, trace_event_id_t id);
-/* Fails unless they are first, first + 1, ... */
+/* Fails unless the numbers are first, first + 1, ... and there are n of them. */
 void assert_numbers_from(const struct history *history, trace_event_id_t id, int first, size_t n);
-/* The same for the log in fd. */
+/* Does the same for the events of the log in fd. */
 void assert_log_numbers(int fd, trace_event_id_t id, int first, size_t n);
 
-/* posix_trace_check_np() finds the whole file in order: every checksum, length and equation. */
+/*
+ * Fails unless posix_trace_check_np() accepts the whole file: each checksum, length and equation.
+ */
 void assert_log_whole(int fd);
 
-/* A file with a finished log: START n=0 ... n=count-1 STOP(0). */
+/* Makes a file with a complete log: START n=0 ... n=count-1 STOP(0). */
 int log_of(int count);
 
-/* The number of an opened log's next user event, -1 at the end. */
+/* Returns the number of the next user event of an opened log, -1 at the end. */
 int log_next_number(trace_id_t trid);
 
-/* Waits until the log is marked as complete, after its writer's death. */
+/* After the death of the log's writer, waits until the log is marked as complete. */
 void log_wait_for_end(int fd);
 
-/* The result of the check of the log in fd. */
+/* Return what the check of the log in fd reports. */
 struct posix_trace_loginfo_np log_info(int fd);
 struct posix_trace_status_info log_status(int fd);
 
 /*
- * A pipe and a thread that copies its output to a file, once it may. The pipe holds 64 KiB: enough
- * for the creation of a stream; a larger flush waits.
+ * A pipe, and a thread that copies the pipe's output to a file. The thread begins only after
+ * siphon_release(). The pipe has room for 64 KiB. That is enough for the creation of a stream, but
+ * a larger flush waits.
  */
 struct siphon;
-struct siphon *siphon_start(void);        /* stalled: no byte is read yet */
+struct siphon *siphon_start(void);        /* until it is released, no byte is read */
 struct siphon *siphon_start_at(int from_fd);
-int siphon_fd(const struct siphon *siphon); /* for writing; the caller may close it */
+int siphon_fd(const struct siphon *siphon); /* the end for writing; the caller may close it */
 void siphon_release(struct siphon *siphon);
-int siphon_finish(struct siphon *siphon); /* after the last writer closed: the file */
+int siphon_finish(struct siphon *siphon); /* copies until no writer is left; returns the file */
 
-/* Waits until it returns true; the time limit of the test is the only limit. */
+/* Waits until the condition is true. Only the time limit of the test ends the waiting. */
 #define wait_until(condition)                \
 	do {                                 \
 		while (!(condition))         \

@@ -62,7 +62,8 @@ void assert_from(int fd, int number, const char *expected)
 	ck_assert_str_eq(real, expected);
 }
 
-/* From the working folder, and from the root. */
+/* Writes a plugin's path relative to the working folder into path, and its absolute path into
+ * real. */
 static void plugin_paths(const char *name, char *path, char *real)
 {
 	snprintf(path, PATH_MAX, "posix/.libs/%s.so", name);
@@ -83,8 +84,8 @@ struct plugin plugin_load(const char *name)
 	char path[PATH_MAX];
 
 	plugin_paths(name, path, plugin.path);
-	plugin.handle = dlopen(path, RTLD_NOW); /* from the working folder: the log has the complete
-						 * path */
+	plugin.handle = dlopen(path, RTLD_NOW); /* a relative path, although the log must have the
+						 * complete path */
 	ck_assert_msg(plugin.handle, "%s", dlerror());
 	*(void **)&plugin.trace = dlsym(plugin.handle, "plugin_trace");
 	ck_assert_ptr_nonnull(plugin.trace);

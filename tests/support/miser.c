@@ -53,7 +53,7 @@ static int close_all(int in, int out)
 	return 0;
 }
 
-/* The parent gets the commands as long as it lives. */
+/* Makes a child that takes commands only after its parent has ended. */
 static int have_child(int in)
 {
 	pid_t parent = getpid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/miser.h - a process that creates many streams of itself: each byte is a command, which it
- * answers with a number.
+ * support/miser.h - a miser is a process that creates many streams of itself. Each byte that it
+ * reads is a command. It answers each command with a number.
  */
 #ifndef PTX_TESTS_MISER_H
 #define PTX_TESTS_MISER_H
@@ -12,24 +12,25 @@
 enum miser_command {
 	MISER_CREATE = 'c',  /* creates one more stream; answers the error number */
 	MISER_CREATE_ALL = 'a', /* creates as many as it can; answers their number */
-	MISER_SHUT = 's',    /* shuts down the youngest; answers the error number */
-	MISER_FAIL = 'b',    /* more failing creations than there are places; answers 0 if all
-			      * failed */
-	MISER_CLOSE = 'd',   /* closes every descriptor except its own two; answers 0 */
-	MISER_FORK = 'f',    /* has a child that lives until no process can send it commands;
+	MISER_SHUT = 's',    /* shuts down its youngest stream; answers the error number */
+	MISER_FAIL = 'b',    /* tries creations that must fail, more often than there are places;
+			      * answers 0 if each of them has failed as it must */
+	MISER_CLOSE = 'd',   /* closes every descriptor except those of its two pipes; answers 0 */
+	MISER_FORK = 'f',    /* makes a child that lives until no process can send commands;
 			      * answers 0 */
-	/* has a child, made by a system call, that creates and shuts down one; answers its error */
+	/* makes a child, by a system call, that creates and shuts down a stream; answers its
+	 * error */
 	MISER_CLONE = 'r',
 	MISER_EXEC = 'x',    /* executes this program again, as a miser; answers 0 */
 	MISER_EXEC_PLAIN = 'y', /* executes a program without the library; answers 0 */
-	MISER_EXIT = 'e',    /* exit() */
-	MISER_EXIT_AT_ONCE = 'q' /* _exit() */
+	MISER_EXIT = 'e',    /* calls exit() */
+	MISER_EXIT_AT_ONCE = 'q' /* calls _exit() */
 };
 
 /* The maximum number of streams that trace one process. */
 #define MISER_MAX 64
 
-#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* this number of them fills every place */
+#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* so many misers fill all places of the user */
 
 _Static_assert(TRACE_SYS_MAX % MISER_MAX == 0, "misers fill every place exactly");
 
@@ -38,18 +39,19 @@ struct miser {
 	int command, answer;
 };
 
-/* First call of main(): becomes a miser if argv requests it. */
+/* main() must call it first. If argv requests it, the process becomes a miser. */
 void miser_main(int argc, char **argv);
 
 struct miser miser_start(void);
 void miser_start_all(struct miser *miser, int count);
 int miser_tell(const struct miser *miser, enum miser_command command);
-/* The number of streams that all misers together have created. */
+/* Lets all misers create streams, and returns how many they have created together. */
 int miser_create_all(struct miser *miser, int count);
-/* The number of further streams that the user can have. */
+/* Returns how many further streams the user can have. */
 int miser_count_free(void);
 
-/* Ends one by a command, or by SIGKILL; or all of them in the shortest way. */
+/* miser_exit() ends a miser by a command, and miser_kill() by SIGKILL. miser_end() ends all misers
+ * by the command MISER_EXIT_AT_ONCE. */
 void miser_exit(struct miser *miser, enum miser_command how);
 void miser_kill(struct miser *miser);
 void miser_end(struct miser *miser, int count);

@@ -47,7 +47,7 @@ struct numbered numbers_read(int fd)
 	return numbered;
 }
 
-/* Finds the ledger's line of a thread by one of its events. */
+/* Returns the last number of the thread tid. The thread is found by one of its events. */
 static int64_t last_of(trace_id_t trid, const struct numbered *numbered, pid_t tid)
 {
 	struct posix_trace_event_np event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/numbers.h - threads that number their events, and logs of a stream's content at some
- * moment.
+ * support/numbers.h - threads that number their events, and logs that have the content of a stream
+ * at some moment.
  *
  * The log of a copied stream has the youngest events of each thread without a gap, and its ledger
  * has the number of events that the thread had written by then.
@@ -21,8 +21,8 @@ struct number {
 };
 
 struct numbered {
-	uint64_t events;                 /* numbered ones */
-	int64_t last[NUMBERS_THREADS];   /* -1: none of that thread */
+	uint64_t events;                 /* number of numbered events */
+	int64_t last[NUMBERS_THREADS];   /* last number of each thread; -1: no event */
 	struct posix_trace_ledger_np ledger;
 };
 
@@ -35,7 +35,7 @@ struct numbered numbers_read(int fd);
 /* Fails unless the log's ledger has last + 1 events for each of its threads. */
 void numbers_account(int fd, const struct numbered *numbered);
 
-/* A log of the only stream of a process, in a file without a name. */
+/* Makes a log of the only stream of a process, in a file without a name. */
 int snapshot_of(pid_t pid);
 
 #endif

@@ -19,7 +19,7 @@ static uint64_t head_check(const struct head *head)
 	return random_mix(head->sequence ^ random_mix((uint64_t)head->who << 32 | head->len));
 }
 
-/* The byte at one place after the head. */
+/* Returns the byte at a place behind the head. */
 static unsigned char noise(uint64_t check, size_t at)
 {
 	return (unsigned char)(random_mix(check + at / 8) >> 8 * (at % 8));

@@ -2,8 +2,9 @@
 /*
  * support/payload.h - event data that proves its origin and that it is complete.
  *
- * A payload has its maker, its number in that maker's count, its length and a checksum of the
- * whole; the rest is noise derived from them. A record mixed from two, cut, or shifted is detected.
+ * A payload has its maker, its number among the maker's payloads, its length and a checksum of the
+ * whole. The rest is noise that is computed from them. So the test notices a payload that was mixed
+ * from two payloads, is incomplete, or was shifted.
  *
  * Threads   any number; no state.
  * Signals   payload_make is async-signal-safe.
@@ -16,10 +17,10 @@
 
 #define PAYLOAD_MIN 24
 
-/* Fills len bytes at data; len is at least PAYLOAD_MIN. */
+/* Fills len bytes at data with a payload. len is at least PAYLOAD_MIN. */
 void payload_make(void *data, size_t len, uint32_t who, uint64_t sequence);
 
-/* Returns 1 with the maker and its number, or 0 if the bytes are not one complete payload. */
+/* Stores the maker and the number and returns 1. Returns 0 if the bytes are no complete payload. */
 int payload_read(const void *data, size_t len, uint32_t *who, uint64_t *sequence);
 
 #endif

@@ -14,7 +14,8 @@ static void answer(int out, char command)
 		_exit(4);
 }
 
-/* The puppet's program, with its two descriptors as arguments; it first answers command. */
+/* Makes the argument vector of the puppet's program, which has the two descriptors and the command
+ * that it answers first. */
 static void words(int in, int out, char command, char text[3][16], char *argv[5])
 {
 	static char program[] = PUPPET_PROGRAM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A puppet as a program of its own: puppet IN OUT ANSWER */
+/* The program of a puppet, called as: puppet IN OUT ANSWER */
 #include <stdlib.h>
 #include <unistd.h>
 

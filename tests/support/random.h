@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/random.h - generators for tests: the same numbers on every run.
+ * support/random.h - generators of random numbers for tests. Each run gets the same numbers.
  *
- * Threads   any number; the state is the caller's.
+ * Threads   any number; the caller owns the state.
  */
 #ifndef PTX_TESTS_RANDOM_H
 #define PTX_TESTS_RANDOM_H
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 uint32_t random_next(uint64_t *state);
-/* Returns 64 random bits; the state is not 0. */
+/* Returns 64 random bits. The state must not be 0. */
 uint64_t random_word(uint64_t *state);
-/* Between low and high, both included. */
+/* Returns a random number from low to high, both included. */
 size_t random_between(uint64_t *state, size_t low, size_t high);
 
-/* A number in which each bit depends on all bits of x. */
+/* Returns a number in which each bit depends on all bits of x. */
 static inline uint64_t random_mix(uint64_t x)
 {
 	x ^= x >> 30;

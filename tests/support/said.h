@@ -10,7 +10,8 @@
 
 void assert_schema(trace_id_t trid, trace_event_id_t id, const char *expected);
 
-/* The name of the pointer at that time, "-" without one; valid until the next call. */
+/* Returns the name that the object at pointer had at this time, or "-" if it had none. The text is
+ * valid until the next call. */
 const char *called(trace_id_t trid, pid_t pid, const void *pointer, int64_t time_ns);
 
 unsigned count_objects(trace_id_t trid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program that traces one event "s"; tests give copies of it more rights than their caller
- * has. */
+/* A program that traces one event "s". A test gives a copy of this program more rights than the
+ * rights of the process that executes the copy. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static int has_open(ino_t inode)
 	return 0;
 }
 
-/* The place of a link to a stream of another process. */
+/* Returns whether this process uses the folder. If it does, a stream of another process leaves a
+ * link there. */
 static int uses(const char *folder)
 {
 	char path[PATH_MAX];

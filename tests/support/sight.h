@@ -18,20 +18,20 @@ struct sight {
 };
 
 struct sights {
-	pid_t only; /* process whose streams are selected, 0: all */
+	pid_t only; /* the process whose streams are copied; 0: those of all processes */
 	size_t n;
 	struct sight sight[SIGHTS_MOST];
 };
 
 extern struct sights sights;
 
-/* Copies all streams of pid into sights. */
+/* Returns copies of all streams of pid. */
 struct sights *look(pid_t pid);
 
-/* Copies those of pid among all; there may be any number of others on this machine. */
+/* Looks at all streams of the machine, of which there may be many, and copies those of pid. */
 struct sights *look_at_all_for(pid_t pid);
 
-/* The only stream of pid. */
+/* Returns the stream of pid, which must have exactly one. */
 const struct sight *look_at_one(pid_t pid);
 
 /* A visitor that counts its calls in an int. */

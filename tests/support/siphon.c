@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A log from a pipe that is read as late as a test wants. */
+/* Copies a log from a pipe. The pipe is read as late as the test wants. */
 #include "support/log.h"
 
 #include <fcntl.h>

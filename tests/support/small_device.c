@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The device is a tmpfs in a mount name space of the test's own. */
+/* The device is a tmpfs. It is mounted in a mount name space that only the test uses. */
 #include "support/small_device.h"
 
 #include <errno.h>
@@ -22,7 +22,8 @@ static bool put(const char *path, const char *text)
 	return done;
 }
 
-/* Without privileges, a user name space has them, if the system lets every user create one. */
+/* Gives this process a mount name space of its own. A process without privileges can get one only
+ * together with a new user name space, if the system lets every user create that. */
 static bool own_mounts(void)
 {
 	char map[64];

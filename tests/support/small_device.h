@@ -9,29 +9,33 @@
 
 #include "support/stream.h"
 
-/* A folder on a device of so many bytes, visible to this process only; NULL if that is
- * impossible. */
+/* Makes a device of so many bytes, which only this process sees. Returns the folder where it is
+ * mounted, or NULL if that is impossible. */
 const char *small_device(size_t bytes);
 void small_device_grow(const char *folder, size_t bytes);
 
 /*
- * A device of so many bytes has no room for the log of so many events; one of 16 times as many has.
+ * A device of DEVICE_BYTES has no room for a log of DEVICE_TOO_MANY events. A device that is 16
+ * times as large has room for it.
  */
 enum { DEVICE_BYTES = 1 << 20, DEVICE_TOO_MANY = 200000 };
 
-/* A file for a log there. */
+/* Makes a file for a log in the folder and returns its descriptor. */
 int small_device_log(const char *folder);
 
 /*
- * A stream with its log in fd in which the first n numbers wait to be flushed, as events of type
- * id.
+ * Creates a stream with its log in fd. It has n events of type id with the numbers from 0 on, which
+ * are not flushed yet.
  */
 trace_id_t stream_of_many(int fd, trace_event_id_t id, int n);
 
-/* One with DEVICE_TOO_MANY events whose flush has found the device full. */
+/*
+ * Creates such a stream with DEVICE_TOO_MANY events. Its flush has failed because the device is
+ * full.
+ */
 trace_id_t small_device_fill(int fd, trace_event_id_t id);
 
-/* Fails unless the log in fd has the first of them, at least a quarter, and not all. */
+/* Fails unless the log in fd has the first of these events: at least a quarter, but not all. */
 void assert_log_cut(int fd, trace_event_id_t id);
 
 #endif

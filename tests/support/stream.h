@@ -19,7 +19,7 @@
 struct wish {
 	int policy;
 	size_t size;
-	size_t max_data; /* NO_DATA for a maximum of 0 */
+	size_t max_data; /* NO_DATA means a maximum of 0 */
 	int inheritance;
 	const char *name;
 };
@@ -27,10 +27,11 @@ struct wish {
 
 void wish_attr(trace_attr_t *attr, const struct wish *wish);
 
-/* A stream of the calling process, suspended as created; STARTED() also starts it. */
+/* stream_create() creates a stream of the calling process, which is suspended.
+ * stream_create_started() also starts it. */
 trace_id_t stream_create(const struct wish *wish);
 trace_id_t stream_create_started(const struct wish *wish);
-/* The same of another process. */
+/* Do the same for a stream of the process pid. */
 trace_id_t stream_attach(pid_t pid, const struct wish *wish);
 trace_id_t stream_attach_started(pid_t pid, const struct wish *wish);
 #define STREAM(...)  stream_create(&(struct wish){ __VA_ARGS__ })
@@ -40,11 +41,12 @@ void start(trace_id_t trid);
 void stop(trace_id_t trid);
 void shut(trace_id_t trid);
 
-/* A user event type by its name, and an event of it whose data is the number. */
+/* type_of() opens a user event type by its name. trace_number() records an event of a type, whose
+ * data is the number. */
 trace_event_id_t type_of(const char *name);
 void trace_number(trace_event_id_t id, int number);
 
-/* posix_trace_get_status(), which resets the overrun status. */
+/* Returns the result of posix_trace_get_status(). The call resets the overrun status. */
 struct posix_trace_status_info status_of(trace_id_t trid);
 #define ck_assert_status(trid, running, full)						\
 	do {										\
@@ -54,15 +56,15 @@ struct posix_trace_status_info status_of(trace_id_t trid);
 	} while (0)
 
 /*
- * Traces events with len bytes of data (at least 4: a number counting from first) until the
- * stream's status is SUSPENDED and FULL (or, for a LOOP stream, FULL), and returns the number of
- * calls. Fails after more calls than the stream could ever hold.
+ * Traces events until the stream's status is SUSPENDED and FULL, or FULL for a LOOP stream. Returns
+ * the number of calls. The data has len bytes, at least 4, and begins with a number that counts
+ * from first. Fails after more calls than a stream has room for.
  */
 int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first);
-/* The same until the status reports an overrun, which that read resets. */
+/* Does the same until the status reports an overrun. Reading the status resets it. */
 int overrun(trace_id_t trid, trace_event_id_t id, size_t len, int first);
 
-/* The sizes that the stream's attributes promise. */
+/* Return the sizes that the stream's attributes promise. */
 size_t stream_size(trace_id_t trid);
 size_t user_event_size(const trace_attr_t *attr, size_t len);
 size_t system_event_size(const trace_attr_t *attr);
@@ -79,38 +81,39 @@ struct history {
 	struct seen *event;
 };
 
-/* The next event without waiting: 1 and *seen, whose data the caller frees, or 0. */
+/* Reads the next event into *seen and returns 1, or returns 0 if there is none. It does not wait.
+ * The caller frees seen->data. */
 int read_one(trace_id_t trid, struct seen *seen);
 struct history *read_all(trace_id_t trid);
-/* The same from an opened log, up to its end. */
+/* Reads all events of an opened log, up to its end. */
 struct history *read_log(trace_id_t trid);
 void history_free(struct history *history);
 size_t history_count(const struct history *history, trace_event_id_t id);
 
 /*
- * The events as a line of text: "START a b=7 FILTER{->a} STOP(0)". A user event is its name,
- * with its number when its data is an int; filters are the names of their members, nothing for
- * START with an empty one. The caller frees it.
+ * Returns the events as a line of text: "START a b=7 FILTER{->a} STOP(0)". A user event is written
+ * as its name, with its number if the data is an int. A filter is written as the names of its
+ * members; START with an empty filter has none. The caller frees the text.
  */
 char *history_text(trace_id_t trid, const struct history *history);
 void assert_events(const char *file, int line, trace_id_t trid, const char *expected);
-/* Reads the stream empty and compares. */
+/* Reads all events of the stream and compares their text with expected. */
 #define ck_assert_events(trid, expected) assert_events(__FILE__, __LINE__, trid, expected)
 
-/* The number that is the data of a user event made by trace_number() or fill(). */
+/* Returns the number in the data of a user event that trace_number() or fill() has made. */
 int number_of(const struct seen *seen);
-/* The bare int of STOP and ERROR. */
+/* Returns the int that is the data of STOP or ERROR. */
 int int_of(const struct seen *seen);
 int64_t nanoseconds(const struct timespec *time);
-/* By the clock of events. */
+/* Returns the time of the clock from which events get their times. */
 int64_t now_ns(void);
 
 /* Fails unless posix_trace_trygetnext_event() finds no event. */
 void assert_empty(trace_id_t trid);
 
 /*
- * Threads, and their number in this process. spin_until_asleep() returns when the kernel reports
- * that the thread sleeps.
+ * Functions for threads. spawn() and join() assert that they succeed. spin_until_asleep() returns
+ * when the kernel reports that the thread sleeps.
  */
 pthread_t spawn(void *(*body)(void *), void *arg);
 void *join(pthread_t thread);

@@ -34,7 +34,7 @@ int support_descriptors(void)
 		if (n < 0)
 			continue;
 		target[n] = '\0';
-		/* The arena lives as long as the process. */
+		/* The arena is not counted, because it exists until the process ends. */
 		if (!strncmp(target, "/memfd:", 7))
 			continue;
 		count++;
@@ -70,8 +70,8 @@ Suite *support_suite(const char *name, TCase **tc)
 	return suite;
 }
 
-/* The caller of the suite may ignore or block signals, as nohup and background jobs of a shell
- * do. */
+/* Sets signals to their defaults. The process that calls the suite may have ignored or blocked
+ * signals, as nohup and shells with background jobs do. */
 static void restore_signals(void)
 {
 	static const int common[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE };
@@ -83,7 +83,7 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* For suites without SUITE_NEEDS(). */
+/* The needs of a suite that has no SUITE_NEEDS(): nothing. */
 const char support_needs[1] __attribute__((weak));
 
 bool support_lacks(const char *words, const char *who)

@@ -6,9 +6,10 @@
  *
  *	SUITE_MAIN("posix_trace_attr_init", a_sentence, another_sentence)
  *
- * naming its START_TESTs. Each runs in a process of its own (CK_FORK=no for a debugger) and ends
- * with as many open descriptors as it began with. A suite that needs loops, signals or exit
- * codes builds its own with support_suite(), then SUITE_MAIN_OF(build).
+ * which names its tests. Each test runs in a process of its own; for a debugger, CK_FORK=no
+ * prevents that. Each test must end with as many open descriptors as it began with. A suite that
+ * needs loops, signals or exit codes builds its tests itself with support_suite(), and ends in
+ * SUITE_MAIN_OF(build).
  */
 #ifndef PTX_TESTS_SUPPORT_H
 #define PTX_TESTS_SUPPORT_H
@@ -18,10 +19,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A suite with one test case in *tc, which has the descriptor count as fixture. */
+/* Makes a suite with one test case, *tc, whose fixture compares the numbers of open descriptors. */
 Suite *support_suite(const char *name, TCase **tc);
 
-/* Runs it, prints libcheck's closing line; returns main's exit status. */
+/* Runs the suite and prints libcheck's last line. Returns the exit status for main(). */
 int support_run(Suite *suite);
 
 int support_main(const char *name, const TTest *const *tests, size_t count);
@@ -40,9 +41,10 @@ int support_main(const char *name, const TTest *const *tests, size_t count);
 	}
 
 /*
- * The features of Linux that all tests of a suite, or one test, need and that an emulator or a
- * program checker may lack, by the words of builds/emulated.c. PTX_LACKS has the missing words
- * (builds/lacks.sh). Then the suite or the test is skipped, with this reason.
+ * The features of Linux that all tests of a suite, or one test, need, and that an emulator or a
+ * program checker may lack. builds/emulated.c has a word for each feature. builds/lacks.sh writes
+ * the words of the missing features into PTX_LACKS. If a needed feature is missing, the suite or
+ * the test is skipped with this reason.
  */
 extern const char support_needs[];
 #define SUITE_NEEDS(words) const char support_needs[] = words
@@ -53,7 +55,7 @@ extern const char support_needs[];
 	} while (0)
 bool support_lacks(const char *words, const char *who);
 
-/* Calls that must leave errno alone (GEN-02): the value of the expression. */
+/* Returns the value of the expression and fails if it changes errno (requirement GEN-02). */
 #define KEEPS_ERRNO(expression)                                                                   \
 	({                                                                                        \
 		errno = 4711;                                                                     \
@@ -68,7 +70,7 @@ bool support_lacks(const char *words, const char *who);
 /* Waits for a child of the caller, which must end with exit status 0. */
 void wait_well(pid_t child);
 
-/* Open descriptors of this process, without the library's own memory (a memfd). */
+/* Returns the number of open descriptors of this process, without those of the library's memory. */
 int support_descriptors(void);
 
 #endif

@@ -56,7 +56,7 @@ void spin_until_asleep(pid_t tid)
 		char *paren = NULL;
 
 		if (!file)
-			return; /* it has ended already */
+			return; /* the thread has ended already */
 		if (fgets(line, sizeof(line), file))
 			paren = strrchr(line, ')');
 		fclose(file);

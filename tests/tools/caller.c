@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/caller.c - calls functions of a library. Not a test itself: transcripts trace it.
+ * tools/caller.c - calls functions of a library. It is no test itself. The transcripts trace it.
  *
  *	caller LIBRARY [FUNCTION NUMBER]...
  *
- * Each FUNCTION takes and returns an int; its result is printed. "-" in place of a function waits
- * for a line of standard input, and "+" calls in a new thread from there on.
+ * Each FUNCTION takes and returns an int, and its result is printed. If "-" is in the place of a
+ * function, the program waits for a line of standard input. After "+" it calls the functions in a
+ * new thread.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/compose.c - a log of the events that lines of text name. Not a test itself.
+ * tools/compose.c - makes a log of the events that lines of text describe. It is no test itself.
  *
  *	compose PATH [HOST] <LINES
  *
@@ -30,8 +30,8 @@
  *	repeat COUNT LINE                    the line, so many times; its times should begin with +
  *	abandon                              the log has no end, as if its writer had been killed
  *
- * TIME is in nanoseconds, or has a unit: 5ns, 5us, 5ms, 5s. After a + it counts from the time
- * before: +5ms, +-5ms.
+ * TIME is in nanoseconds, or has a unit: 5ns, 5us, 5ms, 5s. A TIME with a + counts from the last
+ * time before it: +5ms, +-5ms.
  * Words with blanks are in quotes, with \" \\ \n \t \e and \xHH. A value of bytes is text, or
  * hex:00ff; each element of an array is a value.
  */
@@ -57,11 +57,11 @@ static struct posix_trace_origin_np origin = { .pid = 1, .host = "host", .clock 
 static trace_attr_t attr;
 static bool has_attr;
 static int log_fd = -1;
-static struct posix_trace_composer_np *composer; /* NULL before the first line but trace */
+static struct posix_trace_composer_np *composer; /* NULL while only lines "trace" were read */
 static struct posix_trace_status_info status;
 static bool has_status, is_abandoned;
 static unsigned long line;
-static char *rest; /* of the line, behind the last word */
+static char *rest; /* the rest of the line, behind the last word */
 static long long now;
 
 static void must(int err, const char *what)
@@ -90,7 +90,7 @@ static char unescape(char **from)
 	return (char)strtoul(digits, NULL, 16);
 }
 
-/* Returns the next word of the line, which it ends with a NUL, or NULL. *len: of its bytes. */
+/* Returns the next word of the line, with a NUL at its end, or NULL. *len gets its length. */
 static char *word_of(size_t *len)
 {
 	char *begin, *end;

@@ -18,7 +18,7 @@ static uint64_t hash(uint64_t h, const char *bytes, size_t len)
 	return h;
 }
 
-/* The lines of dump --json, without the time difference, which depends on the previous line. */
+/* Reads the lines of dump --json, without the time difference, which depends on the line before. */
 static struct lines read_lines(void)
 {
 	static const char delta[] = ",\"delta_ns\":\"", damage[] = ",\"after_damage\":true";
@@ -90,7 +90,7 @@ static void assert_messages(const struct text *err)
 			      "a control character in %s", err->bytes);
 }
 
-/* Checks that "posixtrace: FILE:OFFSET: REASON" is there for each fault. */
+/* Checks that standard error has a line "posixtrace: FILE:OFFSET: REASON" for each fault. */
 static void assert_place(const struct text *err, const char *log, size_t log_len)
 {
 	char prefix[4300];

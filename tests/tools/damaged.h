@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/damaged.h - compares the output of posixtrace verify and dump of a damaged log with dump's
- * output of the sound one. It asserts the rules of test_damage.c for both.
+ * tools/damaged.h - compares the outputs of posixtrace verify and dump for a damaged log with the
+ * output of dump for the sound log. It asserts the rules of test_damage.c for both outputs.
  */
 #ifndef PTX_TESTS_DAMAGED_H
 #define PTX_TESTS_DAMAGED_H
@@ -12,7 +12,7 @@
 
 #include "tools/run_tool.h"
 
-struct lines { /* of dump */
+struct lines { /* the lines that dump has printed */
 	uint64_t *hash;
 	size_t count;
 };
@@ -26,7 +26,8 @@ struct sound { /* the log before the damage, and the output of dump */
 	size_t blocks;
 };
 
-/* A sequence in blocks of a hundred events, or a LOOP log: the same bytes in each run. */
+/* The log is a sequence with blocks of a hundred events, or a LOOP log. Each run makes the same
+ * bytes. */
 enum sound_kind { SOUND_BLOCKS, SOUND_LOOP };
 struct sound sound_make(enum sound_kind kind, uint64_t events);
 void sound_free(struct sound *sound);
@@ -34,13 +35,14 @@ void sound_free(struct sound *sound);
 struct verdict {
 	int status;
 	size_t events;
-	bool told; /* has the number of events, because the log could be opened */
+	bool told; /* events is valid: verify has printed the number of events */
 };
 
 /* what and where describe the damage for messages. */
 struct verdict verify(const char *log, size_t log_len, const char *what, size_t where);
 
-/* A part that dump does not read, such as the index, may be damaged if no event is missing. */
+/* Runs dump on the damaged log. If no event is missing, the damage may be in a part that dump does
+ * not read, such as the index. */
 struct lines dump(const char *log, const struct verdict *verdict, const struct sound *sound,
 		  const char *what, size_t where);
 

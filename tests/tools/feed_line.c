@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/feed_line.c - a serial line for the tests of posixtrace: a pseudo-terminal, whose other
- * side's name is the first line of standard output. It is no test itself.
+ * tools/feed_line.c - makes a serial line for the tests of posixtrace. The line is a
+ * pseudo-terminal. The program prints the name of its other side as the first line. It is no test
+ * itself.
  *
- * It copies standard input to the line once a process listens there in raw mode, then hangs up.
- * Exits with 1 if no process listens.
+ * It waits until a process listens to the line in raw mode. Then it copies standard input to the
+ * line and hangs up. It exits with 1 if no process listens.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -13,8 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define TRIES 6000 /* of 10 ms */
-#define QUIET 50   /* number in a row */
+#define TRIES 6000 /* the most looks, one each 10 ms */
+#define QUIET 50   /* the line is empty if so many looks in a row find nothing */
 
 static void nap(void)
 {
@@ -43,8 +44,9 @@ static int write_all(int fd, const char *bytes, ssize_t len)
 }
 
 /*
- * A hangup discards unread bytes. The line holds more than the 4096 bytes that can be read at once,
- * and for a moment after these were read the others are not visible.
+ * Waits until the line is empty, because a hangup discards unread bytes. The line has room for more
+ * than the 4096 bytes that can be read at once. When these 4096 bytes were read, poll() does not
+ * report the other bytes for a moment. So several looks are necessary.
  */
 static void wait_until_read(int slave)
 {
@@ -63,7 +65,9 @@ int main(void)
 
 	if (master < 0 || grantpt(master) || unlockpt(master))
 		return 99;
-	/* Our side stays open, so that the line is not hung up before the reader opens it. */
+	/*
+	 * This program keeps the reader's side open, so that no hangup occurs before a reader does.
+	 */
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
 	if (slave < 0)
 		return 99;

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	posix_trace_event(named, "\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\2", 18);
 	posix_trace_event(late, &number, sizeof(number));
 	must(posix_trace_eventid_describe_np(late, "u64 n"), "describe late");
-	usleep(5000); /* more than the tolerance of the times of names */
+	usleep(5000); /* longer than the tolerance for the times of names */
 	must(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &pool, NULL), "object");
 	posix_trace_fields_np(named, POSIX_TRACE_U32_NP(0), POSIX_TRACE_X32_NP(1),
 			      POSIX_TRACE_PTR_NP(&pool));

@@ -11,7 +11,7 @@
  * loop        a LOOP log that overwrites its own events
  * evil        names and data that would harm a terminal or a JSON reader; the empty name
  * unfinished  a copy of a log that is still being written
- * big         EVENTS events of 8 bytes, nothing lost, whatever their number
+ * big         EVENTS events of 8 bytes; nothing is lost, even of very many events
  *
  * Prints the number of user events that the log must hold, or "-" if that is not fixed.
  */
@@ -62,7 +62,9 @@ static trace_event_id_t type_of(const char *name)
 	return id;
 }
 
-/* Half of the events: the begin of a job has text, its end has a number. */
+/*
+ * Records half of the events, in pairs: the begin of a job with a text, and its end with a number.
+ */
 static void *jobs(void *arg)
 {
 	size_t events = *(const size_t *)arg;

@@ -4,9 +4,9 @@
  *
  *	mutate ROUNDS SEED FILE...
  *
- * The same arguments give the same copies. A copy has a few changed bytes, often numbers near a
- * limit, at places of numbers, and sometimes its end is cut off. With any content the decoder must
- * end, and a sanitizer must find no fault.
+ * The same arguments give the same copies. A copy has a few changed bytes. They are often numbers
+ * near a limit, at places where the file has numbers. Sometimes the end of the copy is missing. The
+ * decoder must end with any content, and a sanitizer must find no fault.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +28,8 @@ static uint64_t below(uint64_t limit)
 }
 
 /*
- * Most numbers that control the decoder are at the beginning, of the file or of one of its blocks.
+ * Returns the place of a change. It is often at the beginning of the file or of one of its blocks,
+ * because most numbers that control the decoder are there.
  */
 static size_t place(size_t size)
 {
@@ -64,7 +65,7 @@ static void change(unsigned char *bytes, size_t size)
 	case 2:
 		value = size - below(64) + below(64);
 		break;
-	case 3: /* a piece of the file somewhere else */
+	case 3: /* copies a piece of the file to this place */
 		len = below(64);
 		if (at + len <= size)
 			memmove(bytes + at, bytes + below(size - len + 1), len);
@@ -97,7 +98,7 @@ static void mutate(const char *path, unsigned long rounds, uint64_t seed)
 	state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (unsigned long i = 0; i < rounds; i++) {
 		size_t len = below(8) ? size : below(size + 1);
-		/* Memory of exactly its size, so that a sanitizer notices any byte beyond it. */
+		/* The memory has exactly this size, so that a sanitizer notices reads beyond it. */
 		unsigned char *bad = malloc(len ? len : 1);
 
 		if (!bad)

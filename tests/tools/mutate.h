@@ -9,7 +9,7 @@
 /* Decodes all bytes. Ends the program if the decoder returns something impossible. */
 void mutate_decode(const unsigned char *bytes, size_t size);
 
-/* A sum of the data read, so that the compiler does not remove reads. */
+/* A sum of the data that was read. The compiler must not remove reads that change this sum. */
 extern uint64_t mutate_sum;
 
 #endif

@@ -40,7 +40,7 @@ void write_file(const char *path, const void *bytes, size_t len)
 	close(fd);
 }
 
-/* Paths are never freed, because callers use them through a whole test. */
+/* A path is never freed, because its caller uses it during the whole test. */
 const char *in_directory(const char *name)
 {
 	static char *paths[16];
@@ -106,7 +106,7 @@ void remove_directory(void)
 	rmdir(directory);
 }
 
-/* libtool's wrappers are shell scripts; the programs behind them start much faster. */
+/* Finds the program itself and not libtool's wrapper, a shell script, which starts much slower. */
 static void find_program(char *path, const char *top, const char *dir, const char *name)
 {
 	snprintf(path, sizeof(posixtrace_path), "%s/%s/.libs/%s", top, dir, name);
@@ -114,7 +114,7 @@ static void find_program(char *path, const char *top, const char *dir, const cha
 		snprintf(path, sizeof(posixtrace_path), "%s/%s/%s", top, dir, name);
 }
 
-/* A sanitizer's exit status must differ from those of the tool. */
+/* Gives a sanitizer the exit status 99, which must differ from all statuses of the tool. */
 static void own_exit_status(const char *name)
 {
 	const char *old = getenv(name);

@@ -10,24 +10,24 @@
 #include <stddef.h>
 
 struct text {
-	char *bytes; /* len and a NUL, malloc'ed */
+	char *bytes; /* len bytes and a NUL, allocated by malloc() */
 	size_t len;
 };
 
-/* Called once, before any test. */
+/* Finds the programs that tests run. It is called once, before any test. */
 void find_programs(void);
 
-/* A fixture. */
+/* A fixture that gives each test an empty directory. */
 void make_directory(void);
 void remove_directory(void);
 
-/* The file's path in the directory; valid to the end of the process. */
+/* Returns the path of a file in the directory. It is valid until the process ends. */
 const char *in_directory(const char *name);
 
 struct text read_file(const char *path);
 void write_file(const char *path, const void *bytes, size_t len);
 
-/* Returns the exit status. The output is in the files "out" and "err" of the directory. */
+/* Runs a command and returns its exit status. Its output is in the files "out" and "err" there. */
 int posixtrace(const char *command, const char *option, const char *log);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/test_damage.c - posixtrace with logs that were cut and logs with a changed bit.
+ * tools/test_damage.c - posixtrace with logs whose end is missing, and logs with a changed bit.
  *
- * Rules for every damaged log: verify and dump end by themselves, with a status of the table. If it
- * is not 0, standard error has the reason, and for damage the offset. dump returns 0 only with
- * every event. Each line that it prints is a line of the sound log, in the same order. dump and
- * verify find the same number of events. Only the damaged events are missing.
+ * Rules for every damaged log: verify and dump end by themselves, with an exit status that the
+ * manual describes. If the status is not 0, standard error has the reason, and for damage the
+ * offset. dump returns 0 only if it prints every event. Each line that dump prints is a line of the
+ * sound log, and the order is the same. dump and verify find the same number of events. Only the
+ * damaged events are missing.
  *
  * The logs have the same bytes in each run, and the damage is random with a fixed seed;
  * POSIXTRACE_TEST_CUTS, _FLIPS and _SEED change it.
@@ -18,10 +19,10 @@
 #include "tools/damaged.h"
 
 #define LISTS_BYTES  8192
-#define HEADER_BYTES 4096 /* FORMAT 2 */
-#define CLOSING_AT   3584 /* behind it, with a checksum of its own */
+#define HEADER_BYTES 4096 /* see log/FORMAT 2 */
+#define CLOSING_AT   3584 /* the header's closing area; it has a checksum of its own */
 #define PAGE_BYTES   512
-#define VERSION_END  10   /* magic and version: without them the file is no log */
+#define VERSION_END  10   /* the end of magic and version, without which a file is no log */
 
 static uint64_t setting(const char *name, uint64_t usual)
 {
@@ -30,7 +31,8 @@ static uint64_t setting(const char *name, uint64_t usual)
 	return value ? strtoull(value, NULL, 0) : usual;
 }
 
-/* Increasing offsets, so that more of the log can never show fewer events. */
+/* Orders the lengths of the logs, because the test asserts that a longer log never has fewer events
+ * than a shorter one. */
 static int by_size(const void *a, const void *b)
 {
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -45,8 +47,9 @@ START_TEST(a_log_cut_anywhere_shows_its_beginning)
 	uint64_t state = setting("POSIXTRACE_TEST_SEED", 4711);
 	size_t *cut = malloc(cuts * sizeof(*cut));
 	/*
-	 * Blocks have about the same size, so at most two of them are missing at the end. The
-	 * blocks of names and mappings are before the first; with more libraries they are larger.
+	 * Blocks have about the same size, so at most two blocks of events are missing at the end.
+	 * The blocks of names and mappings precede the first block of events. They are larger if
+	 * the program has more libraries.
 	 */
 	size_t slack = 2 * (sound.log.len / sound.blocks) + HEADER_BYTES + LISTS_BYTES;
 	const char *path = in_directory("cut.log");
@@ -99,7 +102,7 @@ static struct verdict turn_bit(const struct sound *sound, size_t bit, struct lin
 	return verdict;
 }
 
-/* A LOOP log has unused slots: most of its pages are empty. */
+/* Returns whether a page has data. Most pages of a LOOP log are empty, because slots are unused. */
 static bool is_in_use(const struct sound *sound, size_t at)
 {
 	size_t end = (at | (PAGE_BYTES - 1)) + 1;
@@ -111,7 +114,8 @@ static bool is_in_use(const struct sound *sound, size_t at)
 }
 
 /*
- * Verify finds at least this percentage of the changed bits: the others are in unused bytes.
+ * Changes bits at random places. verify must find at least this percentage of them. The others may
+ * be in unused bytes.
  */
 static void turn_bits(const struct sound *sound, size_t flips, size_t percent)
 {
@@ -152,13 +156,13 @@ START_TEST(a_turned_bit_in_a_log_that_loops_costs_one_block)
 {
 	struct sound sound = sound_make(SOUND_LOOP, 5000);
 
-	/* The last page of a slot is in use in part. */
+	/* Only a part of the last used page of a slot is in use, so verify finds fewer bits. */
 	turn_bits(&sound, setting("POSIXTRACE_TEST_FLIPS", 2000) / 8, 70);
 	sound_free(&sound);
 }
 END_TEST
 
-/* Every byte of the fields; some of the spare bytes. */
+/* Changes a bit in every byte of the header's fields, and in some of its unused bytes. */
 static void turn_bits_of_header(enum sound_kind kind)
 {
 	struct sound sound = sound_make(kind, kind == SOUND_LOOP ? 5000 : 2000);
@@ -193,8 +197,8 @@ START_TEST(no_turned_bit_of_the_header_of_a_log_that_loops_costs_an_event)
 END_TEST
 
 /*
- * Copies bytes of one place over another: blocks that are valid, at a wrong place. verify counts
- * the events of valid blocks; dump prints one of two blocks with the same events.
+ * Copies bytes from one place to another, so that there are valid blocks at wrong places. verify
+ * counts the events of all valid blocks. If two blocks have the same events, dump prints only one.
  */
 START_TEST(a_block_in_the_wrong_place_is_found_and_no_event_comes_twice)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pieces of the ETW decoder that no sample reaches. */
+/* Tests parts of the ETW decoder that no sample file reaches. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +35,9 @@ START_TEST(cpu_cost_is_the_increase_of_both_times)
 	ck_assert(!etw_cpu_cost(&seed, &a, &other, &cost));
 	no.has_cpu = false;
 	ck_assert(!etw_cpu_cost(&seed, &a, &no, &cost));
-	/* The number of the thread was used again. */
+	/* If the CPU times decrease, the two records are of two threads with the same number. */
 	ck_assert(!etw_cpu_cost(&seed, &b, &a, &cost));
-	/* A wrap. */
+	/* A counter may wrap between the two records. */
 	a = at(0xfffffffe, 0);
 	b = at(1, 0);
 	ck_assert(etw_cpu_cost(&seed, &a, &b, &cost));
@@ -62,12 +62,12 @@ START_TEST(times_are_exact_up_to_the_last_stamp)
 
 	ck_assert_int_eq(etw_time_ns(&log, 795737402733),
 			 (129488146139914267 - ETW_FILETIME_EPOCH) * 100 + 91);
-	/* Before the reference stamp, rounded down too. */
+	/* A time before the reference stamp is rounded down, too. */
 	ck_assert_int_eq(etw_time_ns(&log, log.stamp0 - 1), etw_filetime_ns(log.start_time) - 428);
-	/* No overflow near 2^62, where the time no longer fits. */
+	/* A time that does not fit becomes the greatest or the least time. */
 	ck_assert_int_eq(etw_time_ns(&log, INT64_C(1) << 62), INT64_MAX);
 	ck_assert_int_eq(etw_time_ns(&log, INT64_MIN), INT64_MIN);
-	/* 2^62 ticks at 2^62 ticks after the reference: 100 s later. */
+	/* The stamp 2^62 is 233794900 ticks after this reference stamp, which is 100 s. */
 	log.stamp0 = (INT64_C(1) << 62) - 233794900;
 	ck_assert_int_eq(etw_time_ns(&log, INT64_C(1) << 62),
 			 etw_filetime_ns(log.start_time) + INT64_C(100000000000));
@@ -80,12 +80,13 @@ START_TEST(times_are_exact_up_to_the_last_stamp)
 }
 END_TEST
 
-/* "abc" and the longest match at a distance of 3; flags from the top: 3 bytes, then a match. */
+/* The input is "abc", then a match at a distance of 3. The flags, from the highest bit on, mean
+ * three bytes and a match. */
 START_TEST(a_match_may_overlap_itself)
 {
 	unsigned char out[300];
 	static const unsigned char first[] = { 0, 0, 0, 0x10, 'a', 'b', 'c', 0x10, 0 };
-	/* 2 << 3 | 7, half 15, byte 255, word 297 - 3 */
+	/* the match: 2 << 3 | 7, a half byte 15, a byte 255, a word 297 - 3 */
 	static const unsigned char long_one[] = { 0, 0, 0, 0x10, 'a', 'b', 'c', 0x17, 0,
 						  0x0f, 255, 294 & 255, 294 >> 8 };
 
@@ -94,7 +95,7 @@ START_TEST(a_match_may_overlap_itself)
 	ck_assert(etw_xpress(long_one, sizeof(long_one), out, 300));
 	for (int i = 0; i < 300; i++)
 		ck_assert_int_eq(out[i], "abc"[i % 3]);
-	/* One byte more or less than the input has. */
+	/* The output must have exactly the size that the input describes. */
 	ck_assert(!etw_xpress(first, sizeof(first), out, 5));
 	ck_assert(!etw_xpress(first, sizeof(first), out, 7));
 	ck_assert(!etw_xpress(first, sizeof(first) - 1, out, 6));
@@ -104,7 +105,8 @@ END_TEST
 
 START_TEST(two_matches_share_a_half_byte)
 {
-	/* a, match 1 back of 7 + 2 + 3 = 12, match of 7 + 4 + 3 = 14: the halves are 2 and 4. */
+	/* "a", then two matches at a distance of 1: 7 + 2 + 3 = 12 and 7 + 4 + 3 = 14 bytes long.
+	 * The halves of the shared byte are 2 and 4. */
 	static const unsigned char in[] = { 0, 0, 0, 0x60, 'a', 7, 0, 0x42, 7, 0 };
 	unsigned char out[27];
 
@@ -197,7 +199,7 @@ START_TEST(a_message_has_the_parts_of_its_options)
 	ck_assert_uint_eq(r.tid, 2);
 	ck_assert_uint_eq(r.pid, 3);
 	ck_assert_uint_eq(r.header, 40);
-	m[0] = 39; /* too short for that */
+	m[0] = 39; /* the record is too short for a header of 40 bytes */
 	ck_assert_int_eq(etw_record(m, sizeof(m), &r, &why), 7);
 }
 END_TEST
@@ -211,7 +213,7 @@ START_TEST(utf8_is_well_formed_or_none)
 		{ "a", 'a' }, { "\xc3\xbc", 0xfc }, { "\xe2\x82\xac", 0x20ac },
 		{ "\xf0\x9f\x98\x80", 0x1f600 }, { "\xf4\x8f\xbf\xbf", 0x10ffff },
 		{ "\xc2\x80", 0x80 }, { "\xe0\xa0\x80", 0x800 }, { "\xf0\x90\x80\x80", 0x10000 },
-		/* Overlong, a surrogate, above the last one, a piece, no lead. */
+		/* overlong forms, surrogates, above the last character, incomplete, no lead byte */
 		{ "\xc1\x81", 0 }, { "\xe0\x9f\xbf", 0 }, { "\xf0\x8f\xbf\xbf", 0 },
 		{ "\xed\xa0\x80", 0 }, { "\xed\xbf\xbf", 0 }, { "\xf4\x90\x80\x80", 0 },
 		{ "\xe2\x82", 0 }, { "\xe2\x82z", 0 }, { "\x80", 0 }, { "\xff", 0 },

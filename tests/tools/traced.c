@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * traced.c LOG [PLUGIN...] - traces itself in functions that test_symbols.sh looks for: its own, an
- * inlined one, one of each plugin, which it then unloads, and one of a child.
+ * traced.c LOG [PLUGIN...] - traces itself in functions that test_symbols.sh looks for: in a
+ * function of its own, in an inlined function, in a function of each plugin, which it then unloads,
+ * and in a function of a child.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

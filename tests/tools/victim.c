@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tools/victim.c - traces until it is killed, or reads the log that it left; for test_killed.sh. It
- * is no test itself.
+ * tools/victim.c - traces until it is killed, or reads the log that a killed process has left, for
+ * test_killed.sh. It is no test itself.
  *
  *	victim trace POLICY PATH    POLICY: append, until-full, loop; never ends by itself
  *	victim read POLICY PATH     prints how many events the log has
@@ -12,10 +12,10 @@
  *	victim fall N               a LOOP stream with N events of one thread, then abort()
  *	victim check PATH           as read, of a log that another process has made of it
  *
- * Each thread's events are payloads numbered from 0. "read" exits with 1 and a reason if the log
- * does not open as that of a dead writer, if an event is damaged, if a thread's events are out of
- * order, or if one is missing although the log reports no loss. "check" requires the log of a
- * writer that lived, and accepts events from any number on.
+ * Each thread's events are payloads numbered from 0. "read" exits with 1 and prints a reason in
+ * four cases: the log does not open as the log of a dead writer, an event is damaged, a thread's
+ * events are out of order, or an event is missing although the log reports no loss. "check"
+ * requires the log of a writer that was not killed, and accepts events from any number on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -85,14 +85,16 @@ static void trace(int policy, const char *path)
 	must(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), "setstreamfullpolicy");
 	must(posix_trace_attr_setmaxdatasize(&attr, MAX_DATA), "setmaxdatasize");
 	must(posix_trace_attr_setlogfullpolicy(&attr, policy), "setlogfullpolicy");
-	/* LOOP wraps many times; UNTIL_FULL may become full before the end, or not. */
+	/*
+	 * A LOOP log wraps many times. An UNTIL_FULL log may become full before the process ends.
+	 */
 	must(posix_trace_attr_setlogsize(&attr, policy == POSIX_TRACE_LOOP ? 100000 : 1000000),
 	     "setlogsize");
 	must(posix_trace_create_withlog(0, &attr, fd, &trid), "create_withlog");
 	must(posix_trace_start(trid), "start");
 	for (uintptr_t who = 0; who < THREADS; who++)
 		must(pthread_create(&thread, NULL, work, (void *)who), "pthread_create");
-	for (;;) { /* in addition to the flushes of a full stream */
+	for (;;) { /* flushes often; a full stream is flushed in addition */
 		posix_trace_flush(trid);
 		usleep(1500);
 	}
@@ -117,7 +119,7 @@ static void trace_into_box(const char *path)
 }
 
 struct reading {
-	bool any_beginning; /* a LOOP log has lost its own */
+	bool any_beginning; /* the log may lack its first events, as a LOOP log does */
 	bool loss_told;
 	int64_t last[MOST];
 };
@@ -167,7 +169,7 @@ static void fall(uint64_t events)
 	abort();
 }
 
-/* Opens a type; schema NULL: without a schema. */
+/* Opens a type. If schema is NULL, the type has no schema. */
 static trace_event_id_t type_of(const char *name, const char *schema)
 {
 	trace_event_id_t id;
@@ -179,8 +181,8 @@ static trace_event_id_t type_of(const char *name, const char *schema)
 }
 
 /*
- * Records spans of two kinds and a plain event in turn, for some seconds of processor time. The
- * spans are known by schemas and by names.
+ * Records spans of two kinds and a plain event in turn, for some seconds of processor time. Readers
+ * recognize one kind of spans by schemas, and the other kind by names.
  */
 static void record_spans(unsigned seconds)
 {

@@ -164,9 +164,9 @@ int main(int argc, char **argv)
 	setlocale(LC_NUMERIC, "C"); /* numbers have a decimal point in every language */
 	text_init();
 	/*
-	 * The files of the folder log may not include those of convert. Therefore logfile.c calls a
-	 * function of convert by this pointer, which finds the name of a foreign format. With it,
-	 * an error message can name the format of a file that is no log.
+	 * The files of the folder log may not include those of convert. Therefore logfile.c calls
+	 * fmt_foreign_name() of convert by this pointer. The function returns the name of a foreign
+	 * format, so that an error message can name the format of a file that is no log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
 	tool_entries = commands;

@@ -78,14 +78,15 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 /* Reads the watches of all recorders, and writes the logs of triggers that fire. */
 void agent_read_watches(struct agent *agent);
 
-/* Ends a recorder for another reason. Its log is kept. */
+/* Ends a recorder for another reason than the end of its process. Keeps the log of the recorder. */
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason);
 
 /*
- * name is a pattern for names of sections, or the number of a process. Writes a log of each
- * recorder that it selects, with the events of the time last_ns (0: all). If answer is not NULL,
- * writes the path of each log there, as a line. Returns the number of logs that were written, and
- * stores the number of selected recorders in *matched.
+ * name is a pattern for names of sections, or the number of a process. The function writes a log of
+ * each recorder that name selects. The log has the events of the last last_ns nanoseconds, or all
+ * events if last_ns is 0. If answer is not NULL, writes the path of each log there, as a line.
+ * Returns the number of logs that were written, and stores the number of selected recorders in
+ * *matched.
  */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *why, int64_t last_ns, FILE *answer, size_t *matched);

@@ -14,9 +14,9 @@ struct shown {
 };
 
 /*
- * find_processes() calls it for each process that any section names. A process belongs to the first
- * section that names it. Processes of other sections are skipped here, because they are printed
- * below their own section.
+ * find_processes() calls this function for each process that any section names. A process belongs
+ * to the first section that names it. The function skips processes of other sections, because each
+ * is printed below its own section.
  */
 static void show_process(void *arg, const struct found *found)
 {
@@ -34,9 +34,9 @@ static void show_process(void *arg, const struct found *found)
 }
 
 /*
- * Prints the triggers that concern a section. It is no fault if a section has none, because the
+ * Prints the triggers that concern a section. A section without a trigger is no fault, because the
  * user may want logs only on request. But the pattern of a trigger may also be mistyped, so a line
- * reports it.
+ * reports that the section has no trigger.
  */
 static void show_triggers(const struct config *config, const struct config_record *record)
 {
@@ -58,8 +58,8 @@ static void show_triggers(const struct config *config, const struct config_recor
 }
 
 /*
- * The function searches /proc once for each section, so that it can print the section's processes
- * below it. It creates neither the folder nor a stream.
+ * The function searches /proc once for each section, so that it can print the processes of a
+ * section below the line of that section. It creates neither the folder nor a stream.
  */
 int agent_check(const char *path)
 {
@@ -68,7 +68,7 @@ int agent_check(const char *path)
 
 	if (!config)
 		return TOOL_FAILURE;
-	/* The user gave the path, but it may have any bytes. */
+	/* The path is escaped: although the user gave it, it may contain any bytes. */
 	text_safe(&out_stdout, path, strlen(path));
 	out_printf(&out_stdout, ": valid: %zu section%s [record], %zu [trigger]\n", config->records,
 		   text_plural(config->records), config->triggers);

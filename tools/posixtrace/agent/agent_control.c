@@ -40,8 +40,8 @@ static struct sockaddr_un address_in(int dir)
 }
 
 /*
- * If an agent that was killed has left a socket, it is replaced. No other agent uses it, because
- * this agent has the lock of the folder.
+ * If an agent that was killed has left a socket, this function replaces the socket. No other agent
+ * can use the old socket, because this agent has the lock of the folder.
  */
 int agent_control_open(struct agent *agent)
 {
@@ -73,8 +73,8 @@ void agent_control_close(struct agent *agent)
 }
 
 /*
- * Writes a text that another process determines. Unsafe characters are escaped, so that it remains
- * in its line and cannot harm a terminal.
+ * Writes a text that another process determines. Unsafe characters are escaped, so that the text
+ * remains in its line and cannot harm a terminal.
  */
 static void put_safe(FILE *to, const char *text)
 {
@@ -154,8 +154,8 @@ static void answer_client(struct agent *agent, int client)
 	static const char snapshot[] = "snapshot ";
 	const struct timeval limit = { .tv_sec = 1 };
 	/*
-	 * If a client sends a longer request, the kernel drops the end of the request. The rest is
-	 * then refused as an unknown request.
+	 * If a client sends a request that is longer than this buffer, the kernel drops the end of
+	 * the request. The agent then refuses the shortened request as an unknown one.
 	 */
 	char request[REQUEST_BYTES], *text = NULL;
 	size_t len = 0;
@@ -253,8 +253,8 @@ static int connect_agent(const char *folder)
 }
 
 /*
- * If the status is a failure and a message is one line, it is printed on standard error. All other
- * text is printed on standard output.
+ * The function prints a message on standard error if the status is a failure and the message is one
+ * line. It prints all other text on standard output.
  */
 int agent_control_ask(const char *path, const char *request)
 {

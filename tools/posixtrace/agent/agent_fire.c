@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* agent_fire.c - decides which trigger writes a log, and whether it is held off. */
+/* agent_fire.c - decides which trigger writes a log, and whether that log is held off. */
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void add_last(int64_t last_ns, char reason[REASON_BYTES])
 }
 
 /*
- * Begins the hold-off of a trigger. If its log was written, counts the log.
+ * Begins the hold-off of a trigger. If the log of the trigger was written, counts the log.
  */
 static void count_fired(struct agent_fired *fired, bool is_written)
 {
@@ -70,7 +70,10 @@ static void count_fired(struct agent_fired *fired, bool is_written)
 	}
 }
 
-/* Prints the path of a new log and frees it. If path is NULL, there is no log. */
+/*
+ * Prints the path of a new log and frees the path. If path is NULL, there is no log, and the
+ * function prints nothing.
+ */
 static void say_log(char *path, const char *trigger, const char *reason)
 {
 	if (path)
@@ -79,10 +82,10 @@ static void say_log(char *path, const char *trigger, const char *reason)
 }
 
 /*
- * Returns whether the trigger must wait for its hold-off, which is separate for each section, and
- * counts the log that is not written. After a log that could not be written, the trigger waits for
- * a second or less. Without this wait, the agent would copy a stream at each reading of watches
- * while the quota is full.
+ * Returns whether the trigger must wait, because its hold-off is not over. If so, counts the log
+ * that is therefore not written. Each section has its own hold-off for a trigger. After a log that
+ * could not be written, the trigger waits for a second or less. Without this wait, the agent would
+ * copy a stream at each reading of watches while the quota is full.
  */
 static bool hold_off(struct agent_fired *fired, int64_t hold_off_ns)
 {
@@ -97,8 +100,8 @@ static bool hold_off(struct agent_fired *fired, int64_t hold_off_ns)
 
 /*
  * Returns whether a trigger concerns this end of a process. SIGHUP, SIGINT, SIGPIPE and SIGTERM
- * count as requests to end and not as crashes. If the status is unknown, it may be that of a crash,
- * so the trigger fits.
+ * count as requests to end and not as crashes. If the status is unknown, the process may have
+ * crashed, so the function returns true.
  */
 static bool fits_end(enum config_when when, const struct ended *ended)
 {
@@ -159,8 +162,8 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 
 /*
  * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
- * Only one log is written for an end. It is the log of the first trigger that fits and is not held
- * off. Triggers before it that fit but are held off count a log that is held off.
+ * The end of a process writes only one log: that of the first trigger that fits and is not held
+ * off. Each trigger before this one that fits but is held off counts one more log as held off.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {
@@ -220,7 +223,8 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 }
 
 /*
- * A rule writes at most one log for each reading, because this log has all events that were read.
+ * After each reading, a rule writes at most one log, even if the rule fired several times: the one
+ * log has all events of the reading.
  */
 void agent_read_watches(struct agent *agent)
 {

@@ -38,7 +38,7 @@ static DIR *store_flights(const struct store *store)
 	return folder;
 }
 
-/* Returns whether the log is complete. If the file cannot be read, returns false. */
+/* Returns whether the log is complete. Returns false also if the file cannot be read. */
 static bool is_complete(const struct store *store, const char *name)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
@@ -102,8 +102,9 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	if (!is_complete(&agent->store, name) &&
 	    until_now_ns() - agent->begin_ns < PATIENCE_NS) {
 		/*
-		 * The agent has searched for processes before it treats leftovers, so the next
-		 * stream exists already.
+		 * end_guardian() stops the old stream. No event is missed by this, because the
+		 * agent searched for processes before it treats leftovers, so the new stream of the
+		 * process exists already.
 		 */
 		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
@@ -128,9 +129,10 @@ static int64_t process_began_ms(uint64_t start)
 }
 
 /*
- * The guardian completes the log right after it has stopped the stream. So the last change of the
- * file is at the time of the stop. A log that began before the process belongs to a former process
- * with the same number. CLOCK_STEP_MS is tolerated because the clock can have been set meanwhile.
+ * The guardian completes the log right after it has stopped the stream. So the time of the file's
+ * last change is the time of the stop. A log that began before the process did belongs to a former
+ * process with the same number. The comparison of these two times tolerates a difference of
+ * CLOCK_STEP_MS, because the clock can have been set meanwhile.
  */
 int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 {
@@ -163,9 +165,9 @@ int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 }
 
 /*
- * The folder is read again as long as it has an incomplete log of a former agent. Afterwards it is
- * never read again, because only this agent makes files here, and each of them belongs to a
- * recorder.
+ * Each call reads the folder flight/ as long as it has an incomplete log of a former agent.
+ * Afterwards no call reads it again, because only this agent makes files here, and each of them
+ * belongs to a recorder.
  */
 void agent_leftovers(struct agent *agent)
 {

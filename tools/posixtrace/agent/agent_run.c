@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_run.c - runs the service: it obeys signals, searches processes, and notices the ends of
+ * agent_run.c - runs the service: it obeys signals, searches for processes, and notices the ends of
  * processes.
  */
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "base/tool.h"
 #include "base/vec.h"
 
-/* the time before the second attempt to record a process */
+/* AGAIN_NS: the time between the first and the second attempt to record a process */
 #define AGAIN_NS     INT64_C(1000000000)
 #define AGAIN_MAX_NS INT64_C(300000000000)
 
 /*
- * Returns whether the process has a recorder. A recorder with the same number but another start is
- * that of a former process whose end has not been noticed yet.
+ * Returns whether the process has a recorder. A recorder that has the same process number but
+ * another start belongs to a former process whose end has not been noticed yet.
  */
 static bool is_recorded(const struct agent *agent, const struct found *found)
 {
@@ -93,7 +93,8 @@ static void note_failure(struct agent *agent, const struct found *found)
 
 /*
  * Returns whether the time of the next attempt to record the process has not arrived yet. If the
- * process now executes another program, it is tried at once.
+ * process now executes another program, the function forgets the failure and returns false, so that
+ * the agent tries the process at once.
  */
 static bool must_wait(struct agent *agent, const struct found *found)
 {
@@ -127,7 +128,7 @@ static void note_gap(const struct agent *agent, const struct recorder *recorder,
 	recorder_note(recorder, "gap", "", reason);
 }
 
-/* find_processes() calls it for each process that the configuration names. */
+/* find_processes() calls this function for each process that the configuration names. */
 static void visit_process(void *arg, const struct found *found)
 {
 	struct agent *agent = arg;
@@ -136,7 +137,8 @@ static void visit_process(void *arg, const struct found *found)
 	if (is_recorded(agent, found) || must_wait(agent, found))
 		return;
 	/*
-	 * The process may have the library later, for example after execve(), so it is tried again.
+	 * The process may get the library later, for example by execve(), so the agent will try the
+	 * process again.
 	 */
 	if (!found->record->injects && !find_uses_library(found->pid)) {
 		note_failure(agent, found);
@@ -147,8 +149,9 @@ static void visit_process(void *arg, const struct found *found)
 		return;
 	}
 	/*
-	 * An attempt may fail because memory or a permission is lacking. It is repeated after a
-	 * time that doubles, so that its messages do not fill the journal.
+	 * An attempt may fail because memory or a permission is lacking. The agent then repeats the
+	 * attempt. The time between two attempts doubles, so that their messages do not fill the
+	 * journal.
 	 */
 	switch (recorder_begin(&recorder, agent->config, &agent->store, found)) {
 	case RECORDER_BEGUN:
@@ -190,8 +193,8 @@ static void look_at_recorders(struct agent *agent)
 			agent_end_recorder(agent, i, "change",
 					   "its section no longer names the process");
 		/*
-		 * The recorder ends here, and the following search loads the library into the new
-		 * program.
+		 * The process has lost the library by execve(). Its recorder ends here, and the
+		 * search that follows loads the library into the new program.
 		 */
 		else if (recorder->inject.is_attached && find_lacks_library(recorder->pid))
 			agent_end_recorder(agent, i, "change",
@@ -202,9 +205,9 @@ static void look_at_recorders(struct agent *agent)
 }
 
 /*
- * Recorders whose process has changed are ended first, because the search may then find the process
- * for another section. The files of the agent are treated here, too, so that no further timer is
- * needed.
+ * The function first ends the recorders whose process has changed, because the search may then find
+ * the process for another section. It also maintains the files of the agent, so that the agent
+ * needs no further timer for them.
  */
 static void search_processes(struct agent *agent)
 {
@@ -315,7 +318,10 @@ static bool has_watch(const struct agent *agent)
 	return false;
 }
 
-/* Returns whether at least one recorder has a budget, which it must keep meanwhile. */
+/*
+ * Returns whether at least one recorder has a budget, which the agent must look at between two
+ * searches.
+ */
 static bool has_budget(const struct agent *agent)
 {
 	for (size_t i = 0; i < agent->recorders; i++)
@@ -324,7 +330,7 @@ static bool has_budget(const struct agent *agent)
 	return false;
 }
 
-/* A stream whose budget cannot be kept is ended, as one that cannot be used. */
+/* Lets each recorder keep its budget. If this fails, ends the recorder. */
 static void keep_budgets(struct agent *agent)
 {
 	for (size_t i = agent->recorders; i-- > 0;)
@@ -350,7 +356,7 @@ static int sleep_ms(const struct agent *agent)
 
 /*
  * Sleeps until a signal or a client arrives, a process ends, or the time of the next search or
- * reading has come. Then does the work, except for the search.
+ * reading has come. Then does the work that is due, except for the search.
  */
 static void wait_for_work(struct agent *agent)
 {
@@ -374,8 +380,8 @@ static void wait_for_work(struct agent *agent)
 			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
 	poll(poller, agent->recorders + 3, sleep_ms(agent));
 	/*
-	 * The loop runs backwards. If a recorder ends, the last recorder takes its place, and that
-	 * one was already examined.
+	 * The loop runs backwards: if a recorder ends, the last recorder takes its place in the
+	 * list, and the loop has already examined that last recorder.
 	 */
 	for (size_t i = agent->recorders; i-- > 0;)
 		if (poller[i + 3].revents && recorder_has_ended(agent->recorder[i], &ended))
@@ -384,7 +390,7 @@ static void wait_for_work(struct agent *agent)
 		agent_control_serve(agent);
 	/*
 	 * Requests for metrics are answered after the ends of processes, so that the metrics have
-	 * their last counts.
+	 * the last counts of these processes.
 	 */
 	if (poller[2].revents && !agent->keeps_waiting)
 		metrics_serve(agent);
@@ -418,8 +424,8 @@ static int begin_signals(struct agent *agent)
 }
 
 /*
- * Ends all recorders. But if the streams are handed over, the process exits at once, and the
- * guardians complete the logs, as if the agent had been killed.
+ * Ends all recorders. But if the agent hands its streams over to the next agent, it exits at once.
+ * The guardians then complete the logs, as if the agent had been killed.
  */
 static void end_agent(struct agent *agent)
 {
@@ -429,8 +435,8 @@ static void end_agent(struct agent *agent)
 	while (agent->recorders)
 		agent_end_recorder(agent, agent->recorders - 1, "stop", "the agent ends");
 	/*
-	 * An agent that hands over does not remove the file, because the next agent soon replaces
-	 * it.
+	 * Removes the file of the metrics. An agent that hands over has exited above and so leaves
+	 * the file, because the next agent soon replaces it.
 	 */
 	metrics_remove(agent);
 	metrics_fini(&agent->metrics);

@@ -25,8 +25,8 @@
 #define SIZE	    ((size_t)1 << 20)
 
 /*
- * A message that is longer than the buffer loses its end, which only a hostile file can cause.
- * say() escapes unsafe characters.
+ * A message that is longer than the buffer loses its end. Only a hostile file can cause such a
+ * message. say() escapes unsafe characters.
  */
 void config_fault(struct config_place *place, const char *format, ...)
 {
@@ -48,7 +48,7 @@ static void words_free(struct config_words *words)
 	free(words->word);
 }
 
-/* Frees a section. It may be incomplete; then the members that are not set are NULL. */
+/* Frees a section. The section may be incomplete. Members that were not set are then NULL. */
 static void record_free(struct config_record *record)
 {
 	free(record->name);
@@ -83,7 +83,7 @@ double config_budget(const struct config *config, const struct config_record *re
 }
 
 /*
- * A recorder keeps the configuration with which it began until it ends, because its plan has
+ * A recorder uses the configuration with which it began as long as it exists, because its plan has
  * pointers to the strings of this configuration.
  */
 struct config *config_use(struct config *config)
@@ -93,8 +93,8 @@ struct config *config_use(struct config *config)
 }
 
 /*
- * config_read() also calls it for a configuration that has faults; its only user is config_read()
- * itself.
+ * config_read() also calls this function for a configuration that has faults. The only user of such
+ * a configuration is config_read() itself.
  */
 void config_drop(struct config *config)
 {
@@ -259,7 +259,7 @@ static char *trim_text(char *text)
 	return text;
 }
 
-/* Processes a line. *in_section is true if a line "[...]" precedes it, valid or not. */
+/* Processes a line. *in_section is true if a line "[...]", valid or not, precedes the line. */
 static void take_line(struct config_place *place, char *line, bool *in_section)
 {
 	char *value;
@@ -313,8 +313,9 @@ static char *read_file(const char *path, size_t *len)
 		goto out;
 	}
 	/*
-	 * The size of the file may change while it is read, so it is not used. If the file has one
-	 * byte more than the limit, it is too large.
+	 * The size of the file may change during the reading, so the function does not ask for the
+	 * size. It reads up to one byte more than the limit. If it gets this byte, the file is too
+	 * large.
 	 */
 	text = malloc(CONFIG_BYTES_MAX + 1);
 	while (text && *len <= CONFIG_BYTES_MAX) {

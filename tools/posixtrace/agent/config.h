@@ -32,8 +32,8 @@ struct config_words {
 };
 
 /*
- * A section [record NAME]. It names the processes that satisfy all kinds of conditions that it has.
- * One matching value of a kind is enough.
+ * A section [record NAME]. It names the processes that satisfy each kind of condition that it has.
+ * If it has several values of a kind, one matching value is enough.
  */
 struct config_record {
 	char *name;
@@ -53,7 +53,10 @@ struct config_record {
 	/* share of the processor time for events; 0: that of [agent]; below 0: no limit */
 	double budget;
 	int compression;    /* level of zstd for the logs; 0: none */
-	/* all keys and values in one string, by which two versions of the section are compared */
+	/*
+	 * all keys and values in one string; two versions of the section are compared by this
+	 * string
+	 */
 	char *text;
 };
 
@@ -81,7 +84,7 @@ struct config_trigger {
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;
-	int64_t last_ns; /* the log has only the events of this time; 0: all events */
+	int64_t last_ns; /* the log has only the events of this time before it; 0: all events */
 };
 
 struct config {
@@ -95,7 +98,7 @@ struct config {
 	/* if the quota has no room, the new log is refused, and no old log is removed */
 	bool refuses;
 	int64_t expire_ns;   /* 0: never */
-	double budget;	     /* of sections without their own; 0 or below: no limit */
+	double budget;	     /* for sections without a budget of their own; 0 or below: no limit */
 	char *textfile;	     /* for metrics; NULL: none */
 	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */
 	struct config_record **record;

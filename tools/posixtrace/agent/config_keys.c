@@ -23,7 +23,7 @@
 
 enum section { IN_AGENT = 1, IN_RECORD = 2, IN_TRIGGER = 4 };
 
-/* A value that a function of the table keys must check, with the name of its key for messages. */
+/* A value that a function of the table keys[] must check. The name of its key is for messages. */
 struct given {
 	const char *key, *value;
 	char where[160]; /* FILE:LINE: KEY, for functions that print the name of an option */
@@ -78,8 +78,8 @@ static void refuse_value(struct config_place *place, bool good)
  * A value that is refused is stored all the same: the configuration is not used, and the key is not
  * reported as missing, too.
  *
- * The agent and a client that searches its socket may have different current folders. Only an
- * absolute path has the same meaning for both.
+ * The path must be absolute. The agent and a client that looks for the agent's socket may have
+ * different current folders, so a relative path could mean different folders for them.
  */
 static void key_folder(struct config_place *place, const struct given *given)
 {
@@ -107,7 +107,7 @@ static void key_quota(struct config_place *place, const struct given *given)
 }
 
 /*
- * Only these two words are accepted, because a mistyped word would otherwise decide which logs are
+ * Any other word is refused, because a mistyped word would otherwise decide which logs are
  * lost.
  */
 static void key_quota_full(struct config_place *place, const struct given *given)
@@ -220,7 +220,7 @@ static void key_cgroup(struct config_place *place, const struct given *given)
 	store_word(place, &place->record->cgroup, given->value);
 }
 
-/* A unit without a type is a service, as for systemctl(1). */
+/* If the name of a unit has no type, ".service" is added, as systemctl(1) does. */
 static void key_unit(struct config_place *place, const struct given *given)
 {
 	char name[CONFIG_LINE_MAX + 16];
@@ -273,8 +273,8 @@ static void key_event(struct config_place *place, const struct given *given)
 }
 
 /*
- * These patterns cannot be checked, either. Exclusions have precedence over "event", as in the
- * commands attach and record.
+ * These patterns cannot be checked, either. If an event type matches both "exclude" and "event", it
+ * is excluded, as in the commands attach and record.
  */
 static void key_exclude(struct config_place *place, const struct given *given)
 {
@@ -290,7 +290,10 @@ static void key_size(struct config_place *place, const struct given *given)
 	refuse_value(place, quantity_bytes(given->where, given->value, &place->record->size));
 }
 
-/* The budget of [agent] is that of all sections without one. "none" in a section ends it there. */
+/*
+ * The budget of [agent] applies to all sections that have no budget of their own. A section with
+ * "none" has no limit, even if [agent] has a budget.
+ */
 static void key_budget(struct config_place *place, const struct given *given)
 {
 	double *budget = place->record ? &place->record->budget : &place->config->budget;
@@ -301,7 +304,10 @@ static void key_budget(struct config_place *place, const struct given *given)
 		refuse_value(place, budget_take(budget, given->where, given->value));
 }
 
-/* The levels are those of record --compress; "yes" is the level without a number there. */
+/*
+ * The levels are those of record --compress. "yes" means the level that record --compress uses when
+ * it is given without a number.
+ */
 static void key_compress(struct config_place *place, const struct given *given)
 {
 	int *level = &place->record->compression;
@@ -354,8 +360,8 @@ static bool parse_condition(struct config_place *place, const struct given *give
 }
 
 /*
- * Returns why a valid rule cannot be judged while a process runs, or NULL. A rule whose result is
- * known only at the end of a log would never fire.
+ * Returns why a valid rule cannot be judged while a process runs, or NULL. Such a rule has a result
+ * only at the end of a log, so its trigger would never fire.
  */
 static const char *rule_fault(const struct rule *rule)
 {
@@ -402,7 +408,7 @@ static void key_when(struct config_place *place, const struct given *given)
 		known = !strcmp(given->value, words[i]);
 		place->trigger->when = (enum config_when)i;
 	}
-	/* set even if the value is wrong, so that only one message is printed */
+	/* has_when is set even if the value is wrong, so that only one message is printed. */
 	place->trigger->has_when = true;
 	if (!strncmp(given->value, "rule ", strlen("rule "))) {
 		known = true;
@@ -467,10 +473,12 @@ static const struct key keys[] = {
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-/* For each key, the line at which the open section has it; 0: not yet. */
+/*
+ * For each key, the line at which the open section gives it; 0: the section has not given it yet.
+ */
 static unsigned given_at[KEYS];
 
-/* given_at may be static, because only one file is read at a time. */
+/* given_at[] may be a static variable, because only one file is read at a time. */
 void config_keys_begin(void)
 {
 	memset(given_at, 0, sizeof(given_at));
@@ -494,7 +502,8 @@ static void no_such_key(struct config_place *place, unsigned section, const char
 	struct nearest nearest;
 
 	/*
-	 * Only keys of this kind of section are offered, because others would be refused here, too.
+	 * Only keys of this kind of section are suggested, because this section would refuse
+	 * others, too.
 	 */
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < KEYS; i++)

@@ -34,7 +34,7 @@ struct look {
 /*
  * Reads the path of the program. Returns false for a kernel thread, which has none. If the file of
  * the program was removed, for example by an upgrade, the kernel adds " (deleted)" to the path.
- * This is removed, because the process still executes that program.
+ * The function removes this addition, because the process still executes that program.
  */
 static bool look_executable(struct look *look)
 {
@@ -130,8 +130,8 @@ static bool has_component(const struct config_words *units, const char *cgroup)
 
 /*
  * Returns whether the section has this user. The names were converted to numbers when the
- * configuration was read. If a user gets another number later, that has an effect only after the
- * next reload.
+ * configuration was read. If a user gets another number later, the agent uses the new number only
+ * after the next reload.
  */
 static bool has_user(const struct config_record *record, uid_t uid)
 {
@@ -206,10 +206,10 @@ uint64_t find_start(pid_t pid)
 }
 
 /*
- * Returns whether the process has mapped the file of the library. That is so if the program is
- * linked with the library, or if the process has the shim. If the mappings cannot be read, sets
- * *known to false. It is also false if there are no mappings, as in a process whose first thread
- * has ended.
+ * Returns whether the process has mapped the file of the library. The file is mapped if the program
+ * is linked with the library, or if the process has the shim. If the mappings cannot be read, sets
+ * *known to false. *known becomes false, too, if the process seems to have no mappings, as one
+ * whose first thread has ended.
  */
 static bool has_library(pid_t pid, bool *known)
 {

@@ -34,7 +34,7 @@ static void label_copy(char to[METRICS_NAME], const char *from)
 	to[len] = '\0';
 }
 
-/* There are only as many elements as sections, so each is compared. */
+/* The list has only as many elements as there are sections, so a linear search is fast enough. */
 struct metrics_record *metrics_record_of(struct metrics *metrics, const char *record)
 {
 	struct metrics_record *one;
@@ -49,7 +49,7 @@ struct metrics_record *metrics_record_of(struct metrics *metrics, const char *re
 	return one;
 }
 
-/* Searches a series. If it exists, stores its index and returns true. */
+/* Searches the list for a series. If the series exists, stores its index and returns true. */
 static bool find_series(const struct metrics_list *list, const char *record, const char *label,
 			size_t *index)
 {
@@ -86,8 +86,8 @@ bool metrics_find(struct metrics_list *list, const char *record, const char *nam
 }
 
 /*
- * A span that is longer than the greatest bound is in no bucket. It is only in count, which is
- * written as the bucket "+Inf".
+ * A span that is longer than the greatest bound is in no bucket. Such a span is only in the member
+ * count, which is written as the bucket "+Inf".
  */
 void metrics_add_span(struct metrics_series *series, uint64_t time_ns)
 {
@@ -291,7 +291,10 @@ void metrics_write(struct agent *agent)
 	char *text;
 	int err;
 
-	/* At the start the file is written at once, so that a collector need not wait. */
+	/*
+	 * At the agent's start (written_ns is 0) the file is written at once, so that a collector
+	 * need not wait.
+	 */
 	if (!path || (agent->metrics.written_ns && now_ns - agent->metrics.written_ns < WRITE_NS))
 		return;
 	agent->metrics.written_ns = now_ns;
@@ -304,8 +307,8 @@ void metrics_write(struct agent *agent)
 
 /*
  * The file is removed, because the values of an agent that has ended would look as if nothing
- * happened on the machine. An agent that is killed leaves the file. Its time then shows that it is
- * old.
+ * happened on the machine. An agent that is killed leaves the file. The time in that file then
+ * shows that its values are old.
  */
 void metrics_remove(struct agent *agent)
 {

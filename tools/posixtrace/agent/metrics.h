@@ -51,8 +51,8 @@ struct metrics {
 };
 
 /*
- * Returns the counts of the section with this name and adds them if they are missing. Returns NULL
- * if memory is lacking. The pointer is valid until the next call.
+ * Returns the counts of the section with this name. If the section has no counts yet, adds an
+ * element for it. Returns NULL if memory is lacking. The pointer is valid until the next call.
  */
 struct metrics_record *metrics_record_of(struct metrics *metrics, const char *record);
 /*

@@ -3,9 +3,9 @@
  * metrics_serve.c - sends the metrics of the agent by HTTP, if the configuration has the key
  * "listen".
  *
- * For each connection, one request is read and answered, and the connection is closed. A client has
- * only a short time, because the agent does nothing else meanwhile. Only the method and the path of
- * a request are considered.
+ * For each connection, the agent reads one request, answers it, and closes the connection. A client
+ * has only a short time, because the agent does nothing else meanwhile. Only the method and the
+ * path of a request are considered.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -104,9 +104,9 @@ struct client {
 };
 
 /*
- * Waits until the socket is ready. Returns false if the time of the client is over. The limit is
- * for the whole connection. Otherwise a client that sends or reads one byte from time to time could
- * occupy the agent for any time.
+ * Waits until the socket is ready. Returns false if the time of the client is over. The limit
+ * applies to the whole connection and not to each wait. Otherwise a client that sends or reads one
+ * byte from time to time could occupy the agent for any time.
  */
 static bool await_client(const struct client *client, short events)
 {
@@ -164,7 +164,7 @@ static void send_answer(const struct client *client, const char *status, const c
 		send_all(client, body, len);
 }
 
-/* Answers a request. It considers only the method and the path. */
+/* Answers a request. The function considers only the method and the path of the request. */
 static void answer_request(struct agent *agent, const struct client *client, const char *request)
 {
 	static const char missing[] = "The metrics are at /metrics.\n";

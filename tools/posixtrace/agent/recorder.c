@@ -19,7 +19,10 @@
 
 #define TEXT_BYTES 400 /* of each field in the agent's event; a longer text loses its end */
 
-/* Frees what recorder_new() has made. The stream and the injection must have been ended before. */
+/*
+ * Frees a recorder that recorder_new() has made. The caller must have ended the stream and the
+ * injection before.
+ */
 static void recorder_free(struct recorder *recorder)
 {
 	if (recorder->pidfd >= 0)
@@ -54,8 +57,8 @@ static bool choose_events(struct capture_plan *plan, const struct config_record 
 
 /*
  * Makes the recorder without its stream, and opens the pidfd. The caller then reads the start of
- * the process again. If that is still the start that was found, the pidfd is that of the right
- * process and not of a later one with the same number.
+ * the process again. If the start has not changed since the search, the pidfd is that of the right
+ * process and not of a later process with the same number.
  */
 static struct recorder *recorder_new(struct config *config, const struct store *store,
 				     const struct found *found)
@@ -95,15 +98,17 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 }
 
 /*
- * Creates the stream. If necessary, it first loads the library into the process. So the event types
- * have their names before the first event, and the filter can choose them by name.
+ * Creates the stream. If the section has inject, the function loads the library into the process
+ * before it creates the stream. So the event types have their names before the first event, and the
+ * filter can choose the types by name.
  */
 static bool open_stream(struct recorder *recorder, const struct store *store)
 {
 	bool begun;
 
 	/*
-	 * If no library is loaded, inject_end() finds in this struct that there is nothing to undo.
+	 * inject_end() needs the member pid. Even if this function loads no library, it sets pid
+	 * here, and inject_end() then finds in the struct that there is nothing to undo.
 	 */
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
@@ -121,8 +126,8 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 }
 
 /*
- * The first event of the stream has the name of the section. As long as it is not overwritten, each
- * log shows by it why the process was recorded.
+ * The first event of the stream has the name of the section. As long as this event is not
+ * overwritten, it shows in each log why the process was recorded.
  */
 enum recorder_begun recorder_begin(struct recorder **result, struct config *config,
 				   const struct store *store, const struct found *found)
@@ -186,8 +191,8 @@ struct count {
 };
 
 /*
- * Returns whether it is the stream of this recorder. The name of the stream has the time at which
- * the recorder began.
+ * Returns whether the stream is that of this recorder. The names of two streams of a process
+ * differ, because the name contains the time at which the recorder began.
  */
 static bool is_own_stream(const struct recorder *recorder,
 			  const struct posix_trace_stream_np *stream)
@@ -196,8 +201,8 @@ static bool is_own_stream(const struct recorder *recorder,
 }
 
 /*
- * posix_trace_observe_np() calls it for each stream of the process. The counts of causes that only
- * a reader knows are 0, because no reader reads this stream.
+ * posix_trace_observe_np() calls this function for each stream of the process. Some causes of loss
+ * are known only to a reader. Their counts are 0, because this stream has no reader.
  */
 static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -263,8 +268,8 @@ void recorder_add_counts(struct recorder *recorder, struct metrics *metrics)
 }
 
 /*
- * Adds the last growth. The counts are taken from the ledger of the complete log, where they are
- * exact.
+ * Adds the last growth of the counts to the metrics. The counts are taken from the ledger of the
+ * complete log, where they are exact.
  */
 static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
 {
@@ -283,8 +288,8 @@ static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
 }
 
 /*
- * A watch refers to the triggers of a configuration, so with a new configuration it must be made
- * again.
+ * A watch refers to the triggers of a configuration. So when the agent has loaded a new
+ * configuration, the watch must be made again.
  */
 void recorder_watch(struct recorder *recorder, const struct config *config, struct metrics *metrics)
 {
@@ -308,8 +313,8 @@ static char *put_text(char *p, const char *text)
 }
 
 /*
- * Errors are ignored, because the log is useful even if this event is missing. The agent records
- * the event itself, so it has the process and the thread of the agent.
+ * Errors are ignored, because the log is useful even without this event. The agent itself is the
+ * writer of the event, so the event has the process and thread of the agent.
  */
 void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
 		   const char *reason)
@@ -333,8 +338,8 @@ struct copy {
 };
 
 /*
- * posix_trace_observe_np() calls it for each stream of the process. The stream is copied here,
- * because its description is valid only during this call.
+ * posix_trace_observe_np() calls this function for each stream of the process. The function copies
+ * the stream at once, because its description is valid only during this call.
  */
 static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -345,9 +350,9 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 }
 
 /*
- * Copies the stream into a new file name in flight/. If the process has ended, only this process
- * has the stream's memory, so it searches its own. Returns the descriptor of the file, or -1 after
- * it printed an error.
+ * Copies the stream into a new file name in flight/. If the process has ended, only this process,
+ * the agent, still has the stream's memory, so the function visits all streams that this process
+ * can see. Returns the descriptor of the file, or -1 after it printed an error.
  */
 static int copy_recorder(const struct recorder *recorder, const struct store *store,
 			 const char *name, const char *trigger, int64_t last_ns, bool has_ended)
@@ -418,8 +423,8 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	if (is_kept && last_ns)
 		fd = copy_recorder(recorder, store, name, trigger, last_ns, ended != NULL);
 	/*
-	 * Even if this fails and the log is incomplete, the log is kept, because a part of it may
-	 * be readable.
+	 * Even if capture_finish() fails and the log is incomplete, the log is kept, because a part
+	 * of it may be readable.
 	 */
 	capture_finish(&recorder->capture);
 	add_last_counts(recorder, metrics);

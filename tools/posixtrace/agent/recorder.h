@@ -27,14 +27,14 @@
 
 /*
  * The event that the agent itself records at the begin of a recording, at a snapshot and at the
- * end. It has the reason.
+ * end. Its data has the reason.
  */
 #define RECORDER_EVENT	"posixtrace_agent"
 #define RECORDER_SCHEMA "str what; str trigger; str reason"
 
 /*
- * How long a stream runs on after its agent was killed. If the next agent starts within this time,
- * no event is missed between the two streams.
+ * How long a stream continues to run after its agent was killed. If the next agent starts within
+ * this time, no event is missed between the two streams.
  */
 #define RECORDER_LINGER_MS 10000
 
@@ -75,8 +75,8 @@ bool recorder_has_ended(const struct recorder *recorder, struct ended *ended);
 bool recorder_look(struct recorder *recorder);
 
 /*
- * Must be called more often, each RECORDER_BUDGET_MS, if capture.budget is not NULL. Returns false
- * after it printed an error.
+ * If capture.budget is not NULL, recorder_look_budget() must be called every RECORDER_BUDGET_MS
+ * milliseconds. Returns false after it printed an error.
  */
 #define RECORDER_BUDGET_MS 50
 bool recorder_look_budget(struct recorder *recorder);
@@ -95,7 +95,7 @@ void recorder_note(const struct recorder *recorder, const char *what, const char
 
 /*
  * Writes the content of the stream as a log in the store, and continues recording. The log has only
- * the events of the time last_ns before now, or all events if last_ns is 0. Stores the path of the
+ * the events of the last last_ns nanoseconds, or all events if last_ns is 0. Stores the path of the
  * log in *path; the caller frees it. Returns false after it printed an error.
  */
 bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
@@ -108,14 +108,14 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 void recorder_watch(struct recorder *recorder, const struct config *config,
 		    struct metrics *metrics);
 
-/* Adds the events that were counted since the last call to the metrics. */
+/* Adds to the metrics the events that were counted since the last call. */
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
 
 /*
  * Ends the recording and frees the recorder. If trigger is NULL, the log is removed. Otherwise the
  * reason is recorded in the log, and the log is kept in the store. *path is then its path, which
- * the caller frees, or NULL after an error was printed. ended says how the process has ended; NULL
- * means that it has not ended. last_ns is that of recorder_snapshot().
+ * the caller frees, or NULL after an error was printed. *ended says how the process has ended. If
+ * ended is NULL, the process has not ended. last_ns is that of recorder_snapshot().
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,

@@ -87,8 +87,8 @@ int store_open_client(const char *folder)
 }
 
 /*
- * Locks the folder. However the agent ends, the kernel releases the lock. Children do not keep the
- * lock: they either execute a program or end before the agent continues.
+ * Locks the folder. The kernel releases the lock when the agent ends, in whatever way it ends.
+ * Children do not keep the lock: they either execute a program or end before the agent continues.
  */
 static bool lock_store(struct store *store)
 {
@@ -121,8 +121,8 @@ static bool lock_store(struct store *store)
 }
 
 /*
- * Only the last part of the path is made. If a folder above it is missing, the path is probably
- * mistyped.
+ * If the folder is missing, the function makes it, but no folder above it. If a folder above it is
+ * missing, the path is probably mistyped.
  */
 int store_open(struct store *store, const char *folder)
 {
@@ -152,8 +152,8 @@ int store_open(struct store *store, const char *folder)
 }
 
 /*
- * Closes the store and so releases its lock. It is also called for a store of which only a part is
- * open.
+ * Closes the store and so releases its lock. The function may also be called for a store of which
+ * only a part is open.
  */
 void store_close(struct store *store)
 {
@@ -187,7 +187,7 @@ bool store_flight_parse(const char *name, struct store_flight *flight)
 		return false;
 	flight->pid = pid;
 	flight->ms = ms;
-	/* name must be exactly the name that the parts give. */
+	/* name must be exactly the name that is made again from the parts. */
 	store_flight_name(again, flight);
 	return pid > 0 && ms > 0 && !strcmp(name, again);
 }
@@ -314,8 +314,8 @@ static void make_room(struct store *store, const struct config *config, uint64_t
 }
 
 /*
- * This is necessary even if there are no new logs, because logs expire, and a reload may reduce the
- * quota.
+ * The agent calls this function even if there are no new logs, because logs expire, and a reload of
+ * the configuration may reduce the quota.
  */
 void store_tidy(struct store *store, const struct config *config)
 {

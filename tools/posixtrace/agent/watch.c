@@ -150,8 +150,8 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 }
 
 /*
- * Passes an event to the pairing and to the rules. If events are missing before it, open spans are
- * cut.
+ * Passes an event to the pairing and to the rules. If events are missing before this event, the
+ * pairing drops all open spans, because their ends may be missing.
  */
 static void take_event(struct watch *watch, const struct posix_trace_event_np *event)
 {
@@ -237,7 +237,7 @@ static int open_watch(struct watch *watch, pid_t pid)
 	return err;
 }
 
-/* Frees a watch. Its stream must not exist any more. */
+/* Frees a watch. The caller must have shut down its stream before. */
 static void watch_free(struct watch *watch)
 {
 	for (size_t i = 0; i < watch->rules; i++)
@@ -288,8 +288,8 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 }
 
 /*
- * The rest of the stream is read for the metrics. Rules that fire in this reading have no effect. A
- * caller that needs them calls watch_read() before.
+ * The function reads the rest of the stream for the metrics. Rules that fire in this reading have
+ * no effect. A caller that needs such rules calls watch_read() before watch_end().
  */
 void watch_end(struct watch *watch)
 {
@@ -319,7 +319,7 @@ static bool read_events(struct watch *watch)
 	struct posix_trace_event_np event = { .flags = 0 };
 	int unavailable;
 
-	/* Only the members of event that the pairing and the rules use are set. */
+	/* Only those members of event are set that the pairing and the rules use. */
 	event.data = watch->data;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
 		int err = posix_trace_trygetnext_event(watch->trid, &event.info, watch->data,
@@ -335,8 +335,9 @@ static bool read_events(struct watch *watch)
 }
 
 /*
- * The time is read before the events. So if the stream is then empty, all events before this time
- * have been read, and an obligation whose time has passed is violated, even if no event follows.
+ * The function reads the clock before it reads the events. If the stream is empty afterwards, all
+ * events before this time have been read. So an obligation whose time has passed is violated, even
+ * if no event follows.
  */
 static void read_and_judge(struct watch *watch, bool is_last)
 {
@@ -360,8 +361,8 @@ void watch_read_last(struct watch *watch)
 }
 
 /*
- * This function also lets types without a schema be asked for it again, because a program may
- * describe a type after its first events.
+ * This function also has the watch ask again for the schemas of types that have none yet, because a
+ * program may describe a type after the type's first events.
  */
 void watch_add_counts(struct watch *watch)
 {

@@ -5,8 +5,8 @@
  *
  * It is a separate stream, because the events of the flight recorder must not be read. It has the
  * policy LOOP, so the process never waits for the agent. If the agent is slower than the process,
- * events are overwritten. Their spans are then not seen, but the account of the stream counts the
- * events.
+ * events are overwritten. The watch then does not see the spans of these events, but the account of
+ * the stream counts the events.
  */
 #ifndef POSIXTRACE_AGENT_WATCH_H
 #define POSIXTRACE_AGENT_WATCH_H
@@ -92,7 +92,7 @@ void watch_read(struct watch *watch);
 void watch_read_last(struct watch *watch);
 
 /*
- * Adds for each type the events since the last call to the metrics. The numbers are from the
+ * Adds to the metrics, for each type, the events since the last call. The numbers are from the
  * ledger, so overwritten events are counted, too.
  */
 void watch_add_counts(struct watch *watch);

@@ -23,15 +23,18 @@ struct watch_judge {
 	struct reading reading; /* only the members that rules use are set */
 	struct logfile plain;   /* the types without a schema; only trid and the types are used */
 	const struct choose *choose;
-	/* the number of events that are lost at unknown times, and when it was seen to grow */
+	/*
+	 * the number of events that are lost at unknown times, and when the judge last saw it
+	 * change
+	 */
 	uint64_t lost;
 	int64_t lost_ns;
 	bool has_begun, has_failed, said_lost, said_full;
 };
 
 /*
- * The configuration was read without an error, so the rule is valid. It can only fail for want of
- * memory.
+ * The configuration was read without an error, so the rule is valid. The function can only fail
+ * because memory is lacking.
  */
 bool watch_judge_add(struct watch_judge **result, const char *path,
 		     const struct config_trigger *trigger, size_t index)
@@ -89,7 +92,7 @@ void watch_judge_free(struct watch_judge *judge)
 	free(judge);
 }
 
-/* Reports that the rules are no longer judged. The other triggers of the watch go on. */
+/* Reports that the rules are no longer judged. The other triggers of the watch continue to work. */
 static void watch_judge_fail(struct watch_judge *judge)
 {
 	judge->has_failed = true;
@@ -97,8 +100,9 @@ static void watch_judge_fail(struct watch_judge *judge)
 }
 
 /*
- * A type without a schema has a name, which is enough for many rules. Such types are kept apart
- * from those of the watch, because the watch asks for their schemas again.
+ * A type without a schema has a name, which is enough for many rules. The judge keeps such types in
+ * its own list (plain) and not in that of the watch, because the watch asks for their schemas
+ * again.
  */
 void watch_judge_event(struct watch_judge *judge, const struct log_type *described,
 		       const struct posix_trace_event_np *event)
@@ -123,7 +127,8 @@ void watch_judge_described(struct watch_judge *judge, trace_event_id_t id)
 
 /*
  * Looks whether the process has lost events at times that the stream does not mark. Overwritten
- * events are between OVERFLOW and RESUME, where judge_event() has closed the obligations.
+ * events do not count here: the stream marks them by OVERFLOW and RESUME, and judge_event() has
+ * closed the obligations there.
  */
 static void watch_judge_look(struct watch_judge *judge, int64_t now_ns)
 {
@@ -160,9 +165,10 @@ static bool is_excluded(const struct watch_judge *judge, const struct rule *rule
 }
 
 /*
- * Returns whether a violation is certain. For a rule "every" it is not if the second event may be
- * among lost events. An obligation that is violated now began at most within_ns and the slack for
- * late events before now_ns, so losses that were seen earlier than that do not count.
+ * Returns whether a violation is certain. A violation of a rule "every" is not certain if the
+ * second event may be among lost events. An obligation that is violated now began at most within_ns
+ * and the slack for late events before now_ns, so losses that were seen earlier than that do not
+ * count.
  */
 static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64_t now_ns)
 {
@@ -206,8 +212,8 @@ static void watch_judge_report(struct watch_judge *judge, struct rule *rule, int
 }
 
 /*
- * While a process runs, every_expire() waits for events of suspended writers. After its end there
- * are none.
+ * While a process runs, every_expire() waits for late events of suspended writers. After the end of
+ * the process there are none, so it does not wait.
  */
 void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
 			void (*report)(void *arg, size_t index, const char *text), void *arg)

@@ -14,8 +14,8 @@ const char *brief_ns(char *text, double ns)
 	double value;
 
 	/*
-	 * From each limit of this function on, rounding to the smaller unit would give one digit
-	 * more. So 999.5 ns prints as 1.000us, not as 1000ns.
+	 * Each limit below is the least value that would be rounded up to one digit more in the
+	 * smaller unit. So 999.5 ns prints as 1.000us, not as 1000ns.
 	 */
 	if (ns < 999.5) {
 		snprintf(text, BRIEF_BYTES, "%.0fns", ns);

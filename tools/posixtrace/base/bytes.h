@@ -2,8 +2,9 @@
 /*
  * bytes.h - memory that grows, for the parts of a file or of a request.
  *
- * An error of memory is kept in failed: all further calls do nothing, and the caller examines it at
- * the end. A struct of zeros is empty. One thread uses it at a time.
+ * If memory is lacking, a call sets the member failed. All further calls then do nothing, and the
+ * caller examines failed at the end. A struct of zeros is empty. One thread uses a struct at a
+ * time.
  */
 #ifndef POSIXTRACE_BASE_BYTES_H
 #define POSIXTRACE_BASE_BYTES_H
@@ -18,7 +19,7 @@ struct bytes {
 	bool failed;
 };
 
-/* Appends bytes. Without memory it sets failed and appends nothing. */
+/* Appends bytes. If memory is lacking, it sets failed and appends nothing. */
 void bytes_add(struct bytes *bytes, const void *more, size_t len);
 void bytes_str(struct bytes *bytes, const char *text);
 void bytes_printf(struct bytes *bytes, const char *format, ...)
@@ -27,8 +28,8 @@ void bytes_printf(struct bytes *bytes, const char *format, ...)
 void bytes_varint(struct bytes *bytes, uint64_t value);
 
 /*
- * Reads an integer that proto_put_varint() wrote, and returns the end. It is not for bytes of a
- * file, which may be wrong.
+ * Reads an integer that proto_put_varint() wrote, and returns the end. The function checks nothing,
+ * so it must not be used for the bytes of a file, which may be wrong.
  */
 static inline const char *bytes_get_varint(const char *at, uint64_t *value)
 {

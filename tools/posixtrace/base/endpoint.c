@@ -163,7 +163,9 @@ int endpoint_open(const char *name, int *fd)
 		say("%s: %s", name, err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err));
 		return TOOL_FAILURE;
 	}
-	/* Tries all addresses of the host in the resolver's order until one works. */
+	/*
+	 * The loop tries all addresses of the host in the resolver's order until one of them works.
+	 */
 	err = ENOENT;
 	for (const struct addrinfo *a = list; a && err; a = a->ai_next)
 		err = waits ? listen_one(a, fd) : connect_one(a, fd);
@@ -176,7 +178,7 @@ int endpoint_open(const char *name, int *fd)
 		return endpoint_fail(name, err);
 	/*
 	 * With SO_KEEPALIVE the kernel notices a peer that vanished without a FIN. With TCP_NODELAY
-	 * it sends small frames at once.
+	 * the kernel sends small frames at once.
 	 */
 	setsockopt(*fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

@@ -31,8 +31,9 @@ bool endpoint_split(struct endpoint_address *address, const char *from);
 bool endpoint_is(const char *name);
 
 /*
- * Opens the connection and stores its socket in *fd. For "listen:" it prints the address and blocks
- * until a client connects. Returns TOOL_OK, or another status after it printed the error.
+ * Opens the connection and stores its socket in *fd. For "listen:" the function prints the address
+ * and blocks until a client connects. Returns TOOL_OK, or another status after it printed the
+ * error.
  */
 int endpoint_open(const char *name, int *fd);
 

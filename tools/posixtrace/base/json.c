@@ -97,7 +97,10 @@ static bool put_string(struct out *out, const void *text, size_t len, bool repla
 	return is_exact;
 }
 
-/* needs_comma is reset, because the value follows the name, and no comma may be between them. */
+/*
+ * The function resets needs_comma, because the value follows the name, and no comma may be between
+ * them.
+ */
 void json_text_name(struct json *json, const void *name, size_t len)
 {
 	json_text(json, NULL, name, len);
@@ -106,8 +109,8 @@ void json_text_name(struct json *json, const void *name, size_t len)
 }
 
 /*
- * Otherwise json_put_name() would write the comma on the new line, just before the next member. So
- * the comma is written here, before the line end.
+ * This function writes the comma before the line end. Otherwise json_put_name() would write the
+ * comma on the new line, just before the next member.
  */
 void json_new_line(struct json *json)
 {

@@ -32,7 +32,8 @@
 #include "base/when.h"
 
 /*
- * greatest length of a member's name; out_room() has room for it and for a number or time behind it
+ * greatest length of a member's name; out_room() has room for such a name and for a number or a
+ * time behind the name
  */
 #define JSON_NAME_MAX 160
 

@@ -12,7 +12,10 @@ void *library_load(const char *const *names, size_t count)
 	return library;
 }
 
-/* POSIX permits the conversion of dlsym()'s result; ISO C has none for it. */
+/*
+ * dlsym() returns a pointer to data. POSIX permits its conversion to a pointer to a function, but
+ * ISO C has no such conversion.
+ */
 bool library_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * library.h - shared libraries that only some commands need, loaded at run time. Each library that
- * the tool is linked to makes every command start later. Used by one thread.
+ * library.h - shared libraries that only some commands need, loaded at run time. The tool is not
+ * linked to them, because each linked library makes every command start later. Only one thread
+ * calls these functions.
  */
 #ifndef POSIXTRACE_BASE_LIBRARY_H
 #define POSIXTRACE_BASE_LIBRARY_H
@@ -9,10 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Loads the first of these libraries that exists. Returns NULL if there is none. */
+/* Loads the first of these libraries that exists. Returns NULL if none of them exists. */
 void *library_load(const char *const *names, size_t count);
 
-/* Stores the address of a function in *function, a pointer. Returns false if there is none. */
+/*
+ * Stores the address of a function in *function, which is a pointer to a function. Returns false if
+ * the library has no such function.
+ */
 bool library_find(void *library, const char *name, void *function);
 
 #endif

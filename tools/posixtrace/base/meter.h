@@ -3,10 +3,10 @@
  * meter.h - a progress line on the terminal while the tool reads a log, if the reading takes more
  * than two seconds.
  *
- * The line appears only if standard error is a terminal and this job is its foreground job. If a
- * command prints events while it reads, the line also needs a standard output that is no terminal.
- * Otherwise the line would be mixed with the events. One meter is shown at a time, and say()
- * removes its line before a message.
+ * The line appears only if standard error is a terminal and the tool is in the terminal's
+ * foreground job. If a command prints events while it reads, the line also needs a standard output
+ * that is no terminal. Otherwise the line would be mixed with the events. One meter is shown at a
+ * time, and say() removes its line before a message.
  */
 #ifndef POSIXTRACE_BASE_METER_H
 #define POSIXTRACE_BASE_METER_H
@@ -39,17 +39,20 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet);
 void meter_follow(struct meter *meter, uint64_t bytes);
 
 /*
- * Removes the line and ends the follower. A command calls it before its own output and at the end.
+ * Removes the line and ends the follower. A command calls meter_end() before its own output and at
+ * its end.
  */
 void meter_end(struct meter *meter);
 
-/* Reads the clock and updates the line if the next update is due. meter_step() calls it. */
+/*
+ * Reads the clock and updates the line if the next update is due. meter_step() calls this function.
+ */
 void meter_look(struct meter *meter);
 
 /* Updates the line unless the last update is less than 200 ms ago. */
 void meter_show(struct meter *meter);
 
-/* Counts one event. It runs for every event, so it usually reads no clock. */
+/* Counts one event. The function runs for every event, so it reads the clock only seldom. */
 static inline void meter_step(struct meter *meter)
 {
 	if (__builtin_expect(++meter->done >= meter->next, 0))

@@ -14,7 +14,10 @@ struct nameset {
 	struct table table;
 };
 
-/* Returns the index of a name, which it adds if it is new; TABLE_NONE without memory. */
+/*
+ * Returns the index of a name. If the set does not have the name yet, the function adds it. Returns
+ * TABLE_NONE if memory is lacking.
+ */
 uint32_t nameset_index(struct nameset *set, const char *name);
 
 /* Frees the memory and makes the set empty. */

@@ -16,9 +16,10 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	nearest->given = len <= NEAREST_BYTES ? given : "";
 	nearest->name = NULL;
 	/*
-	 * A name is offered to the user only if its distance is less than this limit. A third of
-	 * the letters may be wrong. In a name of less than four letters one error is allowed, and
-	 * in one of four or five letters two.
+	 * A name is suggested to the user only if its distance from the given name is less than
+	 * this limit. If the given name has six or more letters, a third of them may be wrong. If
+	 * it has four or five letters, two may be wrong. If it has less than four letters, one may
+	 * be wrong.
 	 */
 	nearest->distance = (len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
 }

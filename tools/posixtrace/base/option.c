@@ -25,8 +25,8 @@ static bool is_listed(const struct option_list *list, const char *name)
 static bool append_rows(struct option_list *list, const struct option_row *rows);
 
 /*
- * Appends the rows of all tables that more() returns. A row whose name the list has already is left
- * out.
+ * Appends the rows of all tables that more() returns. The function leaves out a row if the list
+ * already has a row with the same name.
  */
 static bool append_more(struct option_list *list, const struct option_row *(*more)(size_t index))
 {
@@ -91,8 +91,8 @@ static size_t put_label(char *label, const struct option_row *row)
 }
 
 /*
- * Writes one line of a text. If it is too long, the function breaks it at blanks. The len bytes of
- * text contain no line end.
+ * Writes one line of a text. If the line is too long, the function breaks it at blanks. The len
+ * bytes of text contain no line end.
  */
 static void wrap_line(struct out *out, const char *text, size_t len, size_t column, size_t indent)
 {

@@ -38,7 +38,7 @@ enum option_kind {
 
 struct option_row {
 	const char *name;    /* the long name; NULL: the option is a letter only */
-	/* tool_option() returns it; if it is a letter, it is also the short name */
+	/* tool_option() returns this value; if the value is a letter, it is also the short name */
 	int value;
 	/*
 	 * The name of the argument in --help; NULL: the option has no argument. The form "[=NAME]"
@@ -56,8 +56,8 @@ struct option_row {
 	const char *choices; /* words separated by blanks; NULL: none */
 
 	/*
-	 * If rows is not NULL, this row is no option. It is replaced by all rows of this other
-	 * table.
+	 * If rows is not NULL, this row is no option. option_list() replaces it by all rows of this
+	 * other table.
 	 */
 	const struct option_row *rows;
 	/*

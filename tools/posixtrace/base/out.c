@@ -16,8 +16,8 @@ struct out out_stdout = { .fd = STDOUT_FILENO };
 
 /*
  * Ends the process by SIGPIPE. Some shells and supervisors start programs with this signal ignored.
- * Therefore the function first restores the signal's default action, so that the exit status is the
- * same in both cases.
+ * Therefore the function first restores the signal's default action. So the exit status is the same
+ * whether the signal was ignored or not.
  */
 static _Noreturn void reader_went_away(void)
 {
@@ -55,9 +55,9 @@ int out_flush(struct out *out)
 
 /*
  * Enlarges a pipe when the first full buffer is written, so that this process and the reader of a
- * large output run at the same time on two processors. Otherwise a pipe has room for one buffer,
- * and the two processes wait for each other after each. The call fails for other files, and where
- * the kernel permits no larger pipe; then nothing changes.
+ * large output run at the same time on two processors. A pipe of the usual size has room for only
+ * one buffer, so the two processes would wait for each other after each buffer. If the output is no
+ * pipe, or if the kernel permits no larger pipe, the call fails and nothing changes.
  */
 static void widen_pipe(struct out *out)
 {

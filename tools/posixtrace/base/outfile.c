@@ -64,8 +64,8 @@ static int create_beside(struct outfile *file)
 bool outfile_is_descriptor(const char *path)
 {
 	/*
-	 * The function examines only in which folder the link is: a symbolic link below /dev or
-	 * /proc leads to an open file. For example, /dev/stdout leads to /proc/self/fd/1.
+	 * A symbolic link below /dev or /proc leads to an open file. For example, /dev/stdout leads
+	 * to /proc/self/fd/1. So the function examines only in which folder the link is.
 	 */
 	const char *slash = strrchr(path, '/');
 	char *folder =

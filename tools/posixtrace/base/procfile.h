@@ -43,8 +43,8 @@ struct procfile_stat {
 };
 
 /*
- * Reads /proc/PID/stat. If it fails, it returns false and sets errno: to the error of fopen(), or
- * to EIO if the content is malformed.
+ * Reads /proc/PID/stat. If the file cannot be opened, returns false and sets errno. If the content
+ * is malformed, returns false and sets errno to EIO.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * proto.c - the memory of a message. Its size doubles when it is full, so that a message costs
- * linear time.
+ * proto.c - the memory of a message. The size of the memory doubles when the memory is full, so
+ * that writing a message takes linear time.
  */
 #include "base/proto.h"
 

@@ -7,8 +7,8 @@
  * message within another one always has four bytes, although fewer could be enough. Readers accept
  * that, and so a message can be written in one pass.
  *
- * Errors After a lack of memory all further calls do nothing. The caller examines the member failed
- * at the end.
+ * If memory is lacking, a call sets the member failed. All further calls then do nothing, and the
+ * caller examines failed at the end.
  */
 #ifndef POSIXTRACE_BASE_PROTO_H
 #define POSIXTRACE_BASE_PROTO_H
@@ -27,7 +27,7 @@ struct proto {
 	bool failed;
 };
 
-/* Makes room for len bytes more. Returns their address, or NULL without memory. */
+/* Makes room for len bytes more. Returns their address, or NULL if memory is lacking. */
 uint8_t *proto_grow(struct proto *proto, size_t len);
 
 static inline uint8_t *proto_room(struct proto *proto, size_t len)
@@ -74,8 +74,8 @@ static inline uint8_t *proto_put_varint(uint8_t *p, uint64_t value)
 }
 
 /*
- * Writes a tag: a field number with the type of its value. It has at most two bytes, so no loop is
- * needed.
+ * Writes a tag: a field number with the type of its value. A tag has at most two bytes, so the
+ * function needs no loop.
  */
 static inline uint8_t *proto_put_tag(uint8_t *p, unsigned tag)
 {

@@ -15,10 +15,10 @@ static const char digit_pair[] =
 
 /*
  * Returns the eight digits of a number below 10^8 as characters, the highest digit in the first
- * byte of memory. One word first has the two halves of the number, of four digits each, side by
- * side. Both are divided by 100 in one step, which gives four numbers of two digits. These are
- * divided by 10 in one step, which gives the digits. For numbers below 10^4 and below 100, the
- * multiplications by 10486 / 2^20 and 103 / 2^10 give the exact quotients.
+ * byte of memory. The function first puts the two halves of the number, of four digits each, side
+ * by side into one word. It divides both halves by 100 in one step, which gives four numbers of two
+ * digits. It then divides these by 10 in one step, which gives the digits. For numbers below 10^4
+ * and below 100, the multiplications by 10486 / 2^20 and 103 / 2^10 give the exact quotients.
  */
 static uint64_t eight_digits(uint32_t value)
 {
@@ -48,7 +48,7 @@ static char *put_two(char *p, uint32_t value)
 	return p + 2;
 }
 
-/* Writes a number below 100 by one or two digits. */
+/* Writes a number below 100 with one or two digits. */
 static char *put_below_100(char *p, uint32_t value)
 {
 	if (value >= 10)
@@ -58,8 +58,9 @@ static char *put_below_100(char *p, uint32_t value)
 }
 
 /*
- * Writes a number below 10^8. Five to eight digits are copied by two stores of four bytes, which
- * overlap, so that no byte behind the number is written.
+ * Writes a number below 10^8. Five to eight digits are copied by two stores of four bytes each. If
+ * there are fewer than eight digits, the two stores overlap, so that no byte behind the number is
+ * written.
  */
 static char *put_below_eight(char *p, uint32_t value)
 {
@@ -84,7 +85,7 @@ char *put_unsigned(char *p, uint64_t value)
 	if (value < EIGHT)
 		return put_below_eight(p, (uint32_t)value);
 	high = value / EIGHT;
-	/* At most 20 digits: the highest part has four. */
+	/* The number has at most 20 digits, so its highest part has at most four. */
 	if (high < EIGHT)
 		p = put_below_eight(p, (uint32_t)high);
 	else
@@ -169,12 +170,13 @@ char *put_hex(char *p, uint64_t value, unsigned digits)
 	return p + digits;
 }
 
-/* Sixteen characters that the processor computes at once, where it can. */
+/* Sixteen characters. A processor with vector instructions computes all of them at once. */
 typedef unsigned char vector __attribute__((vector_size(16)));
 
 /*
- * Writes the sixteen digits of eight bytes: the high and the low halves of the bytes are placed
- * alternately, and all become digits in one step. Where a comparison is true it is 255.
+ * Writes the sixteen hexadecimal digits of eight bytes. The function places the high and the low
+ * halves of the bytes alternately, and then converts all halves to digits in one step. In the
+ * result of a comparison, an element is 255 if the comparison is true for it, and otherwise 0.
  */
 static void put_hex_eight(char *p, const unsigned char *byte)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * put.h - writes numbers and short texts into memory. The functions are called for each number of
- * each event, so they need neither a loop over digits nor a call of the C library.
+ * each event, so they avoid loops over digits and calls of the C library.
  *
- * Each function writes at p without a NUL and returns the end. The caller provides the room:
- * usually out_room() of out.h.
+ * Each function writes at p without a NUL and returns the end of what it has written. The caller
+ * provides the room, usually by out_room() of out.h.
  */
 #ifndef POSIXTRACE_BASE_PUT_H
 #define POSIXTRACE_BASE_PUT_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PUT_PIECE 16 /* put_pieces() copies so many bytes at least */
+#define PUT_PIECE 16 /* put_pieces() copies at least this number of bytes */
 
 /*
  * put_padded() writes the character pad before the number until both have width characters.
@@ -33,8 +33,9 @@ char *put_nine(char *p, uint32_t value);
 char *put_hex_bytes(char *p, const void *bytes, size_t len);
 
 /*
- * Copies a text. Both the text and the room have PUT_PIECE bytes more than the text needs, so a
- * short text, such as a name, is copied by one instruction of constant size.
+ * Copies a text of len bytes. The memory of the text and the room at p must each have PUT_PIECE
+ * bytes more than len, because the function always copies at least PUT_PIECE bytes. So a short
+ * text, such as a name, is copied by one instruction of constant size.
  */
 static inline char *put_pieces(char *p, const char *text, size_t len)
 {

@@ -55,8 +55,8 @@ static void __attribute__((format(printf, 2, 0)))
 say_line(const char *prefix, const char *format, va_list args)
 {
 	/*
-	 * Messages have their own buffer, so that each message reaches the terminal in one
-	 * write().
+	 * Messages have a buffer of their own, so that each message reaches the terminal by one
+	 * call of write().
 	 */
 	static struct out err = { .fd = STDERR_FILENO };
 	char *text;

@@ -104,8 +104,8 @@ int spool_fill(int from, int to)
 	char more;
 
 	/*
-	 * An input of exactly limit bytes is still allowed. If one more byte can be read, it is too
-	 * long.
+	 * An input of exactly limit bytes is still allowed. If one more byte can be read, the input
+	 * is too long.
 	 */
 	if (err || copied < limit)
 		return err;
@@ -151,7 +151,8 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 		return errno;
 	/*
 	 * If the input is a terminal or an endless pipe and its content is no log, the command
-	 * should fail soon. The first 256 KiB suffice to decide whether accepts() knows the format.
+	 * should fail soon. So the function copies only the first 256 KiB before it asks accepts(),
+	 * which needs no more to recognise the format.
 	 */
 	err = copy_some(fd, file, SPOOL_HEAD, &copied);
 	if (!err && copied == SPOOL_HEAD && accepts(file))

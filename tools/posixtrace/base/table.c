@@ -44,8 +44,8 @@ bool table_add(struct table *table, uint64_t hash, uint32_t index)
 	if (2 * (table->used + 1) > table->places && !table_grow(table))
 		return false;
 	/*
-	 * The place gets index + 1, because 0 in next_index means that a place is free. So calloc()
-	 * makes a table of free places.
+	 * The place gets index + 1, because 0 in next_index means that a place is free. So a table
+	 * that calloc() has made has only free places.
 	 */
 	table_put(table, (struct table_place){ table_fold(hash), index + 1 });
 	table->used++;

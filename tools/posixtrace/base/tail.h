@@ -19,13 +19,13 @@ struct tail {
 	uint64_t count;      /* elements added so far */
 };
 
-/* Allocates the places. Returns false without memory. */
+/* Allocates the places. Returns false if memory is lacking. */
 bool tail_init(struct tail *tail, size_t limit, size_t size);
 void tail_fini(struct tail *tail);
 
 /*
  * Appends a copy of the struct and of len bytes of data. If the tail is full, the copy replaces the
- * oldest element. tail->limit must not be 0. Returns false without memory.
+ * oldest element. tail->limit must not be 0. Returns false if memory is lacking.
  */
 bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len);
 

@@ -84,7 +84,10 @@ static uint64_t has_zero(uint64_t bytes)
 	return (bytes - EACH_BYTE(1)) & ~bytes & EACH_BYTE(0x80);
 }
 
-/* Examines eight bytes at a time, because this loop reads all text that the tool prints. */
+/*
+ * The function examines eight bytes at a time, because its loop reads all text that the tool
+ * prints.
+ */
 size_t text_plain_len(const void *text, size_t len)
 {
 	const unsigned char *p = text;
@@ -115,7 +118,10 @@ static size_t without_nuls(const unsigned char *p, size_t len)
 {
 	uint64_t last;
 
-	/* Eight bytes at a time: numbers and padded strings end with many NULs. */
+	/*
+	 * The loop examines eight bytes at a time, because numbers and padded strings end with many
+	 * NULs.
+	 */
 	for (; len >= 8; len -= 8) {
 		memcpy(&last, p + len - 8, 8);
 		if (last)
@@ -136,7 +142,10 @@ bool text_is_text(const void *data, size_t len, bool json)
 	size_t end, i = 0;
 	bool any = false;
 
-	/* Most data that is no text begins with a small number, so the first byte decides. */
+	/*
+	 * Most data that is no text begins with a small number. Its first byte is then a control
+	 * character, so the other bytes need not be examined.
+	 */
 	if (!len || (*p < 0x20 && *p != '\t' && *p != '\n' && *p != '\r'))
 		return false;
 	end = without_nuls(p, len);
@@ -185,8 +194,8 @@ static void text_escaped(struct out *out, const unsigned char *p, size_t len, co
 		n = safe_character(p + i, len - i, locale_is_utf8);
 		to = out_room(out);
 		/*
-		 * If p[i] were NUL, strchr() would find the NUL that ends special. But for a NUL, n
-		 * is 0, because a NUL is never safe.
+		 * strchr() never gets a NUL here, for which it would find the end of special: a NUL
+		 * is never safe, so n is 0 for it.
 		 */
 		if (n && !(n == 1 && strchr(special, p[i]))) {
 			memcpy(to, p + i, n);
@@ -293,7 +302,7 @@ bool text_is_formula(const void *text, size_t len)
 	case '\t':
 	case '\r':
 	case '\n':
-	case 0xff1d: /* this and the next three: the wide forms of = + - @ */
+	case 0xff1d: /* This character and the next three are the wide forms of = + - @. */
 	case 0xff0b:
 	case 0xff0d:
 	case 0xff20:

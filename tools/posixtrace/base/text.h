@@ -34,7 +34,7 @@ bool text_is_utf8(const void *text, size_t len);
 /*
  * Returns how many bytes at the beginning of text are printable ASCII other than the quote and the
  * backslash. Most text consists of such bytes. They need no escape in any output of the tool. Any
- * thread may call it.
+ * thread may call this function.
  */
 size_t text_plain_len(const void *text, size_t len);
 
@@ -63,15 +63,19 @@ void text_safe(struct out *out, const void *text, size_t len);
 void text_name(struct out *out, const void *text, size_t len);
 
 /*
- * Returns how many columns of a terminal the output of text_safe() for this text takes. For a text
- * that has been escaped before, it returns the number of its own columns.
+ * Returns how many columns of a terminal the output of text_safe() for this text takes. If the text
+ * has been escaped before, nothing in it is escaped again, and the result is the number of columns
+ * of the text itself.
  */
 size_t text_columns(const void *text, size_t len);
 
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
 
-/* Returns the value of a hexadecimal digit, or 16, which no radix accepts. */
+/*
+ * Returns the value of a hexadecimal digit. Returns 16 for any other character, so that the result
+ * is too great for every radix.
+ */
 static inline unsigned text_digit(int c)
 {
 	return c >= '0' && c <= '9' ? (unsigned)(c - '0') :

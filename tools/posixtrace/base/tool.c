@@ -16,8 +16,8 @@ const struct tool_entry *tool_entries;
 size_t tool_entry_count;
 
 /*
- * The arrays of getopt_long(), which make_parser() fills from the command's table. The last ones
- * are never freed.
+ * The arrays of getopt_long(), which make_parser() fills from the command's table. The arrays that
+ * are in use when the process ends are never freed.
  */
 static struct {
 	const struct tool_command *command;
@@ -30,8 +30,8 @@ static struct {
 int tool_worse(int a, int b)
 {
 	/*
-	 * The manual page fixes the values of the statuses. They are not in the order of severity,
-	 * so this table has that order.
+	 * The manual page fixes the values of the statuses. Their values are not in the order of
+	 * severity, so this table gives that order.
 	 */
 	static const int rank[] = {
 		[TOOL_OK] = 0, [TOOL_LOST] = 1, [TOOL_DAMAGED] = 2, [TOOL_FAILURE] = 3,
@@ -105,12 +105,13 @@ static void say_no_option(const char *command, const char *given, const struct o
 }
 
 /*
- * For a long option getopt_long() returns VALUE_OF_INDEX plus the index of the row. So the options
- * that the formats of convert define need no distinct values.
+ * For a long option getopt_long() returns VALUE_OF_INDEX plus the index of the row. So the values
+ * of the rows need not be distinct, and each format of convert may choose the values of its options
+ * freely.
  */
 #define VALUE_OF_INDEX 4096
 
-/* Makes the arrays of getopt_long(). Returns false without memory. */
+/* Makes the arrays of getopt_long(). Returns false if memory is lacking. */
 static bool make_parser(const struct tool_command *command)
 {
 	char *letter = parser.letters;

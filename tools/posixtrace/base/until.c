@@ -46,9 +46,9 @@ void until_end(struct until *until)
 }
 
 /*
- * A shell starts background commands with SIGINT ignored. The kernel discards ignored signals, but
- * a user who sends one to this process wants to end the trace. So the function restores the default
- * actions. If nohup(1) has set SIGHUP to be ignored, SIGHUP remains ignored.
+ * A shell starts background commands with SIGINT ignored. The kernel discards a signal that is
+ * ignored, but a user who sends SIGINT to this process wants to end the trace. So the function
+ * restores the default actions. If nohup(1) has set SIGHUP to be ignored, SIGHUP remains ignored.
  */
 int until_signals(struct until *until, sigset_t *set)
 {
@@ -89,7 +89,7 @@ bool until_signal(struct until *until, int *sig, bool *sent)
 	if (read(until->signals, &info, sizeof(info)) != sizeof(info))
 		return false;
 	*sig = (int)info.ssi_signo;
-	/* a process sent it: SI_USER, SI_QUEUE and SI_TKILL are not positive */
+	/* *sent is true for SI_USER, SI_QUEUE and SI_TKILL, which are not positive. */
 	*sent = info.ssi_code <= 0;
 	return true;
 }

@@ -41,7 +41,10 @@ static bool move_elements(void *array, size_t size, size_t room)
 
 bool vec_grow_(void *array, size_t size, size_t count, size_t more)
 {
-	/* The present room of the array is computed from its count, as the header explains. */
+	/*
+	 * The header explains that the room of an array is not stored. So the function computes the
+	 * array's present room from its count.
+	 */
 	size_t had = vec_room(count), room;
 	unsigned char *elements;
 

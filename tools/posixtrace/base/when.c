@@ -47,9 +47,9 @@ static void spell_second(char *p, int64_t second, bool utc)
 }
 
 /*
- * The text of a second, kept for the next times. Nearly all times of a log are in the same second
- * as the one before, and localtime_r() needs more time than all other parts of a line. A kept text
- * also saves the divisions by which a time is split into second and fraction.
+ * The text of a second, which is kept for the next times. Nearly every time of a log is in the same
+ * second as the time before it, and localtime_r() needs more time than all other parts of a line. A
+ * kept text also saves the divisions that split a time into its second and its fraction.
  */
 struct kept_second {
 	int64_t begin_ns;
@@ -69,8 +69,8 @@ static bool is_kept(const struct kept_second *kept, int64_t time_ns)
 }
 
 /*
- * Notes the second of a time. Before the earliest time there may be less than a second; such a
- * second has no beginning in 64 bits and is not kept for the next time.
+ * Notes the second of a time. The second of the earliest times begins before the range of 64 bits.
+ * So this second is not kept for the next time.
  */
 static void keep_second(struct kept_second *kept, int64_t second)
 {
@@ -111,7 +111,7 @@ static char *put_raw(char *p, int64_t time_ns)
 		keep_second(&kept, time_ns / SECOND_NS);
 		kept.len = (size_t)(put_signed(kept.text, time_ns / SECOND_NS) - kept.text);
 	}
-	/* the second has at most ten digits, because the time is at most INT64_MAX */
+	/* The second has at most ten digits, because the time is at most INT64_MAX. */
 	memcpy(p, kept.text, 10);
 	return put_fraction(p + kept.len, (uint32_t)((uint64_t)time_ns - (uint64_t)kept.begin_ns));
 }
@@ -130,7 +130,7 @@ char *when_put(char *p, int64_t time_ns, enum when_form form)
 		spell_second(kept->text, second, form == WHEN_UTC);
 	}
 	memcpy(p, kept->text, 20);
-	/* begin_ns has the low 64 bits of the second also if the second is not kept. */
+	/* Even if the second is not kept, begin_ns has the low 64 bits of its beginning. */
 	p = put_fraction(p + 20, (uint32_t)((uint64_t)time_ns - (uint64_t)kept->begin_ns));
 	if (form == WHEN_UTC)
 		*p++ = 'Z';

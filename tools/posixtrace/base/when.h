@@ -24,8 +24,9 @@ enum when_form {
 #define WHEN_BYTES 48 /* enough for each time and duration that these functions write */
 
 /*
- * Writes the time into p without a NUL and returns the end. It keeps the last second in a static
- * buffer, because most output is in order of time. So only one thread may call it.
+ * Writes the time into p without a NUL and returns the end. The function keeps the text of the last
+ * second in a static buffer, because the next time in the output is usually in the same second. So
+ * only one thread may call it.
  */
 char *when_put(char *p, int64_t time_ns, enum when_form form);
 

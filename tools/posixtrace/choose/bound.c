@@ -21,7 +21,7 @@ static const struct {
 	{ "m", 60 * SECOND_NS }, { "h", 3600 * SECOND_NS }, { "d", DAY_NS },
 };
 
-/* Returns the length of a unit, 0 if there is no such unit. */
+/* Returns the length of a unit in nanoseconds, or 0 if there is no such unit. */
 static int64_t unit_ns(const char *name)
 {
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
@@ -70,8 +70,8 @@ static bool parse_span(const char *p, bool optional, int64_t *ns)
 }
 
 /*
- * Parses a time of day: 10:15, 10:15:32 or 10:15:32.5. It is parsed as a time of the first day of
- * 1970, so the result is in nanoseconds since midnight.
+ * Parses a time of day: 10:15, 10:15:32 or 10:15:32.5. The function parses it as a time on the
+ * first day of 1970 in UTC, so the result is the number of nanoseconds since midnight.
  */
 static bool parse_time_of_day(const char *text, int64_t *ns)
 {
@@ -94,7 +94,7 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 		return parse_span(text + 1, true, &bound->ns);
 	}
 	/*
-	 * A number with a minus sign but without a unit is not such a bound. It is a time in
+	 * A number with a minus sign but without a unit is not a bound -SPAN. It means a time in
 	 * seconds before 1970, which when_parse() parses.
 	 */
 	if (*text == '-' && parse_span(text + 1, false, &bound->ns)) {
@@ -118,8 +118,9 @@ static int64_t add_saturated(int64_t a, int64_t b)
 }
 
 /*
- * Returns the time of day on the day of the log's first event. If that is before the first event,
- * and 24 hours later is within the log, returns the time 24 hours later. mktime()
+ * Returns the time of day on the day of the log's first event. But if this time is before the first
+ * event, and the time 24 hours later is within the log, the function returns the time 24 hours
+ * later. mktime()
  * finds the right second on the first day even if summer time begins or ends on that
  * day.
  */
@@ -142,7 +143,8 @@ static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t la
 		return second < 0 ? INT64_MIN : INT64_MAX;
 	ns = add_saturated(ns, bound->ns % SECOND_NS);
 	/*
-	 * If 64 bits of nanoseconds do not reach to the next day, only the first day is possible.
+	 * If a time on the next day does not fit into 64 bits of nanoseconds, only the first day is
+	 * possible.
 	 */
 	if (__builtin_add_overflow(ns, DAY_NS, &next))
 		return ns;

@@ -4,8 +4,8 @@
  *
  * A bound is one of the following: a time as when.h parses it; +SPAN, which is counted from the
  * first event of a log; -SPAN with a unit, which is counted back from the last event; or a time of
- * day. A time of day belongs to the day of the first event. If it is before the first event on that
- * day, and within the log on the next day, it belongs to the next day.
+ * day. A time of day belongs to the day of the first event. But if on that day it is before the
+ * first event, and on the next day it is within the log, it belongs to the next day.
  */
 #ifndef POSIXTRACE_CHOOSE_BOUND_H
 #define POSIXTRACE_CHOOSE_BOUND_H
@@ -22,7 +22,7 @@ struct bound {
 		BOUND_OF_DAY
 	} kind;
 	int64_t ns;  /* the time, the length of SPAN, or the time since midnight */
-	bool utc;    /* if the bound is a time of day: it is in UTC */
+	bool utc;    /* true if the bound is a time of day in UTC */
 };
 
 /* Parses a bound. utc applies to times without a zone. Returns false if the text is no bound. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * choose.c - the choice of events by names, processes, threads and times. The lists are short, so
- * they are searched from the beginning to the end.
+ * the functions search them from the beginning to the end.
  */
 #include "choose/choose.h"
 
@@ -105,8 +105,8 @@ bool choose_event(const struct choose *choose, const struct posix_trace_event_np
 }
 
 /*
- * Prints each pattern that matches no type of the logs, with the most similar name of a type. This
- * is only a warning, because the type may occur in other logs of a series.
+ * Prints each pattern that matches no type of the logs, with the most similar name of a type. The
+ * message is only a warning, because the type may occur in other logs of a series.
  */
 static void say_unknown(const char *option, const struct choose_names *names,
 			const struct logfile *const *log, size_t logs)

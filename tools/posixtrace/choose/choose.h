@@ -55,7 +55,10 @@ bool choose_excludes(const struct choose *choose, const char *name);
  */
 bool choose_event(const struct choose *choose, const struct posix_trace_event_np *event);
 
-/* Prints the patterns that no event type of the logs matches, since they are probably mistyped. */
+/*
+ * Prints the patterns that match no event type of the logs, since such patterns are probably
+ * mistyped.
+ */
 void choose_say_unknown(const struct choose *choose, const struct logfile *const *log, size_t logs);
 
 #endif

@@ -29,7 +29,7 @@ void durations_begin_open(struct durations *durations, const struct wanted *want
 		return;
 	pairing_init(&durations->pairing, take_span, durations);
 	for (size_t i = 0; i < wanted->pairs; i++)
-		/* wanted_pair() has checked the value */
+		/* The result need not be checked, because wanted_pair() has checked this value. */
 		pairing_add(&durations->pairing, wanted->pair[i]);
 }
 
@@ -55,8 +55,8 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 		return false;
 	durations->possible = any_has(durations, log);
 	/*
-	 * In this case "duration" is a known name in the expression, although no schema has such a
-	 * field.
+	 * If durations are possible, "duration" is a known name in the expression, although no
+	 * schema has such a field.
 	 */
 	if (durations->possible && wanted->where)
 		where_know_duration(wanted->where);

@@ -3,8 +3,8 @@
  * durations.h - the durations of events, for --where 'duration > 1ms'.
  *
  * An event has a duration if its payload contains one, as the events of calls of the C library do,
- * or if it ends a span whose begin was seen (pairing.h). An event's own field named duration has
- * precedence. If no expression or option needs durations, they are not computed.
+ * or if it ends a span whose begin was seen (pairing.h). If an event has a field named duration,
+ * this field is used instead. If no expression or option needs durations, they are not computed.
  */
 #ifndef POSIXTRACE_CHOOSE_DURATIONS_H
 #define POSIXTRACE_CHOOSE_DURATIONS_H
@@ -19,10 +19,14 @@ struct durations {
 	bool possible;
 	/*
 	 * A caller that can discard events later sets this to true. An event that begins a span has
-	 * no duration yet. If only that prevents a decision, the event is then chosen.
+	 * no duration yet. If keeps_begins is true and the expression cannot be decided only for
+	 * want of this duration, the event is chosen.
 	 */
 	bool keeps_begins;
-	/* about the last event of durations_see(): it has a duration, it begins a span */
+	/*
+	 * about the last event of durations_see(): whether it has a duration, and whether it begins
+	 * a span
+	 */
 	bool has, is_begin;
 	uint64_t ns;
 	struct pairing pairing;
@@ -47,7 +51,8 @@ void durations_end(struct durations *durations);
 
 /*
  * Sets has, is_begin and ns for this event. It must be called for every event of the log in order,
- * also for events that are not chosen. durations_event() does that.
+ * also for events that are not chosen. Callers use durations_event(), which calls it if durations
+ * are needed.
  */
 void durations_see(struct durations *durations, const struct log_type *type,
 		   const struct posix_trace_event_np *event);

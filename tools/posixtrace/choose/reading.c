@@ -105,8 +105,8 @@ bool reading_next(struct reading *reading, int *err)
 
 	*err = posix_trace_getnext_np(reading->log->trid, event, &unavailable);
 	/*
-	 * The limit is checked after the event was read. Reading one event too many costs less than
-	 * a second check.
+	 * The limit is checked after the event was read. So the function may read one event too
+	 * many, which costs less than a further check before each event.
 	 */
 	if (*err || unavailable || reading->taken == reading->wanted->limit)
 		return false;

@@ -33,7 +33,10 @@ const struct option_row wanted_rows[] = {
 
 void wanted_init(struct wanted *wanted)
 {
-	/* The default of every option is zero, except for the limit and the times. */
+	/*
+	 * The default of every option is zero, except for the limit and the times of --begin and
+	 * --end.
+	 */
 	memset(wanted, 0, sizeof(*wanted));
 	choose_init(&wanted->choose);
 	/* Without --limit the limit is never reached. */
@@ -62,7 +65,10 @@ static bool parse_tail(struct wanted *wanted, const char *text)
 
 	if (!tool_number("--tail", text, &tail))
 		return false;
-	/* a cast that loses bits is harmless, because tail is checked next */
+	/*
+	 * The cast may lose bits. This is harmless, because the next line checks the whole number
+	 * tail.
+	 */
 	wanted->tail = (size_t)tail;
 	if (tail && tail <= TAIL_MAX)
 		return true;
@@ -99,8 +105,8 @@ static bool keep_time(const char *option, const char *text, const char **time)
 }
 
 /*
- * Checks a value of --pair and stores it. For the check it makes a temporary pairing of this pair
- * and the pairs before it.
+ * Checks a value of --pair and stores it. For the check the function makes a temporary pairing with
+ * this pair and the pairs that were given before it.
  */
 bool wanted_pair(struct wanted *wanted, const char *text)
 {
@@ -196,7 +202,10 @@ bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *ev
 	struct where_event asked;
 	enum where_answer answer;
 
-	/* The tests of process, thread and time are cheaper than --where, so they are first. */
+	/*
+	 * choose_event() tests the process, the thread and the time. These tests cost less than the
+	 * expression of --where, so they precede it.
+	 */
 	if (!choose_event(&wanted->choose, event))
 		return false;
 	if (!wanted->where)
@@ -211,8 +220,8 @@ bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *ev
 		.has_duration = durations->on && durations->has, .duration_ns = durations->ns,
 	};
 	/*
-	 * An event that begins a span has no duration yet, so the answer may be unknown. In this
-	 * case the event is chosen if the caller can discard it later.
+	 * An event that begins a span has no duration yet, so the answer may be unknown. Such an
+	 * event is chosen if the caller can discard it later (keeps_begins).
 	 */
 	answer = where_ask(wanted->where, &asked);
 	return answer == WHERE_YES || (answer == WHERE_UNKNOWN && durations->on &&

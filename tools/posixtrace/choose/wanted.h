@@ -59,21 +59,24 @@ extern const struct option_row wanted_choice_rows[], wanted_rows[];
 	"its last one.\n"
 
 /*
- * wanted_init() sets the defaults of all options. wanted_fini() frees the memory of the options. It
- * may be called as soon as wanted_init() has been called, also without wanted_ready().
+ * wanted_init() sets the defaults of all options. wanted_fini() frees the memory of the options.
+ * wanted_fini() may be called at any time after wanted_init(), also if wanted_ready() was not
+ * called.
  */
 void wanted_init(struct wanted *wanted);
 void wanted_fini(struct wanted *wanted);
 
 /*
- * Returns true if the option is one of wanted_rows. The function then has stored its value. If the
- * value is invalid, it has printed an error and set *good to false.
+ * Returns true if the option is one of wanted_rows. In this case the function has stored the value
+ * of the option. If the value is invalid, the function has instead printed an error and set *good
+ * to false.
  */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good);
 
 /*
- * Must be called once, when all options have been read. It parses the times of --begin and --end.
- * If utc is true, a time without a zone is in UTC. Returns false after it printed an error.
+ * Must be called once, when all options have been read. The function parses the times of --begin
+ * and --end. If utc is true, a time without a zone is in UTC. Returns false after it printed an
+ * error.
  */
 bool wanted_ready(struct wanted *wanted, bool utc);
 
@@ -110,8 +113,9 @@ bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *ev
 		    const struct durations *durations);
 
 /*
- * Returns true if the options choose the event. Before, choose_type() must have chosen the event's
- * type, and durations_event() must have been called for the event. schema may be NULL.
+ * Returns true if the options choose the event. The caller must call durations_event() for the
+ * event before, and must call this function only if choose_type() has chosen the event's type.
+ * schema may be NULL.
  */
 static inline bool wanted_event(struct wanted *wanted, const struct posix_trace_event_np *event,
 				const char *name, const struct posix_trace_schema_np *schema,

@@ -22,8 +22,8 @@ struct value {
 	/* of a REAL: the size in bytes of the field that has the value; 0: no field */
 	unsigned size;
 	/*
-	 * of a NAME: the name. It means a value of the field on the other side of the operator; or
-	 * of a TEXT: its bytes
+	 * For a NAME: the name, which means a value of the field on the other side of the operator.
+	 * For a TEXT: its bytes.
 	 */
 	const char *text;
 	size_t len;
@@ -60,9 +60,9 @@ static struct value where_unknown(void)
 
 /*
  * Returns the indices that the fields of the expression have in a schema. A direct-mapped cache
- * keeps them, so that names need not be compared for each event. Most logs have far fewer schemas
- * than the cache has places. If two schemas share a place, the result is still right but needs more
- * time.
+ * keeps the indices, so that names need not be compared for each event. Most logs have far fewer
+ * schemas than the cache has places. If two schemas share a place, the result is still right but
+ * needs more time.
  */
 static const struct where_place *place_of(struct where *where,
 					  const struct posix_trace_schema_np *schema)
@@ -78,8 +78,8 @@ static const struct where_place *place_of(struct where *where,
 }
 
 /*
- * Finds the number that a name means in a field. In a field of type bool, true and false are such
- * names. Returns false if the field has no such name.
+ * Finds the number that a name means in a field. In a field of type bool, the names true and false
+ * have a meaning. Returns false if the field has no such name.
  */
 static bool find_value(const struct posix_trace_field_np *field, const char *name,
 		       uint64_t *number, uint64_t *mask)
@@ -120,9 +120,10 @@ void where_learn(struct where *where, const struct posix_trace_schema_np *schema
 }
 
 /*
- * Returns the label of a number. If its field has error numbers, the label is the name of the
- * error, also for a negative number. Otherwise it is the label that the library has for this value
- * of the field. Returns NULL if there is no label. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
+ * Returns the label of a number. If the field of the number has error numbers, the label is the
+ * name of the error, also for a negative number. Otherwise the label is the one that the schema
+ * gives to this value of the field. Returns NULL if there is no label. room has
+ * POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
  */
 static const char *label_of(const struct value *number, char *room)
 {
@@ -132,7 +133,7 @@ static const char *label_of(const struct value *number, char *room)
 	if (!number->field)
 		return NULL;
 	if (number->field->type == POSIX_TRACE_TYPE_ERRNO_NP)
-		/* the field has 32 bits, so the negation cannot overflow */
+		/* The number comes from a field of 32 bits, so the negation cannot overflow. */
 		return errno_name(n < 0 ? -n : n);
 	value.s64 = n;
 	return posix_trace_value_label_np(&value, room, POSIX_TRACE_LABEL_MAX_NP + 1) ? room
@@ -237,9 +238,9 @@ static bool find_named(const struct value *number, const struct value *name, uin
 }
 
 /*
- * Computes NUMBER & NAME. Usually a name means one or more bits, and the result has those of them
- * that the number has. Some names, such as O_WRONLY, mean a value of a group of bits. For such a
- * name the result is 1 if the group has this value, else 0.
+ * Computes NUMBER & NAME. Usually a name means one or more bits. The result then has those of these
+ * bits that are set in the number. Some names, such as O_WRONLY, mean a value of a group of bits.
+ * For such a name the result is 1 if the group has this value, else 0.
  */
 static struct value named_bits(const struct value *bits, const struct value *name)
 {
@@ -277,8 +278,8 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
 		return where_value_number(a->number & b->number);
 	default:
 		/*
-		 * A divisor of -1 is handled without a division, because the division of the least
-		 * number by -1 overflows, for which the processor raises an exception.
+		 * A divisor of -1 is handled without a division. Otherwise the division of the
+		 * least number by -1 would overflow, and the processor would raise an exception.
 		 */
 		if (!b->number)
 			return where_unknown();
@@ -295,7 +296,7 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
 /*
  * Converts an operand to the kind of the other operand if that is necessary to compare them. A name
  * becomes the number that it means in the field of the other operand. If the other operand is a
- * text, a number becomes its label, so that op == "write" works, or the number of a char becomes a
+ * text, a number becomes its label, so that op == "write" works. The number of a char becomes a
  * text of one byte. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
 static struct value as_met(const struct value *value, const struct value *other, char *room)
@@ -330,9 +331,9 @@ static struct value as_met(const struct value *value, const struct value *other,
 }
 
 /*
- * Returns the value as a double. If the value is a constant and is compared with a field of type
- * f32, it is first rounded to an f32. No f32 is exactly 0.1, but a user who writes 0.1 means the
- * f32 that a program recorded for 0.1.
+ * Returns the value as a double. If the value is a constant and the other operand is a field of
+ * type f32, the function first rounds the constant to an f32. No f32 is exactly 0.1, but a user who
+ * writes 0.1 means the f32 that a program recorded for 0.1.
  */
 static double where_rounded(const struct value *value, const struct value *other)
 {
@@ -400,8 +401,8 @@ static struct value compare_values(enum where_op op, const struct value *a, cons
 
 /*
  * Matches a shell pattern. fnmatch() needs a string that ends with a NUL, but the text of an event
- * has none. So the function matches a copy with a NUL. The copy has at most 4095 bytes, which is
- * enough for names and paths.
+ * does not end with a NUL. So the function matches a copy with a NUL. The copy has at most 4095
+ * bytes, which is enough for names and paths.
  */
 static struct value match_value(const struct value *value, const struct value *pattern, bool wanted)
 {
@@ -450,7 +451,7 @@ static struct value evaluate_logical(const struct asking *asking, const struct w
 	return a < 0 || b < 0 ? where_unknown() : where_value_number(!deciding);
 }
 
-/* Returns a value that does not depend on a schema, such as event.pid. */
+/* Returns a fact about the event that does not depend on a schema, such as event.pid. */
 static struct value fact_value(const struct where_event *event, enum where_op op)
 {
 	switch (op) {
@@ -472,8 +473,8 @@ static struct value fact_value(const struct where_event *event, enum where_op op
 }
 
 /*
- * Evaluates ! and unary minus. A negated number is no longer the value of a field, so it has no
- * label.
+ * Evaluates ! and unary minus. A number that unary minus has negated is no longer the value of a
+ * field, so it has no label.
  */
 static struct value evaluate_unary(const struct asking *asking, const struct where_node *node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * where.h - chooses events by an expression. It can use the fields of the events' schemas.
+ * where.h - chooses events by an expression, which can use the fields of the events' schemas.
  *
  * fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
@@ -45,10 +45,10 @@ struct where_event {
  */
 struct where *where_parse(const char *option, const char *text);
 /*
- * Parses an expression that is quoted in a file. text is the expression without the file's escapes,
- * and raw is the same expression as the file has it behind the quote, with its backslashes. column
- * is the column at which raw begins. Messages begin with place, such as rules:7, and with the
- * column in the file.
+ * Parses an expression that is quoted in a file. text is the expression without the escapes of the
+ * file. raw is the same expression in the form in which the file has it behind the quote, with its
+ * backslashes. column is the column at which raw begins. Messages begin with place, such as
+ * rules:7, and with the column in the file.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
 /* Frees the expression; where may be NULL. */
@@ -71,9 +71,9 @@ bool where_asks_duration(const struct where *where);
 void where_know_duration(struct where *where);
 
 /*
- * where_learn() marks the names of the expression that this schema has. The caller calls it for all
- * schemas, and then where_say_unknown(). If no schema has one of the names, where_say_unknown()
- * prints the first such name and returns true.
+ * where_learn() marks the names of the expression that this schema has. The caller calls
+ * where_learn() for all schemas, and then where_say_unknown(). If no schema has one of the names,
+ * where_say_unknown() prints the first such name and returns true.
  */
 void where_learn(struct where *where, const struct posix_trace_schema_np *schema);
 bool where_say_unknown(const struct where *where);

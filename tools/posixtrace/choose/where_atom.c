@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * where_atom.c - parses the operands of an expression: numbers, texts, fields and properties of
- * events. It also prints the errors of the parser, with their place.
+ * events. It also prints the errors of the parser, with the place of each error.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static size_t column_of(const struct where *where, size_t at)
 
 /*
  * The message shows the text only from 60 bytes before the error on. So the caret is not beyond the
- * edge of the screen.
+ * right edge of the screen.
  */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason)
 {
@@ -63,8 +63,8 @@ struct where_node *where_add(struct where_reader *reader, enum where_op op, unsi
 	struct where_node *added;
 
 	/*
-	 * The number of nodes is limited, and with it the memory, and the time that each event
-	 * takes.
+	 * The number of nodes is limited. This limits the memory of the expression, and the time
+	 * that it takes for each event.
 	 */
 	if (where->nodes == WHERE_NODES) {
 		where_wrong_here(reader, "this is too long");
@@ -171,8 +171,8 @@ bool where_number(struct where_reader *reader, unsigned *node)
 }
 
 /*
- * Parses a quoted text. A backslash is dropped, and the byte behind it is taken as it is, even if
- * it is a quote or a backslash.
+ * Parses a quoted text. The function drops a backslash and takes the byte behind it as it is, even
+ * if that byte is a quote or a backslash.
  */
 bool where_text(struct where_reader *reader, unsigned *node)
 {
@@ -183,7 +183,7 @@ bool where_text(struct where_reader *reader, unsigned *node)
 
 	if (!added)
 		return false;
-	/* The text is not longer than the rest of the expression. */
+	/* This is enough room, because the text is not longer than the rest of the expression. */
 	added->text = malloc(strlen(p) + 1);
 	if (!added->text)
 		return where_wrong_here(reader, strerror(ENOMEM));
@@ -251,7 +251,7 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	where->field[where->fields].at = (size_t)(name - where->text);
 	where->field[where->fields].len = len;
 	memcpy(where->field[where->fields].name, name, len);
-	/* where_learn() offers the names of the schemas' fields later. */
+	/* where_learn() later offers the names of the schemas' fields to this search. */
 	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
 	where->asks_duration |= is_duration(&where->field[where->fields++]);
 	return true;

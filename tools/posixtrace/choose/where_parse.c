@@ -35,8 +35,8 @@ static int parse_operator(struct where_reader *reader, const char *const *list)
 		if (strncmp(reader->p, list[i], len) != 0)
 			continue;
 		/*
-		 * An & that begins && is not the operator &, and a ! that begins != or !~ is not
-		 * the operator !.
+		 * If & is the beginning of &&, it is not the operator &. If ! is the beginning of
+		 * != or !~, it is not the operator !.
 		 */
 		if (len == 1 && ((*list[i] == '&' && reader->p[1] == '&') ||
 				 (*list[i] == '!' && (reader->p[1] == '=' || reader->p[1] == '~'))))
@@ -93,8 +93,8 @@ static bool parse_atom(struct where_reader *reader, unsigned *node)
  */
 
 /*
- * Parses unary operators. A unary operator may follow another, so the depth of the recursion is
- * checked here, too.
+ * Parses unary operators. Any number of them may follow each other, so the function checks the
+ * depth of the recursion, too.
  */
 static bool parse_unary(struct where_reader *reader, unsigned *node)
 {
@@ -235,7 +235,7 @@ struct where *where_parse(const char *option, const char *text)
 	return where_parse_at(option, 0, NULL, text);
 }
 
-/* The function copies all texts, because where_say_unknown() may print them later. */
+/* The function copies its arguments, because where_say_unknown() may print them later. */
 struct where *where_parse_at(const char *option, size_t column, const char *raw, const char *text)
 {
 	struct where *where = calloc(1, sizeof(*where));
@@ -273,8 +273,9 @@ void where_free(struct where *where)
 }
 
 /*
- * Returns a hint for a name that is a column of dump, but no field: an option chooses events by it.
- * Returns NULL for other names, and in texts that are no value of --where.
+ * Returns a hint for a name that is a column of the command dump, but no field: the hint names the
+ * option that chooses events by this column. Returns NULL for other names, and if the expression is
+ * no value of --where.
  */
 static const char *option_hint(const struct where *where, const char *name)
 {

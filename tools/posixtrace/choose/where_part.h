@@ -47,7 +47,7 @@ struct where_place {
 };
 
 struct where {
-	char *option, *text;   /* copies, for messages after the log was opened */
+	char *option, *text;   /* copies for messages that are printed after the log was opened */
 	/* the text with its backslashes as in the file; NULL: it is not from a file */
 	char *raw;
 	size_t column;         /* the column at which raw begins in its line of the file */

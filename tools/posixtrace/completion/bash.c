@@ -12,10 +12,10 @@
 
 /*
  * The beginning of the script, up to the cases of the commands. It does not depend on the tables.
- * In bash the functions see the local variables of their caller. The script compares words one by
- * one, because compgen -W would expand $() in the name of an event, and a hostile log may contain
- * such a name. printf %q quotes each word for the same reason, and errors of posixtrace are
- * discarded, since they would appear in the prompt.
+ * In bash the functions see the local variables of their caller. A hostile log may contain the name
+ * of an event with $(), which compgen -W would expand. So the script compares words one by one, and
+ * quotes each word by printf %q. The script discards errors of posixtrace, since they would appear
+ * in the prompt.
  */
 static const char head[] =
 	"# Completion of posixtrace for bash. Written by: posixtrace completion bash\n"
@@ -79,9 +79,9 @@ static const char head[] =
 	"	case $command in\n";
 /*
  * The end of the script. It offers words by the kind that the case of the command has set. If the
- * word is the argument of an option, it offers the words for this option; else options, if the word
- * begins with -; else the operands. Behind the name of a program that a command starts, it uses the
- * completion of that program, if there is one.
+ * word is the argument of an option, the script offers the words for this option. Otherwise it
+ * offers options if the word begins with -, and operands if not. If the command starts a program,
+ * the arguments behind its name are completed as bash completes the arguments of that program.
  */
 static const char tail[] =
 	"	*)\n"
@@ -163,8 +163,8 @@ static void put_names(struct out *out, const struct option_row *row, const char 
 
 /*
  * Writes the case of a command: its options, the kinds of their arguments, and the kind of the
- * other arguments. Returns false without memory. Options without a help text are hidden. They work,
- * but the script does not offer them.
+ * other arguments. Returns false if memory is lacking. Options without a help text are hidden. They
+ * work, but the script does not offer them.
  */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
@@ -191,8 +191,8 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	out_str(out, "'\n");
 	/*
 	 * If the command starts a program, the script must find the first word that is neither an
-	 * option nor a value of one. So it has a list of all options with a value, also of the
-	 * hidden ones.
+	 * option nor a value of one. So the function writes a list of all options with a value into
+	 * the script, including the hidden ones.
 	 */
 	if (command->ends_options) {
 		out_str(out, "		values='");
@@ -220,8 +220,8 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	}
 	out_str(out, "		esac\n");
 	/*
-	 * If the word before is an option with an argument, $kind and $choices are already set for
-	 * it.
+	 * If the word before the current one is an option with an argument, the script has already
+	 * set $kind and $choices for this argument.
 	 */
 	if (command->words)
 		out_printf(out, "		[[ $kind ]] || choices='%s'\n", command->words);

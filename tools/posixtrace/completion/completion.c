@@ -65,10 +65,10 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices)
 }
 
 /*
- * Prints the names of the event types of a log, a line each. A log is hostile. A name with an
- * unsafe character, such as a line end, is left out, because the shell could take it for two words.
- * Such names are recognized by their shown form, which is longer than the name. Returns a status of
- * the tool.
+ * Prints the names of the event types of a log, one on each line. A log may be hostile. So the
+ * function leaves out a name with an unsafe character, such as a line end, which the shell could
+ * take for two words. It recognizes such a name by its escaped form, which is longer than the name.
+ * Returns a status of the tool.
  */
 static int list_events(const char *path)
 {
@@ -89,7 +89,7 @@ static int list_events(const char *path)
 
 /*
  * Writes the script for the shell of this name. An unknown name is a usage error, and the message
- * has the nearest known one.
+ * has the most similar name of a known shell.
  */
 static int write_script(const char *name)
 {

@@ -2,8 +2,8 @@
 /*
  * fish.c - the completion for fish: a line for each command and each option.
  *
- * fish evaluates the condition -n of each line when it completes, and expands the words of -a. So
- * each line is independent of the others, and the order of the lines has no meaning.
+ * fish evaluates the condition -n of each line when it completes, and expands the words of -a. Each
+ * line has a complete condition, so the order of the lines has no meaning.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,9 @@
 #include "completion/shells.h"
 
 /*
- * The functions that the conditions and words of the lines call. commandline -opc has the words
- * before the one that is completed. With -f or -x, fish offers only the words and no file names.
+ * The functions that the conditions and words of the lines call. commandline -opc prints the words
+ * before the word that is being completed. With -f or -x, fish offers only the words and no file
+ * names.
  */
 static const char head[] =
 	"# Completion of posixtrace for fish. Written by: posixtrace completion fish\n"
@@ -51,7 +52,7 @@ static const char head[] =
 		"-d 'print the version'\n"
 	"complete -c posixtrace -f -n __posixtrace_needs_command -a help -d 'explain a command'\n";
 
-/* Writes text in a quotation by '. In fish a backslash before ' or \ is special inside of it. */
+/* Writes text between two '. In fish a backslash before ' or \ is special between them. */
 static void put_quoted(struct out *out, const char *text, size_t len)
 {
 	out_char(out, '\'');
@@ -106,8 +107,8 @@ static void put_kind(struct out *out, enum option_kind kind, const char *choices
 }
 
 /*
- * Writes a line for each option of a command, and one for its other arguments. Returns false
- * without memory. Hidden options have no help text and no line.
+ * Writes a line for each option of a command, and a line for its other arguments. Returns false if
+ * memory is lacking. Hidden options have no help text and no line.
  */
 static bool put_command(struct out *out, const struct tool_command *command)
 {
@@ -143,7 +144,10 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	return true;
 }
 
-/* The command help has the names of the commands as its arguments. */
+/*
+ * Each command has two lines: one for the first word, and one for the argument of the command help,
+ * which is the name of a command.
+ */
 bool fish_script(struct out *out)
 {
 	out_str(out, head);

@@ -3,8 +3,8 @@
  * shells.h - the scripts by which shells complete the command line of posixtrace.
  *
  * The scripts contain all commands and options as words, so a shell completes them without running
- * posixtrace. It runs posixtrace only for the event types of a log. The texts come only from the
- * tables of the commands. They are not hostile, but they must be quoted for the syntax of the
+ * posixtrace. A shell runs posixtrace only for the event types of a log. The texts come only from
+ * the tables of the commands. They are not hostile, but they must be quoted for the syntax of the
  * shell.
  */
 #ifndef POSIXTRACE_COMPLETION_SHELLS_H
@@ -13,7 +13,9 @@
 #include "base/out.h"
 #include "base/tool.h"
 
-/* Each writes the script for one shell. Returns false without memory. */
+/*
+ * Each of these functions writes the script for one shell. It returns false if memory is lacking.
+ */
 bool bash_script(struct out *out);
 bool zsh_script(struct out *out);
 bool fish_script(struct out *out);
@@ -28,8 +30,8 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices);
 size_t shells_brief(const char *help);
 
 /*
- * Writes text with the given text before each of the special characters. The argument before is
- * what the shell needs there, such as one or two backslashes.
+ * Writes text, and writes the argument before in front of each character that special contains. The
+ * argument before has what the shell needs there, such as one or two backslashes.
  */
 void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
 		   const char *before);

@@ -3,7 +3,7 @@
  * zsh.c - the completion for zsh: a call of _arguments for each command.
  *
  * _arguments parses the command line by specifications, of which each option has one. It offers an
- * option once, unless the specification begins with *.
+ * option only once in a command line, unless the specification begins with *.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +79,9 @@ static const char tail[] =
 	"_posixtrace \"$@\"\n";
 
 /*
- * Writes text for a quotation by ', with a backslash before each special character of the
- * specification. For a ' the quotation is ended and begun again, because a backslash is not special
- * within a quotation.
+ * Writes text that the script quotes by ', with a backslash before each character that is special
+ * in a specification. A backslash is not special within the quotes. So for a ' in the text the
+ * function ends the quotation, writes the ' and begins the quotation again.
  */
 static void put_quoted(struct out *out, const char *text, size_t len, const char *special)
 {
@@ -102,7 +102,8 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
 {
 	switch (kind) {
 	case OPTION_TEXT:
-		out_char(out, ' '); /* shows the name of the argument only */
+		/* With a blank as the action, zsh only shows the name of the argument. */
+		out_char(out, ' ');
 		break;
 	case OPTION_FILE:
 	case OPTION_LOG:
@@ -176,8 +177,8 @@ static void put_option(struct out *out, const struct option_row *row)
 }
 
 /*
- * Writes the case of a command. Returns false without memory. -S and -A end the options at -- and
- * at the program, whose own options are not those of the command.
+ * Writes the case of a command. Returns false if memory is lacking. -S and -A end the options at --
+ * and at the name of the program, because the options behind it belong to the program.
  */
 static bool put_command(struct out *out, const struct tool_command *command)
 {

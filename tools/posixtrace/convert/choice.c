@@ -30,7 +30,8 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
 	/*
 	 * Each log has its own durations, because a span never begins in one log and ends in
-	 * another. keeps_begins: a begin is selected although its span's duration is not known yet.
+	 * another. With keeps_begins an event that begins a span is selected although the span's
+	 * duration is not known yet.
 	 */
 	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
 		durations_begin_open(&choice->durations[i], wanted);
@@ -49,7 +50,7 @@ void choice_fini(struct choice *choice)
 	paired_fini(&choice->paired);
 }
 
-/* Stops the conversion with that status. The caller has printed the reason. */
+/* Stops the conversion with the status. The caller has printed the reason. */
 static bool stop_choice(struct choice *choice, int status)
 {
 	choice->flow->stopped = true;
@@ -58,8 +59,9 @@ static bool stop_choice(struct choice *choice, int status)
 }
 
 /*
- * Returns the struct log_type of the type. At the first call for a type it sets chosen, and then
- * index to 1 as a flag that chosen is set. Returns NULL without memory; the flow has stopped then.
+ * Returns the struct log_type of the type. At the first call for a type the function sets its
+ * member chosen, and sets its member index to 1, which shows later calls that chosen is set. If
+ * memory is lacking, it stops the flow and returns NULL.
  */
 static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
 {
@@ -116,8 +118,8 @@ static bool names_fit(struct choice *choice)
 }
 
 /*
- * Logs list all their types before the first event. Other sources define types as they appear, so
- * choice_end() checks the names.
+ * Returns whether the source has listed all its types before the first event, as logs do. Other
+ * sources define types as they appear, so for them choice_end() checks the names in the options.
  */
 static bool knows_types(const struct choice *choice)
 {
@@ -134,7 +136,10 @@ static bool sink_needs_stacks(const struct fmt_flow *flow)
 	       (fmt_sink_is(flow, "folded") && fmt_option(flow, "stacks"));
 }
 
-/* Whether the source may have a type whose events have stacks. Only a log lists its types. */
+/*
+ * Whether the source may have a type whose events have stacks. Only a log lists its types, so any
+ * other source may have one.
+ */
 static bool source_has_stacks(const struct choice *choice)
 {
 	for (size_t i = 0; i < fmt_types(choice->flow); i++) {
@@ -162,8 +167,8 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
 		/*
 		 * If the source has an index, it may skip what is outside of the bounds. If the
-		 * sink needs stacks, the source must not skip the beginning, because an event may
-		 * have a stack that was recorded before it.
+		 * sink needs stacks, the source must not skip the beginning: the stack of an event
+		 * may have been recorded long before the event.
 		 */
 		if (choose->begin_ns > facts->first_ns &&
 		    !(sink_needs_stacks(choice->flow) && source_has_stacks(choice)))
@@ -174,8 +179,9 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 }
 
 /*
- * Computes the bounds in time at the first event, for a source that did not give them. A bound that
- * counts back from the last event is refused: the last time is not known yet.
+ * Computes the bounds in time at the first event, for a source that did not give them. The function
+ * refuses a bound that counts back from the last event, because the time of the last event is not
+ * known yet.
  */
 static bool know_times(struct choice *choice, int64_t first_ns)
 {
@@ -191,8 +197,9 @@ static bool know_times(struct choice *choice, int64_t first_ns)
 }
 
 /*
- * Counts a selected event for the ledger: in total, by type, by thread. threads_of() has a limit;
- * keep_threads() adds the events of further threads to the line without a process.
+ * Counts a selected event for the ledger: in total, by type and by thread. threads_of() keeps a
+ * limited number of threads. keep_threads() later adds the events of all further threads to the
+ * line without a process.
  */
 static bool count_selected(struct choice *choice, const struct fmt_event *from)
 {
@@ -208,8 +215,9 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 }
 
 /*
- * Whether the event has a stack that the sink needs for selected events, which have only the number
- * of their stack. If a pattern of -x matches the event, the event is excluded nevertheless.
+ * Whether the event is one that has a stack itself, and the sink needs it because selected events
+ * have only the number of their stack. If a pattern of -x matches the event, the function returns
+ * false nevertheless.
  */
 static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
 {
@@ -230,8 +238,8 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 	paired_event(from, type, &event);
 	event.info.posix_prog_address = (void *)(uintptr_t)from->address;
 	/*
-	 * Spans are matched before the selection: a selected event may end a span that an event
-	 * that is not selected began.
+	 * durations_event() gets the event before the selection. A selected event may end a span
+	 * whose begin is not selected.
 	 */
 	durations_event(&choice->durations[from->source], type, &event);
 	if (is_needed_stack(choice, from)) {
@@ -253,7 +261,10 @@ static bool is_among(const struct choose_numbers *numbers, uint32_t number)
 	return !numbers->count;
 }
 
-/* A loss without a type or thread is passed on: it may concern selected events. */
+/*
+ * If the type or the thread of a loss is not known, the function returns true, because the loss may
+ * concern selected events.
+ */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost)
 {
 	const struct choose *choose = &choice->wanted->choose;
@@ -297,7 +308,7 @@ static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trac
 	set_reported(of, of->reported);
 }
 
-/* Returns the number of selected events of a thread; 0 if it has none. */
+/* Returns the number of selected events of a thread, or 0 if the thread has none. */
 static uint64_t events_of(struct choice *choice, const struct posix_trace_thread_np *line)
 {
 	const struct thread *thread = threads_of(&choice->of_thread, (uint32_t)line->pid,
@@ -354,7 +365,10 @@ static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_
 		set_reported(&thread[threads].ledger, line->pid ? events_of(choice, line) : 0);
 		events += thread[threads++].ledger.reported;
 	}
-	/* Selected events that no line has are those of threads past the limit. */
+	/*
+	 * The selected events that no line has counted are those of threads beyond the limit of
+	 * threads_of().
+	 */
 	if (rest < threads && events < choice->events)
 		set_reported(&thread[rest].ledger, choice->events - events);
 	end->thread = thread;

@@ -83,7 +83,10 @@ static bool keep_option(struct convert *convert, const char *name, const char *v
 	return true;
 }
 
-/* Keeps KEY or KEY=VALUE of -O. The text is copied, as it is split in place. */
+/*
+ * Keeps KEY or KEY=VALUE of -O. The function splits the text at the =, so it works on a copy of the
+ * text.
+ */
 static bool keep_option_text(struct convert *convert, const char *text)
 {
 	char **more;
@@ -116,8 +119,8 @@ static void list_formats(void)
 }
 
 /*
- * Opens the inputs and converts them. The last argument is often meant as the output, so a message
- * about a missing last input names -o.
+ * Opens the inputs and converts them. Users often mean the last argument as the output. So if the
+ * last input does not exist, the message says that -o names the output.
  */
 static int convert_inputs(const struct through *plan, char **path, size_t count)
 {
@@ -239,7 +242,7 @@ static int run_convert(int argc, char **argv)
 		say("convert: the name of a trace is missing");
 		status = tool_usage(&convert_command);
 	} else if (!status && !convert.to && !strcmp(convert.output, "-")) {
-		/* Standard output has no suffix. */
+		/* Standard output has no suffix that would select a format. */
 		say("convert: the format of the output is missing: give --to, or a name with a "
 		    "suffix after -o; --list lists the formats");
 		status = TOOL_USAGE;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* explained.c - whether the fields of a schema give back all bytes of an event's data. */
+/*
+ * explained.c - finds out whether all bytes of an event's data can be restored from the fields of
+ * its schema.
+ */
 #include "convert/explained.h"
 
 #include <stdint.h>
@@ -8,8 +11,8 @@
 #include "base/text.h"
 
 /*
- * str[N] is padded with zeros after its text. Other bytes there would be lost, as a reader shows
- * only the text.
+ * str[N] is padded with zeros after its text. If there are other bytes behind the text, they would
+ * be lost, because a reader uses only the text.
  */
 static bool is_padded(const struct posix_trace_value_np *value)
 {

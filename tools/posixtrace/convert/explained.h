@@ -13,7 +13,8 @@
 
 /*
  * Returns true if the fields describe all of the data. *add_nul becomes true if the last field is a
- * str that lacks its NUL. If the strings of a format end with a NUL, its writer then adds one.
+ * str that lacks its NUL. In this case the writer of a format whose strings end with a NUL adds a
+ * NUL.
  */
 bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 	       bool *add_nul);

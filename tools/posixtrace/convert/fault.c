@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fault.c - prints faults of an input, the first few of each code, and counts the others. A damaged
- * input may have a fault in every event; a terminal shall not be flooded.
+ * fault.c - prints the first few faults of each code, and counts the others. A damaged input may
+ * have a fault in every event, and the messages should not flood the terminal.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #define CODES_MAX 256 /* codes are those of the specifications; a source has fewer */
 
 /*
- * Returns how often the code occurred before and counts it. A code that cannot be kept counts as
- * new, so that its faults are always printed.
+ * Returns how often the code occurred before and counts it. If the code cannot be kept because
+ * memory is lacking, the result is 0, so that the faults of this code are always printed.
  */
 static uint64_t count_fault(struct fmt_flow *flow, const char *code)
 {
@@ -46,7 +46,9 @@ int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, 
 	va_list args;
 
 	flow->status = tool_worse(flow->status, exits[verdict]);
-	/* A refusal is always printed: it ends the conversion and explains the exit status. */
+	/*
+	 * A refusal is always printed, because it ends the conversion and explains the exit status.
+	 */
 	if (verdict != FMT_REFUSE && count_fault(flow, code ? code : "") >= FMT_FAULTS_SAID)
 		return exits[verdict];
 	va_start(args, format);

@@ -12,10 +12,14 @@ int finding(struct findings *findings, enum finding_kind kind, const char *code,
 	char text[512];
 	va_list args;
 
-	/* A refusal ends the decoder with or without a receiver. */
+	/*
+	 * Even if findings is NULL and no caller receives the finding, a refusal ends the decoder.
+	 */
 	if (!findings)
 		return kind == FINDING_REFUSAL ? EINVAL : 0;
-	/* The text is bounded: it may quote names from a hostile input. */
+	/*
+	 * The length of the text is limited, because the text may quote names from a hostile input.
+	 */
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

@@ -27,7 +27,7 @@ struct findings {
 };
 
 /*
- * Reports a finding. Returns 0, or EINVAL for a refusal. findings may be NULL: nothing is reported.
+ * Reports a finding. Returns 0, or EINVAL for a refusal. If findings is NULL, nothing is reported.
  * A longer text is shortened to 511 bytes.
  */
 int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,

@@ -3,9 +3,9 @@
  * flow.c - the calls from a source to a sink.
  *
  * Each fmt_ function applies the choice of events and, for a sink that scans, the plan of the first
- * reading. It then calls the sink's function of the same name; fmt_finish() calls end. Each fmt_
- * function returns false if the source must stop; the error has been printed then. After the first
- * failure no function of the sink is called any more except close.
+ * reading. It then calls the sink's function of the same name; fmt_finish() calls end. If the
+ * source must stop, a fmt_ function returns false, and the error has been printed. After the first
+ * failure only the sink's function close is called.
  */
 #include "convert/flow.h"
 
@@ -21,7 +21,10 @@
 #include "convert/plan.h"
 #include "log/descriptors.h"
 
-/* meter.next is set so that meter_step() never reaches it before fmt_begin() starts the meter. */
+/*
+ * The function sets meter.next so high that meter_step() never updates the meter before fmt_begin()
+ * starts it.
+ */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
 {
 	memset(flow, 0, sizeof(*flow));
@@ -34,8 +37,8 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 }
 
 /*
- * fields is const for sinks, but the flow owns it. The name and schema are in the type's own
- * memory.
+ * The member fields of a type is const for the sinks, but the flow owns it and frees it here. The
+ * name and the schema of a type are in the memory of the type.
  */
 void flow_fini(struct fmt_flow *flow)
 {
@@ -61,16 +64,17 @@ bool flow_answer(struct fmt_flow *flow, int err)
 }
 
 /*
- * Calls the sink's function of that name, if the sink has one. The value is false if the source
- * must stop.
+ * Calls the sink's function of that name, if the sink has such a function. The value of the macro
+ * is false if the source must stop.
  */
 #define TELL(function, what) \
 	(flow->to->function && !flow->stopped \
 		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
 
 /*
- * The first reading has found the names of threads and processes. Passes them before the first
- * event, because several formats of viewers need the name of a track when the track begins.
+ * Passes the names of threads and processes that the first reading has found. It passes them before
+ * the first event, because several formats of viewers need the name of a track when the track
+ * begins.
  */
 static bool pass_names(struct fmt_flow *flow)
 {
@@ -105,7 +109,8 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 	bool go;
 
 	/*
-	 * choice_begin() changes the facts: a filtered conversion has an unknown number of events.
+	 * choice_begin() changes the facts, for example because the number of selected events is
+	 * not known yet.
 	 */
 	if (flow->choice && !choice_begin(flow->choice, &chosen))
 		return false;
@@ -121,9 +126,9 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 }
 
 /*
- * Passes the event with its span. The span is valid during this call only. The span is set in the
- * source's own event. A copy of the event would be slower: it would load fields that the source has
- * just stored, and the processor would wait for these stores.
+ * Passes the event with its span. The span is valid during this call only. The function sets the
+ * span in the source's own event. A copy of the event would be slower, because the copy would load
+ * fields that the source has just stored, and the processor would wait for these stores.
  */
 static int planned_event(struct fmt_flow *flow, struct fmt_event *event)
 {
@@ -146,7 +151,10 @@ bool fmt_event(struct fmt_flow *flow, struct fmt_event *event)
 		return false;
 	flow->read++;
 	meter_step(&flow->meter);
-	/* The choice also needs events that are not wanted: they may begin or end a span. */
+	/*
+	 * The choice also gets events that will not be wanted, because they may begin or end a
+	 * span.
+	 */
 	if (flow->choice) {
 		flow->is_wanted = choice_event(flow->choice, event);
 		if (flow->stopped || (!flow->is_wanted && !flow->sees_unwanted))
@@ -183,7 +191,10 @@ bool fmt_note(struct fmt_flow *flow, const char *format, ...)
 	va_list args;
 	bool go;
 
-	/* A note may have any length, so its text is allocated. The sink escapes the text. */
+	/*
+	 * A note may have any length, so its text is allocated. The text need not be escaped here,
+	 * because the sink escapes it.
+	 */
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
@@ -228,8 +239,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 	bool go = !flow->choice || choice_end(flow->choice, &chosen);
 
 	/*
-	 * The losses in the gaps are those of all types. With a choice, only the ledger shows
-	 * whether a wanted type or thread lost events, so flow->lost is then computed from the
+	 * The gaps have the losses of all types. If events are chosen, only the ledger shows
+	 * whether a wanted type or thread lost events. So flow->lost is then computed from the
 	 * ledger alone.
 	 */
 	if (flow->choice && end->has_ledger)
@@ -244,7 +255,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 
 /*
  * A gap without a count gets the ledger's total of its cause if it is the only gap of that cause.
- * All losses of the cause must then be in it. The first reading has counted the gaps.
+ * Then all losses of this cause must be in this gap. The first reading has counted the gaps of each
+ * cause.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count)
 {

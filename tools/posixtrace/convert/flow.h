@@ -38,17 +38,20 @@ struct fmt_fault_count {
 struct fmt_input {
 	const char *name;
 	int fd;
-	int signals;           /* signalfd: signals that end the input; -1: they end the process */
-	bool is_named;         /* input_open() opened it: neither standard input nor an endpoint */
+	/* signalfd for the signals that end the input; -1: signals end the process */
+	int signals;
+	/* input_open() opened a file by its name; false for standard input and for an endpoint */
+	bool is_named;
 	bool is_line;          /* the input is a serial line */
 	struct termios line;   /* the settings that this line had before the conversion */
 	bool is_read;          /* fmt_read() was called */
 	bool ended;
 	size_t head_len, head_at;
 	uint64_t at;           /* bytes that fmt_read() has returned or skipped */
-	uint64_t data_until;   /* from at to here the file has no hole that fmt_read() skips */
+	/* between at and data_until the file has no hole that fmt_read() skips */
+	uint64_t data_until;
 	uint64_t hole_bytes;   /* fmt_read() skips longer holes */
-	/* the next of several logs that are converted as one; NULL: this is the last */
+	/* the next of several logs that are converted together; NULL: this log is the last one */
 	struct fmt_input *next;
 	unsigned char head[FMT_HEAD_BYTES];
 };
@@ -62,10 +65,13 @@ struct fmt_flow {
 	bool begun;            /* begin was called: the sink accepts types */
 	bool stopped;          /* the sink or the choice has failed */
 	int64_t seek_ns;       /* choice_begin() sets it: the source may omit earlier events */
-	int64_t until_ns;      /* likewise: the source may omit later events; INT64_MAX: none */
+	/* choice_begin() sets it: the source may omit later events; INT64_MAX: it must omit none */
+	int64_t until_ns;
 	bool knows_until;      /* the source uses until_ns and ends where no wanted event follows */
 	uint64_t events;
-	/* how many of the events are not wanted, but have call stacks that the sink needs */
+	/*
+	 * the number of those events that are not wanted, but have call stacks that the sink needs
+	 */
 	uint64_t stacks;
 	uint64_t read;         /* events of the source, wanted or not */
 	struct wanted *wanted; /* NULL: all events are wanted */
@@ -78,12 +84,13 @@ struct fmt_flow {
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
-	/* the logs of objects, with their types; NULL: the source is no log */
+	/* the logs that objects has, with their types; NULL: the source is no log */
 	struct logfile *const *logs;
 	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
 	unsigned sources;      /* number of logs that are the input */
 	const struct merge *clocks; /* has the values of --clock-error; NULL: none */
-	struct plan *plan;     /* of a sink that scans; NULL: the input was not read before */
+	/* for a sink that scans: the plan of the first reading; NULL: there was no first reading */
+	struct plan *plan;
 
 	struct fmt_type **type;
 	size_t types;
@@ -116,14 +123,15 @@ bool flow_answer(struct fmt_flow *flow, int err);
 void flow_say_faults(struct fmt_flow *flow);
 
 /*
- * Returns the type with this index. It is writable, for a source that learns more about a type
+ * Returns the type with this index. A source may change the type if it learns more about it
  * later.
  */
 struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 
 /*
- * Returns the type with this name and schema, for a source of several logs. If two logs describe a
- * type of one name differently, each description becomes a type of its own with its own variant.
+ * Returns the type with this name and schema, for a source of several logs. If two logs describe
+ * types of the same name differently, each description becomes a type of its own, and the types
+ * differ in the member variant.
  */
 const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what);
 
@@ -148,16 +156,16 @@ void input_close(struct fmt_input *input);
 
 /*
  * Prepares this input and those linked behind it for a second reading. An input that cannot seek is
- * copied to a temporary file until its end. Returns false if that fails or the input is a terminal.
- * input_again() then sets all of them back to their beginnings.
+ * copied to a temporary file until its end. Returns false if that fails or if the input is a
+ * terminal. Afterwards input_again() moves all these inputs back to their beginnings.
  */
 bool input_keep(struct fmt_input *input);
 bool input_again(struct fmt_input *input);
 
 /*
  * From now on SIGINT, SIGTERM and SIGHUP end the input instead of the process, so that the sink can
- * complete its output. It is called for inputs that have no end of their own, such as a serial
- * line.
+ * complete its output. The function is called for inputs that have no end of their own, such as a
+ * serial line.
  */
 void input_end_at_signals(struct fmt_input *input);
 

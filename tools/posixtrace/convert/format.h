@@ -67,10 +67,12 @@ struct fmt_facts {
 	uint64_t data_max;      /* the most data bytes of an event, if known */
 	/* The members below are known only to a sink that scans, after the first reading. */
 	bool has_scan;
-	int64_t least_ns, greatest_ns; /* of all times and begins of spans; 0 without events */
-	uint64_t gaps;          /* number of later calls of fmt_lost() that have an interval */
+	/* of all times of events and begins of spans; 0 if there are no events */
+	int64_t least_ns, greatest_ns;
+	/* number of calls of fmt_lost() that will follow and have an interval */
+	uint64_t gaps;
 	uint64_t lost;          /* events lost in total, without cleared ones */
-	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* gaps by cause; lost_of: lost by cause */
+	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* the members gaps and lost by cause */
 	uint64_t lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
@@ -116,7 +118,7 @@ struct fmt_span {
 	bool keyed;
 	unsigned lane;
 	uint64_t id;            /* number of the span, which both of its events have */
-	/* of this event: later events have greater numbers; id is the number of the begin */
+	/* number of this event, which grows from event to event; id is the number of the begin */
 	uint64_t number;
 	int64_t begin_ns, end_ns;
 };
@@ -132,7 +134,7 @@ struct fmt_event {
 	unsigned flags;         /* POSIX_TRACE_EVENT_*_NP */
 	const void *data;
 	size_t data_len;
-	unsigned source;        /* the number of the log, of several; 0 is the first */
+	unsigned source;        /* if the input is several logs: the number of the log, from 0 */
 	const struct fmt_span *span; /* NULL: the event is no part of a span. A source sets NULL */
 };
 
@@ -154,7 +156,8 @@ struct fmt_object {
 	size_t name_len;
 	uint64_t parameter[2];  /* by kind */
 	bool has_since;
-	int64_t since_ns;       /* when the name begins; an empty name ends the name before */
+	/* the time from which the name is valid; an empty name ends the previous name */
+	int64_t since_ns;
 };
 
 /*
@@ -203,7 +206,7 @@ struct fmt_end {
  * name with fmt_option(); the user gives it as --NAME or -O NAME.
  */
 enum {
-	FMT_OPTION = 2048,      /* of the format as a source and as a sink */
+	FMT_OPTION = 2048,      /* an option of the format both as a source and as a sink */
 	FMT_SOURCE_OPTION,
 	FMT_SINK_OPTION
 };
@@ -217,7 +220,8 @@ struct fmt_head {
 };
 
 enum fmt_output_kind {
-	FMT_TO_BYTES,           /* anything that can be written; the sink uses out or fd */
+	/* anything to which bytes can be written; the sink uses out or fd */
+	FMT_TO_BYTES,
 	FMT_TO_FILE,            /* a file that can seek; the sink uses fd or path */
 	FMT_TO_FOLDER           /* a new folder; the sink uses path */
 };
@@ -227,8 +231,10 @@ struct fmt_output {
 	int fd;
 	const char *path;       /* the name to write to, which may be that of a temporary file */
 	const char *shown;      /* the name that the user gave, for messages */
-	bool is_file;           /* a new file: the sink may make further files next to it */
-	bool force;             /* the sink may replace files that exist, further ones included */
+	/* the output is a new file, so the sink may make further files next to it */
+	bool is_file;
+	/* the sink may replace files that exist, also further files that it makes */
+	bool force;
 };
 
 /* The results of a first reading of the input that a sink needs. */
@@ -275,7 +281,10 @@ struct format {
 	 * lines.
 	 */
 	int (*line)(void *context, const char *line, size_t len);
-	/* A live source has no more input for now. The sink writes what it has buffered. */
+	/*
+	 * Called when a live source has no more input for now. The sink writes what it has
+	 * buffered.
+	 */
 	int (*idle)(void *context);
 	int (*end)(void *context, const struct fmt_end *end);
 	/* Frees the context, after end or after a failure. */
@@ -317,23 +326,23 @@ size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
 
 /*
- * For sinks: the number of events missing in this gap. A source that counts its losses only at the
- * end gives no number for a gap. The number is then known only if the trace has a single gap of
- * that cause. Returns false if the number is not known.
+ * For sinks: stores in *count the number of events that are missing in this gap. A source that
+ * counts its losses only at the end gives no number for a gap. The number is then known only if the
+ * trace has a single gap of that cause. Returns false if the number is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 
 struct stacks_found;
 
 /*
- * For sinks: the name of the function of one frame of a stack, in this process at this time. The
- * name comes from the mappings of the first log that knows the frame's address. Returns NULL if no
- * log knows it. The name is valid until the next call.
+ * For sinks: returns the name of the function that one frame of a stack belongs to, in this process
+ * at this time. The name comes from the mappings of the first log that knows the frame's address.
+ * Returns NULL if no log knows it. The name is valid until the next call.
  */
 const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
 			 const struct stacks_found *stack, size_t index, int64_t time_ns);
 
-/* For sinks: the name of one of several logs. Returns NULL if the input is a single one. */
+/* For sinks: the name of one of several logs. Returns NULL if the input is a single log. */
 const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);
 
 /*
@@ -425,7 +434,10 @@ bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input);
  */
 const char *fmt_option(const struct fmt_flow *flow, const char *name);
 
-/* For an option that may be repeated: its values in their order, then NULL. */
+/*
+ * Returns the value of an option that may be repeated, by its index in the order of the command
+ * line. Returns NULL behind the last value.
+ */
 const char *fmt_option_at(const struct fmt_flow *flow, const char *name, size_t index);
 
 static inline bool fmt_flag(const struct fmt_flow *flow, const char *name)
@@ -444,7 +456,7 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 /* Does the same as fmt_option_number() for a time, in the form that --begin of dump accepts. */
 bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
 
-/* Prints what the value of the option must be, such as "len". Returns false. */
+/* Prints that the value of the option must be what accepted says, such as "len". Returns false. */
 bool fmt_option_wrong(struct fmt_flow *flow, const char *name, const char *accepted);
 
 /* ------------------------------------------------------------------ the table */
@@ -464,7 +476,10 @@ const struct format *fmt_by_name(const char *name);
 /* Returns the format that recognizes the beginning of an input, or NULL if no format does. */
 const struct format *fmt_detect(const struct fmt_head *head);
 
-/* The name of the format of a file. Returns NULL if it is a log or of an unknown format. */
+/*
+ * Returns the name of the format of a file. Returns NULL if the file is a log or if its format is
+ * unknown.
+ */
 const char *fmt_foreign_name(int fd);
 
 #endif

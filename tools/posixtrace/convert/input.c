@@ -2,9 +2,9 @@
 /*
  * input.c - reads the bytes of a source from a file, a pipe, an endpoint or a serial line.
  *
- * The head, which detection has read, is returned once more by fmt_read(). A source that needs
- * random access asks for a file by fmt_file(); a pipe is then copied. The functions print their
- * errors, except those that return an error number.
+ * input_peek() reads the head to detect the format, and fmt_read() returns the bytes of the head
+ * again. A source that needs random access calls fmt_file(), which copies a pipe to a file. The
+ * functions print their errors, except those that return an error number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -91,8 +91,8 @@ const char *fmt_input_name(const struct fmt_input *input)
 }
 
 /*
- * Waits until bytes can be read. Returns false if a signal came first; the caller then treats the
- * input as ended.
+ * Waits until bytes can be read. Returns false if a signal arrives before. The caller then treats
+ * the input as ended.
  */
 static bool wait_for_bytes(const struct fmt_input *input)
 {
@@ -109,8 +109,8 @@ static bool wait_for_bytes(const struct fmt_input *input)
 }
 
 /*
- * read(2) that resumes after EINTR. Returns 0 at the end of the input, or after a signal that ends
- * it.
+ * Reads as read(2) does, but repeats the call after EINTR. Returns 0 at the end of the input, or
+ * after a signal that ends the input.
  */
 static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 {
@@ -125,7 +125,10 @@ static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 	return n;
 }
 
-/* A short read does not end the head: a pipe delivers what its writer has written so far. */
+/*
+ * The function continues after a read that returned fewer bytes than requested, because a pipe
+ * delivers only what its writer has written so far.
+ */
 int input_peek(struct fmt_input *input, struct fmt_head *head)
 {
 	struct stat st;
@@ -200,8 +203,8 @@ ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, s
 		n = input->ended ? 0 : read_fd(input, buffer, len);
 	}
 	/*
-	 * The sender has ended without closing the connection. All bytes that arrived before are
-	 * kept.
+	 * The sender has ended without closing the connection. The function reports damage, but
+	 * keeps all bytes that arrived before.
 	 */
 	if (n < 0 && errno == ECONNRESET) {
 		fmt_fault(flow, FMT_DAMAGED, input->at, NULL, "%s", strerror(errno));
@@ -232,8 +235,9 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
 }
 
 /*
- * Copies the rest of the input up to its end or a signal. SPOOL_BYTES bounds the copy: an endless
- * input must not fill the file system. Returns 0 or an error number.
+ * Copies the rest of the input up to its end or a signal. The size of the copy is limited
+ * (SPOOL_BYTES), so that an endless input does not fill the file system. Returns 0 or an error
+ * number.
  */
 static int read_rest(struct fmt_input *input, int file)
 {
@@ -274,7 +278,7 @@ static int spool_whole(struct fmt_input *input)
 	}
 	close(input->fd);
 	input->fd = file;
-	/* The file has an end, so signals end the process again. */
+	/* The temporary file has an end, so from now on signals end the process again. */
 	if (input->signals >= 0)
 		close(input->signals);
 	input->signals = -1;
@@ -308,7 +312,8 @@ bool input_again(struct fmt_input *input)
  * Prepares one input for a second reading. A file needs no copy if its offset is the number of
  * bytes that input_peek() has read. Otherwise the input did not begin at offset 0 of the file, or
  * another process that shares the descriptor has moved the offset; such an input is copied. A
- * terminal is not copied: its user would have to end the input before the first result.
+ * terminal is not copied, because the user would have to end the input before the first result
+ * appears.
  */
 static bool keep_one(struct fmt_input *input)
 {

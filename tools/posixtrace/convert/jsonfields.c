@@ -3,7 +3,7 @@
  * jsonfields.c - the fields of an event as JSON (RFC 8259).
  *
  * Most JSON readers keep a number as a double, so a number that a double cannot represent becomes a
- * string. JSON has no number for nan and the infinities either.
+ * string. So do nan and the infinities, for which JSON has no numbers.
  */
 #include "convert/jsonfields.h"
 
@@ -47,7 +47,10 @@ static void put_value(struct json *json, const char *name,
 			json_double(json, name, value->f64);
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
-		/* Bytes that are no string have no character set; JSON strings are Unicode. */
+		/*
+		 * Strings of JSON are Unicode, and only a str is text. Other bytes have no
+		 * character set.
+		 */
 		if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
 			json_unicode(json, name, value->data, value->len);
 		else

@@ -4,8 +4,8 @@
  *
  * Numbers that a double cannot represent exactly are strings, as are nan and infinities. Numbers
  * that the schema shows in hexadecimal are strings of hexadecimal digits. Arrays are arrays; bytes
- * are strings of hexadecimal digits. The object ends before the first field that the data is too
- * short for.
+ * are strings of hexadecimal digits. If the data is too short for a field, the object ends before
+ * this field.
  */
 #ifndef POSIXTRACE_CONVERT_JSONFIELDS_H
 #define POSIXTRACE_CONVERT_JSONFIELDS_H
@@ -28,7 +28,10 @@ static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negativ
 {
 	bool is_big = magnitude > JSON_EXACT;
 
-	/* The quote and the sign are overwritten if they are not needed. */
+	/*
+	 * Both characters are always stored. If the quote or the sign is not needed, a later store
+	 * overwrites it.
+	 */
 	*p = '"';
 	p += is_big;
 	*p = '-';
@@ -61,9 +64,9 @@ bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 
 /*
  * json_plan() prepares the object of the fields of a type, which json_plan_put() then writes
- * without a call of the library for each field. It stores NULL if the type has other fields than
- * integers, or values that may have names; schema may be NULL. Returns false without memory. The
- * caller frees the plan by free().
+ * without a call of the library for each field. It stores NULL if schema is NULL, or if the type
+ * has fields that are no integers or whose values may have names. Returns false if memory is
+ * lacking. The caller frees the plan by free().
  *
  * json_plan_put() writes the text of json_fields_object() for data that fits the plan to p, which
  * has room for plan->most bytes, and returns the end.

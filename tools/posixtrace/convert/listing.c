@@ -39,8 +39,8 @@ static int listing_line(void *context, const char *line, size_t len)
 }
 
 /*
- * Most sources make no lines. The first event without a line before it shows that, so the
- * conversion fails early and not after a long input.
+ * Most sources make no lines. If an event arrives and no line precedes it, the source makes none.
+ * The function then fails, so that the conversion ends early and not after a long input.
  */
 static int listing_event(void *context, const struct fmt_event *event)
 {

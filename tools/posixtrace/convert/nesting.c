@@ -2,9 +2,9 @@
 /*
  * nesting.c - turns intervals in the order of their ends into edges in the order of time.
  *
- * The intervals are read from the last one back. A stack has the intervals whose begin this
- * backward walk has not passed yet. The edges are found from the youngest to the oldest one, so
- * they go through a second temporary file, which is read backwards again.
+ * The intervals are read backwards, from the last one to the first. A stack has the intervals whose
+ * begin this backward walk has not passed yet. This walk finds the edges from the youngest to the
+ * oldest one. So it writes them to a second temporary file, which is then read backwards again.
  */
 #include "convert/nesting.h"
 
@@ -98,7 +98,7 @@ static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool clo
 	b->edges = 0;
 }
 
-/* Removes the youngest open interval. The backward walk has passed its begin. */
+/* Removes the interval on top of the stack, whose begin the backward walk has passed. */
 static void pop_interval(struct backward *b)
 {
 	const struct interval *top = &b->open[--b->depth];
@@ -116,8 +116,8 @@ static bool is_before(const struct interval *one, const struct interval *top)
 }
 
 /*
- * Handles the next interval of the backward walk: closes the intervals that begin after its end and
- * adds it to the stack. The depth of the stack is that of the nesting.
+ * Handles the next interval of the backward walk: removes from the stack the intervals that begin
+ * after its end, and adds it to the stack. The stack is as deep as the intervals are nested.
  */
 static void push_interval(struct backward *b, const struct interval *one)
 {
@@ -138,8 +138,9 @@ static void push_intervals(struct backward *b, const struct interval *interval, 
 }
 
 /*
- * Calls visit for the edges from the last one added to the first, which is the order of time: first
- * those in memory, then the blocks of the file from the last one back.
+ * Calls visit for the edges, from the last one that was added to the first. This is the order of
+ * time. The edges in memory come first, and then the blocks of the file from the last one to the
+ * first.
  */
 static int visit_edges(struct backward *b, void (*visit)(void *arg, const struct edge *edge),
 		       void *arg)

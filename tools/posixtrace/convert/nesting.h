@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nesting.h - the intervals of each thread in the order of time, as edges that open and close. For
- * formats that store each thread in one piece.
+ * nesting.h - the intervals of each thread in the order of time, as edges that open and close. This
+ * is for formats that store the data of each thread in one piece.
  *
  * Intervals arrive in the order of their ends, with the intervals of all threads mixed. Full blocks
- * are written to a temporary file; each block has intervals of one lane. nesting_tell() reads a
- * lane backwards: in that order an interval precedes all intervals that it contains. No two
+ * are written to a temporary file; each block has the intervals of one lane. nesting_tell() reads a
+ * lane backwards, because in this order an interval precedes all intervals that it contains. No two
  * intervals of a lane may cross.
  *
  * Memory    constant, and 8 bytes for each block.

@@ -2,7 +2,7 @@
 /*
  * octets.h - unsigned numbers in bytes of either order, at any alignment.
  *
- * No function checks a bound. The caller has checked that the bytes are there.
+ * The functions check no bounds. The caller must have checked that the bytes are there.
  */
 #ifndef POSIXTRACE_CONVERT_OCTETS_H
 #define POSIXTRACE_CONVERT_OCTETS_H

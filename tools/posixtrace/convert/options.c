@@ -13,7 +13,10 @@
 #include "base/when.h"
 #include "convert/flow.h"
 
-/* Returns the value that was given last, so that the user can override an alias of the shell. */
+/*
+ * The function returns the value that was given last, so that a user can override an option that an
+ * alias of the shell gives.
+ */
 const char *fmt_option(const struct fmt_flow *flow, const char *name)
 {
 	const char *value = NULL;

@@ -26,9 +26,9 @@ static int print_error(const struct output *output, int err)
 }
 
 /*
- * Creates a folder. Events may contain secrets, so only the owner has permissions for it. An
- * existing folder is refused: its files would have to be replaced together, and no system call does
- * that.
+ * Creates a folder. Events may contain secrets, so only the owner has permissions for it. The
+ * function refuses an existing folder, because its files would have to be replaced at the same
+ * time, and no system call does that.
  */
 static int open_folder(struct output *output, const char *path)
 {
@@ -74,8 +74,8 @@ static int spool_output(struct output *output)
 }
 
 /*
- * Opens a pipe, a device or an open descriptor such as /dev/stdout. To write to most devices
- * destroys nothing. To write to a disk destroys its contents, so a disk requires --force.
+ * Opens a pipe, a device or an open descriptor such as /dev/stdout. Writing to most devices
+ * destroys nothing. But writing to a disk destroys its contents, so a disk requires --force.
  */
 static int open_there(struct output *output, const char *path, bool is_disk, bool force)
 {
@@ -190,8 +190,8 @@ int output_keep(struct output *output)
 }
 
 /*
- * Whether the file is a regular file and the input with this path is the same file. Device and file
- * number are compared, because one file may have different names.
+ * Whether the file is a regular file and the input with this path is the same file. The function
+ * compares the device and the inode number, because one file may have different names.
  */
 static bool is_the_same(const struct stat *file, const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * output.h - the output of a sink: standard output, a new file, a pipe or device that exists, or a
- * new folder. A conversion that fails leaves nothing behind.
+ * new folder. If a conversion fails, the new file or folder is removed.
  */
 #ifndef POSIXTRACE_CONVERT_OUTPUT_H
 #define POSIXTRACE_CONVERT_OUTPUT_H

@@ -9,8 +9,8 @@
 #include "spans/by_name.h"
 
 /*
- * Has the type by_name_find: returns whether the flow has a type with this name to which the rule
- * applies.
+ * A function of the type by_name_find. Returns whether the flow has a type with this name to which
+ * the rule applies.
  */
 static bool find_pairable(void *arg, const char *name, size_t len)
 {
@@ -51,7 +51,7 @@ static void set_partner(void *arg, const char *name, size_t len)
 
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type)
 {
-	/* The new type may also be the missing partner of types that came before it. */
+	/* The new type may also be the partner that earlier types lacked. */
 	set_span(flow, type);
 	by_name_partners(type->name, type->name_len, set_partner, flow);
 }

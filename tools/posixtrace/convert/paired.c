@@ -61,7 +61,10 @@ static struct log_type *paired_learn(struct paired *paired, const struct fmt_typ
 	paired->type[from->index] = type;
 	type->id = from->id && from->id < FIRST_ID ? from->id
 						   : (trace_event_id_t)(FIRST_ID + from->index);
-	/* pairing has an array by number. Types with greater numbers make no spans. */
+	/*
+	 * The pairing has an array that is indexed by the type's number. Types with numbers from
+	 * 65536 on are not listed and make no spans.
+	 */
 	type->listed = type->id < 65536;
 	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
 	/*

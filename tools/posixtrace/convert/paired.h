@@ -11,7 +11,10 @@
 
 struct paired {
 	struct fmt_flow *flow;
-	/* A flow that read the same input before and so has all of its types; NULL: none. */
+	/*
+	 * a flow that has read the same input before, and so has all types of the input; NULL:
+	 * there is none
+	 */
 	const struct fmt_flow *before;
 	struct pairing pairing;
 	struct log_type **type;        /* by the index of the fmt_type */
@@ -25,16 +28,21 @@ int paired_init(struct paired *paired, struct fmt_flow *flow,
 		void *arg);
 void paired_fini(struct paired *paired);
 
-/* Returns the struct log_type of a type, made at the first call, or NULL without memory. */
+/*
+ * Returns the struct log_type of a type. The first call for a type makes it. Returns NULL if memory
+ * is lacking.
+ */
 struct log_type *paired_type(struct paired *paired, const struct fmt_type *from);
 
-/* Fills *event as an event of a log. It refers to the data of from, which is not copied. */
+/*
+ * Fills *event as an event of a log. The data is not copied, so *event points to the data of *from.
+ */
 void paired_event(const struct fmt_event *from, const struct log_type *type,
 		  struct posix_trace_event_np *event);
 
 /*
- * Has the type by_name_find: returns whether this flow, or the flow before, has a type with this
- * name to which the rule of spans/by_name.h applies.
+ * A function of the type by_name_find. Returns whether this flow, or the flow before, has a type
+ * with this name to which the rule of spans/by_name.h applies.
  */
 bool paired_find(void *paired, const char *name, size_t len);
 

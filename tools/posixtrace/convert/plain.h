@@ -14,14 +14,14 @@
 #define PLAIN_FACTOR 4 /* one byte becomes at most so many */
 
 /*
- * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without it. *exact
- * becomes true if no byte was changed; exact may be NULL.
+ * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without the NUL.
+ * *exact becomes true if no byte was changed; exact may be NULL.
  */
 size_t plain_text(char *to, const void *bytes, size_t len, bool *exact);
 
 /*
  * Does the same as plain_text(), but returns the text in memory that the caller frees. Returns NULL
- * without memory.
+ * if memory is lacking.
  */
 char *plain_copy(const void *bytes, size_t len);
 

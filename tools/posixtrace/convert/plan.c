@@ -91,9 +91,9 @@ int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
 
 /*
  * Limits the least begin of a span. A damaged trace may claim any duration, and one long span would
- * then fill the whole picture. Therefore the least begin may precede the first event by at most the
- * length of the trace. The arithmetic is unsigned, because a difference of two times may overflow a
- * signed number.
+ * then fill the whole picture. Therefore the function raises the least begin if it precedes the
+ * first event by more than the length of the trace. The arithmetic is unsigned, because a
+ * difference of two times may overflow a signed number.
  */
 static void settle_begin(struct plan *plan)
 {
@@ -110,8 +110,8 @@ static void settle_begin(struct plan *plan)
 int plan_finish(struct plan *plan)
 {
 	/*
-	 * The last block is written whole, even if it is not full: all blocks have the same size in
-	 * the file.
+	 * The function writes the whole last block, even if it is not full, because all blocks have
+	 * the same size in the file.
 	 */
 	int err = !plan->records ? 0
 				 : whole_pwrite(plan->fd, plan->record, BLOCK_BYTES,
@@ -173,7 +173,10 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 {
 	struct plan_name *more;
 
-	/* The list is bounded by the limit of threads.h. */
+	/*
+	 * The list cannot grow without limit, because the caller adds at most as many names as
+	 * threads.h permits.
+	 */
 	if (!vec_grow(&plan->name, plan->names, 1))
 		return ENOMEM;
 	more = &plan->name[plan->names];
@@ -196,7 +199,7 @@ static int64_t not_before(int64_t time_ns, int64_t least_ns)
 }
 
 /*
- * The next record. Returns NULL after the last one: if the input has changed between the two
+ * Returns the next record, or NULL after the last one. If the input has changed between the two
  * readings, there may be fewer records than the second reading needs.
  */
 static const struct plan_record *next_record(struct plan *plan)
@@ -207,7 +210,7 @@ static const struct plan_record *next_record(struct plan *plan)
 		plan->block = plan->at / PLAN_BLOCK;
 		if (whole_pread(plan->fd, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
 			/*
-			 * After a read error there are no more spans; the events themselves are
+			 * After a read error the plan yields no more spans, but the events are
 			 * still converted.
 			 */
 			plan->at = plan->records;

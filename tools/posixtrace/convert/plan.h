@@ -5,9 +5,9 @@
  *
  * spans/pairing.h decides which events make a span, as for every other command. The plan has one
  * record for each event whose type begins spans, ends spans, or has their durations. If such spans
- * have the names of functions, each of these events has a second record, which precedes its first
- * one. The records are in the order of the events. scan.c makes them during the first reading.
- * During the second one plan_span() is called for each event, in the same order.
+ * have the names of functions, each of these events has a second record, which directly precedes
+ * the first one. The records are in the order of the events. scan.c makes them during the first
+ * reading. During the second reading plan_span() is called for each event, in the same order.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -19,7 +19,9 @@
 #include "convert/format.h"
 #include "spans/pairing.h"
 
-/* the most names of functions; spans of further functions have the name of the kind */
+/*
+ * the greatest number of names of functions; spans of further functions have the name of the kind
+ */
 #define PLAN_FUNCTIONS 65535
 #define PLAN_SERIES    PAIRING_SERIES
 #define PLAN_BLOCK 16384 /* records that are in memory */
@@ -27,12 +29,13 @@
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
 /*
- * A record has only 16 bytes, since the writing of the temporary file is a good part of the cost of
- * a span. A span is not shown if apart would be PLAN_APART or more.
+ * A record has only 16 bytes, since a good part of the time for a span is needed to write the
+ * temporary file. If the value of apart would be PLAN_APART or more, the span is not shown.
  */
 struct plan_record {
 	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
-	uint32_t apart;        /* number of records from the begin's to this one, + 1; 0: no span */
+	/* number of records from that of the begin to this one, plus 1; 0: no span */
+	uint32_t apart;
 	uint32_t lane;
 };
 
@@ -43,7 +46,8 @@ struct plan_kind {             /* of an event type, by its index */
 	bool keyed;
 	bool is_event;         /* the span has the name of the event type */
 	/*
-	 * each event has one more record, before its own; lane of that one is the function's number
+	 * each event has one more record, which precedes the event's own record and has the number
+	 * of the function in its member lane
 	 */
 	bool has_function;
 	unsigned series;
@@ -74,9 +78,9 @@ struct plan {
 	struct plan_record *record;
 	struct plan_name *name;
 	size_t names;
-	bool any;              /* there was an event, so the times below hold */
+	bool any;              /* there was an event, so the times below are valid */
 	int64_t least_ns, greatest_ns;
-	/* the least begin of a span; after plan_finish() not above least_ns */
+	/* the least begin of a span; after plan_finish() it is not greater than least_ns */
 	int64_t begin_ns;
 	uint64_t gaps, lost;
 	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP], lost_of[POSIX_TRACE_LOST_CAUSES_NP];
@@ -98,8 +102,8 @@ int plan_change(struct plan *plan, uint64_t number, const struct plan_record *re
 int plan_look(struct plan *plan, uint64_t number, struct plan_record *record);
 
 /*
- * The kind of a type by its index, made at the first call. Returns NULL without memory. The pointer
- * is valid until the next call.
+ * Returns the kind of the type with this index. The first call for a type makes its kind. Returns
+ * NULL if memory is lacking. The pointer is valid until the next call.
  */
 struct plan_kind *plan_kind(struct plan *plan, size_t type);
 /*
@@ -115,8 +119,8 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 int plan_finish(struct plan *plan);
 
 /*
- * Call it for every event of the second reading. Returns true and fills *span if the event is part
- * of a span.
+ * The caller must call this function for every event of the second reading. Returns true and fills
+ * *span if the event is part of a span.
  */
 bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span *span);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan.c - the first reading of the input: a sink that makes the plan.
+ * scan.c - reads the input for the first time, by a sink that makes the plan.
  *
  * Spans come from spans/pairing.h, as for posixtrace latency. Two types are a pair by their names
  * only if both exist. A source that defines types as they appear may pass events of one type of the
- * pair before it defines the other type. In that case the input is read once more, with all names
- * known from the beginning.
+ * pair before it defines the other type. In this case the input is read once more. All names are
+ * then known from the beginning.
  */
 #include "convert/scan.h"
 
@@ -31,7 +31,10 @@ struct scan_lanes {
 	uint64_t cuts[];
 };
 
-/* One of several logs. Its begins, ends and losses are independent of the other logs. */
+/*
+ * One of several logs. Its begins and ends of spans and its losses are independent of the other
+ * logs.
+ */
 struct scan_source {
 	struct paired paired;
 	/* how often events were lost; each loss leaves the open spans without an end */
@@ -46,7 +49,9 @@ struct scan { /* the context of the sink */
 	struct scan_lanes **lanes;     /* by mark - 1 of an entry of threads or groups */
 	size_t lanes_count;
 	struct scan_names *names;
-	/* number of spans for which there were no lanes; each got a lane of its own */
+	/*
+	 * number of spans for which there were no lanes; each of these spans got a lane of its own
+	 */
 	unsigned crowd;
 	/* The current event, for the functions that pairing calls back. */
 	const struct fmt_event *event;
@@ -67,7 +72,8 @@ static const struct fmt_flow *known;
 /*
  * Returns the lanes of a thread or group. A loss only increments cuts of its source. The lanes
  * apply the loss here, when they are used next, so that a loss does not cost more if there are many
- * threads. Returns NULL if there are too many threads, and NULL with err set without memory.
+ * threads. Returns NULL if there are too many threads. If memory is lacking, sets err and returns
+ * NULL.
  */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {
@@ -118,9 +124,9 @@ static struct moment scan_moment(int64_t ns, uint64_t number)
 }
 
 /*
- * An event begins a span. A span without a key may contain other spans. It gets its lane when it
- * ends, because only then these spans are known. A span with a key gets a free lane now, and the
- * record of the begin stores the lane until the span ends.
+ * Handles an event that begins a span. A span without a key may contain other spans. It gets its
+ * lane when it ends, because the spans that it contains are known only then. A span with a key gets
+ * a free lane now, and the record of the begin stores the lane until the span ends.
  */
 static void begin_span(struct scan *scan)
 {
@@ -137,8 +143,8 @@ static void begin_span(struct scan *scan)
 	}
 	scan->err = flat_lanes_take(&lanes->flat, now, scan->event->source, &lane);
 	/*
-	 * lane + 1, because 0 means no lane; lane_of() subtracts 1. If the span has no end,
-	 * plan_span() ignores the record.
+	 * The record has lane + 1, because 0 means that there is no lane. lane_of() subtracts the
+	 * 1. If the span has no end, plan_span() ignores the record.
 	 */
 	record.lane = lane + 1;
 	if (!scan->err)
@@ -171,8 +177,8 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 		}
 	}
 	/*
-	 * There are no lanes for this thread or group, or the begin got no lane. The span gets a
-	 * lane of its own, so that it crosses no other span.
+	 * If this thread or group has no lanes, or if the begin got no lane, the span gets a lane
+	 * of its own, so that it crosses no other span.
 	 */
 	*lane = LANES_MAX + scan->crowd++;
 	return scan->err;
@@ -199,9 +205,9 @@ static int name_span(struct scan *scan, const char *name, uint64_t begin)
 
 /*
  * Receives a span from pairing, at the event that ends it. Completes the records of both events;
- * each gets the time of the other event. begin_ordinal is the number of the begin's record + 1,
- * because pair_event() has passed that. A span of one event has no begin event, so only the record
- * of this event is completed.
+ * each gets the time of the other event. span->begin_ordinal is the number of the begin's record +
+ * 1, because pair_event() passes this number as the ordinal of an event. A span of one event has no
+ * begin event, so only the record of this event is completed.
  */
 static void add_span(void *arg, const struct span *span, const struct posix_trace_event_np *event)
 {
@@ -236,9 +242,9 @@ static void add_span(void *arg, const struct span *span, const struct posix_trac
 /* ------------------------------------------------------------------ types */
 
 /*
- * The number of a span's name. The pairing of each log numbers the names on its own. With several
- * logs, this function numbers them again, so that spans of equal name and kind get one number. The
- * number of types bounds the search.
+ * Returns the number of a span's name. The pairing of each log numbers the names of its spans by
+ * itself. If there are several logs, this function gives the names new numbers, so that spans of
+ * equal name and kind have the same number. The number of types bounds the search.
  */
 static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 			  const struct series *series)
@@ -263,8 +269,9 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 }
 
 /*
- * The role of a type, found at its first event. Without --pair a type has at most one role. A type
- * without a role is marked was_early: came_late() checks if a later type would give it one.
+ * Returns the kind of a type, whose role is found at the first event of the type. Without --pair a
+ * type has at most one role. If a type has no role, its kind is marked was_early. came_late() later
+ * checks whether a type that was defined afterwards would give it a role.
  */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
@@ -341,7 +348,8 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 
 		err = paired_init(paired, flow, add_span, scan);
 		/*
-		 * In a repeated reading pairing also finds the names of the first reading's types.
+		 * If the reading is repeated, the pairing also finds the names of the types of the
+		 * first reading.
 		 */
 		paired->before = known;
 		paired->pairing.name = function_name;
@@ -381,7 +389,10 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
 
-	/* An event whose type has no role changes nothing in pairing, unless it reports a loss. */
+	/*
+	 * An event whose type has no role changes nothing in the pairing, unless the event reports
+	 * a loss.
+	 */
 	if (!scan->kind->use && type->id > POSIX_TRACE_UNNAMED_USER_EVENT && !from->flags)
 		return;
 	paired_event(from, type, &event);
@@ -395,8 +406,8 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 }
 
 /*
- * An event that is not selected makes no span, but it may report losses. After a loss the open
- * spans get no end.
+ * Handles an event that is not selected. Such an event makes no span, but it may report losses.
+ * After a loss the open spans get no end.
  */
 static int pass_unselected(struct scan *scan, const struct fmt_event *from,
 			   const struct log_type *type)
@@ -423,8 +434,8 @@ static int scan_event(void *context, const struct fmt_event *event)
 		return ENOMEM;
 	scan_time(scan->plan, event->time_ns);
 	/*
-	 * Only events of types with a role have a record: plan_span() skips the others by the same
-	 * rule.
+	 * Only events of types with a role have a record. plan_span() skips all other events by the
+	 * same rule.
 	 */
 	if (scan->kind->use && scan->kind->has_function)
 		scan->err = plan_add(scan->plan, &scan->number);
@@ -536,8 +547,8 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 		choice_fini(&choice);
 	flow->choice = NULL;
 	/*
-	 * A sink that stopped has returned an error, but the flow does not keep the error number.
-	 * ENOMEM takes its place.
+	 * If the sink has stopped, it has returned an error number, but the flow does not keep this
+	 * number. So the function returns ENOMEM instead.
 	 */
 	if (flow->stopped)
 		err = err ? err : ENOMEM;

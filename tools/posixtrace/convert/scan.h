@@ -8,16 +8,16 @@
 
 /*
  * Reads the flow's input to its end, makes the plan and sets the input back to its beginning.
- * Faults of the input are not printed: the second reading prints them. Returns false if the plan
- * cannot be used; plan_fini() must be called nevertheless. An input that can be read only once is
- * not read, and *kept becomes false.
+ * Faults of the input are not printed, because the second reading prints them. Returns false if the
+ * plan cannot be used. Even then the caller must call plan_fini(). An input that can be read only
+ * once is not read, and *kept becomes false.
  */
 bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
 
 /*
  * convert/scan_facts.c: scan_time() adds the time of an event to the facts of the plan. The other
  * two functions add a loss and the end. The sink format_scan_facts calls all three for a whole
- * reading. Its context is the plan, so it has no function open.
+ * reading. The context of this sink is the plan, so the sink has no function open.
  */
 void scan_time(struct plan *plan, int64_t time_ns);
 int scan_facts_lost(struct plan *plan, const struct fmt_lost *lost);
@@ -28,10 +28,10 @@ extern const struct format format_scan_facts;
 struct scan_names;
 
 /*
- * scan_names_new() returns NULL without memory; scan_names_free() accepts NULL. scan_names_event()
- * notes the process and thread of an event, and the program's name if the event reports it.
- * scan_names_thread() notes a name that the source gives. Both return 0 or ENOMEM; they drop the
- * names of threads past the limit of threads.h.
+ * scan_names_new() returns NULL if memory is lacking; scan_names_free() accepts NULL.
+ * scan_names_event() notes the process and thread of an event, and the program's name if the event
+ * reports it. scan_names_thread() notes a name that the source gives. Both return 0 or ENOMEM. They
+ * drop the names of threads beyond the limit of threads.h.
  */
 struct scan_names *scan_names_new(void);
 void scan_names_free(struct scan_names *names);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan_names.c - finds names for processes and threads. The source's own name comes first, then the
- * name of the thread's object in memory, then for a process's first thread the name of the program.
- * Otherwise the number is the name.
+ * scan_names.c - finds names for processes and threads. The first of these that exists is used: the
+ * name that the source gives, the name of the thread's object in memory, for the first thread of a
+ * process the name of the program, the number.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +16,14 @@
 #include "convert/threads.h"
 #include "log/program.h"
 
-/* the most ancestors whose program program_name() looks up: bounds its recursion */
+/*
+ * the greatest number of ancestors whose program program_name() looks up, which bounds its
+ * recursion
+ */
 #define GENERATIONS 8
 
 struct named {
-	uint32_t pid, tid;     /* tid and handle 0: a process */
+	uint32_t pid, tid;     /* if tid and handle are 0, the entry is that of a process */
 	uint64_t handle;       /* the latest handle that an event of the thread had */
 	int64_t last_ns;       /* the time of its last event */
 	char *name;            /* from the source; NULL: none */
@@ -99,7 +102,10 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 
 	if (!event->pid && !event->tid && !event->thread)
 		return 0;
-	/* Most events are of the same thread as the event before. For them no search is needed. */
+	/*
+	 * Most events have the same thread as the event before. For such an event no search is
+	 * needed.
+	 */
 	if (names->thread && names->process && event->tid == names->tid &&
 	    event->pid == names->pid && event->thread == names->handle &&
 	    !program_is_told_by(event->type->name)) {
@@ -113,9 +119,9 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->thread = names->process = 0;
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
-	 * The name is looked up at the end of the reading, for the time of the thread's last event
-	 * and with its latest handle. A later name describes the thread better. An earlier handle
-	 * may belong to another thread at that time.
+	 * At the end of the reading, the name is looked up for the time of the thread's last event,
+	 * because a later name describes the thread better. It is looked up by the latest handle,
+	 * because an earlier handle may belong to another thread at that time.
 	 */
 	if (named) {
 		named->handle = event->thread;
@@ -158,8 +164,9 @@ static const struct named *process_of(const struct scan_names *names, uint32_t p
 }
 
 /*
- * The name of the program that a process executes, by an event or by its mappings. A child that has
- * executed no program itself runs the program of its parent.
+ * Stores the name of the program that a process executes. The name comes from an event or from the
+ * mappings of the process. A child that has executed no program itself runs the program of its
+ * parent.
  */
 static bool program_name(const struct scan_names *names, const struct fmt_flow *flow, uint32_t pid,
 			 int64_t time_ns, char name[PROGRAM_NAME_BYTES], int deep)
@@ -182,8 +189,8 @@ static bool program_name(const struct scan_names *names, const struct fmt_flow *
 }
 
 /*
- * The name of the thread's object in memory, if the log has it. The kind of the object is checked,
- * because the address may have been used for something else.
+ * Stores the name of the thread's object in memory, if the log has this object. The function checks
+ * the kind of the object, because the address may have been used for something else.
  */
 static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 			char name[PROGRAM_NAME_BYTES])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * serial.c - sets a serial line so that the input is the bytes that arrive, and restores it
- * afterwards.
+ * serial.c - sets a serial line so that the input has exactly the bytes that arrive. Restores the
+ * settings of the line afterwards.
  */
 #include <errno.h>
 #include <string.h>
@@ -50,8 +50,8 @@ bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input)
 		return true;
 	raw = input->line;
 	/*
-	 * Raw: no byte is translated or echoed, and none causes a signal. CLOCAL: no modem is
-	 * needed. read() returns after the first byte, so that events appear at once.
+	 * In raw mode no byte is translated or echoed, and no byte causes a signal. With CLOCAL no
+	 * modem is needed. read() returns after the first byte, so that events appear at once.
 	 */
 	cfmakeraw(&raw);
 	raw.c_cflag |= CLOCAL | CREAD;

@@ -61,7 +61,10 @@ const struct format *fmt_by_name(const char *name)
 
 const struct format *fmt_detect(const struct fmt_head *head)
 {
-	/* The first format wins, so list.h has those with the strictest signatures first. */
+	/*
+	 * The function returns the first format that accepts the head. So in list.h the formats
+	 * with the strictest tests come first.
+	 */
 	for (size_t i = 0; i < formats_count; i++)
 		if (formats[i]->detect && formats[i]->detect(head))
 			return formats[i];

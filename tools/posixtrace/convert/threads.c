@@ -33,8 +33,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Finds the thread in the hash table, or makes it. Does not look into recent. Returns NULL if the
- * limit is reached or without memory.
+ * Finds the thread in the hash table, or makes it. The function does not use the array recent.
+ * Returns NULL if the limit is reached or if memory is lacking.
  */
 static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {
@@ -49,7 +49,10 @@ static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t ti
 	/* The input decides how many threads there are, so their number is bounded. */
 	if (threads->count == (threads->most ? threads->most : THREADS_MAX))
 		return NULL;
-	/* Each thread has memory of its own: callers keep its address while the array grows. */
+	/*
+	 * Each thread has memory of its own, because callers keep the address of a thread while the
+	 * array grows.
+	 */
 	thread = malloc(sizeof(*thread));
 	if (!thread || !vec_grow(&threads->thread, threads->count, 1) ||
 	    !table_add(&threads->table, hash, (uint32_t)threads->count)) {
@@ -61,7 +64,10 @@ static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t ti
 	return thread;
 }
 
-/* In most traces consecutive events are of few threads, so recent saves nearly all look-ups. */
+/*
+ * In most traces consecutive events belong to few threads, so the array recent makes nearly all
+ * searches in the hash table unnecessary.
+ */
 struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
 {
 	struct thread **recent, *thread;

@@ -2,9 +2,9 @@
 /*
  * threads.h - a table of the threads of a trace.
  *
- * A thread whose system number (tid) is known is identified by this number and its process. Its
- * pthread_t is not used, because that changes when the process executes another program. If the
- * caller sets by_handle, each handle is a thread of its own.
+ * A thread whose system number (tid) is known is identified by this number and its process. The
+ * pthread_t of the thread is not used, because it changes when the process executes another
+ * program. If the caller sets by_handle, each handle is a thread of its own.
  *
  * Memory    bounded: the table has at most THREADS_MAX threads, or the caller's limit.
  */
@@ -29,7 +29,7 @@ struct threads {
 	struct table table;
 	bool by_handle;
 	size_t most;           /* the limit; 0: THREADS_MAX */
-	/* The threads that were found last, by a hash of their identifiers; NULL: none. */
+	/* the threads that were found last, by a hash of their identifiers; NULL: no thread yet */
 	struct thread *recent[THREADS_RECENT];
 };
 
@@ -38,8 +38,8 @@ void threads_init(struct threads *threads, bool by_handle, size_t most);
 void threads_fini(struct threads *threads);
 
 /*
- * The thread with these identifiers, made if it is new. Returns NULL if the table is full or
- * without memory.
+ * Returns the thread with these identifiers. If the table does not have it, adds it. Returns NULL
+ * if the table is full or if memory is lacking.
  */
 struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle);
 

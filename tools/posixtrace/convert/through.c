@@ -15,8 +15,8 @@
 #include "convert/scan.h"
 
 /*
- * Returns the format's option with that name, or NULL if there is none or its value is other. other
- * is the value of options that are for the other direction only.
+ * Returns the format's option with this name. Returns NULL if there is none, or if the value of the
+ * option is equal to other, which is the value of options that are only for the other direction.
  */
 static const struct option_row *option_of(const struct format *format, const char *name, int other)
 {
@@ -35,7 +35,7 @@ static void offer_options(struct nearest *nearest, const struct format *format, 
 }
 
 /*
- * Prints that an option has no effect in this conversion: either the option is for the other
+ * Prints that an option has no effect in this conversion. Either the option is only for the other
  * direction of its format, or neither format has the option.
  */
 static void say_no_option(const struct fmt_flow *flow, const char *name)
@@ -103,8 +103,8 @@ const struct format *through_suffix(const char *path)
 }
 
 /*
- * Finds the format of one input by its beginning. Returns NULL after an error message, with *status
- * set.
+ * Finds the format of one input by its first bytes. If there is none, prints an error, sets *status
+ * and returns NULL.
  */
 static const struct format *by_contents(struct fmt_input *input, int *status)
 {
@@ -122,8 +122,8 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 }
 
 /*
- * Returns the format of all inputs, or NULL with *status set. Only logs can be merged: other
- * formats have no common clock.
+ * Returns the format of all inputs, or NULL with *status set. Only logs can be merged, because
+ * inputs of other formats have no common clock.
  */
 static const struct format *source_of(const struct through *through, struct fmt_input *input,
 				      int *status)
@@ -146,9 +146,9 @@ static const struct format *source_of(const struct through *through, struct fmt_
 }
 
 /*
- * Checks the options before the output is opened. Each must belong to one of the two formats and
- * have a value if the format requires one. getopt cannot check that, as its table has the options
- * of all formats and -O may give any text.
+ * Checks the options before the output is opened. Each option must belong to one of the two
+ * formats, and must have a value if the format requires one. getopt cannot check that, because its
+ * table has the options of all formats, and because -O accepts any text.
  */
 static bool options_fit(const struct through *through, const struct fmt_flow *flow)
 {
@@ -192,7 +192,7 @@ static int run_flow(struct fmt_flow *flow, struct output *output)
 		err = flow->to->open(flow, &output->shown, &flow->context);
 	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
-	/* open may have made the context although it failed. */
+	/* The sink's function open may have made the context although it failed. */
 	if (flow->context && flow->to->close)
 		flow->to->close(flow->context);
 	if (flow->choice)
@@ -238,7 +238,10 @@ static bool is_read(const char *path, const struct fmt_input *input)
 	return false;
 }
 
-/* The output may be valid without events, but the options are probably wrong. */
+/*
+ * An output without events may be valid. But if no event of the input was wanted, the options are
+ * probably wrong, so the function prints this.
+ */
 static void say_if_none_was_wanted(const struct fmt_flow *flow)
 {
 	if (flow->wanted && flow->read && flow->events <= flow->stacks)
@@ -265,7 +268,10 @@ static int into_output(const struct through *through, struct fmt_flow *flow)
 	status = run_flow(flow, &output);
 	plan_fini(&plan);
 	flow->plan = NULL;
-	/* Damaged input still gives an output; the exit status reports the damage. */
+	/*
+	 * If the input is damaged, the output is kept nevertheless, and the exit status reports the
+	 * damage.
+	 */
 	if (status != TOOL_OK && status != TOOL_DAMAGED) {
 		output_drop(&output);
 		return status;
@@ -289,8 +295,8 @@ int through(const struct through *through, struct fmt_input *input)
 	flow_init(&flow, from, through->to);
 	flow.input = input;
 	/*
-	 * The number of inputs is needed before the sink opens: a sink asks if events come from
-	 * several logs.
+	 * The number of inputs is needed before the sink is opened, because sinks ask whether the
+	 * events come from several logs.
 	 */
 	for (const struct fmt_input *i = input->next; i; i = i->next)
 		flow.sources++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * types.c - the event types of a conversion, found by name, id and variant in a hash table. Types
- * live as long as the flow, and sinks use their index. The input decides how many there are, so
- * both limits below are needed.
+ * exist as long as the flow, and sinks use their indexes. The input decides how many types there
+ * are, so both limits below are needed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,14 +31,14 @@ static const struct {
 };
 
 /*
- * The result of fmt_type() without memory. The flow has stopped then, but the source may still use
- * this type.
+ * The result of fmt_type() if memory is lacking. The flow has then stopped, but the source may
+ * still use this type.
  */
 static struct fmt_type no_memory = { .name = "", .level = -1 };
 
 /*
- * Returns the number of a predefined type by its name, or 0. Most names already differ in the first
- * bytes, so they need no search.
+ * Returns the number of a predefined type by its name, or 0. Most names differ from all predefined
+ * names in the first bytes, so for them no search is needed.
  */
 static unsigned predefined_id(const char *name, size_t len)
 {
@@ -137,8 +137,8 @@ static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
 }
 
 /*
- * Adds a type that does not exist. Without memory the flow stops, and the result is a valid type
- * without a name.
+ * Adds a type that does not exist. If memory is lacking, the flow stops, and the result is a valid
+ * type without a name.
  */
 static const struct fmt_type *add_type(struct fmt_flow *flow, const struct fmt_type *what,
 				       size_t len, unsigned id)
@@ -157,7 +157,10 @@ static const struct fmt_type *add_type(struct fmt_flow *flow, const struct fmt_t
 	learn_schema(flow, type);
 	if (!type->span)
 		flow_pair(flow, type);
-	/* Before fmt_begin() the sink accepts no types; fmt_begin() passes them. */
+	/*
+	 * Before fmt_begin() the sink accepts no types. fmt_begin() later passes the types that
+	 * exist then.
+	 */
 	if (flow->to->type && flow->begun && !flow->stopped)
 		flow_answer(flow, flow->to->type(flow->context, type));
 	return type;
@@ -182,7 +185,10 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 	return fmt_type_named(flow, "posix_trace_unnamed_userevent");
 }
 
-/* Two types without a schema are described alike. */
+/*
+ * Returns whether the type has this schema. If the type has no schema and schema is NULL, the
+ * result is true.
+ */
 static bool is_described_as(const struct fmt_type *type, const char *schema)
 {
 	return type->schema && schema ? !strcmp(type->schema, schema) : type->schema == schema;

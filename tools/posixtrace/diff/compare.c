@@ -2,9 +2,9 @@
 /*
  * compare.c - makes the comparisons of two samples and tests them.
  *
- * Both logs are divided into SAMPLE_PARTS parts. For each part the ratio of the two logs is
- * computed, and all tests use the logarithms of these ratios. In logarithms a factor is a summand,
- * and "twice as slow" is as far from "equal" as "twice as fast".
+ * Both logs are divided into SAMPLE_PARTS parts. For each part the ratio of the figures of the two
+ * logs is computed, and all tests use the logarithms of these ratios. In logarithms a factor is a
+ * summand, and "twice as slow" is as far from "equal" as "twice as fast".
  */
 #include "diff/compare.h"
 
@@ -32,7 +32,7 @@ const char *compare_kind_name(int kind)
 }
 
 /*
- * Appends a comparison. Returns NULL without memory. The next call may move the rows, so the
+ * Appends a comparison. Returns NULL if memory is lacking. The next call may move the rows, so the
  * pointer is valid only until then. name is not copied. It belongs to a sample, which exists longer
  * than the comparison.
  */
@@ -93,9 +93,10 @@ static const struct sample_type *find_type(const struct sample *sample, const ch
 }
 
 /*
- * Stores for each part the logarithm of the ratio of the two logs' total counts, plus the deviation
- * of the part from that ratio. If both logs have the same burst of events, but in different parts,
- * the burst causes two deviations that cancel each other in the mean.
+ * Stores a difference for each part. The difference is the logarithm of the ratio of the two logs'
+ * total counts, plus the part's deviation from that ratio. If both logs have the same burst of
+ * events, but in different parts, the burst causes two deviations that cancel each other in the
+ * mean.
  */
 static void count_differences(const struct sample_type *a, const struct sample_type *b,
 			      double *difference)
@@ -286,9 +287,9 @@ static int by_p(const void *a, const void *b)
 
 /*
  * Adjusts p of all tests by Holm's method. It multiplies the least p by the number of tests, the
- * next p by one less, and so on. No result may be less than the result before it. If nothing
- * differs, the probability that any comparison is marked is then at most the level, even if the
- * tests are not independent. Returns false if memory is lacking.
+ * next p by one less, and so on. A result that would be less than the result before it becomes
+ * equal to it. If nothing differs, the probability that any comparison is marked is then at most
+ * the level, even if the tests are not independent. Returns false if memory is lacking.
  */
 static bool adjust_all(struct compare *compare)
 {
@@ -312,7 +313,10 @@ static bool adjust_all(struct compare *compare)
 	return true;
 }
 
-/* A span that only one log has is not compared, but its event types are. */
+/*
+ * The function does not compare a span that only one log has, but it compares the event types of
+ * such a span.
+ */
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b)
 {
 	if (!add_types(compare, a, b) || (compare->relative && !find_common(compare, a, b)))

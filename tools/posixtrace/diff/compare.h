@@ -3,10 +3,11 @@
  * compare.h - compares each quantity of two samples and finds the differences that are greater than
  * chance explains.
  *
- * Each part of one log is compared with the same part of the other log by the logarithm of their
- * ratio. paired.h describes the test whether the ratio is beyond the margin. By Holm's method the
- * level holds for all tests together. If the machine or the whole program was slower, most spans
- * have a ratio in common, which can be removed before the tests.
+ * Each part of one log is compared with the same part of the other log. The comparison uses the
+ * logarithm of the ratio of their figures. paired.h describes the test that finds whether the ratio
+ * is beyond the margin. Holm's method makes the level valid for all tests together. If the machine
+ * or the whole program was slower, most spans have a ratio in common, which can be removed before
+ * the tests.
  */
 #ifndef POSIXTRACE_DIFF_COMPARE_H
 #define POSIXTRACE_DIFF_COMPARE_H
@@ -29,7 +30,10 @@ struct comparison {
 	double a, b;
 	uint64_t lost_a, lost_b; /* lost events that would change the figures */
 	bool has_interval;
-	/* the ratio of b to a and its interval; the common ratio is removed */
+	/*
+	 * the ratio of b to a, and the interval of this ratio; the common ratio has been removed
+	 * from both
+	 */
 	double ratio, low, high;
 	bool is_tested;
 	double p, adjusted;
@@ -54,7 +58,7 @@ struct compare {
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b);
 void compare_fini(struct compare *compare);
 
-/* Return the name of a quantity or kind for the output. */
+/* These functions return the name of a quantity or of a kind for the output. */
 const char *compare_quantity_name(int quantity);
 const char *compare_kind_name(int kind);
 

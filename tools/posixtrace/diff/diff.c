@@ -131,7 +131,7 @@ static int compare_logs(struct diff *diff, char **path)
 	else
 		diff_text(&out_stdout, &diff->compare, &diff->sample[0], &diff->sample[1],
 			  diff->all);
-	/* TOOL_LOST is 4 */
+	/* The exit status for differences is documented as 4, which is the value of TOOL_LOST. */
 	return diff->fail && diff->compare.differ ? tool_worse(status, TOOL_LOST) : status;
 }
 

@@ -41,7 +41,8 @@ static void put_value(struct out *out, const struct comparison *row, double numb
 }
 
 /*
- * Writes a comparison as a row. If it has no interval or no test, "-" is written in these columns.
+ * Writes a comparison as a row. If the comparison has no interval or no test, the columns of the
+ * interval or of the test have "-".
  */
 static void print_row(struct out *out, const struct comparison *row)
 {

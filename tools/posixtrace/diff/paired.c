@@ -10,8 +10,8 @@
 
 #define STEPS   300 /* limit of the steps for the continued fraction, which needs far fewer steps */
 /*
- * the factor of the covariance in paired.h: drift is slow, so more of it is between two runs than
- * within one run
+ * the factor of the covariance in the formula of paired.h; it is greater than 1, because drift is
+ * slow, so there is more drift between two runs than within one run
  */
 #define BETWEEN 2
 
@@ -50,7 +50,7 @@ static double paired_fraction(double a, double b, double x)
 
 /*
  * Computes the regularized incomplete beta function. The continued fraction converges fast only for
- * small x. For a large x the function is computed from its value for 1 - x.
+ * small x. So for a large x the result is computed from the function's value at 1 - x.
  */
 static double paired_beta(double a, double b, double x)
 {
@@ -95,8 +95,8 @@ struct paired paired_of(const double *difference, size_t count)
 }
 
 /*
- * The test is two-sided. If all differences are equal, the error is 0, and the result is 0 if they
- * are beyond the margin, otherwise 1.
+ * The test is two-sided. If all differences are equal, the error is 0. The result is then 0 if the
+ * differences are beyond the margin, and otherwise 1.
  */
 double paired_p(const struct paired *paired, double margin)
 {

@@ -63,7 +63,8 @@ static void end_part(struct sample_series *series, uint64_t part)
 
 /*
  * Adds a duration to the histogram of the whole log and to that of its part. Each part has the same
- * number of spans, so the number of all spans must be known from the first reading.
+ * number of spans. So the number of all spans, which the first reading has found, determines the
+ * part of a span.
  */
 static bool add_duration(struct sample_series *series, uint64_t ns)
 {

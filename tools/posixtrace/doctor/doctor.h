@@ -10,7 +10,7 @@
 /* The verdict of one requirement, from the best to the worst. */
 enum doctor_verdict {
 	DOCTOR_WORKS,
-	DOCTOR_UNKNOWN, /* the answer cannot be found from here */
+	DOCTOR_UNKNOWN, /* this process cannot find the answer */
 	DOCTOR_LIMITED, /* some features are not available; the others work */
 	DOCTOR_FAILS    /* no trace is possible without it */
 };
@@ -40,8 +40,8 @@ void doctor_say(doctor_report *report, const char *name, enum doctor_verdict ver
 	__attribute__((format(printf, 5, 6)));
 
 /*
- * Tries if perf_event_open(2) works for the process. record --sched and --sample use this call.
- * Returns 0 or an error number.
+ * Tries whether perf_event_open(2) works for the process. record --sched and --sample use this
+ * call. Returns 0 or an error number.
  */
 int doctor_try_perf(pid_t pid);
 

@@ -205,7 +205,10 @@ static void examine_memory(doctor_report *report)
 			   "permit memfd_create(2) and fallocate(2), and look at the limits of "
 			   "memory", "1 MiB cannot be allocated: %s", strerror(errno));
 	} else {
-		/* Kernels before 5.14 refuse this call. Each page is then made at its first use. */
+		/*
+		 * Kernels before 5.14 refuse this call. With such a kernel, each page is made when
+		 * a thread first uses it.
+		 */
 		populates = madvise(map, bytes, MADV_POPULATE_WRITE) == 0;
 		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED, NULL,
 			   populates ? "can be made present in advance" :
@@ -218,8 +221,9 @@ static void examine_memory(doctor_report *report)
 }
 
 /*
- * Examines the folder by which processes find each other. The library creates this folder with the
- * first stream. If it does not exist after examine_recording(), it cannot be created.
+ * Examines the folder by which processes find each other. The library creates this folder when it
+ * creates the first stream, which examine_recording() has done. So if the folder does not exist
+ * now, the library cannot create it.
  */
 static void examine_folder(doctor_report *report)
 {
@@ -252,8 +256,9 @@ static void examine_folder(doctor_report *report)
 }
 
 /*
- * Examines if the library for record is found. The search prints messages that are meant for
- * record, so they are suppressed, and the advice replaces them.
+ * Examines whether the library that the command record loads is found. The search prints messages
+ * that are meant for record. So the function suppresses these messages, and gives its own advice
+ * instead.
  */
 static void examine_preload(doctor_report *report)
 {
@@ -309,8 +314,8 @@ static void examine_proc(doctor_report *report)
 static void examine_ptrace(doctor_report *report)
 {
 	/*
-	 * A kernel without Yama has no such file. Its value is then taken as 0, because the owner
-	 * of a process may trace it.
+	 * A kernel without Yama has no such file. The value is then assumed to be 0, because such a
+	 * kernel permits the owner of a process to trace the process.
 	 */
 	long scope = machine_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
 
@@ -367,7 +372,7 @@ static void examine_perf(doctor_report *report)
 /*
  * Examines tracefs, which only root can use on most systems. A recording that uses tracefs
  * (live/kernel.h) says who woke a thread. If such a recording was killed, its instance of tracefs
- * remains; this function removes it.
+ * remains. This function removes such instances.
  */
 static void examine_tracefs(doctor_report *report)
 {
@@ -402,8 +407,8 @@ static void examine_tracefs(doctor_report *report)
 }
 
 /*
- * The kernel can record the system calls of processes that the library cannot enter. The check
- * loads the programs for that, and removes them at once.
+ * The kernel can record the system calls of processes that the library cannot enter. To check this,
+ * the function loads the BPF programs for such a recording, and removes them at once.
  */
 static void examine_syscalls(doctor_report *report)
 {
@@ -417,7 +422,10 @@ static void examine_syscalls(doctor_report *report)
 			   "record --syscalls; static programs and those of Go are traced");
 }
 
-/* The kernel can also record the functions of such processes. The check is as harmless. */
+/*
+ * The kernel can also record the functions of processes that the library cannot enter. The check is
+ * as harmless as that of examine_syscalls().
+ */
 static void examine_uprobes(doctor_report *report)
 {
 	const char *why = uprobes_refusal();

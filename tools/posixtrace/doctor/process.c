@@ -44,7 +44,10 @@ static bool examine_existence(pid_t pid, doctor_report *report)
 	return st.st_uid == geteuid() || geteuid() == 0;
 }
 
-/* Reports whether the library can be loaded, with the reason that attach would print. */
+/*
+ * Reports whether the library can be loaded into the process. If not, reports the reason that the
+ * command attach would print.
+ */
 static void examine_calls(pid_t pid, doctor_report *report)
 {
 	char text[DOCTOR_TEXT_BYTES] = "";
@@ -117,7 +120,10 @@ static int shares_space(pid_t pid, const char *kind)
 	return ours.st_ino == its.st_ino && ours.st_dev == its.st_dev;
 }
 
-/* A container is a set of name spaces. Tracing across name spaces works in part. */
+/*
+ * Reports whether the process is in other name spaces than this one, as in a container. Some
+ * features do not work across name spaces.
+ */
 static void examine_spaces(pid_t pid, doctor_report *report)
 {
 	static const char *const kinds[] = { "mnt", "pid", "user", "time" };

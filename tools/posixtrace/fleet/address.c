@@ -24,8 +24,8 @@ void address_free(struct address *address)
 }
 
 /*
- * Returns whether the name needs no quotes in SQL. Other names are refused, so that a name cannot
- * change a statement.
+ * Returns whether the name needs no quotes in SQL. The caller refuses other names, so that a name
+ * cannot change the meaning of a statement.
  */
 static bool is_plain_name(const char *name)
 {

@@ -68,8 +68,8 @@ void block_clear(struct block *block)
 }
 
 /*
- * Appends a number. Its bytes are copied, because the format is little endian, as x86-64 and arm64
- * are.
+ * Appends a number. The function copies the bytes of the number as they are, because the format is
+ * little endian, and so are x86-64 and arm64.
  */
 static void add_number(struct block *block, unsigned column, const void *value, size_t size)
 {

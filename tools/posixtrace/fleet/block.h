@@ -63,8 +63,8 @@ void block_text(struct block *block, unsigned column, const void *text, size_t l
  */
 void block_null(struct block *block, unsigned column, bool is_null);
 /*
- * Ends an array: the last values that were appended to the column, as many as elements, are its
- * elements.
+ * Ends an array of the column. The array consists of the values that were appended last; the
+ * argument elements is their number.
  */
 void block_array(struct block *block, unsigned column, unsigned elements);
 void block_end_row(struct block *block);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * curl.h - loads libcurl when a command first needs it. libcurl needs some thirty other libraries.
- * If the tool were linked with it, each start would take 9 ms more.
+ * If the tool were linked with libcurl, each start of the tool would take 9 ms more.
  */
 #ifndef POSIXTRACE_FLEET_CURL_H
 #define POSIXTRACE_FLEET_CURL_H
 
 /*
- * The macros of libcurl that check types are disabled, because they would call the functions by
- * their names.
+ * The macros of libcurl that check types are disabled. They would call libcurl's functions by name,
+ * but the tool is not linked with libcurl.
  */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
@@ -33,7 +33,7 @@ extern struct curl_functions curl_call;
 
 /*
  * Loads libcurl and finds its functions, unless this has been done. Returns false after it printed
- * an error with the name of the library. Only one thread may call it.
+ * an error with the name of the library. Only one thread may call this function.
  */
 bool curl_load(void);
 

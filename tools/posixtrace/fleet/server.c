@@ -90,8 +90,8 @@ static void set_reason(struct server *server, const char *sql, const char *what,
 
 /*
  * Returns whether the error would occur again if the request were repeated. Such errors concern the
- * access or the statement. They are recognised by the status, or by ClickHouse's code at the begin
- * of the answer.
+ * access or the statement. The function recognises them by the HTTP status, or by ClickHouse's code
+ * at the begin of the answer.
  */
 static bool is_refusal(const struct server *server, long status)
 {

@@ -31,7 +31,10 @@ struct server {
 	struct address address;
 	void *handle;             /* of http.h */
 	unsigned host;            /* index of the current host */
-	/* requests name the database; false as long as it may not exist */
+	/*
+	 * true: requests name the database; false: the database may not exist yet, so requests do
+	 * not name it
+	 */
 	bool has_database;
 	unsigned timeout_s;       /* the time limit for a request; 0: no limit */
 	/* a request ends when *stop is not 0; NULL: nothing stops a request */

@@ -3,12 +3,13 @@
  * arguments.c - finds the arguments and results of functions by libdw and by the calling
  * conventions of x86-64.
  *
- * A function that other files can call gets its arguments as the System V ABI says: the type of
- * each decides about its registers. A compiler may change the convention of a function that only
- * its own file calls, and of copies with names such as name.isra.0. For these the place of each
- * argument is the one that the debugging information has for the first instruction. So it is for
- * Go, whose convention has no registers that its callees preserve, and whose results are parameters
- * of another kind.
+ * A function that other files can call gets its arguments as the System V ABI says: the type of an
+ * argument determines its registers. A compiler may change the convention of a function that only
+ * its own file calls, and of copies with names such as name.isra.0. For these functions the place
+ * of each argument is taken from the debugging information, which has the place that is valid at
+ * the first instruction. Places are found in this way for functions of Go, too, because Go has its
+ * own convention, in which a callee preserves no registers. The debugging information describes the
+ * results of Go as parameters of another kind.
  */
 #include "functions/arguments.h"
 
@@ -37,7 +38,7 @@ static const uint8_t integer_register[] = { 7, 6, 2, 1, 8, 9 };
 static const uint8_t by_dwarf[] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 #define DWARF_VECTORS 17 /* DWARF's number of %xmm0 */
 
-/* How a value is passed. Neither registers nor memory: a value without bytes. */
+/* How a value is passed. A value without bytes needs neither registers nor memory. */
 struct passing {
 	unsigned integers, floats; /* registers */
 	bool is_memory, is_unknown;
@@ -59,7 +60,10 @@ struct used {
 
 /* ------------------------------------------------------------------ types */
 
-/* Stores the type of an entry without its qualifiers and names of types. False: it has none. */
+/*
+ * Stores the type of an entry. Qualifiers and typedef names are resolved. Returns false if the
+ * entry has no type.
+ */
 static bool find_type(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
@@ -103,7 +107,9 @@ static bool is_structure(int tag)
  */
 static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2]);
 
-/* The members of a structure, a union or a base class. */
+/*
+ * Adds the classes of the members of a structure, a union or a base class, as add_classes() does.
+ */
 static bool add_members(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2])
 {
 	Dwarf_Die die, member;
@@ -113,7 +119,7 @@ static bool add_members(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigne
 	do {
 		int tag = dwarf_tag(&die);
 
-		/* A static member is a variable of its own. */
+		/* A static member is a separate variable and no part of the structure. */
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 		    dwarf_hasattr(&die, DW_AT_external) || dwarf_hasattr(&die, DW_AT_declaration))
 			continue;
@@ -165,7 +171,10 @@ static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigne
 	return is_pointer(tag) || tag == DW_TAG_enumeration_type || tag == DW_TAG_unspecified_type;
 }
 
-/* A structure of at most 16 bytes is in one register for each 8 bytes, a longer one in memory. */
+/*
+ * Returns how a structure is passed. One of at most 16 bytes is in one register for each 8 bytes. A
+ * longer one is in memory.
+ */
 static struct passing pass_structure(Dwarf_Die *type, uint64_t size)
 {
 	struct passing passing = { .size = size };
@@ -178,7 +187,10 @@ static struct passing pass_structure(Dwarf_Die *type, uint64_t size)
 	case DW_CC_pass_by_value:
 		break;
 	default:
-		/* Without this attribute a class with a destructor may be passed either way. */
+		/*
+		 * If this attribute is missing, a class with a destructor may be passed either by
+		 * reference or by value.
+		 */
 		passing.is_unknown = dwarf_tag(type) == DW_TAG_class_type;
 	}
 	if (size > 16)
@@ -222,8 +234,8 @@ static bool is_power(int64_t value)
 }
 
 /*
- * Writes the names of an enumeration, as bits if each value is one bit and there are more than two.
- * Returns whether a value is negative.
+ * Writes the names of an enumeration. They are written as names of bits if each value is one bit
+ * and there are more than two values. Returns whether a value is negative.
  */
 static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
 {
@@ -259,7 +271,9 @@ static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
 			len += (size_t)snprintf(text + len, bytes - len, "%s%" PRId64 "=%s",
 						kept ? "," : are_bits ? "|" : "", (int64_t)value,
 						name);
-			/* A name that does not fit, and those behind it, are left out. */
+			/*
+			 * The first name that does not fit, and all names behind it, are left out.
+			 */
 			if (len + 2 >= bytes)
 				break;
 			kept = len;
@@ -286,7 +300,9 @@ static bool is_text(Dwarf_Die *pointer)
 	return name && !strcmp(name, "char") && size_of(&type) == 1;
 }
 
-/* Returns the letter and the bits of a type for numbers, such as "s32". */
+/*
+ * Writes the name of a type for numbers, which is a letter and the number of bits, such as "s32".
+ */
 static void put_number(char *text, size_t bytes, char letter, uint64_t size)
 {
 	snprintf(text, bytes, "%c%u", letter, 8 * (unsigned)size);
@@ -294,7 +310,7 @@ static void put_number(char *text, size_t bytes, char letter, uint64_t size)
 
 /*
  * Writes the type of a field for a value of this type, and sets the size and the sign of the
- * argument. False: such values are not recorded.
+ * argument. Returns false if such values are not recorded.
  */
 static bool describe_value(Dwarf_Die *type, char text[TYPE_BYTES],
 			   struct shim_plan_argument *argument)
@@ -366,8 +382,8 @@ static struct shim_plan_argument in_register(unsigned place, unsigned number)
 }
 
 /*
- * Assigns the next place by the ABI. A value that does not fit into the registers that are left is
- * on the stack as a whole. Returns the place of its first register.
+ * Assigns the next place by the ABI. If a value does not fit into the registers that are left, the
+ * whole value is on the stack. Returns the place of its first register.
  */
 static struct shim_plan_argument place_by_abi(const struct passing *passing, struct used *used)
 {
@@ -383,7 +399,7 @@ static struct shim_plan_argument place_by_abi(const struct passing *passing, str
 		used->floats += passing->floats;
 		return argument;
 	}
-	/* long double and integers of 16 bytes are aligned. */
+	/* A long double, and an integer of 16 bytes, are aligned to 16 bytes on the stack. */
 	if (passing->size == 16 && passing->is_memory)
 		used->stack = (used->stack + 15) & ~(uint64_t)15;
 	argument = on_stack((int64_t)used->stack);
@@ -392,9 +408,9 @@ static struct shim_plan_argument place_by_abi(const struct passing *passing, str
 }
 
 /*
- * Finds the place that the debugging information has at the first instruction. Returns 1 if there
- * is one, 0 if there is none, and -1 if it is a variable on the stack that only the function itself
- * fills: the code is not optimized, so that the ABI holds.
+ * Finds the place that the debugging information has at the first instruction. Returns 1 if it has
+ * such a place, and 0 if it has none. Returns -1 if the place is a variable on the stack that the
+ * function itself fills. Then the code is not optimized, and the place by the ABI is right.
  */
 static int place_by_list(Dwarf_Die *die, uint64_t address, struct shim_plan_argument *argument)
 {
@@ -419,14 +435,17 @@ static int place_by_list(Dwarf_Die *die, uint64_t address, struct shim_plan_argu
 		return 0;
 	if ((int64_t)op->number < 0)
 		return -1;
-	/* The frame's base is that of the caller's stack, as gcc and clang have it. */
+	/*
+	 * The offset counts from the caller's stack pointer, because gcc and clang use this as the
+	 * base of the frame.
+	 */
 	*argument = on_stack((int64_t)op->number);
 	return 1;
 }
 
 /* ------------------------------------------------------------------ functions */
 
-/* Returns whether a name can be that of a field: those of C++ may have other letters. */
+/* Returns whether a name can be the name of a field. Names of C++ may have other characters. */
 static bool is_field_name(const char *name)
 {
 	return name && *name && !strchr("0123456789", *name) &&
@@ -435,7 +454,10 @@ static bool is_field_name(const char *name)
 	       strlen(name) < POSIX_TRACE_FIELD_NAME_MAX_NP;
 }
 
-/* Returns whether the fields so far, or those that all functions have, contain a name. */
+/*
+ * Returns whether a name is in use: by a field so far, or by one of the fields that all functions
+ * have.
+ */
 static bool is_used_name(const struct arguments *arguments, const char *name)
 {
 	const size_t len = strlen(name);
@@ -447,13 +469,16 @@ static bool is_used_name(const struct arguments *arguments, const char *name)
 }
 
 /*
- * Appends a field. A name that is missing becomes arg2, for example, and one that is in use gets an
- * underscore. A field that does not fit is left out.
+ * Appends a field. If the name is missing, the field is called arg2, for example. If the name is in
+ * use, it gets an underscore. A field that does not fit is left out.
  */
 static bool add_field(struct arguments *arguments, const char *name, unsigned number,
 		      const char *type, const struct shim_plan_argument *argument)
 {
-	/* The names of values are behind the name of the field. */
+	/*
+	 * In a schema, the type precedes the name of the field, and the names of values, in braces,
+	 * follow it.
+	 */
 	const size_t len = strlen(arguments->schema), type_len = strcspn(type, "{");
 	char own[POSIX_TRACE_FIELD_NAME_MAX_NP + 2];
 	int more;
@@ -476,8 +501,8 @@ static bool add_field(struct arguments *arguments, const char *name, unsigned nu
 }
 
 /*
- * Examines one parameter. Returns false if the places of those behind it cannot be known. A result
- * of Go is no argument.
+ * Examines one parameter. Returns false if the places of the parameters behind it cannot be known.
+ * The function skips a parameter that is a result of Go, because it is no argument.
  */
 static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned number,
 			  const struct convention *how, struct used *used)
@@ -517,8 +542,8 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 }
 
 /*
- * Appends the result. No parameter can have its name, which is a word of C. A structure, and a
- * result of more than 8 bytes, is left out.
+ * Appends the result. The name of its field is return, which no parameter can have because it is a
+ * keyword of C. A structure, and a result of more than 8 bytes, is left out.
  */
 static void add_result(struct arguments *arguments, Dwarf_Die *type, enum arguments_way way)
 {
@@ -543,7 +568,7 @@ static bool is_stored(Dwarf_Die *type, const struct passing *result)
 	       number_of(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
 }
 
-/* Appends the parameters, up to one whose place cannot be known. */
+/* Appends the parameters, up to the first one whose place cannot be known. */
 static void add_parameters(struct arguments *arguments, Dwarf_Die *function,
 			   const struct convention *how, struct used *used)
 {
@@ -574,7 +599,7 @@ bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *n
 	*arguments = (struct arguments){ .count = 0 };
 	if (!prototypes_find(prototypes, address, &die))
 		return false;
-	/* Copies of a function have names with a dot behind that of the function. */
+	/* A copy of a function has the name of the function, a dot, and further characters. */
 	how.is_own = !dwarf_hasattr_integrate(&die, DW_AT_external) || strchr(name, '.') ||
 		     way == ARGUMENTS_OF_GO;
 	has_type = way != ARGUMENTS_OF_GO && find_type(&die, &type);

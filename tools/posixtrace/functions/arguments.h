@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arguments.h - where the arguments of a function are when it begins, and its result when it ends,
- * with their types as fields of a schema.
+ * arguments.h - finds where the arguments of a function are when the function begins, and where its
+ * result is when it ends. Their types become fields of a schema.
  *
  * A file is hostile: libdw checks its structure, and numbers, lengths and depths are limited here.
  * One thread may use the prototypes of a file.
@@ -25,17 +25,17 @@ struct arguments {
 	bool has_result;
 };
 
-/* The reader of the values, and the convention by which they are passed. */
+/* Which program reads the values of a function, and by which convention the function gets them. */
 enum arguments_way {
 	ARGUMENTS_BY_SHIM,
-	ARGUMENTS_BY_KERNEL, /* which does not know the vector registers */
-	ARGUMENTS_OF_GO,     /* by the kernel; a result has no place that is known */
+	ARGUMENTS_BY_KERNEL, /* the kernel reads them, but no vector registers */
+	ARGUMENTS_OF_GO,     /* the kernel reads them; the place of a result is not known */
 };
 
 /*
- * Finds the arguments and the result of a function. Those whose place or type is not known are left
- * out, as are structures. Returns false if the function is not known, or none of them can be read.
- * name is that of the linker. prototypes may be NULL.
+ * Finds the arguments and the result of a function. Arguments whose place or type is not known, and
+ * structures, are left out. Returns false if the function is not known, or if neither an argument
+ * nor the result can be read. name is the linker's name of the function. prototypes may be NULL.
  */
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
 		  enum arguments_way way, struct arguments *arguments);

@@ -2,9 +2,9 @@
 /*
  * binary.c - files, their functions and their bytes. binary_elf.c reads the file.
  *
- * The bytes are those that libelf has mapped privately, so a file that another process changes
- * meanwhile changes them too. The shim therefore compares the original bytes of a site before it
- * patches the site.
+ * The bytes are those of a private mapping that libelf has made. If another process changes the
+ * file meanwhile, these bytes may change, too. The shim therefore compares the original bytes of a
+ * site before it patches the site.
  */
 #include "functions/binary.h"
 
@@ -26,9 +26,9 @@ struct binary_file *binary_open(const char *path)
 		free(file);
 		return NULL;
 	}
-	/* binary_close() may be called from here on, whatever fails. */
+	/* From here on the caller may call binary_close(), even if one of the next steps fails. */
 	file->debug_fd = -1;
-	/* O_NONBLOCK: the path may be that of a FIFO. */
+	/* The path may be that of a FIFO. With O_NONBLOCK, open() does not wait for its writer. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (file->fd < 0)
 		file->lack = file->probe_lack = "it cannot be opened";
@@ -135,9 +135,10 @@ const struct binary_function *binary_function_at(const struct binary_file *file,
 }
 
 /*
- * Returns the bytes at an address and stores how many follow them in the segment; NULL: no segment
- * has the address. take_segment() has checked the segments against the size of the file, so reading
- * up to *bytes is safe. Segments of a hostile file may overlap; the first one is used.
+ * Returns the bytes at an address, and stores in *bytes how many bytes the segment has from there
+ * on. Returns NULL if no segment has the address. take_segment() has checked the segments against
+ * the size of the file, so reading up to *bytes is safe. Segments of a hostile file may overlap;
+ * the first one is used.
  */
 static const uint8_t *bytes_at(const struct binary_file *file, uint64_t address, size_t *bytes,
 			       bool only_code)
@@ -177,7 +178,7 @@ bool binary_offset(const struct binary_file *file, uint64_t address, uint64_t *o
 	return false;
 }
 
-/* Pages of 4 KiB: all processors for which files can be decoded have them. */
+/* The function assumes pages of 4 KiB, which all processors have whose code the tool can decode. */
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most)
 {
@@ -221,7 +222,10 @@ void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end
 	*end = file->end;
 }
 
-/* The search is linear: it runs only for functions that begin with a call. */
+/*
+ * A linear search is fast enough, because the function is called only for functions that begin with
+ * a call.
+ */
 const char *binary_import_at(const struct binary_file *file, uint64_t address)
 {
 	for (size_t i = 0; i < file->imports; i++)

@@ -26,19 +26,22 @@ struct binary_file;
 
 /*
  * Opens a file and reads its symbol tables: the full table of the file, or that of its separate
- * debug file if the file has none, and the dynamic symbols. Returns NULL without memory. After
- * other errors binary_lack() has the reason, and the file has no functions.
+ * debug file if the file has none, and the dynamic symbols. Returns NULL if memory is lacking.
+ * After any other error binary_lack() returns the reason, and the file has no functions.
  */
 struct binary_file *binary_open(const char *path);
 void binary_close(struct binary_file *file);
 
-/* Returns the reason why no function of the file can be patched; NULL: some may be. */
+/* Returns the reason why no function of the file can be patched, or NULL if some may be. */
 const char *binary_lack(const struct binary_file *file);
 
-/* Returns the reason why no function of the file is known; NULL: some may be. */
+/* Returns the reason why no function of the file is known, or NULL if some may be. */
 const char *binary_unknown(const struct binary_file *file);
 
-/* Whether the file was made by the Go compiler; whether it is a statically linked program. */
+/*
+ * binary_is_go() returns whether the Go compiler has made the file, binary_is_static() whether the
+ * file is a statically linked program.
+ */
 bool binary_is_go(const struct binary_file *file);
 bool binary_is_static(const struct binary_file *file);
 const char *binary_path(const struct binary_file *file);
@@ -54,7 +57,7 @@ uint64_t binary_next(const struct binary_file *file, uint64_t address);
 
 /*
  * Returns the bytes at an address of an executable segment, and stores how many bytes the segment
- * has from there on; NULL: there is no code.
+ * has from there on. Returns NULL if there is no code at the address.
  */
 const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
@@ -73,12 +76,12 @@ struct binary_mapping {
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most);
 
-/* The same as binary_at() for all segments that have data in the file. */
+/* Does the same as binary_at(), but for all segments that have data in the file. */
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
 /*
- * Returns whether so many bytes at an address are variables: in a segment that is writable, and in
- * none that is executable.
+ * Returns whether this number of bytes at an address belong to variables. This is so if they are in
+ * a segment that is writable and in none that is executable.
  */
 bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes);
 
@@ -97,7 +100,7 @@ bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t un
 
 /*
  * Returns the name of the function to which the dynamic linker will set the pointer at this
- * address; NULL: unknown. Calls through the procedure linkage table use such pointers.
+ * address, or NULL if it is not known. Calls through the procedure linkage table use such pointers.
  */
 const char *binary_import_at(const struct binary_file *file, uint64_t address);
 
@@ -111,7 +114,7 @@ struct binary_probe {
 	uint64_t semaphore;   /* address of a number of 2 bytes, 0: none */
 };
 
-/* Returns the reason why no probe of the file can be patched; NULL: some may be. */
+/* Returns the reason why no probe of the file can be patched, or NULL if some may be. */
 const char *binary_probe_lack(const struct binary_file *file);
 
 /* Calls take() for each probe. If take() returns false, the function ends and returns false. */
@@ -121,22 +124,26 @@ bool binary_probes(const struct binary_file *file,
 /* A part of a function as unwinders know it, also if the file has no symbols. */
 struct binary_frame {
 	uint64_t begin, end;
-	bool has_pads;        /* exceptions may continue at places inside it */
+	/* the program may continue at places inside this part after an exception */
+	bool has_pads;
 };
 
-/* Returns the frames in the order of their addresses. *count is 0 without memory, too. */
+/* Returns the frames in the order of their addresses. If memory is lacking, *count is 0, too. */
 const struct binary_frame *binary_frames(struct binary_file *file, size_t *count);
 
 /* Returns the frame of an address, NULL if none is known. */
 const struct binary_frame *binary_frame_at(struct binary_file *file, uint64_t address);
 
-/* Stores the address of an object, such as a global variable. False: there is no such symbol. */
+/*
+ * Stores the address of an object, such as a global variable. Returns false if there is no such
+ * symbol.
+ */
 bool binary_object(const struct binary_file *file, const char *name, size_t len,
 		   uint64_t *address);
 
 /*
- * Stores the identity of the file for a log, and returns its length: its build-id, or an identity
- * made of its contents. 0: the file cannot be read.
+ * Stores the identity of the file for a log, and returns the length of the identity. The identity
+ * is the build-id, or is computed from the contents. Returns 0 if the file cannot be read.
  */
 uint32_t binary_contents(const struct binary_file *file, uint8_t id[SHIM_PLAN_ID]);
 

@@ -28,7 +28,7 @@
 #define FUNCTIONS_MAX (1u << 22) /* of a file */
 
 /*
- * Stores a segment whose bytes are all in the file. Returns false for any other segment: its
+ * Stores a segment if all its bytes are in the file. Returns false for any other segment. Its
  * addresses are then unknown, and functions in it are left out. The stored size is that of the part
  * in the file, because code is never in the zeroed rest.
  */
@@ -81,7 +81,7 @@ static void take_notes(struct binary_file *file, const uint8_t *note, size_t byt
 	}
 }
 
-/* Returns whether a section of dynamic entries marks a program that is not linked to an address. */
+/* Returns whether a section of dynamic entries marks a position-independent program. */
 static bool is_pie(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -103,8 +103,8 @@ static bool is_pie(Elf *elf)
 
 /*
  * Reads the program headers. Returns the reason why the file is not supported, or NULL. A
- * statically linked program has no dynamic linker that would load the shim. It has no dynamic
- * entries, or is a program that does not name a linker.
+ * statically linked program has no dynamic linker that would load the shim. A file is such a
+ * program if it has no dynamic entries, or if it is a program that does not name a dynamic linker.
  */
 static const char *take_headers(struct binary_file *file)
 {
@@ -148,9 +148,9 @@ static size_t entries_of(const GElf_Shdr *header)
 }
 
 /*
- * Adds the functions of a symbol table whose address is in a segment with code. A size past the end
- * of the segment counts as unknown, and such a function is refused later. Returns false without
- * memory.
+ * Adds the functions of a symbol table whose address is in a segment with code. If a size reaches
+ * beyond the end of the segment, it counts as unknown, and the function is refused later. Returns
+ * false if memory is lacking.
  */
 static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 			 const GElf_Shdr *header)
@@ -184,7 +184,8 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 
 /*
  * Adds the functions of all symbol tables of the type. Sets *found if there is one. Returns false
- * without memory. elf may be that of the debug file; addresses are always checked against file.
+ * if memory is lacking. elf may be that of the debug file. The addresses are always compared with
+ * the segments of file.
  */
 static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool *found)
 {
@@ -201,9 +202,9 @@ static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool 
 }
 
 /*
- * Opens the separate debug file that distributions install. Its symbols have the same addresses.
- * The build-id is in the path, so a file of another build is not found. Errors leave file->debug
- * NULL.
+ * Opens the separate debug file that distributions install. Its symbols have the same addresses as
+ * those of the file. Its path contains the build-id, so the debug file of another build is never
+ * found. Errors leave file->debug NULL.
  */
 static void open_debug(struct binary_file *file)
 {
@@ -229,7 +230,10 @@ static int by_address(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sorts the functions. A name that two tables have is kept once, with its size. */
+/*
+ * Sorts the functions. If two tables have the same name for an address, the name is kept only once,
+ * with its size.
+ */
 static void sort_functions(struct binary_file *file)
 {
 	size_t kept = 0;
@@ -246,8 +250,8 @@ static void sort_functions(struct binary_file *file)
 }
 
 /*
- * Adds the pointers that the dynamic linker sets to functions by name, so that a call through one
- * of them has a name. Returns false without memory.
+ * Adds the pointers that the dynamic linker sets to functions by name, so that the function that is
+ * called through such a pointer is known by name. Returns false if memory is lacking.
  */
 static bool take_imports(struct binary_file *file)
 {
@@ -306,7 +310,7 @@ static Elf_Scn *go_section(Elf *elf)
 	return NULL;
 }
 
-/* Adds the functions of a Go program that was stripped. Returns false without memory. */
+/* Adds the functions of a Go program that was stripped. Returns false if memory is lacking. */
 static bool take_go(struct binary_file *file, Elf_Scn *section)
 {
 	Elf_Data *data = elf_rawdata(section, NULL);
@@ -331,9 +335,9 @@ static bool take_go(struct binary_file *file, Elf_Scn *section)
 }
 
 /*
- * The debug file is opened only for a file without its own table. The dynamic symbols follow in any
- * case; sort_functions() removes those that are known already. All texts that are returned are
- * constant.
+ * The debug file is opened only for a file without its own table. The dynamic symbols are read in
+ * any case. sort_functions() removes those that are known already. All texts that the function
+ * returns are constants.
  */
 const char *binary_read(struct binary_file *file)
 {
@@ -410,9 +414,9 @@ void binary_read_end(struct binary_file *file)
 }
 
 /*
- * Passes on the words of all segments that are aligned like pointers, for files whose
- * relocations do not have all addresses of code. A number that looks like an address only makes the
- * tool refuse one more function.
+ * Passes on all aligned words of 8 bytes in all segments. This is for files in which some addresses
+ * of code have no relocation. If a word is a number that only looks like an address, the tool
+ * refuses one more function, which does no harm.
  */
 static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uint64_t address),
 		      void *arg)
@@ -422,8 +426,8 @@ static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uin
 		size_t at = (size_t)(-segment->address & 7);
 
 		/*
-		 * Segments with code are read, too: older linkers put code and constants into the
-		 * same segment.
+		 * Segments with code are read, too, because older linkers put code and constants
+		 * into the same segment.
 		 */
 		for (; at + 8 <= segment->size; at += 8) {
 			uint64_t word;
@@ -459,8 +463,8 @@ bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64
 				return false;
 	}
 	/*
-	 * With compact relocations (DT_RELR), and in programs that are linked to fixed addresses,
-	 * the addresses of code are in the data.
+	 * If the file has compact relocations (DT_RELR), or is linked to fixed addresses, its
+	 * addresses of code are in the data.
 	 */
 	return !has_words || each_word(file, add, arg);
 }

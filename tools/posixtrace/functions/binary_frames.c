@@ -3,9 +3,10 @@
  * binary_frames.c - the parts of functions as unwinders know them: .eh_frame_hdr and .eh_frame.
  *
  * Compilers make an entry in a table for each part of each function, also in a file without
- * symbols. The table contains distances from its own begin. An entry leads to the description of
- * the part (FDE). The FDE leads to the description that it has in common with other FDEs (CIE).
- * Only the encodings that linkers of x86-64 write are read: distances of 4 bytes.
+ * symbols. The entries of the table are distances from the begin of the table. An entry leads to
+ * the description of the part (FDE). The FDE leads to the description that it has in common with
+ * other FDEs (CIE). The functions read only the encoding that linkers of x86-64 write, which is
+ * distances of 4 bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 struct cursor {
 	const uint8_t *at;
 	size_t bytes;
-	bool good;             /* nothing behind the end was read */
+	bool good;             /* no read went beyond the end */
 };
 
 static struct cursor cursor_at(const struct binary_file *file, uint64_t address)
@@ -35,7 +36,7 @@ static struct cursor cursor_at(const struct binary_file *file, uint64_t address)
 	return cursor;
 }
 
-/* Reads so many bytes as a number. Returns 0 if that would read behind the end. */
+/* Reads a number of this many bytes. Returns 0 if fewer bytes are left. */
 static uint64_t next_number(struct cursor *cursor, size_t bytes)
 {
 	uint64_t value = 0;
@@ -49,7 +50,10 @@ static uint64_t next_number(struct cursor *cursor, size_t bytes)
 	return value;
 }
 
-/* Reads a number of variable length (LEB128), of which the sign does not matter here. */
+/*
+ * Reads a number of variable length (LEB128). The function reads signed numbers like unsigned ones,
+ * because no caller needs the sign.
+ */
 static uint64_t next_leb(struct cursor *cursor)
 {
 	uint64_t value = 0;
@@ -116,7 +120,7 @@ static bool read_common(struct cursor cursor, uint8_t *pads)
 	return cursor.good && places == DISTANCE_OF_PLACE;
 }
 
-/* Reads the FDE at an address. Returns false if it is in an unknown form. */
+/* Reads the FDE at an address. Returns false if the FDE has an unknown form. */
 static bool read_frame(const struct binary_file *file, uint64_t address,
 		       struct binary_frame *frame)
 {
@@ -132,8 +136,8 @@ static bool read_frame(const struct binary_file *file, uint64_t address,
 	frame->end = frame->begin + next_number(&cursor, 4);
 	next_leb(&cursor);
 	/*
-	 * The address of an absent table of landing pads is 0. An encoding of another length is
-	 * read as 4 bytes, too.
+	 * The address of an absent table of landing pads is 0. The function always reads 4 bytes of
+	 * this address, even if its encoding is longer.
 	 */
 	frame->has_pads = pads != OMITTED && next_number(&cursor, 4) != 0;
 	return cursor.good;
@@ -146,7 +150,10 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Collects all frames. An entry that cannot be read is left out. False: there is no memory. */
+/*
+ * Collects all frames. An entry that cannot be read is left out. Returns false if memory is
+ * lacking.
+ */
 static bool binary_frames_collect(struct binary_file *file)
 {
 	struct cursor cursor = cursor_at(file, file->frame_table);
@@ -166,7 +173,8 @@ static bool binary_frames_collect(struct binary_file *file)
 	for (uint32_t i = 0; i < count && i < FRAMES_MAX && cursor.good; i++) {
 		struct binary_frame frame;
 
-		next_number(&cursor, 4); /* where the function begins; the FDE has it, too */
+		/* skips the begin of the function, which the FDE has, too */
+		next_number(&cursor, 4);
 		if (!read_frame(file, file->frame_table +
 				(uint64_t)(int64_t)(int32_t)next_number(&cursor, 4), &frame))
 			continue;

@@ -18,7 +18,8 @@ struct binary_file {
 	uint32_t id_len;
 	struct binary_segment {
 		uint64_t address, size;
-		uint64_t memory;   /* its size in memory, with the zeros behind its bytes */
+		/* size of the segment in memory, which includes the zeros behind its bytes */
+		uint64_t memory;
 		uint64_t offset;   /* of its bytes in the file */
 		const uint8_t *bytes;
 		bool is_code, is_writable;
@@ -39,14 +40,14 @@ struct binary_file {
 	size_t frames;
 	bool has_frames;       /* they were collected */
 	uint64_t frame_table;  /* address of .eh_frame_hdr, 0: there is none */
-	bool is_fixed;         /* it is linked to fixed addresses (ET_EXEC) */
-	bool is_static;        /* it is a program without a dynamic linker */
-	bool is_go;            /* it was made by the Go compiler */
+	bool is_fixed;         /* the file is linked to fixed addresses (ET_EXEC) */
+	bool is_static;        /* the file is a program without a dynamic linker */
+	bool is_go;            /* the Go compiler has made the file */
 };
 
 /*
- * In binary_elf.c. Reads everything but the pointers and the frames. Returns the reason of a
- * failure, or NULL.
+ * In binary_elf.c. Reads all contents of the struct except the pointers and the frames. Returns the
+ * reason of a failure, or NULL.
  */
 const char *binary_read(struct binary_file *file);
 void binary_read_end(struct binary_file *file);

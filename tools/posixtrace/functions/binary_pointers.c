@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * binary_pointers.c - addresses of code that data or other functions contain: tables of jumps,
- * labels whose address a program takes, and the branches of a function's cold part back into it.
+ * binary_pointers.c - collects addresses of code that data or other functions contain: those in
+ * tables of jumps, those of labels whose address a program takes, and the targets of branches from
+ * the cold part of a function back into the function.
  *
  * A jump to such an address would arrive in the middle of the bytes that a patch replaces. The
- * collection is made once for each file, when the first function is examined, and may contain too
- * many addresses, but never too few of the kinds above.
+ * collection is made once for each file, when the first function is examined. It may contain
+ * addresses that are none, but no address of the kinds above is missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "functions/binary_part.h"
 #include "functions/insn.h"
 
-/* Adds an address if it is one of code. Returns false without memory. */
+/* Adds an address if it is that of code. Returns false if memory is lacking. */
 static bool add_pointer(void *arg, uint64_t address)
 {
 	struct binary_file *file = arg;
@@ -30,8 +31,8 @@ static bool add_pointer(void *arg, uint64_t address)
 
 /*
  * Adds the targets of a function's branches and jumps, up to the first bytes that cannot be
- * decoded. Calls are left out: they return, and their target is the begin of a function. Returns
- * false without memory.
+ * decoded. Targets of calls are left out, because the target of a call is the begin of a function.
+ * Returns false if memory is lacking.
  */
 static bool add_targets(struct binary_file *file, const struct binary_function *function)
 {
@@ -49,8 +50,8 @@ static bool add_targets(struct binary_file *file, const struct binary_function *
 }
 
 /*
- * The hooks save vector registers of this length around an event. A length that is too great costs
- * time; one that is too small would change values of the program.
+ * The hooks save vector registers of this length around an event. If the length is too great, the
+ * hooks only need more time. If it were too small, values of the program would change.
  */
 unsigned binary_vectors(const struct binary_file *file)
 {
@@ -75,7 +76,8 @@ static int by_value(const void *a, const void *b)
 
 /*
  * Collects and sorts the addresses. Compilers name the cold part of a function f "f.cold". Returns
- * false without memory; the next call then collects again, and may store addresses twice.
+ * false if memory is lacking. The next call then collects again, and may store some addresses
+ * twice.
  */
 static bool binary_pointers_collect(struct binary_file *file)
 {
@@ -91,8 +93,9 @@ static bool binary_pointers_collect(struct binary_file *file)
 }
 
 /*
- * Without memory the answer is yes, so that nothing is patched. An address equal to from
- * is no danger: a call of the function through a pointer arrives at the jump that the patch wrote.
+ * If memory is lacking, the function returns true, so that nothing is patched. An address that is
+ * equal to from is no danger, because a thread that goes there arrives at the jump that the patch
+ * has written.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until)
 {

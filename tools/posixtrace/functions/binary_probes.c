@@ -5,7 +5,8 @@
  * 	8 bytes address, 8 bytes address of .stapsdt.base at link time, 8 bytes semaphore
  * 	provider, name and arguments, each with its NUL
  *
- * prelink(8) may have moved the file; the difference of the base shows by how much.
+ * prelink(8) may have moved the file. The difference between the two addresses of the base shows by
+ * how much.
  */
 #include <string.h>
 
@@ -37,8 +38,8 @@ static uint64_t base_of(Elf *elf)
 }
 
 /*
- * Returns the text of the note at *at, and moves *at behind it. Returns NULL if the NUL of the text
- * is missing: the text would continue in memory of another section.
+ * Returns the text of the note at *at, and moves *at behind it. Returns NULL if the text has no
+ * NUL, because it would then continue in the memory of another section.
  */
 static const char *next_text(const char **at, const char *end)
 {
@@ -53,8 +54,8 @@ static const char *next_text(const char **at, const char *end)
 
 /*
  * Passes on the probe of a note. A damaged note is ignored, because other notes may be intact.
- * Returns false if take() returned false. The texts are those in libelf's mapping, valid as long as
- * the file is open.
+ * Returns false if take() returned false. The texts are in the mapping that libelf has made, and
+ * are valid as long as the file is open.
  */
 static bool take_note(const char *note, size_t bytes, uint64_t base,
 		      bool (*take)(void *arg, const struct binary_probe *probe), void *arg)

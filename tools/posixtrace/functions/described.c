@@ -11,9 +11,9 @@
 #include "symbols/demangle.h"
 
 /*
- * Stores the name of the event type: that of the function in its source, without parameters. If
- * that does not fit, or contains parentheses, it is that of the linker. Returns false if both are
- * too long.
+ * Stores the name of the event type. It is made from the name of the function in its source,
+ * without parameters. If this name does not fit, or contains parentheses, the linker's name of the
+ * function is used. Returns false if both are too long.
  */
 static bool name_type(const char *function, char name[TRACE_EVENT_NAME_MAX + 1])
 {
@@ -42,8 +42,9 @@ static bool make_schema(const struct arguments *arguments,
 }
 
 /*
- * Finds or makes an event type. Returns its index; types: it does not exist and cannot be made,
- * because there are too many, or the name belongs to a type with other fields.
+ * Finds or makes an event type. Returns the index of the type. If the type does not exist and
+ * cannot be made, returns described->types. The reason is that there are too many types, or that a
+ * type of this name has other fields.
  */
 static size_t type_index(struct described *described, const char *name, const char *schema)
 {
@@ -65,7 +66,7 @@ static size_t type_index(struct described *described, const char *name, const ch
 	return described->types++;
 }
 
-/* Returns whether the values of a site can be appended. */
+/* Returns whether there is room for this number of values. */
 static bool has_room(struct described *described, size_t values)
 {
 	return described->arguments + values <= SHIM_PLAN_ARGUMENTS / 2 &&

@@ -3,8 +3,8 @@
  * described.h - the event types of functions whose arguments and results are recorded.
  *
  * Each such function has an event type of its own, func.call:NAME. It has the fields of func.call,
- * and a field for each argument and for the result. A function that cannot have one is traced
- * without arguments.
+ * and a field for each argument and for the result. A function that cannot have such a type is
+ * traced without arguments.
  */
 #ifndef POSIXTRACE_FUNCTIONS_DESCRIBED_H
 #define POSIXTRACE_FUNCTIONS_DESCRIBED_H
@@ -15,7 +15,10 @@
 #include "functions/arguments.h"
 #include "functions/binary.h"
 
-/* A process has 512 event types, of which the shim and the program need a part. */
+/*
+ * A process can have 512 event types, and the shim and the program need a part of them. So the
+ * number of types here is limited.
+ */
 #define DESCRIBED_TYPES 192
 
 struct described {
@@ -32,7 +35,7 @@ struct described {
 
 /*
  * Adds the arguments and the type of a function to its site, if they are wanted and known. The
- * site's type and first are indexes of this struct. Returns false without memory.
+ * site's type and first are indexes of this struct. Returns false if memory is lacking.
  */
 bool described_take(struct described *described, struct prototypes *prototypes,
 		    const struct binary_function *function, enum arguments_way way,

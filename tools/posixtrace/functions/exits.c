@@ -2,14 +2,16 @@
 /*
  * exits.c - decodes a function and finds its begin and its ends.
  *
- * The compiler may put a rare part of a function elsewhere, as NAME.cold. A branch leads there and
- * is no end; the part is decoded as well.
+ * The compiler may put a rare part of a function elsewhere, as NAME.cold. A branch that leads to
+ * this part is no end of the function, and the part is decoded as well.
  *
- * Only instructions to which others lead are decoded: the next one, targets of branches, and those
- * of tables of jumps. So no data is taken for code. When in doubt, the function is refused.
+ * An instruction is decoded only if another one leads to it: as the next one, as the target of a
+ * branch, or by a table of jumps. So no data is taken for code. When in doubt, the function is
+ * refused.
  *
  * A function of Go begins with a check whether the stack is large enough. If it is not, the runtime
- * moves the stack, and the function begins again. So the place of the begin is behind the check.
+ * moves the stack, and the function begins again. So the breakpoint for the begin is behind this
+ * check.
  */
 #include "functions/exits.h"
 
@@ -27,7 +29,8 @@
 #define GROW_INSNS     40 /* from the target of that branch to the call of the runtime */
 
 /* The states of a byte of a function. */
-enum { UNKNOWN, START, INSIDE }; /* START, INSIDE: of an instruction that is reached */
+/* START: first byte of an instruction that is reached; INSIDE: a further byte of it */
+enum { UNKNOWN, START, INSIDE };
 
 struct sweep {
 	struct binary_file *file;
@@ -39,7 +42,7 @@ struct sweep {
 		uint8_t *line;       /* NULL, or made by is_in_line() */
 	} part[PARTS_MOST];
 	unsigned parts;
-	uint64_t *target;    /* of branches into the function: to be decoded */
+	uint64_t *target;    /* targets of branches into the function, which must be decoded */
 	size_t targets, room;
 	uint64_t *named;     /* addresses that instructions contain */
 	size_t names;
@@ -50,7 +53,10 @@ struct sweep {
 static const char no_memory[] = "there is no memory";
 static const char overlap[] = "its instructions overlap";
 
-/* Functions that leave the stack of their caller, and the first code of a program. */
+/*
+ * Returns the reason if a function of this name is refused, or NULL. The functions of Go in the
+ * list leave the stack of their caller, or are the first code of a program.
+ */
 static const char *refuse_name(const struct binary_file *file, const char *name)
 {
 	static const char *const switches[] = {
@@ -100,7 +106,10 @@ static bool is_growing(const struct binary_file *file, uint64_t at)
 	return false;
 }
 
-/* Returns the place behind the check of the stack, or the begin of the function without one. */
+/*
+ * Returns the place behind the check of the stack. If the function has no such check, returns the
+ * begin of the function.
+ */
 static uint64_t behind_check(const struct binary_file *file,
 			     const struct binary_function *function)
 {
@@ -120,9 +129,9 @@ static uint64_t behind_check(const struct binary_file *file,
 }
 
 /*
- * Chooses the place of the begin. Returns the reason of a refusal, or NULL. Instructions that
- * cannot have a breakpoint are left in front of it, as is endbr64: breakpoints at common
- * instructions are faster. None of these changes the stack pointer.
+ * Chooses the place of the begin. Returns the reason of a refusal, or NULL. The place is the first
+ * instruction that can have a breakpoint and is not endbr64, because a breakpoint at endbr64 is
+ * slower. The instructions that the function skips do not change the stack pointer.
  */
 static const char *choose_begin(const struct binary_file *file,
 				const struct binary_function *function, uint64_t *begin)
@@ -210,7 +219,10 @@ static void add_target(struct sweep *sweep, uint64_t address)
 static void take_target(struct sweep *sweep, uint64_t at, const struct insn *insn)
 {
 	const uint64_t begin = sweep->exits->begin, first = sweep->function->address;
-	/* Go begins a function again after it has moved the stack. */
+	/*
+	 * A branch to the first instruction of a function of Go is no loop: the runtime begins the
+	 * function again after it has moved the stack.
+	 */
 	const uint64_t least = binary_is_go(sweep->file) && begin > first ? first + 1 : first;
 
 	if (insn->target >= least && insn->target <= begin)
@@ -222,8 +234,8 @@ static void take_target(struct sweep *sweep, uint64_t at, const struct insn *ins
 }
 
 /*
- * Whether the byte before an address is the prefix lock. A program that has one thread may branch
- * to the instruction behind the prefix.
+ * Whether the byte before an address is the prefix lock. Code may branch to the instruction behind
+ * the prefix if the program has only one thread.
  */
 static bool is_behind_lock(const struct sweep *sweep, uint64_t address)
 {
@@ -233,7 +245,10 @@ static bool is_behind_lock(const struct sweep *sweep, uint64_t address)
 	return code && *code == 0xf0;
 }
 
-/* Marks the bytes of an instruction. Two instructions that share bytes are refused. */
+/*
+ * Marks the bytes of an instruction. If another instruction already has one of these bytes, the
+ * function is refused.
+ */
 static void mark_bytes(struct sweep *sweep, struct part *part, uint64_t at, unsigned len)
 {
 	uint8_t *byte = part->byte + (at - part->from);
@@ -248,7 +263,7 @@ static void mark_bytes(struct sweep *sweep, struct part *part, uint64_t at, unsi
 
 /*
  * Decodes from an address up to the first instruction that does not lead to the next one, or that
- * is known. Notes exits, targets, and the addresses that the instructions contain.
+ * has already been decoded. Notes exits, targets, and the addresses that the instructions contain.
  */
 static void follow_code(struct sweep *sweep, uint64_t at)
 {
@@ -323,9 +338,10 @@ static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
 
 /*
  * Follows the entries of a table of jumps, if there is one: distances of 4 bytes from its begin, or
- * addresses of 8 bytes. Its length is unknown; it ends at an entry that leads to no instruction of
- * the function. An entry behind its end may lead to one, too: it is harmless in code without data,
- * and code with data is not decoded in line.
+ * addresses of 8 bytes. The length of the table is unknown. It ends at the first entry that does
+ * not lead to an instruction of the function. Data behind the end of the table may look like an
+ * entry that leads to an instruction, too. In code without data this is harmless. In code with
+ * data, decoding in line usually fails, so that is_in_line() refuses the place.
  */
 static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
 {
@@ -351,9 +367,10 @@ static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
 }
 
 /*
- * Examines the bytes to which nothing that is known leads. Those of Go, and those with landing pads
- * of exceptions, are code. Behind an indirect jump they may be a table in the function, or
- * instructions to which an unknown table leads. They are refused if an exit may be among them.
+ * Examines the bytes to which no decoded instruction leads. If is_code is true, they are code:
+ * functions of Go have no data, and landing pads of exceptions are reached in another way.
+ * Otherwise, behind an indirect jump, they may be a table in the function, or instructions to which
+ * an unknown table leads. If an exit may be among them, the function is refused.
  */
 static void examine_gaps(struct sweep *sweep, struct part *part, bool is_code)
 {

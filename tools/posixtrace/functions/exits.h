@@ -2,9 +2,10 @@
 /*
  * exits.h - the places at which a function begins and ends, for breakpoints of the kernel.
  *
- * A breakpoint replaces one byte of an instruction. In data among the code it would change the
- * data, so a place is used only if the instructions before it lead there, a branch or a table of
- * jumps, or if the code is of a compiler that puts no data into functions.
+ * A breakpoint replaces one byte of an instruction. If data among the code were taken for an
+ * instruction, the breakpoint would change this data. So a place is used only if the instructions
+ * before it, a branch or a table of jumps lead there, or if the code is from a compiler that puts
+ * no data into functions.
  */
 #ifndef POSIXTRACE_FUNCTIONS_EXITS_H
 #define POSIXTRACE_FUNCTIONS_EXITS_H
@@ -13,7 +14,8 @@
 
 struct exits_place {
 	uint64_t address;
-	uint64_t target;     /* 0: it is a return; else a jump to another function */
+	/* 0: the place is a return; otherwise it is a jump to this address in another function */
+	uint64_t target;
 	uint8_t condition;   /* of the jump; EXITS_ALWAYS */
 };
 
@@ -26,8 +28,8 @@ struct exits {
 };
 
 /*
- * Finds the places of a function. Returns NULL, or the reason why it cannot be traced; "there is no
- * memory" is one. exits_fini() is to be called in both cases.
+ * Finds the places of a function. Returns NULL, or the reason why the function cannot be traced.
+ * "there is no memory" is such a reason, too. The caller must call exits_fini() in both cases.
  */
 const char *exits_of(struct binary_file *file, const struct binary_function *function,
 		     struct exits *exits);

@@ -3,8 +3,8 @@
  * insn.c - decodes instructions with Zydis. Without Zydis nothing can be decoded, and so no
  * function is patched.
  *
- * struct insn has only what decides about a patch, so that patchable.c does not depend on the
- * decoder.
+ * struct insn has only the facts that decide whether a function can be patched, so that patchable.c
+ * does not depend on the decoder.
  */
 #include "functions/insn.h"
 
@@ -20,8 +20,8 @@ bool insn_is_available(void)
 }
 
 /*
- * Classifies an instruction that has a target relative to itself. An unknown kind is one that
- * cannot be moved, which is the safe answer.
+ * Classifies an instruction that has a target relative to itself. If the kind is not known, the
+ * instruction counts as one that cannot be moved, which is safe.
  */
 static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 {
@@ -137,8 +137,8 @@ static bool accepts_breakpoints(const ZydisDecodedInstruction *is, const struct 
 
 /*
  * Zydis reads no more than the given bytes and never more than 15, so it refuses an instruction of
- * which a part is behind the end of the segment. The decoder is made once and not locked: one
- * thread of the tool decodes.
+ * which a part is behind the end of the segment. The decoder is made once. It needs no lock,
+ * because only one thread of the tool decodes.
  */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
 {
@@ -177,8 +177,8 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 		}
 	}
 	/*
-	 * An instruction with an address relative to eip (32 bits) cannot be moved. It is rare, and
-	 * a correction of the address would need a check.
+	 * An instruction with an address relative to eip (32 bits) cannot be moved. Such an
+	 * instruction is rare, so the tool does not try to correct its address.
 	 */
 	for (unsigned i = 0; i < is.operand_count_visible; i++)
 		if (operand[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
@@ -189,8 +189,8 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 }
 
 /*
- * This function runs over whole files, so it does not decode operands: the encoding of an
- * instruction shows the length of its registers.
+ * This function runs over whole files, so it does not decode operands. The encoding of an
+ * instruction is enough, because it shows the length of its registers.
  */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 {

@@ -16,7 +16,7 @@ enum insn_kind {
 	INSN_JUMP,       /* an unconditional jump to target */
 	INSN_BRANCH,     /* a conditional jump to target */
 	INSN_SHORT_ONLY, /* loop or jrcxz: the target must be near; a long form does not exist */
-	INSN_CALL,       /* to target; 0: through a pointer */
+	INSN_CALL,       /* a call of target; if target is 0, a call through a pointer */
 	INSN_INDIRECT,   /* a jump through a register or memory */
 	INSN_RETURN,
 	INSN_TRAP,       /* int3: padding, or a breakpoint */
@@ -29,20 +29,29 @@ struct insn {
 	uint8_t len;
 	uint8_t condition;    /* INSN_BRANCH: the low 4 bits of the opcode */
 	uint8_t refers_at;    /* offset of a displacement relative to rip; 0: there is none */
-	/* address is valid: the instruction contains it, relative to rip or absolute */
+	/*
+	 * the member address is valid, because the instruction contains it, relative to rip or
+	 * absolute
+	 */
 	bool has_address;
 	/*
-	 * The kernel may put a breakpoint there. It takes some instructions with a prefix of AVX or
-	 * AVX-512 for jumps, because it compares the byte behind the prefix with those of jumps,
-	 * and does not execute them. It refuses breakpoints, and the prefixes lock, es, cs, ss, ds.
+	 * The kernel can put a breakpoint at the instruction. This is false for a breakpoint
+	 * (int3), for a system call, and for the prefixes lock, es, cs, ss and ds, which the kernel
+	 * refuses. It is also false for an instruction with a prefix of AVX or AVX-512. The kernel
+	 * compares the byte behind this prefix with the opcodes of jumps, so it takes some of these
+	 * instructions for jumps and does not execute them.
 	 */
 	bool has_breakpoints;
-	enum insn_base base;  /* of its operand in memory: rsp or rbp */
-	int64_t offset;       /* from the base */
-	int64_t pushes;       /* bytes by which it lowers the stack pointer, if that is constant */
+	enum insn_base base;  /* base of the operand in memory: rsp or rbp */
+	int64_t offset;       /* offset of this operand from the base */
+	/*
+	 * number of bytes by which the instruction lowers the stack pointer, if this number is
+	 * constant
+	 */
+	int64_t pushes;
 	bool sets_frame;      /* mov %rsp, %rbp */
 	uint64_t target;      /* of a jump or call */
-	uint64_t address;     /* of memory that it refers to */
+	uint64_t address;     /* address of the memory to which the instruction refers */
 };
 
 /* Returns whether this build can decode. */
@@ -52,8 +61,8 @@ bool insn_is_available(void);
 enum insn_vectors { INSN_SSE, INSN_AVX, INSN_AVX512 };
 
 /*
- * Returns the longest vector registers that code uses. Bytes that are no instruction are skipped.
- * Data among the code may make the result too long, but never too short.
+ * Returns the longest vector registers that code uses. The function skips bytes that are no
+ * instruction. Data among the code may make the result too long, but never too short.
  */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes);
 

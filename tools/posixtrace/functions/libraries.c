@@ -3,8 +3,8 @@
  * libraries.c - asks the dynamic linker which libraries it would load (ld.so --list), or reads
  * /proc/PID/maps.
  *
- * The linker is asked instead of computing the answer here, because the answer depends on caches,
- * RPATH, LD_LIBRARY_PATH and hardware. ldd(1) is not used: it may execute the program.
+ * The tool does not compute the answer itself, because it depends on caches, RPATH, LD_LIBRARY_PATH
+ * and the hardware. ldd(1) is not used: it may execute the program.
  */
 #include "functions/libraries.h"
 
@@ -24,7 +24,10 @@
 
 #define SCRIPTS_MAX 4 /* an interpreter may be a script */
 
-/* Adds a path unless it is there already. Returns false without memory. The path is copied. */
+/*
+ * Adds a copy of the path, unless the list already has the path. Returns false if memory is
+ * lacking.
+ */
 static bool add_path(struct libraries *libraries, const char *path)
 {
 	for (size_t i = 0; i < libraries->count; i++)
@@ -68,10 +71,11 @@ bool libraries_find_program(const char *name, char *path)
 }
 
 /*
- * Reads the begin of a file: replaces path by its interpreter if it is a script, or stores the path
- * of its dynamic linker, "" for none. Returns 1 for a script, 0 for another file, -1 if it cannot
- * be read. O_NONBLOCK, since the path may be that of a FIFO. The offsets of a hostile file reach
- * pread() only, which refuses wrong ones; sizes are compared with the buffers.
+ * Reads the begin of a file. If the file is a script, replaces path by the path of its interpreter.
+ * Otherwise stores the path of its dynamic linker in linker, or "" if it has none. Returns 1 for a
+ * script, 0 for another file, -1 if the file cannot be read. The file is opened with O_NONBLOCK,
+ * since the path may be that of a FIFO. The offsets of a hostile file are only passed to pread(),
+ * which refuses wrong ones. Sizes are compared with the buffers.
  */
 static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
 {
@@ -107,7 +111,7 @@ static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
 
 /*
  * Takes the path from a line "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". Other lines, such as
- * "not found" and the vdso, have no path and are ignored. Returns false without memory.
+ * "not found" and the vdso, have no path and are ignored. Returns false if memory is lacking.
  */
 static bool take_line(struct libraries *libraries, char *line)
 {
@@ -122,10 +126,11 @@ static bool take_line(struct libraries *libraries, char *line)
 }
 
 /*
- * Runs the dynamic linker, which prints what it would load and executes nothing of it. The
- * environment is that of this command, from which the program gets its own. The linker of the file
- * is executed; a user who traces a program would execute it anyway. Blocks until the linker has
- * ended. quiet: its messages are dropped.
+ * Runs the dynamic linker, which prints what it would load and executes nothing of it. The linker
+ * gets the environment of this command, as the traced program will. The linker that is executed is
+ * the one that the file names. A user who traces the program would execute this linker anyway. The
+ * function blocks until the linker has ended. If quiet is true, the messages of the linker are
+ * dropped.
  */
 static bool ask_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {
@@ -203,8 +208,9 @@ bool libraries_of_object(struct libraries *libraries, const char *program, const
 }
 
 /*
- * A path that was deleted has the suffix " (deleted)". The file cannot be opened then and has no
- * functions, which is right: another file of that name would be another build.
+ * If the file was deleted, its path has the suffix " (deleted)". So the file cannot be opened and
+ * has no functions. This is right, because a file that has the original name now would be another
+ * build.
  */
 int libraries_of_process(struct libraries *libraries, pid_t pid)
 {

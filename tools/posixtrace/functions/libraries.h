@@ -13,15 +13,15 @@ struct libraries {
 };
 
 /*
- * Finds the file of a program as execvp(3) does, or the file of the interpreter if the program is a
- * script, and the libraries that the dynamic linker would load. The program's file is the first.
- * Nothing of the program is executed. Returns false after it printed an error.
+ * Finds the file of a program as execvp(3) does, and the libraries that the dynamic linker would
+ * load. If the program is a script, the file is that of its interpreter. The program's file is the
+ * first in the list. Nothing of the program is executed. Returns false after it printed an error.
  */
 bool libraries_of_program(struct libraries *libraries, const char *name);
 
 /*
  * Adds a shared object that a program may load, and the libraries that it needs, as the dynamic
- * linker of the program would find them. Returns false without memory.
+ * linker of the program would find them. Returns false if memory is lacking.
  */
 bool libraries_of_object(struct libraries *libraries, const char *program, const char *object);
 
@@ -29,9 +29,9 @@ bool libraries_of_object(struct libraries *libraries, const char *program, const
 int libraries_of_process(struct libraries *libraries, pid_t pid);
 
 /*
- * Finds the file of a program by PATH, if its name has no slash. The path is the real one, because
- * the dynamic linker searches libraries relative to it. path has PATH_MAX bytes. Returns false if
- * there is none.
+ * Finds the file of a program by PATH, if its name has no slash. Stores the real path, because the
+ * dynamic linker searches libraries relative to it. path has PATH_MAX bytes. Returns false if there
+ * is no such file.
  */
 bool libraries_find_program(const char *name, char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* move.c - copies instructions into the plan of a site, in the form that works elsewhere. */
+/* move.c - copies instructions into the plan of a site, in a form that works at another address. */
 #include "functions/move.h"
 
 #include <string.h>
@@ -16,9 +16,9 @@ static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
 
 /*
  * Notes that the 4 bytes at the offset at must become the distance from the end of the instruction
- * to the target. The shim fills them in when it knows where the file and the moved code are. To be
- * called directly after put_code() of the instruction, when code_len is the end of the instruction.
- * Returns false if the plan has no room.
+ * to the target. The shim fills in these bytes when it knows where the file and the moved code are.
+ * The function must be called directly after put_code() for the instruction, when code_len is the
+ * end of the instruction. Returns false if the plan has no room.
  */
 static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 {
@@ -31,10 +31,10 @@ static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 }
 
 /*
- * Moves a call of a fixed target, or through a pointer at a fixed place. A call is the last of the
- * replaced instructions, because it is as long as a jump. The called function must return into the
- * original function, where unwinders know the frame. So the moved code pushes the return address
- * and then jumps to the called function.
+ * Moves a call of a fixed target, or a call through a pointer at a fixed place. Such a call is
+ * always the last one of the replaced instructions, because it is at least as long as a jump. The
+ * called function must return into the original function, where unwinders know the frame. So the
+ * moved code pushes the return address and then jumps to the called function.
  *
  * 	push literal(%rip); jmp target; literal: the address behind the call
  */
@@ -69,7 +69,7 @@ const char *move_insn(struct shim_plan_site *site, const struct insn *insn, cons
 
 	switch (insn->kind) {
 	case INSN_NOP:
-		return NULL; /* it has no effect anywhere */
+		return NULL; /* a NOP has no effect, so it need not be moved */
 	case INSN_CALL:
 		if (insn->len < SHIM_PLAN_JUMP || (!insn->target && !insn->refers_at))
 			return "a call through a register is among its first instructions";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * patchable.c - the proof that a function can be patched, and its plan.
+ * patchable.c - proves that a function can be patched, and makes the plan of its patch.
  *
  * choose_site() chooses the bytes that the jump replaces and moves their instructions. Then
  * check_function() searches the whole function for anything that leads into these bytes, and
@@ -89,8 +89,9 @@ static const char *refuse_name(const char *name)
 }
 
 /*
- * Returns whether the hooks may call a function of this name. The program may have its own function
- * in place of the C library's; if it were patched, a hook that calls it would call itself.
+ * Returns whether the hooks may call a function of this name. A program may define such a function
+ * itself, and its definition replaces that of the C library. If it were patched, a hook that calls
+ * it would call itself.
  */
 static bool is_of_hooks(const char *name)
 {
@@ -108,9 +109,9 @@ static bool is_of_hooks(const char *name)
 }
 
 /*
- * Returns whether a call goes to __fentry__(), directly, through a pointer, or through the
- * procedure linkage table, whose entry jumps through a pointer. An entry has at most three
- * instructions.
+ * Returns whether a call goes to __fentry__(): directly, through a pointer, or through the
+ * procedure linkage table. An entry of this table has at most three instructions and jumps through
+ * a pointer.
  */
 static bool is_fentry(struct binary_file *file, const struct insn *call)
 {
@@ -136,8 +137,8 @@ static bool is_fentry(struct binary_file *file, const struct insn *call)
 }
 
 /*
- * A pass over the instructions of the function. why is NULL as long as nothing speaks against a
- * patch.
+ * The state of a pass over the instructions of the function. why is NULL as long as no reason
+ * against a patch has been found.
  */
 struct proof {
 	struct binary_file *file;
@@ -146,11 +147,14 @@ struct proof {
 	int64_t depth;          /* the offset of the return address from rsp */
 	bool is_begin;          /* no branch, call or return was seen yet */
 	bool has_frame;         /* rbp points 8 bytes below the return address */
-	bool has_indirect;      /* it jumps through a register or memory */
+	bool has_indirect;      /* the function jumps through a register or memory */
 	const char *why;
 };
 
-/* The first replaced byte is excluded: the jump is there, and a thread may arrive at it. */
+/*
+ * Returns whether the address is that of a replaced byte other than the first. The first one is no
+ * danger: the jump begins there, so a thread may arrive there.
+ */
 static bool is_inside(const struct proof *proof, uint64_t address)
 {
 	return address > proof->from && address < proof->until;
@@ -158,8 +162,8 @@ static bool is_inside(const struct proof *proof, uint64_t address)
 
 /*
  * Checks a table of jumps that the function refers to. Its entries are distances of 4 bytes from
- * the table. The table ends at the first entry that is not in the function. An address that is no
- * table is read as one too, which can only add a refusal.
+ * the table. The table ends at the first entry that is not in the function. If the address is no
+ * table, it is nevertheless read as one. This can only lead to a refusal that was not necessary.
  */
 static void check_table(struct proof *proof, uint64_t table)
 {
@@ -181,10 +185,10 @@ static void check_table(struct proof *proof, uint64_t table)
 }
 
 /*
- * Finds a function that reads its own return address: if it were patched, it would read an address
- * that the hook has written. The depth of the stack is followed up to the first branch or call and
- * assumed to be the same behind it. If a function is compiled in another way, its reads are not
- * noticed.
+ * Refuses a function that reads its own return address. If it were patched, it would read an
+ * address that the hook has written. The check follows the depth of the stack up to the first
+ * branch or call, and assumes that the depth does not change behind it. In a function for which
+ * this is wrong, such a read is not noticed.
  */
 static void check_return_address(struct proof *proof, const struct insn *insn)
 {
@@ -209,8 +213,8 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 	else if (insn->target == proof->from && insn->kind != INSN_CALL)
 		proof->why = "a loop begins at its first instruction";
 	/*
-	 * The instruction takes an address in the replaced bytes, as lea does: the function may
-	 * call the address or jump to it later.
+	 * The instruction computes an address in the replaced bytes, as lea does. The function may
+	 * later call this address or jump to it.
 	 */
 	else if (insn->has_address && is_inside(proof, insn->address))
 		proof->why = "it uses the address of one of its first bytes";
@@ -246,10 +250,10 @@ static void check_function(struct proof *proof)
 }
 
 /*
- * Chooses the bytes to replace, from the first instruction or behind endbr64, and moves them. If a
- * return or a jump is among these bytes, the padding behind it, up to the next function, may be
- * replaced, too. Whole instructions are replaced, so there may be more than the 5 bytes of the
- * jump. Returns the reason of a refusal, or NULL.
+ * Chooses the bytes to replace, which begin at the first instruction or behind endbr64, and moves
+ * their instructions. If the function ends with a return or a jump among these bytes, the padding
+ * behind it, up to the next function, may be replaced, too. Whole instructions are replaced, so
+ * there may be more than the 5 bytes of the jump. Returns the reason of a refusal, or NULL.
  */
 static const char *choose_site(struct binary_file *file, const struct binary_function *function,
 			       struct patchable *is)
@@ -304,7 +308,10 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 	return NULL;
 }
 
-/* Returns the reason of a refusal that needs no look at the instructions, or NULL. */
+/*
+ * Returns the reason if the function must be refused for a reason that has nothing to do with its
+ * instructions. Otherwise returns NULL.
+ */
 static const char *refuse_early(const struct binary_file *file,
 				const struct binary_function *function, enum shim_site_kind kind)
 {
@@ -328,8 +335,8 @@ static const char *refuse_early(const struct binary_file *file,
 }
 
 /*
- * The cheap checks come before the costly ones, and the first reason for a refusal ends them. The
- * plan in a refused result is incomplete and must not be used.
+ * The function makes the cheap checks before the costly ones, and ends at the first reason for a
+ * refusal. The plan in a refused result is incomplete and must not be used.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind)

@@ -2,8 +2,9 @@
 /*
  * patchable.h - decides how the begin of a function can be patched.
  *
- * A function is patched if its instructions prove that this is safe; a doubt is a refusal. A jump
- * of 5 bytes replaces whole instructions at the begin, which run elsewhere. So
+ * A function is patched only if its instructions prove that this is safe. In case of doubt it is
+ * refused. A jump of 5 bytes replaces whole instructions at the begin, and these instructions are
+ * executed elsewhere. So the following must be proven:
  *
  * 	no branch, table of jumps, pointer or symbol leads to a replaced byte except the first;
  * 	no replaced instruction depends on its address in a way that cannot be corrected;
@@ -17,27 +18,28 @@
 
 enum patch_method {
 	PATCH_REFUSED,
-	PATCH_SLOT, /* the compiler left room: NOPs, or a call of __fentry__() */
+	PATCH_SLOT, /* the compiler has left room for the jump: NOPs, or a call of __fentry__() */
 	PATCH_MOVE, /* the first instructions are moved */
-	PATCH_BYTE, /* for probes: only one byte is replaced, by the first one of a jump */
+	PATCH_BYTE, /* for probes: only one byte is replaced, by the first byte of a jump */
 };
 
 struct patchable {
 	enum patch_method method;
 	const char *why;              /* PATCH_REFUSED: the reason */
-	struct shim_plan_site site;   /* else: the plan of its site */
+	struct shim_plan_site site;   /* for all other methods: the plan of the function's site */
 };
 
 /*
- * Decides for one function of the file. kind: SHIM_SITE_FUNCTION, or the kind of a function that
- * handles exceptions, for a hook that records no event of its own.
+ * Decides for one function of the file. kind is SHIM_SITE_FUNCTION. For a function that handles
+ * exceptions it is the kind of that function, whose hook records no event of its own.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind);
 
 /*
- * Returns the reason why functions of this file are never patched, NULL if they may be: files of
- * the C library and of this project, which the hooks themselves use.
+ * Returns the reason why functions of this file are never patched, or NULL if they may be patched.
+ * The files of the C library and of this project are never patched, because the hooks themselves
+ * use them.
  */
 const char *patchable_lack(const struct binary_file *file);
 

@@ -2,9 +2,9 @@
 /*
  * patches.c - selects functions by patterns and writes their plan.
  *
- * The sites of a module follow each other in plan->site; module.first and module.sites say where.
- * The whole plan is made before the program starts or is attached, so that the shim needs no
- * decision.
+ * The sites of a module are one behind the other in plan->site. module.first is the index of the
+ * first one, and module.sites is their number. The whole plan is made before the program starts or
+ * is attached, so that the shim needs no decision.
  */
 #include "functions/patches.h"
 
@@ -23,8 +23,8 @@
 #include "symbols/demangle.h"
 
 /*
- * The last @ begins the module, so that the glob itself may contain an @. The text of the module is
- * not copied: it is part of argv.
+ * The module begins behind the last @, so that the glob itself may contain an @. The text of the
+ * module is not copied, because it is a part of argv.
  */
 bool patches_add(struct patches *plan, const char *text)
 {
@@ -49,8 +49,9 @@ bool patches_add(struct patches *plan, const char *text)
 }
 
 /*
- * Compares with the linker's name first. The parameters of a C++ function need not be in the
- * pattern. A name that cannot be demangled, also for lack of memory, matches only as it is.
+ * The function first compares the pattern with the linker's name, and then with the C++ form of the
+ * name. The pattern need not have the parameters of a C++ function. If the name cannot be
+ * demangled, for example because memory is lacking, only the linker's name is compared.
  */
 bool patches_matches(const char *glob, const char *name)
 {
@@ -80,7 +81,10 @@ bool patches_is_of(const char *module, const char *path)
 	       fnmatch(module, slash ? slash + 1 : path, 0) == 0;
 }
 
-/* Returns whether a pattern selects the function. by_name: only patterns that name the module. */
+/*
+ * Returns whether a pattern selects the function. If by_name is true, only patterns that name the
+ * module count.
+ */
 static bool is_selected(const struct patches *plan, const char *path, const char *name,
 			bool by_name)
 {
@@ -95,8 +99,8 @@ static bool is_selected(const struct patches *plan, const char *path, const char
 }
 
 /*
- * Counts a refusal. Returns false without memory. The texts are constants, and there are few of
- * them, so a linear search is enough.
+ * Counts a refusal. Returns false if memory is lacking. The texts are constants, and there are few
+ * of them, so a linear search is enough.
  */
 static bool note_refusal(struct patches_refusals *refused, const char *why)
 {
@@ -113,8 +117,8 @@ static bool note_refusal(struct patches_refusals *refused, const char *why)
 }
 
 /*
- * Adds a site. A site past SHIM_PLAN_SITES is counted as refused, because the shim refuses a plan
- * with more sites. Returns false without memory.
+ * Adds a site. If the plan already has SHIM_PLAN_SITES sites, the site is counted as refused,
+ * because the shim refuses a plan with more sites. Returns false if memory is lacking.
  */
 static bool add_site(struct patches *plan, const struct shim_plan_site *site)
 {
@@ -128,7 +132,10 @@ static bool add_site(struct patches *plan, const struct shim_plan_site *site)
 	return true;
 }
 
-/* Returns the hook of a function that handles exceptions or long jumps; else SHIM_SITE_FUNCTION. */
+/*
+ * If the function handles exceptions or long jumps, returns the kind of its hook. Otherwise returns
+ * SHIM_SITE_FUNCTION.
+ */
 static enum shim_site_kind kind_of(const char *name)
 {
 	if (!strcmp(name, "__cxa_throw") || !strcmp(name, "__cxa_rethrow") ||
@@ -140,8 +147,9 @@ static enum shim_site_kind kind_of(const char *name)
 }
 
 /*
- * Adds the arguments of a function to its site, if they are wanted. The debugging information is
- * read for the first selected function. Returns false without memory.
+ * Adds the arguments of a function to its site if the user wants arguments. The debugging
+ * information of a file is read only for the first selected function of the file. Returns false
+ * without memory.
  */
 static bool describe_site(struct patches *plan, struct binary_file *file,
 			  struct prototypes **prototypes, const struct binary_function *function,
@@ -160,7 +168,7 @@ static const char *path_of_last(const struct patches *plan)
 	return plan->file[plan->files - 1].path;
 }
 
-/* Plans a function that the kernel shall record. Returns false without memory. */
+/* Plans a function that the kernel shall record. Returns false if memory is lacking. */
 static bool trap_function(struct patches *plan, struct binary_file *file,
 			  struct prototypes **prototypes, const struct binary_function *function)
 {
@@ -194,7 +202,10 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 	const bool by_name = !by_kernel && patchable_lack(file);
 	uint64_t last = UINT64_MAX;
 
-	/* Without symbols no pattern matches; the reason is printed. */
+	/*
+	 * If the file has no symbols, no pattern can match. The reason is noted, so that it is
+	 * printed.
+	 */
 	if (by_kernel && binary_unknown(file))
 		return note_refusal(&plan->refused, binary_unknown(file));
 	for (size_t i = 0; i < count; i++) {
@@ -202,7 +213,8 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 		struct patchable is;
 
 		if (by_kernel)
-			kind = SHIM_SITE_FUNCTION; /* the kernel needs no hooks */
+			/* functions that the kernel records need no hooks for exceptions */
+			kind = SHIM_SITE_FUNCTION;
 		if (function[i].address == last ||
 		    (kind == SHIM_SITE_FUNCTION &&
 		     !is_selected(plan, binary_path(file), function[i].name, by_name)))
@@ -241,7 +253,10 @@ static bool can_trap_probe(struct patches *plan, const struct binary_file *file,
 
 	if (!lack && (plan->traps.is_forced || traps_are_permitted(&plan->traps)))
 		return true;
-	/* Without the library, a probe that could be patched is refused as well. */
+	/*
+	 * If the shim cannot be in the program, no probe can be patched. So a probe that could
+	 * otherwise be patched is refused, too.
+	 */
 	if (plan->traps.is_forced) {
 		place->method = PATCH_REFUSED;
 		place->why = lack;
@@ -256,7 +271,10 @@ static const char *trap_probe(struct patches *plan, const struct binary_file *fi
 	struct shim_plan_site site = { .kind = SHIM_SITE_PROBE };
 	const char *why = probes_take(&plan->probes, file, pattern, &place->probe, &site);
 
-	/* The kernel does not pass vector registers: such an argument has no field. */
+	/*
+	 * The kernel does not pass the values of vector registers, so an argument in such a
+	 * register has no field.
+	 */
 	for (unsigned i = 0; i < site.arguments && !why; i++) {
 		const struct probes_value *value = &plan->probes.value[site.first + i];
 
@@ -269,7 +287,7 @@ static const char *trap_probe(struct patches *plan, const struct binary_file *fi
 	return why;
 }
 
-/* Plans the selected probes. Returns false without memory. */
+/* Plans the selected probes. Returns false if memory is lacking. */
 static bool patches_probes(struct patches *plan, struct binary_file *file)
 {
 	struct probe_place *place;
@@ -311,8 +329,8 @@ static int by_site(const void *a, const void *b)
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
 	/*
-	 * If a function begins with a probe, the site of the function is first: the function is
-	 * entered before the probe is reached.
+	 * If a function begins with a probe, both sites have the same address. The site of the
+	 * function is then first, because a thread enters the function before it reaches the probe.
 	 */
 	return (int)x->kind - (int)y->kind;
 }
@@ -325,8 +343,8 @@ static bool patches_chain(const struct binary_file *file, struct shim_plan_site 
 			  struct shim_plan_site *site)
 {
 	/*
-	 * If look_before() has moved instructions before the probe, the site before must be that of
-	 * these instructions.
+	 * look_before() may have chained this site to a site for the instructions before the probe.
+	 * Then the site before this one must be that site.
 	 */
 	if (site->is_chained)
 		return before->kind == SHIM_SITE_BEFORE &&
@@ -342,8 +360,8 @@ static bool patches_chain(const struct binary_file *file, struct shim_plan_site 
 
 /*
  * Sorts the sites of a module, and drops each site that overlaps with the site before it, unless it
- * can be chained. Otherwise one jump could be written into bytes that another jump replaces, moves
- * or reads. Returns false without memory.
+ * can be chained. If both sites were kept, one jump could be written into bytes that the other site
+ * replaces, moves or reads. Returns false if memory is lacking.
  */
 static bool drop_overlaps(struct patches *plan, const struct binary_file *file, size_t first)
 {
@@ -378,8 +396,8 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 }
 
 /*
- * Notes a file. Returns false without memory. If the file does not exist any more, its path is
- * noted as it is.
+ * Notes a file. Returns false if memory is lacking. If the file does not exist any more, its path
+ * is noted as it is.
  */
 static bool note_file(struct patches *plan, const char *path)
 {
@@ -421,8 +439,8 @@ bool patches_file(struct patches *plan, const char *path)
 	if (good && plan->sites > module.first) {
 		module.sites = (uint32_t)plan->sites - module.first;
 		/*
-		 * If the file has only sites for hooks, its vector registers do not matter: such
-		 * functions are called from other files.
+		 * If the file has only sites for hooks of exceptions, its vector registers do not
+		 * matter, because the functions of such sites are called from other files.
 		 */
 		unsigned vectors = plan->functions > functions || plan->probes.places > places ?
 					   binary_vectors(file) : 0;
@@ -448,7 +466,10 @@ void patches_later(struct patches *later, const struct patches *plan)
 	};
 }
 
-/* Appends a value of a place, with its number of bytes in an event. False without memory. */
+/*
+ * Appends a value of a place. bytes is the number of bytes that the value has in an event. Returns
+ * false if memory is lacking.
+ */
 static bool append_trap_value(struct traps *traps, const struct shim_plan_argument *plan, int bytes)
 {
 	if (!vec_grow(&traps->value, traps->values, 1))
@@ -458,7 +479,10 @@ static bool append_trap_value(struct traps *traps, const struct shim_plan_argume
 	return true;
 }
 
-/* Completes the values of a probe that the kernel records, as append_arguments() does. */
+/*
+ * Completes the values of a probe that the kernel records, as append_arguments() does for a probe
+ * that the shim records.
+ */
 static bool finish_probe(struct patches *plan, struct trap *trap)
 {
 	const size_t from = trap->first, count = trap->values;
@@ -478,7 +502,10 @@ static bool finish_probe(struct patches *plan, struct trap *trap)
 	return good;
 }
 
-/* Completes the values of a function's begin or end, as append_described() does. */
+/*
+ * Completes the values of a function's begin or end that the kernel records, as append_described()
+ * does for a function that the shim records.
+ */
 static bool finish_described(struct patches *plan, struct trap *trap)
 {
 	const struct shim_plan_argument *from = plan->described.argument + trap->first;
@@ -540,7 +567,7 @@ struct image {
 	size_t count;
 };
 
-/* Appends bytes. Returns false without memory. */
+/* Appends bytes. Returns false if memory is lacking. */
 static bool patches_append(struct image *image, const void *from, size_t bytes)
 {
 	if (!bytes)
@@ -554,7 +581,7 @@ static bool patches_append(struct image *image, const void *from, size_t bytes)
 
 /*
  * Appends the arguments of a probe's site that are in its events, and sets their number. Returns
- * false without memory.
+ * false if memory is lacking.
  */
 static bool append_arguments(const struct probes *probes, struct shim_plan_site *site,
 			     struct image *to)
@@ -579,8 +606,8 @@ static bool append_arguments(const struct probes *probes, struct shim_plan_site 
 }
 
 /*
- * Appends the arguments of a function and its result. The event types of functions follow those of
- * probes. Returns false without memory.
+ * Appends the arguments of a function and its result. In the plan, the event types of functions
+ * follow the event types of probes. Returns false if memory is lacking.
  */
 static bool append_described(const struct patches *plan, struct shim_plan_site *site,
 			     struct image *to)
@@ -593,7 +620,7 @@ static bool append_described(const struct patches *plan, struct shim_plan_site *
 	return patches_append(to, from, values * sizeof(*from));
 }
 
-/* Appends an event type, and its texts. Returns false without memory. */
+/* Appends an event type, and its texts. Returns false if memory is lacking. */
 static bool append_type(const char *name, const char *schema, struct image *to,
 			struct image *texts)
 {
@@ -607,8 +634,8 @@ static bool append_type(const char *name, const char *schema, struct image *to,
 }
 
 /*
- * Appends the modules, then the sites, the types, the arguments and the texts. Returns false
- * without memory.
+ * Appends the modules, then the sites, the types, the arguments and the texts. Returns false if
+ * memory is lacking.
  */
 static bool append_all(const struct patches *plan, struct image *image,
 		       struct shim_plan_head *head)

@@ -15,7 +15,8 @@
 #include "functions/traps.h"
 
 struct patches_pattern {
-	char *glob;         /* of names of functions, as the linker or as C++ has them */
+	/* for names of functions, either the linker's names or their C++ forms */
+	char *glob;
 	const char *module; /* a glob of the name or path of the file; NULL: every file */
 };
 
@@ -40,15 +41,23 @@ struct patches {
 	struct patches_refusals refused, refused_probes;
 	struct probes probes;
 	struct described described; /* functions with arguments */
-	struct traps traps;         /* functions that the kernel records; a part of functions */
-	/* All files that were planned, also those without sites: real paths, and their sites. */
+	/* functions that the kernel records; they are counted in the member functions, too */
+	struct traps traps;
+	/*
+	 * All files that were planned, also those without sites, with their real paths and their
+	 * sites.
+	 */
 	struct patches_file {
 		char *path;
 		size_t first, sites;
 	} *file;
-	/* linked: how many files the program has at its start; they are the first ones */
+	/*
+	 * linked: number of files that the program has at its start; these are the first ones in
+	 * the array
+	 */
 	size_t files, linked;
-	int open_file;              /* descriptor of open_calls_make() + 1; 0: none */
+	/* the descriptor that open_calls_make() has returned, plus 1; 0: none */
+	int open_file;
 	bool is_later;              /* the patterns are those of another plan */
 };
 
@@ -58,7 +67,7 @@ bool patches_add(struct patches *plan, const char *text);
 /*
  * Plans the selected functions and probes of a file. If no function of the file can ever be
  * patched, its functions are counted as refused only for patterns that name the file. Returns false
- * without memory.
+ * if memory is lacking.
  */
 bool patches_file(struct patches *plan, const char *path);
 
@@ -74,19 +83,19 @@ bool patches_is_of(const char *module, const char *path);
  */
 void patches_later(struct patches *later, const struct patches *plan);
 
-/* Returns a file by its real path; NULL: it was not planned. */
+/* Returns the file with this real path, or NULL if it was not planned. */
 const struct patches_file *patches_find_file(const struct patches *plan, const char *path);
 
 /* Completes the plan after the last file. Returns false after it printed an error. */
 bool patches_finish(struct patches *plan);
 
 /*
- * Returns a descriptor of a memory file with the plan, closed by execve(2); -1 and errno after an
- * error.
+ * Returns the descriptor of a memory file with the plan, which execve(2) closes. After an error,
+ * returns -1 and sets errno.
  */
 int patches_write(const struct patches *plan);
 
-/* Frees the plan, also one that is not complete. */
+/* Frees the plan. The plan may be incomplete. */
 void patches_fini(struct patches *plan);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_argument.c - reads the notation of <sys/sdt.h> on x86-64: N@OPERAND, where N is the size in
- * bytes, negative for signed numbers, with an f for floating point, and OPERAND is one of the
- * assembler.
+ * bytes, and OPERAND is an operand as the assembler writes it. N is negative for signed numbers.
+ * For floating point, an f follows it.
  *
  * 	$5            a constant
  * 	%eax          a register
@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * The general registers by their numbers, with the part of the name that all their forms have in
- * common. register_of() has the forms.
+ * The names of the general registers, by number. For the first eight this is only the part that all
+ * forms of the name have in common. register_of() has the forms.
  */
 static const char *const registers[16] = {
 	"ax", "cx", "dx", "bx", "sp", "bp", "si", "di",
@@ -25,8 +25,9 @@ static const char *const registers[16] = {
 };
 
 /*
- * Finds the number of a general register: rax, eax, ax, al; r8, r8d, r8w, r8b. *shift is 8 for ah
- * and others of that kind. Returns SHIM_PLAN_NO_REGISTER if there is none of that name.
+ * Finds the number of a general register by one of its names, such as rax, eax, ax, al or r8, r8d,
+ * r8w, r8b. *shift becomes 8 for a name such as ah, which means bits 8 to 15. Returns
+ * SHIM_PLAN_NO_REGISTER if there is none of that name.
  */
 static uint8_t register_of(const char *name, size_t len, uint8_t *shift)
 {
@@ -66,7 +67,10 @@ static size_t name_length(const char *text)
 	return len;
 }
 
-/* Reads "%name" of a general register. Returns false if it is none, or a register such as ah. */
+/*
+ * Reads "%name" of a general register. Returns false if the text is no general register, or if it
+ * is a register such as ah.
+ */
 static bool take_register(const char **text, uint8_t *number)
 {
 	size_t len;
@@ -80,7 +84,10 @@ static bool take_register(const char **text, uint8_t *number)
 	return *number != SHIM_PLAN_NO_REGISTER && !shift;
 }
 
-/* Reads "(%base,%index,scale)", of which each part may be missing. Returns whether it is valid. */
+/*
+ * Reads "(%base,%index,scale)", of which each part may be missing. Returns whether the text has
+ * this form.
+ */
 static bool take_address(const char **text, struct shim_plan_argument *plan)
 {
 	unsigned long scale = 1;
@@ -105,8 +112,9 @@ static bool take_address(const char **text, struct shim_plan_argument *plan)
 }
 
 /*
- * Reads an address of an object: terms of names and numbers, then "(%rip)". A name without "(%rip)"
- * is an absolute address, as in code that is not position-independent.
+ * Reads the address of an object, which consists of names and numbers that are added, and of
+ * "(%rip)". A name without "(%rip)" is an absolute address, as in code that is not
+ * position-independent.
  */
 static bool take_object(const struct binary_file *file, const char *text, size_t len,
 			struct shim_plan_argument *plan)

@@ -9,7 +9,8 @@
 
 struct probe_argument {
 	struct shim_plan_argument plan; /* the member bytes is not set yet */
-	bool is_known;                  /* false: its form is unknown, and it is not recorded */
+	/* false: the form of the argument is unknown, so it is not recorded */
+	bool is_known;
 	bool is_float;
 };
 

@@ -4,8 +4,8 @@
 #define POSIXTRACE_FUNCTIONS_PROBE_KNOWN_H
 
 /*
- * Returns the fields of a probe, such as "str file; str function; s32 line"; NULL: the probe is not
- * known. The types are those that a user may give (probes.c).
+ * Returns the fields of a probe, such as "str file; str function; s32 line". Returns NULL if the
+ * probe is not known. The types are those that a user may give (probes.c).
  */
 const char *probe_known(const char *provider, const char *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_place.c - the proof that a probe can be patched, and its plan.
+ * probe_place.c - proves that a probe can be patched, and makes the plan of its patch.
  *
  * choose_move() moves the instructions at each place. Then the code of the whole file is decoded,
  * because a branch from any function could lead to one of these instructions. If the instructions
@@ -15,7 +15,7 @@
 
 static const uint8_t long_nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
-/* Returns whether the instruction at the place is a NOP that a jump fits into. */
+/* Returns whether the instruction at the place is a NOP that is long enough for a jump. */
 static bool is_long_nop(const struct binary_file *file, uint64_t address)
 {
 	size_t bytes;
@@ -29,7 +29,8 @@ static bool is_long_nop(const struct binary_file *file, uint64_t address)
 /*
  * Decodes the function from its begin to the place. Returns whether an instruction begins at the
  * place; otherwise the place is in the middle of an instruction. Stores the addresses of the last
- * instructions before it, the nearest first; 0: there are fewer.
+ * instructions before the place, the nearest one first. If there are fewer than BEFORE_MAX, the
+ * rest of the array is 0.
  */
 static bool begins_insn(const struct binary_file *file, const struct binary_frame *frame,
 			uint64_t address, uint64_t before[BEFORE_MAX])
@@ -52,8 +53,8 @@ static bool begins_insn(const struct binary_file *file, const struct binary_fram
 }
 
 /*
- * Moves the instructions from an address up to the place. A call is not moved: it would return into
- * the jump. Returns whether it is possible.
+ * Moves the instructions of the site up to the address end. Returns false if this is impossible,
+ * for example because of a call, which would return into the jump.
  */
 static bool move_before(const struct binary_file *file, struct shim_plan_site *site, uint64_t end)
 {
@@ -122,7 +123,7 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 		site->replaced = (uint8_t)(site->replaced + insn.len);
 		at += insn.len;
 		/*
-		 * The code behind a return or a jump is reached in another way, so its bytes must
+		 * The code behind a return or a jump is reached from elsewhere, so its bytes must
 		 * not be replaced.
 		 */
 		if ((insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
@@ -133,9 +134,9 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 }
 
 /*
- * The greatest number of instructions and entries of tables that are examined. Parts of functions
- * in a hostile file may overlap, and each instruction may refer to the same table: the time would
- * be quadratic. 256 MiB of code need fewer steps.
+ * The greatest number of instructions and of entries of tables that are examined. It is needed
+ * because in a hostile file parts of functions may overlap, and each instruction may refer to the
+ * same table, so that the time would be quadratic. Even 256 MiB of code need fewer steps.
  */
 #define STEPS_MAX (1u << 27)
 
@@ -153,14 +154,18 @@ static uint64_t begin_of(const struct probe_place *place)
 }
 
 /*
- * Notes that something leads to an address: the places that have it among their replaced bytes
- * cannot be moved. The first byte is no danger: the jump is there.
+ * Notes that some instruction or pointer leads to an address. Places that have this address among
+ * their replaced bytes then cannot be moved. But the first replaced byte is no danger, because the
+ * jump begins there.
  */
 static void note_target(struct moved *moved, uint64_t address)
 {
 	size_t from = 0, until = moved->count;
 
-	/* A place replaces at most SHIM_PLAN_ORIGINAL bytes before it or behind it. */
+	/*
+	 * A place replaces at most SHIM_PLAN_ORIGINAL bytes before or behind it, so only places
+	 * that are near the address are examined.
+	 */
 	while (from < until) {
 		size_t middle = from + (until - from) / 2;
 
@@ -200,9 +205,9 @@ static void note_table(struct binary_file *file, struct moved *moved, uint64_t t
 }
 
 /*
- * Decodes a part of a function. An address that it refers to may be called or jumped to later, or
- * be a table of jumps. Returns false unless the whole part was decoded: the rest may lead
- * anywhere.
+ * Decodes a part of a function. If an instruction refers to an address, this address may later be
+ * called or jumped to, or may be that of a table of jumps. Returns false if a part could not be
+ * decoded, because this part may lead anywhere.
  */
 static bool note_frame(struct binary_file *file, struct moved *moved,
 		       const struct binary_frame *frame)
@@ -227,7 +232,10 @@ static bool note_frame(struct binary_file *file, struct moved *moved,
 	return moved->steps > 0;
 }
 
-/* Examines the whole file for what leads to the moved instructions. */
+/*
+ * Searches the whole file for instructions, tables and pointers that lead to the moved
+ * instructions.
+ */
 static void check_moved(struct binary_file *file, struct moved *moved)
 {
 	size_t count;
@@ -249,7 +257,7 @@ static void check_moved(struct binary_file *file, struct moved *moved)
 	}
 }
 
-/* Returns whether a segment of the file has the address, also if the file has no data for it. */
+/* Returns whether a segment of the file has the address, even if the file has no data for it. */
 static bool is_in_file(const struct binary_file *file, uint64_t address)
 {
 	uint64_t begin, end;
@@ -332,7 +340,7 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 	place->site.replaced = 0;
 }
 
-/* Prepares the second way: instructions before the place are moved. */
+/* Prepares the second way, in which instructions before the place are moved. */
 static void look_before(const struct binary_file *file, struct probe_place *place)
 {
 	struct shim_plan_site *site = &place->site;
@@ -348,7 +356,7 @@ static void look_before(const struct binary_file *file, struct probe_place *plac
 	place->method = PATCH_MOVE;
 }
 
-/* Returns whether a NOP of one byte has no method yet. */
+/* Returns whether the place is a NOP of one byte for which no method has been found yet. */
 static bool is_open(const struct probe_place *place)
 {
 	return place->method == PATCH_REFUSED && !place->why;

@@ -22,15 +22,16 @@ struct probe_place {
 	struct binary_probe probe;
 	enum patch_method method;
 	const char *why;             /* PATCH_REFUSED: the reason */
-	struct shim_plan_site site;  /* else: the plan of its site, without arguments */
-	/* before is valid: the site of instructions before the place */
+	/* for all other methods: the plan of the probe's site, without arguments */
+	struct shim_plan_site site;
+	/* the member before is valid; it is the site of the instructions before the place */
 	bool has_before;
 	struct shim_plan_site before;
 };
 
 /*
- * Decides for places of a file, which are in the order of their addresses. All are examined
- * together, because the whole file is decoded once.
+ * Decides for all places of a file, which must be in the order of their addresses. They are
+ * examined together, so that the whole file is decoded only once.
  */
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count);
 

@@ -2,9 +2,10 @@
 /*
  * probes.c - selects probes by patterns, and makes the schemas of their event types.
  *
- * The type of a field is that of the pattern. If the pattern has none, it is that of the known
- * provider. Otherwise it is what the notes say: their largest size, signed if one of them is
- * signed. A number of 8 bytes without a sign is hexadecimal, because most are pointers.
+ * The type of a field comes from the pattern. If the pattern has none, it comes from probe_known.c.
+ * If the provider is not known there, it comes from the notes: it has the largest size in the
+ * notes, and is signed if it is signed in one of them. An unsigned number of 8 bytes is shown in
+ * hexadecimal, because most such numbers are pointers.
  */
 #include "functions/probes.h"
 
@@ -127,8 +128,8 @@ void probes_fini(struct probes *probes)
 }
 
 /*
- * The name of a probe has two underscores where its documentation may have a hyphen. Users write
- * either.
+ * Where the name of a probe has two underscores, its documentation may have a hyphen. Users may
+ * write either form.
  */
 static bool probes_matches(const char *glob, const char *name)
 {
@@ -215,7 +216,9 @@ const char *probes_take(struct probes *probes, const struct binary_file *file,
 	     number++) {
 		struct probes_field *field = &type->field[number];
 
-		/* An argument that is unknown at one place is missing in all events. */
+		/*
+		 * If an argument is unknown at one place, it is missing in all events of the type.
+		 */
 		field->is_missing |= !argument.is_known;
 		if (argument.plan.size > field->size)
 			field->size = argument.plan.size;
@@ -233,7 +236,7 @@ const char *probes_take(struct probes *probes, const struct binary_file *file,
 	return NULL;
 }
 
-/* Returns the type of a field as the notes have it. */
+/* Returns the type of a field that follows from the notes. */
 static const char *plain_type(const struct probes_field *field)
 {
 	static const char *const names[3][4] = {
@@ -246,8 +249,8 @@ static const char *plain_type(const struct probes_field *field)
 }
 
 /*
- * Finds the first element of a list and returns its length. *list is then the list behind the
- * element, NULL at the end.
+ * Finds the first element of a list and returns its length. *list becomes the rest of the list
+ * behind the element, or NULL if there is no rest.
  */
 static size_t next_of(const char **list, char separator, const char **element)
 {
@@ -260,8 +263,8 @@ static size_t next_of(const char **list, char separator, const char **element)
 }
 
 /*
- * Makes the schema of a type, and sets the number of bytes of each field. Returns false without
- * memory.
+ * Makes the schema of a type, and sets the number of bytes of each field. Returns false if memory
+ * is lacking.
  */
 static bool make_schema(struct probes_type *type)
 {

@@ -13,7 +13,8 @@
 
 struct probes_pattern {
 	char *provider, *name;  /* globs */
-	char *types;            /* of the arguments, separated by commas; NULL: as the file says */
+	/* types of the arguments, separated by commas; NULL: the file determines them */
+	char *types;
 	const char *module;     /* a glob of the name or path of the file; NULL: every file */
 };
 
@@ -28,10 +29,14 @@ struct probes_type {
 		bool is_signed, is_float, is_missing;
 	} field[SHIM_PLAN_OF_SITE];
 	char *schema;
-	int bytes[SHIM_PLAN_OF_SITE]; /* of each field in an event; 0: a text; -1: left out */
+	/*
+	 * number of bytes of each field in an event; 0: the field is a text; -1: the field is left
+	 * out
+	 */
+	int bytes[SHIM_PLAN_OF_SITE];
 };
 
-/* An argument of a place; field is its number in the type. */
+/* An argument at a place. field is the number of its field in the type. */
 struct probes_value {
 	struct shim_plan_argument plan;
 	uint8_t field;
@@ -48,13 +53,13 @@ struct probes {
 };
 
 /*
- * Adds a value of --probe: PROVIDER:NAME, with types in parentheses and @MODULE behind it if
- * wanted. Returns false after it printed an error.
+ * Adds a value of --probe. It has the form PROVIDER:NAME, behind which there may be types in
+ * parentheses, and @MODULE. Returns false after it printed an error.
  */
 bool probes_add(struct probes *probes, const char *text);
 void probes_fini(struct probes *probes);
 
-/* Returns the pattern that selects a probe of the file, NULL if none does. */
+/* Returns the first pattern that selects a probe of the file, or NULL if none does. */
 const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
 					  const struct binary_probe *probe);
 
@@ -69,7 +74,9 @@ const char *probes_take(struct probes *probes, const struct binary_file *file,
 /* Makes the schemas, after the last file. Returns false after it printed an error. */
 bool probes_finish(struct probes *probes);
 
-/* Collects the probes of a file in the order of their places. Returns false without memory. */
+/*
+ * Collects the probes of a file in the order of their places. Returns false if memory is lacking.
+ */
 bool probes_of(struct binary_file *file, struct probe_place **place, size_t *count);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * prototype.c - reads the declarations of functions by libdw.
  *
- * The functions of all compilation units are collected once and sorted by their addresses. A type
- * is followed to its name only when it is printed.
+ * The functions of all compilation units are collected once and sorted by their addresses. The name
+ * of a type is searched only when a declaration is printed.
  */
 #include "functions/prototype.h"
 
@@ -90,7 +90,10 @@ void prototypes_close(struct prototypes *prototypes)
 	free(prototypes);
 }
 
-/* Stores the type of an entry. False: it has none, as a function that returns nothing. */
+/*
+ * Stores the type of an entry. Returns false if the entry has none. For example, a function that
+ * returns nothing has none.
+ */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
@@ -152,7 +155,8 @@ static void put_type(Dwarf_Die *die, unsigned deep, char text[TYPE_TEXT])
 	if (*suffix == '*' || *suffix == '&')
 		snprintf(text, TYPE_TEXT, "%.200s%s%s", inner,
 			 strchr("* ", inner[strlen(inner) - 1]) ? "" : " ", suffix);
-	else if (inner[strlen(inner) - 1] == '*') /* the pointer itself is constant */
+	/* behind a pointer, const or another qualifier applies to the pointer itself */
+	else if (inner[strlen(inner) - 1] == '*')
 		snprintf(text, TYPE_TEXT, "%.200s%s", inner, suffix);
 	else
 		snprintf(text, TYPE_TEXT, "%s %.200s", suffix, inner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * prototype.h - the declarations of functions, as the debugging information of a file has them.
+ * prototype.h - reads the declarations of functions from the debugging information of a file.
  *
  * A file is hostile: libdw checks its structure, and the lengths and depths are limited here. Only
  * one thread may use the prototypes of a file.
@@ -18,15 +18,17 @@ struct prototypes;
 struct binary_file;
 
 /*
- * Reads which functions the debugging information of a file, or of its separate debug file, has.
- * Returns NULL if there is none, without memory, and if posixtrace was built without libdw.
+ * Collects the functions that the debugging information has, either that of the file or that of its
+ * separate debug file. Returns NULL if there is no such information, if memory is lacking, or if
+ * posixtrace was built without libdw.
  */
 struct prototypes *prototypes_open(const struct binary_file *file);
 void prototypes_close(struct prototypes *prototypes);
 
 /*
- * Writes "int add(int a, const char *name)", with this name. Returns false if the function at the
- * address is not known, or its declaration does not fit. prototypes may be NULL.
+ * Writes the declaration of the function with this name, such as "int add(int a, const char
+ * *name)". Returns false if the function at the address is not known, or its declaration does not
+ * fit. prototypes may be NULL.
  */
 bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
 		     char text[PROTOTYPE_TEXT]);

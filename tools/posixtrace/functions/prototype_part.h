@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prototype_part.h - what the files share that read the debugging information of functions. */
+/*
+ * prototype_part.h - the function that is shared by the files that read the debugging information
+ * of functions.
+ */
 #ifndef POSIXTRACE_FUNCTIONS_PROTOTYPE_PART_H
 #define POSIXTRACE_FUNCTIONS_PROTOTYPE_PART_H
 
@@ -7,7 +10,10 @@
 
 #include "functions/prototype.h"
 
-/* Finds the entry of the function at an address. prototypes may be NULL. False: it has none. */
+/*
+ * Finds the entry of the function at an address. prototypes may be NULL. Returns false if there is
+ * none.
+ */
 bool prototypes_find(struct prototypes *prototypes, uint64_t address, Dwarf_Die *die);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * search.c - reads the names in the folders from which programs load plugins.
  *
- * The dynamic linker cannot be asked: the program will compute the path. The nearest folders are
- * searched first, and others only for patterns that have no file yet: another version of the
- * program may have a library of the same name.
+ * The dynamic linker does not know these files, because the program itself will compute their
+ * paths. The nearest folders are searched first. Other folders are searched only for patterns that
+ * have no file yet, because another version of the program may have a library of the same name
+ * there.
  */
 #include "functions/search.h"
 
@@ -19,8 +20,9 @@
 #include "base/vec.h"
 
 #define NAMES_MAX 400000 /* names that are read at most; a system has some 100000 */
-#define DEEP_MAX  12     /* folders in folders */
-#define NEAR      1      /* the same for the current folder and those of arguments */
+#define DEEP_MAX  12     /* greatest depth of folders in folders */
+/* greatest depth for the current folder and for the folders of arguments */
+#define NEAR      1
 
 static bool search_matches(const struct search *search, const char *path, const char *name)
 {
@@ -30,7 +32,7 @@ static bool search_matches(const struct search *search, const char *path, const 
 	return false;
 }
 
-/* Adds the real path of a regular file, once. Returns false without memory. */
+/* Adds the real path of a regular file, once. Returns false if memory is lacking. */
 static bool add_file(struct search *search, const char *path)
 {
 	struct libraries *found = search->found;
@@ -50,8 +52,8 @@ static bool add_file(struct search *search, const char *path)
 }
 
 /*
- * Searches a folder and so many levels of folders in it. A folder that cannot be read is left out.
- * Returns false without memory.
+ * Searches a folder, and the folders in it down to the depth deep. A folder that cannot be read is
+ * left out. Returns false if memory is lacking.
  */
 static bool search_walk(struct search *search, const char *folder, unsigned deep)
 {
@@ -77,7 +79,10 @@ static bool search_walk(struct search *search, const char *folder, unsigned deep
 	return good;
 }
 
-/* Searches a folder, unless it was searched before, by itself or as a part of another folder. */
+/*
+ * Searches a folder, unless it has been searched before, either for itself or as a part of another
+ * folder.
+ */
 static bool take_folder(struct search *search, const char *folder, unsigned deep)
 {
 	char real[PATH_MAX];
@@ -90,7 +95,10 @@ static bool take_folder(struct search *search, const char *folder, unsigned deep
 		if (!strncmp(real, search->folder[i], len) && (!real[len] || real[len] == '/'))
 			return true;
 	}
-	/* A folder of which only a part was searched may be searched again. */
+	/*
+	 * The folder is noted only if it was searched to the full depth, so that a folder of which
+	 * only a part was searched may be searched again.
+	 */
 	if (deep == DEEP_MAX && (!vec_grow(&search->folder, search->folders, 1) ||
 				 !(search->folder[search->folders++] = strdup(real))))
 		return false;

@@ -23,11 +23,11 @@ struct search {
 };
 
 /*
- * Adds the files that match a pattern to search->found, by their real paths: among the arguments of
- * the program, in their folders and the current one, and in those of LD_LIBRARY_PATH and
- * PYTHONPATH. If a pattern has no file there, it searches the folders of the program, and if that
- * finds none, ~/.local/lib and the system's. argv is that of the program, its file included.
- * Returns false without memory.
+ * Adds the files that match a pattern to search->found, by their real paths. The function searches
+ * the arguments of the program, their folders, the current folder, and the folders of
+ * LD_LIBRARY_PATH and PYTHONPATH. If a pattern has no file there, it also searches the folders of
+ * the program. If a pattern still has no file, it also searches ~/.local/lib and the folders of the
+ * system. argv is that of the program and includes its file. Returns false if memory is lacking.
  */
 bool search_files(struct search *search, const char *program, char *const argv[]);
 

@@ -28,8 +28,8 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file)
 }
 
 /*
- * Finds the file, or adds it with what readers of the log need to find its functions. Returns
- * SIZE_MAX without memory.
+ * Finds the file. If it is new, adds it with the facts that readers of the log need to find its
+ * functions. Returns SIZE_MAX if memory is lacking.
  */
 static size_t find_file(struct traps *traps, const struct binary_file *binary, const char *path)
 {
@@ -70,8 +70,9 @@ enum arguments_way traps_arguments(const struct binary_file *file)
 }
 
 /*
- * Sets the type and the values of a begin. An instruction before the breakpoint may have changed a
- * register, unless it is ENDBR64, which has 4 bytes, or belongs to Go's check of the stack.
+ * Sets the type and the values of a begin. The begin gets no values if an instruction before the
+ * breakpoint may have changed a register of an argument. Only an ENDBR64, which has 4 bytes, and
+ * the instructions with which a function of Go checks its stack certainly change no such register.
  */
 static void take_values(struct trap *trap, struct shim_plan_site *site)
 {
@@ -104,7 +105,10 @@ const char *traps_function(struct traps *traps, struct binary_file *file, const 
 	trap.values = 0;
 	trap.has_type = false;
 	for (size_t i = 0; i < exits.places && !why; i++) {
-		/* The order of two breakpoints at one instruction is not known. */
+		/*
+		 * If an exit is at the same instruction as the begin, it gets no breakpoint of its
+		 * own, because the order of two breakpoints at one instruction is not known.
+		 */
 		if (exits.place[i].address == exits.begin) {
 			traps->trap[before].condition = exits.place[i].condition;
 			traps->trap[before].target = exits.place[i].target;
@@ -117,7 +121,10 @@ const char *traps_function(struct traps *traps, struct binary_file *file, const 
 		why = add_trap(traps, file, trap);
 	}
 	exits_fini(&exits);
-	/* A function without all of its ends would have calls that seem to go on. */
+	/*
+	 * If not all ends of a function can be recorded, the function is not traced at all, because
+	 * some of its calls would seem never to end.
+	 */
 	if (why)
 		traps->traps = before;
 	else

@@ -30,16 +30,21 @@ struct trap {
 	uint64_t address, offset; /* offset: in the file */
 	uint64_t function, target;
 	/*
-	 * TRAP_PROBE, and TRAP_BEGIN with has_type: index of its event type, and its values in
-	 * traps.value; with has_result the result follows them. TRAP_RETURN with has_result: first
-	 * is the result; values is 1 if that is a text, and 0 if a register is enough.
+	 * For TRAP_PROBE, and for TRAP_BEGIN with has_type: type is the index of the event type,
+	 * and the array traps.value has the values of the place, beginning at the index first. If
+	 * has_result is true, the result follows these values. For TRAP_RETURN with has_result:
+	 * first is the index of the result. values is 1 if the result is a text, and 0 if it is a
+	 * number in a register.
 	 */
 	uint32_t type, first, values;
 	bool has_type, has_result;
 	uint64_t semaphore;      /* offset in the file, 0: none */
 };
 
-/* An event type of a probe or of a function with arguments. The texts belong to their plans. */
+/*
+ * An event type of a probe or of a function with arguments. The texts belong to the plan of the
+ * probes or of the functions.
+ */
 struct traps_type {
 	const char *name, *schema;
 };
@@ -54,10 +59,12 @@ struct traps_file {
 };
 
 struct traps {
-	bool is_forced;    /* the shim cannot be in the program: all functions are here */
+	/* the shim cannot be in the program, so all functions are recorded by the kernel */
+	bool is_forced;
 	/*
-	 * Returns NULL if others may be here that cannot be patched, or the reason why not. It is
-	 * called at most once, because it costs milliseconds; why has its result then.
+	 * Returns NULL if the kernel may also record functions that cannot be patched, or otherwise
+	 * the reason why not. This function needs milliseconds, so it is called at most once, and
+	 * why then has its result.
 	 */
 	const char *(*refusal)(void);
 	bool is_asked;
@@ -67,7 +74,9 @@ struct traps {
 	struct traps_file *file;
 	size_t files;
 	size_t functions, probes;
-	/* Set by patches_finish(): the values have their number of bytes in an event. */
+	/*
+	 * patches_finish() sets these members. Each value then has its number of bytes in an event.
+	 */
 	struct traps_type *type;
 	size_t types;
 	struct shim_plan_argument *value;
@@ -78,8 +87,9 @@ struct traps {
 bool traps_are_permitted(struct traps *traps);
 
 /*
- * Returns whether functions of the file are recorded by the kernel and not patched: if that is
- * forced; or if it is permitted, and the file is a static program or one of Go.
+ * Returns whether the functions of the file are recorded by the kernel and not patched. This is so
+ * if is_forced is true. It is also so if the kernel may record functions, and the file is a static
+ * program or a program of Go.
  */
 bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 
@@ -99,14 +109,15 @@ extern const char traps_no_memory[];
 
 /*
  * Returns NULL if the kernel can record a probe of the file, or the reason why not: a breakpoint
- * needs a NOP, and the semaphore must be a variable with data in the file. The kernel increments
- * others before the program begins, when they are set to 0.
+ * needs a NOP, and the semaphore must be a variable with data in the file. The kernel would
+ * increment any other semaphore too early: the program sets such a variable to 0 when it begins.
  */
 const char *traps_probe_lack(const struct binary_file *file, const struct binary_probe *probe);
 
 /*
- * Adds the place of a probe for which that is so. site has the index of its type and of its values,
- * as probes_take() has set them. Returns as traps_function() does.
+ * Adds the place of a probe for which traps_probe_lack() has returned NULL. site has the indexes of
+ * the probe's type and values, which probes_take() has set. Returns NULL or a reason, as
+ * traps_function() does.
  */
 const char *traps_probe(struct traps *traps, const struct binary_file *file, const char *path,
 			const struct binary_probe *probe, const struct shim_plan_site *site);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * call.c - a call in a stopped thread, after which all registers are as before.
+ * call.c - makes a call in a stopped thread, after which all registers of the thread are as before.
  *
- * Below its stack the thread gets a signal frame, as the kernel would write for a handler. Each
- * step before the end leads to that frame: the system calls that get memory return to the
- * restorer, whose address is at the frame, and the stub ends with rt_sigreturn(). So the thread
- * returns by itself to where it was if this process is killed. If this process is not killed, it
- * stops the thread before the frame is used, and sets the registers itself, because only the
- * tracer can restore an interrupted system call exactly.
+ * Below its stack the thread gets a signal frame, as the kernel would write it for a handler. Each
+ * step before the end leads to that frame. The system calls that get memory return to the restorer,
+ * whose address is at the frame, and the stub ends with rt_sigreturn(). So if this process is
+ * killed, the thread returns by itself to the place where it was. If this process is not killed, it
+ * stops the thread before the frame is used, and sets the registers itself, because only the tracer
+ * can restore an interrupted system call exactly.
  */
 #include "inject/call.h"
 
@@ -38,10 +38,10 @@
 #define FRAME_BYTES 440 /* a pointer, the kernel's ucontext, a siginfo */
 #define CONTEXT_BYTES 304
 #define MARGIN      256 /* bytes that stay free below the frame */
-/* invalid flags for sigaltstack(): so rt_sigreturn() keeps the alternate stack */
+/* invalid flags for sigaltstack(), so that rt_sigreturn() does not change the alternate stack */
 #define NO_STACK    0x40
 
-/* Marks of interrupted system calls in the kernel. */
+/* The results by which the kernel marks an interrupted system call. */
 #define ERESTARTSYS           512
 #define ERESTARTNOINTR        513
 #define ERESTARTNOHAND        514
@@ -56,13 +56,19 @@ struct software {
 };
 #define MAGIC2 0x46505845u
 
-/* A frame of this process, from which the kernel's present format is learnt. */
+/*
+ * The facts about a frame of this process, from which this process learns the format of the running
+ * kernel.
+ */
 static struct {
 	unsigned long flags;
 	struct software software;
 } sample;
 
-/* The handler of learn_format(). It runs in this process and only copies. */
+/*
+ * The signal handler of learn_format(). It runs in this process and only copies facts of its own
+ * frame.
+ */
 static void take_sample(int number, siginfo_t *info, void *context)
 {
 	const ucontext_t *own = context;
@@ -74,9 +80,10 @@ static void take_sample(int number, siginfo_t *info, void *context)
 }
 
 /*
- * Learns the size and the features of vector state in a frame of this processor. Returns false if
- * the kernel writes frames without a description, which no supported processor needs. It raises and
- * handles a signal in its own process, which is the child of work_in_child() and has one thread.
+ * Finds the size and the features of the vector state that the kernel writes into a frame on this
+ * processor. Returns false if the kernel writes frames without a description, which no supported
+ * processor needs. The function raises and handles a signal in its own process, which is the child
+ * of work_in_child() and has only one thread.
  */
 static bool learn_format(void)
 {
@@ -113,7 +120,7 @@ struct call {
 
 /*
  * Returns whether the kernel would restart the interrupted system call of the thread. The kernel
- * makes this decision from rax, and only if orig_rax is the number of a call.
+ * decides this from rax, and only if orig_rax is the number of a system call.
  */
 static bool is_restarted(const struct user_regs_struct *regs)
 {
@@ -133,8 +140,8 @@ static bool is_restarted(const struct user_regs_struct *regs)
 /*
  * Returns the number of the system call that was interrupted. If the kernel has restarted the call
  * before, orig_rax has the number of restart_syscall(), which has no effect after rt_sigreturn().
- * The number is then read from the code: the C library loads it by the instruction before the
- * system call, which is b8 and four bytes.
+ * In this case the function reads the number from the code: the instruction before the system call,
+ * which is b8 and four bytes, loads it.
  */
 static uint64_t number_of(const struct call *call)
 {
@@ -151,10 +158,10 @@ static uint64_t number_of(const struct call *call)
 
 /*
  * Fills the kernel's context with the registers of the thread, so that it can continue. state is
- * the address of the vector state in the thread's stack. If the kernel would restart the
- * interrupted system call, the registers are set to execute the call again, because rt_sigreturn()
- * does not restart system calls. DESIGN 4 describes the difference that remains if this process is
- * killed.
+ * the address of the vector state in the thread's stack. rt_sigreturn() does not restart system
+ * calls. So if the kernel would restart the interrupted call, the function sets the registers so
+ * that the thread executes the call again. DESIGN 4 describes the difference that remains if this
+ * process is killed.
  */
 static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
 {
@@ -185,7 +192,10 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 	greg[REG_EFL] = (greg_t)regs->eflags;
 	greg[REG_CSGSFS] = (greg_t)((regs->cs & 0xffff) | (regs->ss & 0xffff) << 48);
 	greg[REG_OLDMASK] = (greg_t)thread->mask;
-	/* The instruction that enters the kernel has two bytes, so the thread executes it again. */
+	/*
+	 * The instruction that enters the kernel has two bytes. With rip two bytes lower, the
+	 * thread executes it again.
+	 */
 	if (is_restarted(regs)) {
 		greg[REG_RAX] = (greg_t)number_of(call);
 		greg[REG_RIP] -= 2;
@@ -195,10 +205,10 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 }
 
 /*
- * Writes the frame below the thread's stack. Returns false if there is no room. The red zone keeps
- * its bytes, since code of the program may use them without moving the stack pointer. The vector
- * state is aligned to 64 bytes, and the kernel's context to 16 bytes; the address of the restorer
- * is just below the context.
+ * Writes the frame below the thread's stack. Returns false if there is no room. The function leaves
+ * out the red zone, since code of the program may use its bytes without moving the stack pointer.
+ * The vector state is aligned to 64 bytes, and the kernel's context to 16 bytes; the address of the
+ * restorer is just below the context.
  */
 static bool write_frame(struct call *call, const struct mapping *stack)
 {
@@ -210,8 +220,8 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 	bool ok;
 
 	/*
-	 * A write through /proc/PID/mem is not certain to extend the stack, so the room must be
-	 * mapped already.
+	 * A write through /proc/PID/mem may not extend the stack, so the room must be mapped
+	 * already.
 	 */
 	if (thread->regs.rsp < stack->begin + bytes + FRAME_BYTES + RED_ZONE + MARGIN + 128)
 		return false;
@@ -234,9 +244,9 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 }
 
 /*
- * Lets the thread run until its next stop at a system call. A signal that a fault of the call
- * raises ends the wait with STOP_SIGNAL. Other signals are delivered: they were sent before all
- * signals were blocked. If the whole process is stopped, this function waits until the process is
+ * Lets the thread run until its next stop at a system call. If a fault of the call raises a signal,
+ * the wait ends with STOP_SIGNAL. Any other signal was sent before all signals were blocked, so it
+ * is delivered. If the whole process is stopped, this function waits until the process is
  * continued. call->end_ns limits the wait.
  */
 static enum stop_kind run_to_system_call(struct call *call)
@@ -259,8 +269,8 @@ static enum stop_kind run_to_system_call(struct call *call)
 			break;
 		case STOP_SIGNAL:
 			/*
-			 * si_code is positive for signals of the kernel, as for a fault, and not
-			 * for those of processes.
+			 * si_code is positive for a signal that the kernel sends, as for a fault.
+			 * It is not positive for a signal that a process sends.
 			 */
 			if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) || info.si_code > 0) {
 				call->crash = stop.signal;
@@ -305,7 +315,8 @@ static void block_signals(const struct call *call)
 /*
  * Makes the thread execute a system call, and stops it again after the call. If this process is
  * killed, the thread returns to the frame after the call. *result has what the kernel returned.
- * Other results than STOP_SYSCALL leave the thread as run_to_system_call() does.
+ * After any result other than STOP_SYSCALL, the thread is in the state in which
+ * run_to_system_call() has left it.
  */
 static enum stop_kind remote_call(struct call *call, long number, uint64_t a, uint64_t b,
 				  uint64_t c, uint64_t d, uint64_t e, uint64_t f, int64_t *result)
@@ -316,11 +327,12 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	regs.rip = call->place->system_call;
 	regs.rsp = call->frame;
 	/*
-	 * -1 means that the thread is not in a system call: the kernel must not restart the
+	 * -1 means that the thread is not in a system call. Otherwise the kernel could restart the
 	 * interrupted call with these registers.
 	 */
 	regs.orig_rax = (uint64_t)-1;
-	regs.eflags &= ~UINT64_C(0x500); /* no single step; strings go upwards */
+	/* clears the flags for single steps and for downward string instructions */
+	regs.eflags &= ~UINT64_C(0x500);
 	regs.rax = (uint64_t)number;
 	regs.rdi = a;
 	regs.rsi = b;
@@ -331,8 +343,8 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	if (!set_regs(call, &regs))
 		return STOP_GONE;
 	/*
-	 * The mask of signals is changed only after the registers: from then on the thread returns
-	 * by the frame, which restores the mask.
+	 * The function changes the signal mask only after the registers. From then on the thread
+	 * returns by the frame, which restores the mask.
 	 */
 	block_signals(call);
 	do {
@@ -342,7 +354,7 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 		if (!get_regs(call, &regs))
 			return STOP_GONE;
 		/*
-		 * The loop continues after a stop at the end of a skipped call, and after the stop
+		 * The loop does not end at the stop at the end of a skipped call, nor at the stop
 		 * at the beginning of this call.
 		 */
 	} while (regs.rip != call->place->system_call + 2 || (int64_t)regs.rax == -ENOSYS);
@@ -357,9 +369,9 @@ static bool is_error(int64_t result)
 }
 
 /*
- * Gets the memory for the code and the stack. Returns STOP_SYSCALL; *result is less than 0 if the
- * kernel has refused. There are two mappings, so that no page can be both written and executed,
- * which some systems forbid.
+ * Gets the memory for the code and the stack. Returns STOP_SYSCALL if the system calls were made.
+ * *result is then less than 0 if the kernel has refused the memory. The code and the stack are two
+ * mappings, because some systems forbid pages that can be both written and executed.
  */
 static enum stop_kind get_memory(struct call *call, int64_t *result)
 {
@@ -408,8 +420,8 @@ static uint64_t put_string(const struct call *call, uint64_t *top, const char *t
 
 /*
  * Writes the code, the block and the strings, and sets the registers for the stub. The code page is
- * not writable for the thread; /proc/PID/mem writes it nevertheless. Returns false after an error;
- * then the thread still has the registers of the previous system call.
+ * not writable for the thread; /proc/PID/mem writes it nevertheless. Returns false after an error.
+ * The thread then still has the registers of the previous system call.
  */
 static bool prepare_stub(struct call *call, const struct call_request *request,
 			 uint64_t *block_address)
@@ -420,7 +432,8 @@ static bool prepare_stub(struct call *call, const struct call_request *request,
 		.set_cancel_state = place->set_cancel_state, .dlopen = place->dlopen,
 		.dlsym = place->dlsym, .dlerror = place->dlerror,
 		.flags = (uint64_t)request->flags,
-		.frame = call->frame + 8, /* as if the restorer's address had been popped */
+		/* behind the restorer's address, as if a return had popped it */
+		.frame = call->frame + 8,
 	};
 	uint64_t top = call->stack + STACK_BYTES;
 	struct user_regs_struct regs = call->thread->regs;
@@ -445,9 +458,9 @@ static bool prepare_stub(struct call *call, const struct call_request *request,
 }
 
 /*
- * Runs the stub until it is about to return by the frame, and reads its results. System calls of
- * dlopen() and of the shim stop the thread, too; it then continues. The results are read from the
- * memory of the process and may have any value.
+ * Runs the stub until it is about to return by the frame, and reads its results. The thread also
+ * stops at system calls of dlopen() and of the shim. The function then lets it continue. The
+ * results are read from the memory of the process and may have any value.
  */
 static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_block *block)
 {
@@ -481,7 +494,7 @@ static void restore_thread(struct call *call)
 		return;
 	do {
 		stop = stop_wait(thread->tid, call->end_ns);
-		/* All signals are blocked but those of a fault, which cannot happen here. */
+		/* Only signals of a fault are not blocked, and no fault can happen here. */
 		if (stop.kind == STOP_GROUP || stop.kind == STOP_SIGNAL)
 			ptrace(stop.kind == STOP_GROUP ? PTRACE_LISTEN : PTRACE_CONT, thread->tid,
 			       NULL, NULL);
@@ -491,15 +504,15 @@ static void restore_thread(struct call *call)
 	ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector);
 	ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
 	/*
-	 * Up to this call the thread would restore itself by the frame if this process were killed.
+	 * If this process is killed before this call, the thread restores itself by the frame.
 	 */
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs);
 	stop_end(thread);
 }
 
 /*
- * Restores the thread after a crash. The thread has stopped before the delivery of the signal,
- * which is suppressed.
+ * Restores the thread after a crash. The thread has stopped before the delivery of the signal. The
+ * function suppresses the signal.
  */
 static void restore_crashed(struct call *call)
 {
@@ -513,7 +526,10 @@ static void restore_crashed(struct call *call)
 		restore_thread(call);
 }
 
-/* The message is copied at most up to its bound and printed with say(), which makes it safe. */
+/*
+ * The function copies only as much of the message as fits. say() later prints it, which makes it
+ * safe.
+ */
 static enum call_outcome outcome_of(struct call *call, const struct stub_block *block,
 				    struct call_result *result)
 {
@@ -527,8 +543,9 @@ static enum call_outcome outcome_of(struct call *call, const struct stub_block *
 }
 
 /*
- * Returns the outcome if the thread did not reach the expected stop. After CALL_LATE nothing is
- * restored here: this process ends, the kernel lets the thread go, and the stub ends by the frame.
+ * Returns the outcome if the thread did not reach the expected stop. If the outcome is CALL_LATE,
+ * the function restores nothing: this process ends, the kernel then lets the thread go, and the
+ * stub ends by the frame.
  */
 static enum call_outcome end_early(struct call *call, enum stop_kind kind,
 				   struct call_result *result)
@@ -560,8 +577,8 @@ enum call_outcome call_run(struct stopped *thread, int memory, const struct call
 	}
 	kind = get_memory(&call, &result->value);
 	/*
-	 * If there is no stack, the mapping for the code may exist nevertheless: free_memory()
-	 * below frees it.
+	 * If there is no memory for the stack, the mapping for the code may exist nevertheless.
+	 * free_memory() below frees it.
 	 */
 	if (kind == STOP_SYSCALL && call.stack) {
 		if (prepare_stub(&call, request, &address)) {

@@ -24,7 +24,7 @@ struct call_request {
 enum call_outcome {
 	CALL_DONE,    /* result.value is what the function returned */
 	CALL_FAILED,  /* dlopen() or dlsym() failed; result.message has the reason */
-	CALL_REFUSED, /* the process got no memory; it is unchanged. result.value: -errno */
+	CALL_REFUSED, /* the process could get no memory and is unchanged; result.value is -errno */
 	CALL_NO_ROOM, /* the stack has no room for a signal frame; the thread is unchanged */
 	/* the call raised a signal such as SIGSEGV (result.value), which was suppressed */
 	CALL_CRASHED,
@@ -42,8 +42,8 @@ struct call_result {
 #if defined __x86_64__
 
 /*
- * Makes the call. Afterwards the thread continues as stop_end() describes. Only after CALL_LATE it
- * remains traced until this process ends. stack is the mapping of the thread's stack.
+ * Makes the call. Afterwards the thread continues as stop_end() describes. Only after CALL_LATE the
+ * thread remains traced until this process ends. stack is the mapping of the thread's stack.
  */
 enum call_outcome call_run(struct stopped *thread, int memory, const struct call_place *place,
 			   const struct mapping *stack, const struct call_request *request,

@@ -3,12 +3,12 @@
  * change.c - stops all threads, writes jumps or restores the code, and lets the threads go.
  *
  * No thread executes the bytes while they change. A thread may be stopped within the instructions
- * that a jump replaces, or return to them from a signal handler: then this process lets all threads
- * go and tries again. Jumps lead to memory that is never unmapped, so that a thread may be there
- * when the code is restored.
+ * that a jump replaces, or may return to them from a signal handler. In this case this process lets
+ * all threads go and tries again. Jumps lead to memory that is never unmapped, because a thread may
+ * be in this memory when the code is restored.
  *
- * A system call that writes is not interrupted, because it would return after it has written only a
- * part: this process waits for the end of the call.
+ * If a system call that writes were interrupted, it would return after it has written only a part.
+ * So this process does not interrupt such a call, but waits for its end.
  */
 #include "inject/change.h"
 
@@ -43,7 +43,10 @@ struct change {
 	struct shim_jump *jump;
 	size_t jumps;
 	uint64_t table;        /* the address of the jumps in the process */
-	/* The replaced instructions behind the first byte of each jump to be written, sorted. */
+	/*
+	 * For each jump to be written, the range of the replaced instructions without their first
+	 * byte; sorted.
+	 */
 	struct range *range;
 	size_t ranges;
 	struct stopped **thread;
@@ -84,8 +87,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Collects the addresses at which no thread may be: those behind the first byte of each jump that
- * is to be written. Before a restoration there are no such addresses.
+ * Collects the addresses at which no thread may be. For each jump that is to be written, these are
+ * the addresses behind its first byte. A restoration has no such addresses.
  */
 static const char *collect_ranges(struct change *change)
 {
@@ -120,9 +123,9 @@ static bool is_replaced(const struct change *change, uint64_t address)
 }
 
 /*
- * Returns whether a thread is among the replaced instructions, or its stack has an address of them:
- * a signal handler may have interrupted the thread there. A number that only looks like such an
- * address delays the change and does no harm.
+ * Returns whether a thread is among the replaced instructions, or whether its stack has an address
+ * of one of them, because a signal handler may have interrupted the thread there. A number that
+ * only looks like such an address delays the change and does no harm.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
@@ -183,7 +186,7 @@ static bool must_wait(pid_t pid, pid_t tid)
 	case SYS_copy_file_range:
 	case SYS_connect:
 	case SYS_vfork:
-	case SYS_clone: /* waits only with CLONE_VFORK; the same for clone3() */
+	case SYS_clone: /* clone() and clone3() wait only with CLONE_VFORK */
 	case SYS_clone3:
 	case SYS_execve:
 	case SYS_execveat:
@@ -192,7 +195,8 @@ static bool must_wait(pid_t pid, pid_t tid)
 		/*
 		 * A call for one message, or with MSG_WAITFORONE, waits for the first message and
 		 * is restarted exactly. Any other call must not be interrupted if it may have
-		 * received some of several messages, or has a time limit, which would begin again.
+		 * received only some of its messages. A call with a time limit must not be
+		 * interrupted, because the time would begin again.
 		 */
 		return ((argument[2] > 1 && !(argument[3] & MSG_WAITFORONE)) || argument[4]) &&
 		       stop_state(pid, tid) != 'T';
@@ -224,7 +228,7 @@ static bool is_stopped(const struct change *change, pid_t tid)
 /* The result of one pass over the threads. */
 enum pass { PASS_NONE_NEW, PASS_MORE, PASS_AGAIN, PASS_FAILED };
 
-/* Stops a thread. *why is set for PASS_FAILED. */
+/* Stops a thread. If the result is PASS_FAILED, *why has the reason. */
 static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 {
 	struct stopped *thread;
@@ -244,7 +248,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 	case STOP_RETRY:
 		free(thread);
 		return PASS_MORE;
-	case STOP_ENDED: /* the thread executes nothing any more */
+	case STOP_ENDED: /* the thread has ended, so it executes nothing any more */
 		free(thread);
 		return PASS_NONE_NEW;
 	case STOP_REFUSED:
@@ -313,8 +317,8 @@ static bool any_must_wait(const struct change *change)
 }
 
 /*
- * Returns whether the list of jumps is as it was before the stop: another tracer may have changed
- * it meanwhile. It changes no more while all threads are stopped.
+ * Returns whether the list of jumps is still as it was before the stop. Another tracer may have
+ * changed it meanwhile. As long as all threads are stopped, the list does not change any more.
  */
 static bool is_same_list(const struct change *change)
 {
@@ -327,8 +331,8 @@ static bool is_same_list(const struct change *change)
 }
 
 /*
- * Stops all threads at places where the code can change. Returns false if the caller has to try
- * again, or if *why has the reason of a failure; no thread is stopped then.
+ * Stops all threads at places where the code can change. Returns false if the caller must try
+ * again, or if *why has the reason of a failure. In both cases no thread is stopped any more.
  */
 static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 {
@@ -355,7 +359,9 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 	return good;
 }
 
-/* Adds 1 to a semaphore or subtracts 1 from it. A number at its limit remains. */
+/*
+ * Adds 1 to a semaphore or subtracts 1 from it. If its number is already at the limit, it remains.
+ */
 static void change_count(int memory, uint64_t address, bool adds)
 {
 	uint16_t value;
@@ -371,8 +377,9 @@ static void change_count(int memory, uint64_t address, bool adds)
 enum code { CODE_ORIGINAL, CODE_JUMP, CODE_OTHER };
 
 /*
- * Compares all bytes, also of a jump that changes only the first one: the module may have been
- * unloaded, or another tool may have changed the code.
+ * Compares the code at a jump with both forms. All bytes are compared, even if the jump changes
+ * only the first one, because the module may have been unloaded, or another tool may have changed
+ * the code.
  */
 static enum code code_at(const struct change *change, const struct shim_jump *jump)
 {
@@ -405,9 +412,9 @@ static void change_mark(const struct change *change, struct shim_jump *jump, boo
 
 /*
  * Writes or restores one jump. A tracer that was killed may have written a jump without marking it
- * in the list, so the bytes in the code decide. A chained site has no bytes of its own. It has the
- * state of the jump before it, which the caller passes as is_changed. Returns whether the code is
- * now as wanted; *failed is set if the kernel refuses to write.
+ * in the list. So the bytes in the code decide whether the jump is written. A chained site has no
+ * bytes of its own. It has the state of the jump before it, which the caller passes as is_changed.
+ * Returns whether the code is now as wanted. If the kernel refuses to write, sets *failed.
  */
 static bool change_one(struct change *change, struct shim_jump *jump, bool writes,
 		       bool is_changed, bool *failed)
@@ -443,8 +450,8 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 	for (size_t i = 0; i < change->jumps; i++) {
 		struct shim_jump *jump = &change->jump[i];
 		/*
-		 * If this is false for a chained site, the site before it was refused when the list
-		 * was made, and jump[-1] is another one.
+		 * If a chained site does not follow, the site before it was refused when the list
+		 * was made, and jump[-1] is a different site.
 		 */
 		bool follows = i && jump->at >= jump[-1].at &&
 			       jump->at - jump[-1].at <= SHIM_PLAN_ORIGINAL;
@@ -457,8 +464,8 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 
 /*
  * Changes the code. Returns NULL, or the reason if nothing could be written. If this process is
- * killed meanwhile, jumps may remain that are not in the list as written; a restoration finds them
- * by their bytes.
+ * killed meanwhile, jumps may remain in the code that the list does not mark as written. A
+ * restoration finds such jumps by their bytes.
  */
 static const char *change_all(struct change *change)
 {
@@ -467,8 +474,9 @@ static const char *change_all(struct change *change)
 	const char *why = NULL;
 
 	/*
-	 * The places that were changed are traced. A message is printed only if the kernel refused
-	 * the others: other reasons are usual, such as a library that was unloaded.
+	 * The places that were changed are traced. If others were not, a message is printed only if
+	 * the kernel refused to write, because other reasons are usual, such as a library that was
+	 * unloaded.
 	 */
 	if (failed && change->writes && changed)
 		say("process %d: %zu of %zu places of its functions and probes are traced; the "
@@ -481,7 +489,10 @@ static const char *change_all(struct change *change)
 	for (size_t i = 0; i < change->jumps && !change->writes; i++) {
 		struct shim_jump *jump = &change->jump[i];
 
-		/* A jump that could not be restored is still in the code. */
+		/*
+		 * If the kernel refused to write, the jump may still be in the code, and the mark
+		 * remains.
+		 */
 		jump->is_wanted = false;
 		jump->is_written &= failed;
 	}
@@ -504,9 +515,9 @@ static bool has_work(const struct change *change)
 }
 
 /*
- * Returns whether a tracer that has not ended wants the jumps. To be called while all threads are
- * stopped, so that the shim adds no further tracer meanwhile. The caller has removed itself from
- * the list.
+ * Returns whether a tracer that has not ended wants the jumps. The function must be called while
+ * all threads are stopped, so that the shim adds no further tracer meanwhile. The caller has
+ * removed itself from the list.
  */
 static bool has_tracer(const struct change *change)
 {
@@ -521,7 +532,10 @@ static bool has_tracer(const struct change *change)
 	return false;
 }
 
-/* Tries once. Returns whether no further try is needed. *why is set after an error. */
+/*
+ * Tries once to change the code. Returns whether no further try is needed. After an error, *why has
+ * the reason.
+ */
 static bool try_once(struct change *change, int64_t end_ns, const char **why)
 {
 	bool done = false;
@@ -539,8 +553,8 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 		done = true;
 	} else if (!*why && stop_all(change, end_ns, why)) {
 		/*
-		 * If a tracer has attached meanwhile, the code is not restored now: that tracer
-		 * restores it later.
+		 * If a tracer has attached meanwhile, the code is not restored now, because that
+		 * tracer restores it later.
 		 */
 		if (change->writes || !has_tracer(change))
 			*why = change_all(change);
@@ -584,9 +598,9 @@ const char *change_code(const struct target *target, bool writes, bool *is_stuck
 		const struct timespec pause = { 0, (long)pause_ns };
 
 		/*
-		 * After an error the writing of jumps ends. A restoration is tried again, because a
-		 * debugger that is the reason may leave. It ends at once only if a thread does not
-		 * stop.
+		 * After an error, the function does not try again to write jumps. But it tries
+		 * again to restore the code, because the reason may be a debugger, which may leave.
+		 * If a thread does not stop, it ends at once.
 		 */
 		if (why && (writes || change.is_stuck))
 			break;

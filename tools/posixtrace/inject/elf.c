@@ -2,9 +2,9 @@
 /*
  * elf.c - reads a loaded module from memory. Every size is bounded before it is used.
  *
- * The memory is that of a running process: it may change between two reads and may be forged. So
- * each value is copied once and checked in the copy. A module that cannot be believed is not used,
- * and the process is then refused.
+ * The memory is that of a running process, so it may change between two reads, and it may be
+ * forged. So each value is copied once and checked in the copy. A module that cannot be believed is
+ * not used, and the process is then refused.
  */
 #include "inject/elf.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Bounds of a module. They exceed those of the largest known libraries several times, and keep a
- * forged module from using much memory here.
+ * Limits for the sizes of a module. They are several times greater than the sizes of the largest
+ * known libraries. A forged module cannot make this process use much memory.
  */
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 512
@@ -38,7 +38,7 @@ static uint64_t address_of(const struct elf_module *module, uint64_t value)
 
 /*
  * Returns false if the section has no end within DYNAMIC_MAX entries, or lacks a table. A module
- * without DT_GNU_HASH is not supported: no other entry has the number of its symbols.
+ * without DT_GNU_HASH is not supported, because no other entry gives the number of its symbols.
  */
 static bool read_dynamic(const struct elf_module *module, int memory, uint64_t address,
 			 struct dynamic *dynamic)
@@ -73,7 +73,10 @@ static bool read_dynamic(const struct elf_module *module, int memory, uint64_t a
 	return false;
 }
 
-/* Returns the number of symbols by a DT_GNU_HASH table; 0: the table cannot be believed. */
+/*
+ * Returns the number of symbols, which follows from a DT_GNU_HASH table. Returns 0 if the table
+ * cannot be right.
+ */
 static size_t count_symbols(int memory, uint64_t hash)
 {
 	uint32_t head[4], last = 0, *bucket, chain = 0;
@@ -113,8 +116,8 @@ static size_t count_symbols(int memory, uint64_t hash)
 }
 
 /*
- * Copies an array and appends a NUL, so that strings in it end. NULL: there is no memory, or the
- * array cannot be read. The caller has bounded bytes and frees the copy.
+ * Copies an array and appends a NUL, so that the last string in it ends. Returns NULL if memory is
+ * lacking or the array cannot be read. The caller has limited bytes and frees the copy.
  */
 static void *copy_of(int memory, uint64_t address, size_t bytes)
 {
@@ -151,7 +154,7 @@ static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 }
 
 /*
- * Reads the program headers; the sizes in them are bounded. begin is the address of the first
+ * Reads the program headers, and limits the sizes in them. begin is the address of the first
  * segment, which gives the base. Only the first executable segment is copied. In a library that was
  * linked by ld it contains all code.
  */
@@ -210,9 +213,9 @@ const char *elf_soname(const struct elf_module *module)
 }
 
 /*
- * Versions are not compared: all versions of a function that is searched here are aliases. No
- * string is read past its table: st_name is compared with the size of the table, and copy_of() has
- * put a NUL behind the last string.
+ * Versions are not compared: all versions of a function that is searched here are aliases. No read
+ * goes beyond the table of strings, because the function compares st_name with the size of the
+ * table, and copy_of() has put a NUL behind the last string.
  */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name)
 {

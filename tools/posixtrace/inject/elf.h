@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * elf.h - the symbols and the code of a module, read from the memory of the process that has loaded
- * it. The file of the module is not read: it may have been replaced, or may not be visible here.
+ * it. The functions do not read the file of the module, because it may have been replaced, or may
+ * not be visible to this process.
  */
 #ifndef POSIXTRACE_INJECT_ELF_H
 #define POSIXTRACE_INJECT_ELF_H
@@ -14,7 +15,8 @@
 #include "inject/memory.h"
 
 struct elf_module {
-	uint64_t base;         /* added to an address in the file, it gives the address in memory */
+	/* the sum of base and an address in the file is the address in memory */
+	uint64_t base;
 	Elf64_Sym *symbol;     /* a copy of the dynamic symbol table */
 	size_t symbols;
 	char *string;
@@ -27,8 +29,8 @@ struct elf_module {
 
 /*
  * Reads the module whose first mapping begins at begin. Returns false if there is no module for
- * this processor, or if its contents are contradictory. with_code: the executable segment is
- * copied, too.
+ * this processor, or if its contents are contradictory. If with_code is true, the executable
+ * segment is copied, too.
  */
 bool elf_read(struct elf_module *module, int memory, uint64_t begin, bool with_code);
 void elf_fini(struct elf_module *module);

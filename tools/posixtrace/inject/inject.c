@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inject.c - loads the library into a process, and detaches it: which thread, how often to try, and
- * what is printed.
+ * inject.c - loads the library into a process, and detaches it. It decides which threads to try,
+ * how often to try, and what to print.
  *
  * A child of this process does the work, because the kernel lets a traced thread go when its tracer
  * ends. So a child that cannot continue its work simply ends, and this process continues.
@@ -52,15 +52,16 @@ struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
-	/* the last try to write or restore: a thread that does not stop is an error */
+	/* this is the last try to write or restore, so a thread that does not stop is an error */
 	bool is_last;
-	int64_t *value; /* of the call, in memory that the child shares; or NULL */
+	/* receives the value of the call, in memory that the child shares; or NULL */
+	int64_t *value;
 };
 
 enum work_exit {
 	WORK_DONE,
 	WORK_FAILED, /* a message was printed */
-	WORK_LEAVE,  /* nothing is to be done */
+	WORK_LEAVE,  /* there is nothing to do */
 	WORK_STUCK   /* a thread does not stop; another child may try again */
 };
 
@@ -70,8 +71,9 @@ static void say_why(pid_t pid, const char *why)
 }
 
 /*
- * Returns whether both descriptors are of regular files with the same bytes. The second one is of
- * a file that another process chose: its type is checked before a read, which could block.
+ * Returns whether both descriptors are of regular files with the same bytes. Another process has
+ * chosen the second file. So the function checks its type before it reads the file, because a read
+ * could block.
  */
 static bool has_same_bytes(int one, int other)
 {
@@ -97,8 +99,8 @@ static bool has_same_bytes(int one, int other)
 
 /*
  * Opens a file as a process sees it, for reading, if it is a regular file. The process may have
- * made the path: its symbolic links are followed in its own root folder, and nothing is opened that
- * could be a device. Returns -1 on failure.
+ * made the path. So the function follows symbolic links within the root folder of the process, and
+ * opens nothing that could be a device. Returns -1 on failure.
  */
 static int open_as_seen(pid_t pid, const char *path)
 {
@@ -113,7 +115,10 @@ static int open_as_seen(pid_t pid, const char *path)
 	if (root < 0)
 		return -1;
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	/* Kernels before 5.6, and filters that do not know the call: links are followed here. */
+	/*
+	 * Kernels before 5.6, and seccomp filters that do not know openat2(2), refuse the call.
+	 * Then links are followed in the root folder of this process.
+	 */
 	if (found < 0 && (errno == ENOSYS || errno == EPERM)) {
 		snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, path);
 		found = open(name, O_PATH | O_CLOEXEC);
@@ -131,8 +136,8 @@ static int open_as_seen(pid_t pid, const char *path)
 
 /*
  * Returns why the process cannot load this library, or NULL. The process may have another root
- * folder or name space of mounts, as in a container. It then needs the same file at the same path:
- * this command relies on the interface of its own version.
+ * folder or name space of mounts, as in a container. In this case it must have the same file at the
+ * same path, because this command relies on the interface of its own version of the library.
  */
 static const char *why_unseen(pid_t pid, const char *library)
 {
@@ -157,8 +162,8 @@ static const char *why_unseen(pid_t pid, const char *library)
 
 /*
  * Returns whether the process has ended. A child of this command that has ended remains a zombie
- * until this command collects it. A main thread that has ended before other threads is a zombie,
- * too, but then the process has not ended.
+ * until this command collects it. If the main thread has ended before other threads, it is a
+ * zombie, too, but the process has not ended.
  */
 static bool has_ended(pid_t pid)
 {
@@ -178,8 +183,8 @@ static bool has_ended(pid_t pid)
 #if defined __x86_64__
 
 /*
- * A thread that may be tried. rank is that of the moment of safe_look(); the thread continues to
- * run meanwhile.
+ * A thread that may be tried. rank was right at the moment of safe_look(). The thread has continued
+ * to run since then.
  */
 struct candidate {
 	pid_t tid;
@@ -195,7 +200,7 @@ static int by_rank(const void *a, const void *b)
 
 /*
  * Lists the threads that may be tried, the best ones first. Returns their number; the caller frees
- * the list. Without memory the list is shorter, and the next round tries again.
+ * the list. If memory is lacking, the list is shorter, and the next round tries again.
  */
 static size_t list_candidates(pid_t pid, struct candidate **candidates)
 {
@@ -232,7 +237,7 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 /* The result of a try with one thread, or of a round of tries. */
 enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
 
-/* Prints the outcome of a call, except one that is tried again. Runs in the child. */
+/* Prints the outcome of a call, unless the call is tried again. The function runs in the child. */
 static enum progress say_outcome(const struct work *work, enum call_outcome outcome,
 				 const struct call_result *result)
 {
@@ -282,8 +287,9 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 }
 
 /*
- * Tries one thread. The mappings are read anew, because stacks come and go. The thread has been let
- * go again when this returns, unless the call does not end in time.
+ * Tries one thread. The function reads the mappings again, because stacks may be created and
+ * removed at any time. When it returns, it has let the thread go again, unless the call did not end
+ * in time.
  */
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {
@@ -294,7 +300,7 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	const struct call_request request = { work->library, work->symbol, work->argument,
 					      RTLD_NOW | RTLD_LOCAL };
 	enum progress progress = PROGRESS_AGAIN;
-	/* Static, because it contains the vector state, which is large. */
+	/* This variable is static because it contains the vector state, which is large. */
 	static struct stopped thread;
 	const struct mapping *stack;
 	struct mappings mappings;
@@ -337,9 +343,9 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 }
 
 /*
- * Tries threads until one could make the call, the process has ended, or TRY_NS is over. Other
- * threads of the process run all the time, so a thread that waits now may be elsewhere when it is
- * stopped.
+ * Tries threads until one could make the call, the process has ended, or TRY_NS is over. All
+ * threads continue to run until they are stopped, so a thread that waits now may be elsewhere when
+ * it is stopped.
  */
 static enum progress try_threads(const struct work *work, struct target *target)
 {
@@ -353,8 +359,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			/*
-			 * Until CALM_NS has passed, a running thread is not tried: it may soon
-			 * wait, and a waiting thread is a better choice.
+			 * A running thread is not tried before CALM_NS has passed, because it may
+			 * soon wait, and a waiting thread is a better choice.
 			 */
 			if (candidates[i].rank > SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
 				progress = try_thread(work, target, candidates[i].tid);
@@ -390,7 +396,7 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 	case PROGRESS_DONE:
 		return WORK_DONE;
 	case PROGRESS_ENDED:
-		/* The creation of the stream reports it. */
+		/* The creation of the stream later reports that the process has ended. */
 		return WORK_LEAVE;
 	case PROGRESS_AGAIN:
 		say_why(work->pid, stop_state(work->pid, work->pid) == 'T' ?
@@ -417,8 +423,8 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 
 /*
  * Does the work in a child, and waits for it. The signals by which a user ends the command, such as
- * SIGINT, are blocked meanwhile, so that they do not end the child. Its work takes a limited time.
- * If the child is killed, a message is printed and the work has failed.
+ * SIGINT, are blocked meanwhile, so that they do not end the child. The work of the child takes a
+ * limited time. If the child is killed, this function prints a message, and the work has failed.
  */
 static enum work_exit work_in_child(const struct work *work, struct target *target)
 {
@@ -435,8 +441,8 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	child = fork();
 	if (child == 0) {
 		/*
-		 * If the command is killed, the kernel kills the child, too: no other process would
-		 * end the trace that the child begins.
+		 * If the command is killed, the kernel kills the child, too. Otherwise no process
+		 * would end the trace that the child begins.
 		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(getppid() == parent ? do_work(work, target) : WORK_FAILED);
@@ -457,7 +463,8 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 
 /*
  * Writes or restores jumps. A thread that does not stop, as in a slow call of the file system,
- * remains seized by the child that tried; the next child tries again.
+ * remains seized by the child that tried to stop it. That child ends, and the next child tries
+ * again.
  */
 static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct target *target)
 {
@@ -490,8 +497,9 @@ bool inject_is_needed(pid_t pid)
 }
 
 /*
- * Removes what a tracer that was killed has left in the process: the attachment and its jumps. The
- * next attachment may want other jumps. If another tracer has a stream, nothing changes.
+ * If a tracer that was killed has left its attachment and its jumps in the process, removes them,
+ * because the next attachment may want other jumps. If another tracer has a stream, the function
+ * changes nothing.
  */
 static void inject_recover(const struct work *attach, struct target *target)
 {
@@ -507,7 +515,7 @@ static void inject_recover(const struct work *attach, struct target *target)
 
 /*
  * Warns if the events of the process have another number of bytes of data than this tracer wants.
- * The number belongs to the process: it is that of record --data, or of the first tracer.
+ * The number is a property of the process. It comes from record --data or from the first tracer.
  */
 static void say_content(const struct target *target, const char *families)
 {
@@ -537,8 +545,8 @@ void inject_look(pid_t pid)
 	struct target target;
 
 	/*
-	 * The messages of target_examine() are dropped: they are reasons why no function can be
-	 * called in the process, and this function calls none.
+	 * The messages of target_examine() are dropped. They are reasons why no function can be
+	 * called in the process, but this function calls none.
 	 */
 	say_nothing(true);
 	target_examine(&target, pid, false);
@@ -585,16 +593,16 @@ void inject_end(struct inject *inject)
 		return;
 	inject->is_attached = false;
 	/*
-	 * The messages of this examination are dropped: a process that has executed another program
-	 * has no shim any more, and that is no error.
+	 * The messages of this examination are dropped. If the process has executed another
+	 * program, it has no shim any more, which is no error.
 	 */
 	say_nothing(true);
 	verdict = target_examine(&target, inject->pid, false);
 	say_nothing(false);
 	if (target.shim == SHIM_ATTACHED && !has_ended(inject->pid)) {
 		/*
-		 * The process is stopped or has a debugger, for example. It is examined again, so
-		 * that the reason is printed.
+		 * The process could not be restored, for example because it is stopped or has a
+		 * debugger. It is examined again, so that the reason is printed.
 		 */
 		if (verdict == TARGET_REFUSED) {
 			target_fini(&target);
@@ -632,9 +640,9 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 }
 
 /*
- * Removes the tracers that have ended from the process's list of tracers; with self, also this
- * tracer. Returns whether another tracer remains. If kill() cannot show whether a tracer has ended,
- * that tracer remains.
+ * Removes the tracers that have ended from the process's list of tracers. If self is true, also
+ * removes this tracer. Returns whether another tracer remains. If kill() cannot show whether a
+ * tracer has ended, that tracer remains.
  */
 static bool leave_tracers(const struct target *target, bool self)
 {
@@ -684,8 +692,8 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 }
 
 /*
- * Another child than that of send_plan() writes the jumps, while all threads are stopped. If that
- * fails, the code is unchanged, and the plan has only cost memory of the process.
+ * The jumps are written by another child than that of send_plan(), while all threads are stopped.
+ * If this fails, the code is unchanged, and the only effect is that the process has less memory.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
@@ -696,7 +704,10 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	bool good = false;
 
 	*jumps = 0;
-	/* No message is printed here: the callers report the end of the process. */
+	/*
+	 * The function prints no message in this case, because the callers report the end of the
+	 * process.
+	 */
 	if (has_ended(pid))
 		return TOOL_FAILURE;
 	verdict = target_examine(&target, pid, true);
@@ -723,9 +734,9 @@ void inject_unpatch(pid_t pid)
 	struct target target;
 
 	/*
-	 * A process that has ended or executed another program has no jumps. In a process that is
-	 * stopped the shim is still attached, because no thread could make the call that detaches
-	 * it. Its code is restored if no stream is active.
+	 * A process that has ended or executed another program has no jumps. If the process is
+	 * stopped, the shim may still be attached, because no thread could make the call that
+	 * detaches it. The code of such a process is restored if no stream is active.
 	 */
 	if (target_restorable(&target, pid) == TARGET_OK && !leave_tracers(&target, true) &&
 	    (target.shim != SHIM_ATTACHED || !target.is_traced))

@@ -21,22 +21,22 @@ struct inject {
 };
 
 /*
- * Returns whether inject_begin() may have something to do: false for a process that is linked with
- * libposixtrace, and for one that cannot be examined.
+ * Returns whether inject_begin() may have something to do. Returns false for a process that is
+ * linked with libposixtrace, and for a process that cannot be examined.
  */
 bool inject_is_needed(pid_t pid);
 
 /*
  * Loads the library and redirects the calls of these families, a list as for record --trace. Does
- * nothing if the process uses libposixtrace already, linked or preloaded. Returns TOOL_OK, or
- * TOOL_FAILURE after it printed the reason; the process is unchanged then. library is an absolute
- * path. Both strings must exist until inject_end().
+ * nothing if the process uses libposixtrace already, linked or preloaded. Returns TOOL_OK. If it
+ * fails, prints the reason, leaves the process unchanged and returns TOOL_FAILURE. library is an
+ * absolute path. Both strings must exist until inject_end().
  */
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
 
 /*
- * To be called for a process of which no calls are requested. Warns if the process nevertheless
- * records the data of calls.
+ * The function is for a process of which the user requests no calls. It warns if the process
+ * nevertheless records the data of calls.
  */
 void inject_look(pid_t pid);
 
@@ -50,21 +50,22 @@ struct inject_plan {
 /*
  * Patches functions and probes of the process. If the process does not have the library yet, this
  * function loads it first. All threads are stopped for a moment. Stores the number of places to be
- * patched, including places that record no event and only serve others. Returns TOOL_OK, or
- * TOOL_FAILURE after it printed the reason; the code of the process is unchanged then.
+ * patched, including places that record no event and only serve others. Returns TOOL_OK. If it
+ * fails, prints the reason, leaves the code of the process unchanged and returns TOOL_FAILURE.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps);
 
 /*
- * Restores the code of the process. To be called after inject_end(). Prints a message if that is
- * impossible. Does nothing if the process has no patches, or another tracer is attached to it.
+ * Restores the code of the process. The function must be called after inject_end(). It prints a
+ * message if the code cannot be restored. Does nothing if the process has no patches, or another
+ * tracer is attached to it.
  */
 void inject_unpatch(pid_t pid);
 
 /*
- * Restores the process, unless another tracer has a stream of it. To be called after the stream
- * was shut down. Prints a message if the process could not be restored. Does nothing if the
- * process has ended or executes another program.
+ * Restores the process, unless another tracer has a stream of it. The function must be called after
+ * the stream was shut down. It prints a message if the process could not be restored. Does nothing
+ * if the process has ended or executes another program.
  */
 void inject_end(struct inject *inject);
 

@@ -25,7 +25,7 @@ int memory_open(pid_t pid, pid_t tid)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* Sets errno for callers that report it. */
+/* Returns whether err is 0. Sets errno to err for callers that report it. */
 static bool is_done(int err)
 {
 	if (err)
@@ -34,8 +34,8 @@ static bool is_done(int err)
 }
 
 /*
- * An address past 2^63 is negative as an offset and fails. The pages may be unmapped between two
- * parts of a read.
+ * An address from 2^63 on is negative as an offset, so reading there fails. A read may also fail
+ * after a part was read, because the process may unmap the pages meanwhile.
  */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes)
 {
@@ -47,7 +47,10 @@ bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes
 	return is_done(whole_pwrite(memory, buffer, bytes, address));
 }
 
-/* Reads byte by byte, because the string may end just before memory that cannot be read. */
+/*
+ * The function reads byte by byte, because the string may end just before memory that cannot be
+ * read.
+ */
 void memory_string(int memory, uint64_t address, char *text, size_t bytes)
 {
 	size_t i = 0;
@@ -58,8 +61,8 @@ void memory_string(int memory, uint64_t address, char *text, size_t bytes)
 }
 
 /*
- * Parses a line of maps. Returns 0, EINVAL, or ENOMEM. A path may contain spaces, so it is the rest
- * of the line; it is "" for anonymous memory. mappings_fini() frees it.
+ * Parses a line of maps. Returns 0, EINVAL, or ENOMEM. The path may contain spaces, so it is the
+ * whole rest of the line. It is "" for anonymous memory. mappings_fini() frees the path.
  */
 static int parse_line(struct mapping *mapping, const char *line)
 {

@@ -2,7 +2,7 @@
 /*
  * memory.h - the memory of another process: its bytes, and what is mapped where.
  *
- * Everything read here is hostile until it was checked.
+ * All that these functions read is hostile until the caller has checked it.
  */
 #ifndef POSIXTRACE_INJECT_MEMORY_H
 #define POSIXTRACE_INJECT_MEMORY_H
@@ -18,13 +18,13 @@
  */
 int memory_open(pid_t pid, pid_t tid);
 
-/* Each returns false if not all bytes could be transferred. */
+/* Each of these functions returns false if not all bytes could be transferred. */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes);
 bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes);
 
 /*
- * Reads a string, of which the part that does not fit in the buffer is dropped. If the address
- * cannot be read, the string is empty.
+ * Reads a string. The part that does not fit into the buffer is dropped. If the address cannot be
+ * read, the string is empty.
  */
 void memory_string(int memory, uint64_t address, char *text, size_t bytes);
 

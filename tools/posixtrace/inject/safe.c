@@ -48,16 +48,16 @@ static enum safe_rank rank_of(const struct system_call *call)
 	case SYS_wait4:
 	case SYS_waitid:
 	case SYS_rt_sigsuspend:
-	case SYS_restart_syscall: /* one of these, after an earlier interruption */
+	case SYS_restart_syscall: /* one of the calls above, which was interrupted before */
 		return SAFE_WAITING;
 	case SYS_recvfrom:
 		/* With MSG_WAITALL the call may already have received a part. */
 		return argument[3] & MSG_WAITALL ? SAFE_NOT : SAFE_WAITING;
 	case SYS_futex:
 		/*
-		 * Waits for condition variables, semaphores and ends of threads use
-		 * FUTEX_WAIT_BITSET and are safe. Waits for mutexes and for locks of the C library
-		 * use FUTEX_WAIT and are not.
+		 * A thread that waits for a condition variable, a semaphore or the end of a thread
+		 * uses FUTEX_WAIT_BITSET and is safe. One that waits for a mutex or for a lock of
+		 * the C library uses FUTEX_WAIT and is not safe.
 		 */
 		return (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ? SAFE_WAITING :
 									     SAFE_NOT;
@@ -92,8 +92,8 @@ static bool has_children(pid_t pid, pid_t tid)
 }
 
 /*
- * Reads in which system call the thread is, and returns its rank. Returns SAFE_NOT also if the
- * system call is unknown.
+ * Finds the system call in which the thread is, and returns the rank of that call. Returns SAFE_NOT
+ * also if the system call is unknown.
  */
 static enum safe_rank look_at_call(pid_t pid, pid_t tid)
 {
@@ -132,9 +132,9 @@ struct stack {
 };
 
 /*
- * Returns false for a stack that is too deep to search, or cannot be read. mapping contains the
- * stack pointer. The caller frees word in both cases. The thread is stopped, so its stack does not
- * change.
+ * Reads the stack of a thread. Returns false if the stack is too deep to search, or cannot be read.
+ * mapping contains the stack pointer. The caller frees word in both cases. The thread is stopped,
+ * so its stack does not change.
  */
 static bool read_stack(struct stack *stack, const struct target *target,
 		       const struct stopped *thread, const struct mapping *mapping)
@@ -148,7 +148,7 @@ static bool read_stack(struct stack *stack, const struct target *target,
 					  stack->words * sizeof(*stack->word));
 }
 
-/* Returns the word at an address of the stack, 0 outside of it. */
+/* Returns the word at an address of the stack, or 0 if the address is outside of the stack. */
 static uint64_t word_at(const struct stack *stack, uint64_t address)
 {
 	uint64_t i = (address - stack->begin) / sizeof(*stack->word);
@@ -170,8 +170,8 @@ static bool is_signal_frame(const struct target *target, const struct stack *sta
 	registers = context + offsetof(ucontext_t, uc_mcontext);
 	state = word_at(stack, context + offsetof(ucontext_t, uc_mcontext.fpregs));
 	/*
-	 * 0x46505853 is the kernel's FP_XSTATE_MAGIC1, 464 its place in the vector state, and cs is
-	 * 0x33 in 64 bit programs. The kernel sets no flag of the context above 7.
+	 * 0x46505853 is the kernel's FP_XSTATE_MAGIC1, and 464 is its offset in the vector state.
+	 * cs is 0x33 in programs of 64 bits. The flags of the context are at most 7.
 	 */
 	return word_at(stack, context) <= 7 && word_at(stack, context + 8) == 0 &&
 	       (word_at(stack, registers + REG_CSGSFS * 8) & 0xffff) == 0x33 &&
@@ -204,8 +204,9 @@ static bool is_return_address(const struct elf_module *module, uint64_t address)
 }
 
 /*
- * Returns whether a return address on the stack is that of a function which may call the program
- * while it holds a lock of the dynamic linker. The allocator never calls the program.
+ * Returns whether a return address on the stack is in locked code, which is a function that may
+ * call the program while it holds a lock of the dynamic linker. The allocator never calls the
+ * program.
  */
 static bool is_in_locked_code(const struct target *target, uint64_t address)
 {
@@ -220,10 +221,10 @@ static bool is_in_locked_code(const struct target *target, uint64_t address)
 
 /*
  * Returns whether the handler of a frame interrupted one of the system calls in which a thread
- * waits. The address in the context is then either that of the instruction, so that the call is
- * restarted, or it is behind the instruction, and the result is EINTR. In the second case the
- * number of the call is read from the code: the C library loads it by the instruction before, which
- * is b8 and four bytes.
+ * waits. If so, there are two cases. The address in the context may be that of the instruction that
+ * enters the kernel, so that the call is restarted. Or it is behind the instruction, and the result
+ * is EINTR. In the second case the function reads the number of the call from the code: the
+ * instruction before, which is b8 and four bytes, loads it.
  */
 static bool has_interrupted_wait(const struct target *target, const struct stack *stack, size_t i)
 {
@@ -271,8 +272,9 @@ static bool has_locked_code(const struct target *target, const struct stack *sta
 }
 
 /*
- * Returns whether the thread has a descriptor of the C library for itself: functions of the C
- * library need one. A thread that was made by clone() alone may share its parent's, or have none.
+ * Returns whether the thread has its own descriptor of the C library, which functions of the C
+ * library need. A thread that was made by clone() alone may share the descriptor of its parent, or
+ * have none.
  */
 static bool has_descriptor(const struct target *target, const struct stopped *thread)
 {
@@ -294,8 +296,9 @@ static bool has_descriptor(const struct target *target, const struct stopped *th
 }
 
 /*
- * Returns whether the thread was interrupted in the program's own code: not in the C library with
- * its allocator, nor in the linker or a callback of it.
+ * Returns whether the thread was interrupted in the program's own code. This is not so in the C
+ * library, which contains the allocator, in the dynamic linker, and in a function that the linker
+ * has called.
  */
 static bool is_safe_running(const struct target *target, const struct stopped *thread,
 			    const struct stack *stack)
@@ -310,8 +313,8 @@ static bool is_safe_running(const struct target *target, const struct stopped *t
 
 /*
  * This decision is made after the stop, because the thread may have continued after safe_look().
- * orig_rax is negative if the thread was not in a system call. cs 0x33: the thread runs 64 bit
- * code. All conditions must hold. The cheap ones are tested before the stack is searched.
+ * orig_rax is negative if the thread was not in a system call. If cs is 0x33, the thread runs code
+ * of 64 bits. All conditions must hold. The cheap ones are tested before the stack is searched.
  */
 bool safe_is_here(const struct target *target, const struct stopped *thread,
 		  const struct mapping *mapping)

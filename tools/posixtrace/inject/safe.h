@@ -14,13 +14,13 @@
 
 enum safe_rank {
 	SAFE_NOT,     /* the thread must not be interrupted */
-	SAFE_PARENT,  /* it has children, and there are other threads */
-	SAFE_RUNNING, /* it runs; it may be anywhere */
-	SAFE_TIMED,   /* it waits in a call that is restarted with its whole time limit */
-	SAFE_WAITING  /* it waits in a call that is restarted exactly */
+	SAFE_PARENT,  /* the thread has children, and the process has other threads */
+	SAFE_RUNNING, /* the thread runs, so it may be anywhere */
+	SAFE_TIMED,   /* the thread waits in a call that is restarted with its whole time limit */
+	SAFE_WAITING  /* the thread waits in a call that is restarted exactly */
 };
 
-/* Looks at a thread without stopping it. is_alone: the process has no other thread. */
+/* Looks at a thread without stopping it. is_alone is true if the process has no other thread. */
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
 #if defined __x86_64__

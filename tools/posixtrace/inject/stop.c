@@ -2,8 +2,8 @@
 /*
  * stop.c - stops a thread by PTRACE_SEIZE and PTRACE_INTERRUPT.
  *
- * Unlike PTRACE_ATTACH these send no SIGSTOP: the program and its parent see nothing. If this
- * process is killed, the kernel lets the thread go.
+ * Unlike PTRACE_ATTACH these requests send no SIGSTOP, so the program and its parent notice
+ * nothing. If this process is killed, the kernel lets the thread go.
  */
 #include "inject/stop.h"
 
@@ -29,8 +29,8 @@
 #define ERESTARTNOHAND 514
 
 /*
- * Stops of PTRACE_INTERRUPT and of the whole process both have PTRACE_EVENT_STOP; their signals
- * differ. A status that is no stop means that the thread has ended.
+ * A stop by PTRACE_INTERRUPT and a stop of the whole process both have PTRACE_EVENT_STOP, but
+ * different signals. A status that is no stop means that the thread has ended.
  */
 static struct stop stop_of(int status)
 {
@@ -50,7 +50,7 @@ static struct stop stop_of(int status)
 
 /*
  * waitpid() has no limit of time, so this function calls it often without blocking. end_ns is on
- * the clock of until_now_ns(). __WALL: the thread is a child of another process.
+ * the clock of until_now_ns(). __WALL is needed because the thread is no child of this process.
  */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {
@@ -75,9 +75,10 @@ struct stop stop_wait(pid_t tid, int64_t end_ns)
 /*
  * Some calls, such as epoll_wait(), return EINTR for any interruption. This function replaces that
  * result by ERESTARTNOHAND, the kernel's own mark for "restart, unless a handler runs". Then the
- * call continues, but still returns EINTR if a signal with a handler is pending. close() is left
- * out: it has closed its descriptor even if it returns EINTR, and when it is called again, the
- * descriptor may belong to a new file of another thread. Returns whether it changed the registers.
+ * call continues, but still returns EINTR if a signal with a handler is pending. The function
+ * leaves out close(). Even if close() returns EINTR, it has closed its descriptor. If it were
+ * called again, the descriptor could belong to a new file of another thread. Returns whether it
+ * changed the registers.
  */
 static bool mark_restart(struct user_regs_struct *regs)
 {
@@ -89,17 +90,17 @@ static bool mark_restart(struct user_regs_struct *regs)
 }
 
 /*
- * Reads what must be restored. False: the thread has ended, or the kernel refuses. If the whole
- * process was stopped, calls such as epoll_wait() return EINTR also without a tracer: then their
- * result remains.
+ * Reads the state that must be restored. Returns false if the thread has ended, or if the kernel
+ * refuses. If the whole process was stopped (is_group), calls such as epoll_wait() would return
+ * EINTR also without a tracer, so their result is not changed.
  */
 static bool read_state(struct stopped *thread, bool is_group)
 {
 	struct iovec vector = { thread->state, sizeof(thread->state) };
 
 	/*
-	 * The mark is written at once, so that the kernel restarts the call even if this process is
-	 * killed later.
+	 * The function writes the mark at once, so that the kernel restarts the call even if this
+	 * process is killed later.
 	 */
 	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs) ||
 	    (!is_group && mark_restart(&thread->regs) &&
@@ -108,7 +109,10 @@ static bool read_state(struct stopped *thread, bool is_group)
 	    ptrace(PTRACE_GETREGSET, thread->tid, NT_X86_XSTATE, &vector))
 		return false;
 	thread->state_bytes = vector.iov_len;
-	/* If the state fills the buffer, the buffer may be too small for it: that is a failure. */
+	/*
+	 * If the state fills the buffer, the buffer may be too small for the state, so the function
+	 * fails.
+	 */
 	return thread->state_bytes < sizeof(thread->state);
 }
 
@@ -127,8 +131,8 @@ static void stop_deliver(pid_t tid, int signal)
 }
 
 /*
- * Reads a thread's status file. False: the thread has ended. The process may be in another name
- * space of process ids; pid and tid are the numbers in the name space of this process.
+ * Reads a thread's status file. Returns false if the thread has ended. The process may be in
+ * another name space of process ids; pid and tid are the numbers in the name space of this process.
  */
 static bool read_status(pid_t pid, pid_t tid, char text[PROCFILE_BYTES])
 {
@@ -161,7 +165,7 @@ static bool has_ended(pid_t pid, pid_t tid)
 }
 
 /*
- * A thread with the result STOP_STUCK remains seized: only the end of this process lets it go,
+ * If the result is STOP_STUCK, the thread remains seized. Only the end of this process lets it go,
  * because PTRACE_DETACH needs a stopped thread.
  */
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)

@@ -20,12 +20,12 @@
 #define STOP_STATE_BYTES 16384 /* of the vector registers; AMX has 11 KiB */
 
 enum stop_kind {
-	STOP_EVENT,   /* by PTRACE_INTERRUPT */
+	STOP_EVENT,   /* the thread was stopped by PTRACE_INTERRUPT */
 	STOP_SYSCALL, /* before or after a system call */
 	STOP_SIGNAL,  /* a signal is about to be delivered */
 	STOP_GROUP,   /* the process was stopped by a signal such as SIGSTOP */
 	STOP_GONE,    /* the thread has ended */
-	STOP_LATE     /* it did not stop in time */
+	STOP_LATE     /* the thread did not stop in time */
 };
 
 struct stop {
@@ -39,7 +39,7 @@ struct stop {
 struct stopped {
 	pid_t pid, tid;
 	struct user_regs_struct regs;
-	/* a process that SIGSTOP has stopped is accepted, too */
+	/* stop_begin() also accepts a thread whose process SIGSTOP has stopped */
 	bool takes_group;
 	uint64_t mask;                          /* the blocked signals */
 	_Alignas(64) unsigned char state[STOP_STATE_BYTES];
@@ -50,10 +50,10 @@ struct stopped {
 
 enum stop_result {
 	STOP_OK,
-	STOP_REFUSED, /* by the kernel; errno has the reason */
-	STOP_RETRY,   /* not now; the thread continues unchanged */
+	STOP_REFUSED, /* the kernel refuses to stop the thread; errno has the reason */
+	STOP_RETRY,   /* the thread cannot be stopped now; it continues unchanged */
 	STOP_ENDED,
-	STOP_STUCK    /* it does not stop, and remains seized until this process ends */
+	STOP_STUCK    /* the thread does not stop, and remains seized until this process ends */
 };
 
 /* Waits for the next stop, at most until end_ns on the clock of until_now_ns(). */
@@ -62,22 +62,22 @@ struct stop stop_wait(pid_t tid, int64_t end_ns);
 #if defined __x86_64__
 
 /*
- * Stops the thread and reads its state. After any result but STOP_OK the thread is not stopped. The
- * caller sets takes_group before the call. STOP_ENDED is also the result for a thread that has
- * ended but still exists as a zombie, or is about to vanish.
+ * Stops the thread and reads its state. After any result other than STOP_OK the thread is not
+ * stopped. The caller sets takes_group before the call. STOP_ENDED is also the result for a thread
+ * that has ended but still exists as a zombie, or is about to vanish.
  */
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
 /*
- * Lets the thread go. The caller has restored the registers from regs, or has not changed them. A
- * system call that was interrupted continues: the kernel restarts it. With the registers of regs
- * the kernel also restarts a call that would otherwise return EINTR because of the stop.
+ * Lets the thread go. The caller has restored the registers from regs, or has not changed them. If
+ * a system call was interrupted, the kernel restarts it. With the registers of regs the kernel also
+ * restarts a call that would otherwise return EINTR because of the stop.
  */
 void stop_end(struct stopped *thread);
 
 /*
- * Returns the letter of proc(5) for a thread's state. X: the thread has ended or does not exist. 0:
- * the state is unknown.
+ * Returns the letter of proc(5) for a thread's state. X means that the thread has ended or does not
+ * exist. 0 means that the state is unknown.
  */
 char stop_state(pid_t pid, pid_t tid);
 

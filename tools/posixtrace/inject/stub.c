@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stub.c - the code that is copied into the process. It contains no addresses: they are in the
- * block to which r12 points.
+ * stub.c - the code that is copied into the process. The code contains no addresses. The addresses
+ * are in the block to which r12 points.
  *
- * It is assembled as data of the tool, so that it needs no relocation. The stub keeps its state in
- * registers that the functions of the C library preserve: r12 the block, r13 the address of errno,
- * r14 its value, rbx the former state of cancellation.
+ * The stub is assembled as data of the tool, so that it needs no relocation. It keeps its state in
+ * registers that the functions of the C library preserve. r12 has the address of the block, r13 the
+ * address of errno, r14 the value of errno, and rbx the former state of cancellation.
  */
 #include "inject/stub.h"
 
@@ -19,8 +19,9 @@
  * the members.
  *
  * Cancellation is disabled, because the interrupted system call may be a cancellation point. errno
- * is restored at the end. The last three instructions are repeated if rt_sigreturn() was skipped by
- * a tracer that was killed before it had restored the thread itself.
+ * is restored at the end. A tracer makes the thread skip rt_sigreturn() and restores the thread
+ * itself. If it is killed in between, the thread continues behind the skipped call and repeats the
+ * last three instructions.
  */
 __attribute__((used, noinline)) static void define_stub(void)
 {

@@ -21,10 +21,10 @@ struct stub_block {
 	uint64_t path, symbol, argument;                                  /* strings or 0 */
 	uint64_t flags;                                                   /* of dlopen() */
 	uint64_t frame;        /* the stack pointer for rt_sigreturn() */
-	uint64_t handle;       /* results; handle and function are 0 after a failure */
+	uint64_t handle;       /* results from here on; handle and function are 0 after a failure */
 	uint64_t function;
 	uint64_t result;
-	uint64_t message;      /* of dlerror(), 0: none */
+	uint64_t message;      /* message of dlerror(); 0: none */
 	uint64_t is_done;
 };
 

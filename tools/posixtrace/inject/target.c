@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * target.c - decides whether the library can be loaded into a process, and where the functions
- * for that are. Nothing here changes or stops the process.
+ * target.c - decides whether the library can be loaded into a process, and finds the functions that
+ * are needed for this. Nothing here changes or stops the process.
  */
 #include "inject/target.h"
 
@@ -19,7 +19,10 @@
 #include "base/procfile.h"
 #include "base/say.h"
 
-/* A process that starts is examined again for a second; the machine may be busy. */
+/*
+ * If a process has just started, it is examined again and again for a second, because the machine
+ * may be busy.
+ */
 #define START_LOOKS 200
 #define START_PAUSE_NS 5000000
 
@@ -31,10 +34,10 @@ static enum target_verdict target_refuse(pid_t pid, const char *why)
 }
 
 /*
- * Examines the status file of the process. Returns the reason for a refusal, NULL if there is none.
- * A process with a seccomp filter is refused, because the filter may end it for a system call that
- * it does not expect. A process with a shadow stack is refused, because a return to the frame would
- * fail.
+ * Examines the status file of the process. Returns the reason for a refusal, or NULL if there is
+ * none. A process with a seccomp filter is refused, because the filter may end the process for a
+ * system call that the filter does not expect. A process with a shadow stack is refused, because a
+ * return to the frame would fail.
  */
 static const char *reason_in_status(pid_t pid, const char *status)
 {
@@ -68,7 +71,7 @@ static bool shares_memory(pid_t pid, const char *status)
 	return parent > 0 && syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0) == 0;
 }
 
-/* The last part of a path. */
+/* Returns the last part of a path. */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -88,9 +91,9 @@ static bool is_module(const struct mapping *mapping)
 }
 
 /*
- * Finds a module by its SONAME; files may have any name. Reading a module takes time, so the first
- * pass reads only files whose name begins with the SONAME. The second pass reads all others.
- * Returns false if there is none; module is then empty.
+ * Finds a module by its SONAME, because its file may have any name. Reading a module takes time, so
+ * the first pass reads only files whose name begins with the SONAME. The second pass reads all
+ * others. Returns false if there is none. *module is then empty.
  */
 static bool find_module(struct target *target, const char *soname, struct elf_module *module)
 {
@@ -120,7 +123,7 @@ static bool has_mapped(const struct target *target, const char *name)
 
 /*
  * Reads the state of the shim, if it is mapped. A state that cannot be read or is out of range
- * counts as preloaded: then nothing is changed in the process.
+ * counts as SHIM_PRELOADED, so that nothing is changed in the process.
  */
 static void find_shim(struct target *target)
 {
@@ -188,9 +191,9 @@ static void find_callers(struct target *target)
 }
 
 /*
- * Finds what a call needs. Returns NULL if all was found, else the reason. The instructions are
- * "syscall; ret" and "mov $15, %rax; syscall", the restorer of rt_sigreturn(). dlopen() is in the C
- * library itself since glibc 2.34.
+ * Finds the addresses that a call needs. Returns NULL if all were found, otherwise the reason. The
+ * code that is searched is "syscall; ret", and "mov $15, %rax; syscall", which is the restorer of
+ * rt_sigreturn(). dlopen() is in the C library itself since glibc 2.34.
  */
 static const char *find_place(struct target *target)
 {
@@ -254,9 +257,10 @@ static bool is_ours(pid_t pid)
 
 #if defined __x86_64__
 /*
- * Returns whether the process is between its creation and the main function of its program, as far
- * as its mappings show: it has no file mapped yet, or glibc's dynamic linker has not mapped the C
- * library yet. A program that uses this linker and no C library looks the same.
+ * Returns whether the process has just started and has not reached the main function of its
+ * program. The function decides this by the mappings: the process has no file mapped yet, or
+ * glibc's dynamic linker has not mapped the C library yet. A program that uses this linker but no C
+ * library looks the same.
  */
 static bool is_starting(const struct target *target)
 {
@@ -344,9 +348,9 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 }
 
 /*
- * Opens the memory of the process by a thread that still exists: the main thread may have ended
- * before the others. Returns 0 or an error number. If the process has ended, returns 0, and there
- * are no mappings.
+ * Opens the memory of the process by a thread that still exists, because the main thread may have
+ * ended before the others. Returns 0 or an error number. If the process has ended, returns 0, and
+ * there are no mappings.
  */
 static int open_by_thread(struct target *target)
 {
@@ -376,7 +380,10 @@ static int open_by_thread(struct target *target)
 	return target->mappings.count ? 0 : err;
 }
 
-/* Reads *posix_trace_active_np, as posixtrace_shim_detach() does. True if it cannot be read. */
+/*
+ * Returns whether a stream is active. Reads *posix_trace_active_np, as posixtrace_shim_detach()
+ * does. Returns true if it cannot be read.
+ */
 static bool is_active(const struct target *target)
 {
 	for (size_t i = 0; i < target->mappings.count; i++) {
@@ -430,8 +437,8 @@ void target_fini(struct target *target)
 }
 
 /*
- * Returns false if any other module defines malloc(), even if the linker prefers the malloc() of
- * the C library: which of them the program uses is not examined.
+ * Returns false if any other module defines malloc(). The program may nevertheless use the malloc()
+ * of the C library, but the function does not examine which one the program uses.
  */
 bool target_has_libc_malloc(const struct target *target)
 {

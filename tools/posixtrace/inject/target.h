@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* target.h - the process into which the library is loaded: the facts needed before a stop. */
+/*
+ * target.h - the facts about the process into which the library is loaded that are needed before a
+ * thread is stopped.
+ */
 #ifndef POSIXTRACE_INJECT_TARGET_H
 #define POSIXTRACE_INJECT_TARGET_H
 
@@ -52,8 +55,8 @@ enum target_verdict {
 
 /*
  * Examines the process without stopping it. If the process has not loaded its C library yet, waits
- * for it, a second at most. The caller calls target_fini() in any case. any_shim: the result is
- * TARGET_OK also for a process that has had the shim since its start.
+ * for at most a second until it has. The caller must call target_fini() in any case. If any_shim is
+ * true, the result is TARGET_OK also for a process that has had the shim since its start.
  */
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
@@ -63,8 +66,8 @@ const char *target_reason(const char *message);
 
 /*
  * Examines a process whose code is to be restored. The process may be in any state, because nothing
- * is called in it. TARGET_LEAVE: it has ended, or has no list of jumps. The caller calls
- * target_fini() in any case.
+ * is called in it. The result is TARGET_LEAVE if the process has ended, or has no list of jumps.
+ * The caller must call target_fini() in any case.
  */
 enum target_verdict target_restorable(struct target *target, pid_t pid);
 

@@ -2,8 +2,8 @@
 /*
  * watch.c - reads the counts of the shim in the memory of a process.
  *
- * The descriptor of the memory belongs to the program that the process executes now: after execve()
- * it reads nothing, so that the address is never used in another program.
+ * The descriptor of the memory belongs to the program that the process executes now. After execve()
+ * a read by this descriptor yields nothing, so the address is never used in another program.
  */
 #include "inject/watch.h"
 
@@ -75,7 +75,7 @@ enum inject_seen inject_watch_look(struct inject_watch *watch)
 	return seen;
 }
 
-/* This function does not count as a look: changes are reported by the next look. */
+/* This function does not count as a look, so the next look still reports all changes. */
 bool inject_watch_is_gone(const struct inject_watch *watch)
 {
 	uint64_t count;
@@ -93,9 +93,10 @@ static bool is_lost(const struct inject_watch *watch, const struct shim_jump *ju
 }
 
 /*
- * The list and its elements are hostile: the count is bounded, and the addresses are only read.
- * Each read locks the mappings of the process. So the list is read in blocks. Only the first jump
- * in each page is compared, because a library that is loaded again loses all its jumps at once.
+ * The list and its elements are hostile, so the function limits the count, and only reads at the
+ * addresses. Each read locks the mappings of the process, so the list is read in blocks. Only the
+ * first jump in each page is compared, because a library that is loaded again loses all its jumps
+ * at once.
  */
 uint64_t inject_watch_lost(const struct inject_watch *watch)
 {
@@ -125,8 +126,8 @@ uint64_t inject_watch_lost(const struct inject_watch *watch)
 }
 
 /*
- * Several sites are compared, because the process may have refused to patch some of them; it seldom
- * refuses many.
+ * The function compares several sites, because the process may have refused to patch some of them.
+ * It seldom refuses many.
  */
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,
 			     const struct shim_plan_site *site, size_t sites)

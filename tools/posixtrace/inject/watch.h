@@ -24,9 +24,10 @@ void inject_watch_end(struct inject_watch *watch);
 
 enum inject_seen {
 	INJECT_SAME,
-	INJECT_OPENED, /* it has called dlopen() since the last look */
-	INJECT_MISSED, /* it could not patch a library that it has opened since, as its plan says */
-	INJECT_GONE    /* it has ended, or executes another program */
+	INJECT_OPENED, /* the process has called dlopen() since the last look */
+	/* the process has opened a library since then, but could not patch it as its plan says */
+	INJECT_MISSED,
+	INJECT_GONE    /* the process has ended, or executes another program */
 };
 /* Returns what has happened since the last look. This needs one read of the memory. */
 enum inject_seen inject_watch_look(struct inject_watch *watch);
@@ -35,14 +36,15 @@ enum inject_seen inject_watch_look(struct inject_watch *watch);
 bool inject_watch_is_gone(const struct inject_watch *watch);
 
 /*
- * Returns an address at which a jump that was written is not there any more: the library was loaded
- * again at the same place. 0: there is none.
+ * Returns an address at which a jump was written but is no longer in the code, because the library
+ * was loaded again at the same place. Returns 0 if there is none.
  */
 uint64_t inject_watch_lost(const struct inject_watch *watch);
 
 /*
- * Returns whether the process has patched a module itself: at one of the module's first sites the
- * memory has other bytes than the file. begin: the begin of the module's first mapping.
+ * Returns whether the process has patched a module itself. This is so if the memory at one of the
+ * module's first sites has other bytes than the file. begin is the begin of the module's first
+ * mapping.
  */
 struct shim_plan_site;
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,

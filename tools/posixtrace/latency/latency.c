@@ -2,9 +2,9 @@
 /*
  * latency.c - the command latency: measures the durations of spans and events.
  *
- * One reading of the log is enough for all figures. They need memory for each series, but not for
- * each event. The events around the slowest spans need a second reading, because only at the end of
- * the first reading it is known which spans are the slowest.
+ * One reading of the log is enough for all figures. The figures need memory for each series, but
+ * not for each event. The events around the slowest spans need a second reading, because only at
+ * the end of the first reading it is known which spans are the slowest.
  */
 #include "latency/latency.h"
 
@@ -109,8 +109,8 @@ static int count_events(struct latency *latency, struct reading *reading)
 	latency->first_ns = reading->first_ns;
 	latency->last_ns = reading->last_ns;
 	/*
-	 * If no span of a series has ended, the series has no entry yet. It gets one here, because
-	 * its unmatched events are printed.
+	 * If no span of a series has ended, the array has no entry for the series yet. This call
+	 * makes the array long enough, because the unmatched events of all series are printed.
 	 */
 	if (latency->pairing.count &&
 	    !series_of(latency, latency->pairing.series[latency->pairing.count - 1]))
@@ -160,7 +160,10 @@ static int take_lost(struct latency *latency)
 	int err = lost_take(&latency->lost, &latency->log);
 
 	for (size_t i = 0; !err && i < latency->count; i++)
-		/* If events of the series' types were lost, its figures are printed with a mark. */
+		/*
+		 * If events of the types of a series were lost, the row of the series is printed
+		 * with their number.
+		 */
 		latency->series[i].lost = lost_of_series(&latency->lost, &latency->pairing,
 							 &latency->log, latency->series[i].series);
 	return err;
@@ -307,7 +310,7 @@ static void latency_fini(struct latency *latency)
 	wanted_fini(&latency->wanted);
 }
 
-/* Parses the options and measures one log. It frees all memory in any case. */
+/* Parses the options and measures one log. The function frees all memory in any case. */
 static int latency_run(int argc, char **argv)
 {
 	static struct latency latency;

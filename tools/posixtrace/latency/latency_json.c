@@ -79,8 +79,8 @@ static void put_pointer(struct json *json, const struct latency *latency, const 
 }
 
 /*
- * Writes the locks and the waiting threads. Behind each of the two arrays follow the sums of the
- * locks or threads beyond LOCKS_MAX.
+ * Writes the locks and the waiting threads. Behind each of the two arrays, writes the sums of the
+ * locks or of the threads beyond LOCKS_MAX.
  */
 static void put_locks(struct json *json, const struct latency *latency)
 {

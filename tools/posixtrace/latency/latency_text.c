@@ -24,7 +24,8 @@ static void put_column(struct out *out, double ns)
 }
 
 /*
- * Ends a row with the name of the series. If events of its types were lost, their number follows.
+ * Ends a row with the name of the series. If events of the types of the series were lost, their
+ * number follows.
  */
 static void put_series_name(struct out *out, const struct latency_series *series)
 {
@@ -98,7 +99,7 @@ static void print_cpu(struct out *out, const struct latency *latency)
 }
 
 /*
- * Prints the table of begins and ends that belong to no complete span. They contribute to no
+ * Prints the table of begins and ends that belong to no complete span, and so contribute to no
  * duration.
  */
 static void print_unmatched(struct out *out, const struct latency *latency)

@@ -83,7 +83,10 @@ static int by_time(const void *a, const void *b)
 	return is_faster(&x->span, &y->span) ? 1 : -1;
 }
 
-/* The memory for events is allocated only here, because now the number of spans is known. */
+/*
+ * This function also allocates the memory for the events, because the number of kept spans is known
+ * only now.
+ */
 bool slowest_sort(struct slowest *slowest)
 {
 	if (slowest->count)
@@ -119,8 +122,9 @@ static void keep_event(const struct slowest *slowest, struct slow *slow, enum sl
 }
 
 /*
- * Returns true if the event is before the span. If the span is one event with its duration, no
- * event begins it, so the time of its begin is compared.
+ * Returns true if the event is before the span. If the span comes from one event with a duration,
+ * no event begins it. So the function compares the time of the event with the time of the span's
+ * begin.
  */
 static bool is_before(const struct span *span, const struct reading *reading)
 {
@@ -155,8 +159,8 @@ static void offer_event(struct slowest *slowest, struct slow *slow, const struct
 }
 
 /*
- * The time that an event takes is proportional to the number of kept spans, which is at most
- * SLOWEST_MAX.
+ * The function offers the event to each kept span. There are at most SLOWEST_MAX of
+ * them.
  */
 bool slowest_event(struct slowest *slowest, const struct reading *reading)
 {

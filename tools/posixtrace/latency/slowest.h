@@ -30,14 +30,17 @@ enum slow_part { SLOW_BEFORE, SLOW_FIRST, SLOW_LAST, SLOW_AFTER, SLOW_PARTS };
 struct slow {
 	struct span span;
 	struct slow_event *part[SLOW_PARTS]; /* SLOW_BEFORE and SLOW_LAST are circular buffers */
-	/* number of events that were added to each part; LAST has no events of FIRST */
+	/*
+	 * number of events that were added to each part; an event of SLOW_FIRST is not also in
+	 * SLOW_LAST
+	 */
 	uint64_t seen[SLOW_PARTS];
 };
 
 struct slowest {
 	/*
-	 * When it is full, during the first reading, this is a heap with the fastest span on top.
-	 * slowest_sort() sorts it, the slowest span first.
+	 * When this array is full during the first reading, it is a heap with the fastest span on
+	 * top. slowest_sort() sorts it, and then the slowest span is first.
 	 */
 	struct slow *slow;
 	size_t count, limit, around;

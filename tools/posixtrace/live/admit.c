@@ -3,9 +3,9 @@
  * admit.c - computes the filter of a live stream from patterns, and sets it when it changes.
  *
  * A stream filters by numbers of types, but the user gives patterns of names, and a type gets its
- * number when the program first opens its name. So names that are known are registered at once, and
- * the filter is computed again whenever new types may have appeared. Until then, events of a new
- * type may be recorded, unless all patterns of --event are exact names.
+ * number when the program first opens its name. So the command registers known names at once, and
+ * computes the filter again whenever new types may have appeared. Before that, events of a new type
+ * may be recorded, unless all patterns of --event are exact names.
  */
 #include "live/admit.h"
 
@@ -34,7 +34,7 @@ static bool is_plain(const char *glob)
 
 /*
  * Registers the plain names of the list in the stream. Returns true if all names are plain and
- * registered. Returns false, too, if the stream has no room for a name.
+ * could be registered. Returns false also if the stream has no room for a name.
  */
 static bool register_names(const struct choose_names *names, trace_id_t trid)
 {
@@ -50,8 +50,8 @@ static bool register_names(const struct choose_names *names, trace_id_t trid)
 
 /*
  * Stores the initial filter, which applies to types that have no name so far. If all patterns are
- * exact names, the filter has all types of the program: no later type can match, so a type may be
- * filtered before it exists. Otherwise the filter has no type.
+ * exact names, no type that is defined later can match. So the filter then has all types of the
+ * program, also those that do not exist yet. Otherwise the filter has no type.
  */
 static int begin_set(const struct admit *admit, trace_event_set_t *set)
 {
@@ -119,8 +119,8 @@ int admit_refresh(struct admit *admit, trace_id_t trid)
 	int err = compute_filter(admit, trid, &set);
 
 	/*
-	 * An equal filter is not set again, because each call that sets a filter adds an event to
-	 * the log, and all writers must notice it.
+	 * If the filter has not changed, it is not set again, because each call that sets a filter
+	 * adds an event to the log, and all writers must notice the call.
 	 */
 	if (err || (admit->any && !memcmp(&set, &admit->set, sizeof(set))))
 		return err;

@@ -171,8 +171,8 @@ static bool is_complete(int argc, char **argv)
 		return false;
 	}
 	/*
-	 * Neither the process nor the log has a default: a trace of the wrong process costs more
-	 * than an error.
+	 * Neither the process nor the log has a default value, because a trace of the wrong process
+	 * would be worse than an error.
 	 */
 	if (!plan.pid || !plan.path) {
 		say("attach: %s", plan.pid ? "the name of the log is missing; give it after -o" :

@@ -24,7 +24,7 @@ struct attach_result {
 	char program[PROCESS_NAME_BYTES];
 	enum attach_end end;
 	struct capture_result capture;
-	struct processes processes; /* to be freed by processes_fini() */
+	struct processes processes; /* the caller frees it by processes_fini() */
 };
 
 /*

@@ -16,8 +16,8 @@
 
 /*
  * Returns true if the trace is over. With --inherit the trace continues after the end of the
- * process until the stream has no members any more. Nothing reports the end of the last member, so
- * their number is read at each look.
+ * process until the stream has no members any more. No event reports the end of the last member, so
+ * the function reads the number of members at each look.
  */
 static bool is_over(const struct capture_plan *plan, struct until *until, enum attach_end *end)
 {
@@ -33,12 +33,13 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 	if (!plan->inherit || (over && *end != ATTACH_TARGET_ENDED))
 		return over;
 	if (over)
-		until_without_process(until); /* from now on the members decide */
+		/* from now on the members of the stream decide whether the trace is over */
+		until_without_process(until);
 	*end = ATTACH_TARGET_ENDED;
 	return until->process < 0 && capture_look_at_own().members == 0;
 }
 
-/* Waits for the end and looks after the stream and the kernel's records meanwhile. */
+/* Waits for the end of the trace. Meanwhile it looks after the stream and the kernel's records. */
 static int follow_trace(struct capture *capture, const struct patches *functions,
 			struct kernel *kernel, struct until *until, enum attach_end *end)
 {
@@ -70,8 +71,8 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 }
 
 /*
- * Records how the process ended. If its children have continued the trace, the pidfd is closed, and
- * the status is recorded as unknown.
+ * Records how the process ended. If its children have continued the trace, the pidfd has been
+ * closed, and the status is recorded as unknown.
  */
 static void note_end(struct capture *capture, const struct until *until)
 {
@@ -113,8 +114,8 @@ static int trace_into(const struct capture_plan *plan, const struct patches *fun
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
 	/*
-	 * The kernel's recording stops before processes_complete(), which may have to read a long
-	 * log: the kernel's memory would become full meanwhile.
+	 * The kernel's recording stops before processes_complete() is called. That function may
+	 * have to read a long log, and the kernel's memory would become full meanwhile.
 	 */
 	kernel_stop(kernel);
 	if (capture_grows(plan))
@@ -174,8 +175,8 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		kernel_fini(&kernel);
 		inject_end(&inject);
 		/*
-		 * The code is restored after an error, too: the process may already have jumps for
-		 * this tracer.
+		 * The code is restored after an error, too, because the process may already have
+		 * jumps for this tracer.
 		 */
 		if (patch_is_wanted(functions) && !functions->traps.is_forced)
 			inject_unpatch(plan->pid);

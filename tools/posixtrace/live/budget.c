@@ -3,22 +3,24 @@
  * budget.c - decides which types a recording can afford.
  *
  * The budget has a credit in nanoseconds. The share of the processor time that the program has used
- * is added to it, and the cost of the calls is subtracted. A negative credit makes the stream skip
- * types; a credit that is enough for a look at a type lets it record that type again. The most
- * credit is that of a second, so that a program which was idle does not spend minutes of it at
- * once.
+ * is added to it, and the cost of the calls is subtracted. If the credit is negative, the stream
+ * skips types. If it is enough to record a type from one look to the next, the stream records that
+ * type again. The credit is limited to that of one second. Otherwise a program that was idle could
+ * collect credit for minutes and spend it at once.
  *
- * A debt is limited, too: otherwise one burst would keep types away for hours. It may be that of
- * DEBT_S seconds, so that a look at a frequent type is repaid in full.
+ * A debt is limited, too. Otherwise the stream would skip types for hours after one burst. The
+ * limit is the credit of DEBT_S seconds, so that the debt of a frequent type from one look is
+ * repaid in full.
  *
  * The number of recorded events is exact, and their types are a sample of the newest ones, so the
- * cost of calls and of trace points can be divided wrongly for a moment. The numbers of skipped
- * calls are exact, so the rate of a type is known while it is skipped. A skipped call costs a few
- * nanoseconds, too, which no decision can save. At most half of the credit pays for them, so that
- * the other half is left for events.
+ * cost may be attributed to wrong types for a moment. The numbers of skipped calls are exact, so
+ * the rate of a type is known while it is skipped. A skipped call costs a few nanoseconds, too,
+ * which no decision can save. At most half of the credit is used for skipped calls, so that the
+ * other half remains for events.
  *
  * Processor time is that of the process and its descendants, from /proc. If the kernel does not
- * list children, their time counts when they have ended. Then the budget is smaller than allowed.
+ * list children, their time counts only when they have ended. Until then the budget is smaller than
+ * it could be.
  */
 #include "live/budget.h"
 
@@ -41,21 +43,29 @@
 #define FIRST_USER  64
 #define CPU_LOOK_NS INT64_C(100000000)
 #define DEPTH	    64
-#define MOST_THREADS 256 /* whose children are counted: a look must not take long */
+/* children of more threads are not counted, so that a look does not take long */
+#define MOST_THREADS 256
 #define DEBT_S	    10
 #define OWN_TYPES   "posixtrace_"
-/* A type with a smaller part of the budget than this stays on, whatever the others cost. */
+/*
+ * If the cost of a type is less than this part of the budget, the type is never skipped, whatever
+ * the other types cost.
+ */
 #define MANY	    64
-/* the processor time for which the first credit is, so that the first events turn nothing off */
+/*
+ * the processor time whose share is the initial credit, so that no type is turned off because of
+ * the first events
+ */
 #define FIRST_NS    2e8
 
 struct budget_type {
 	uint64_t skipped;   /* as of the last look */
 	double rate;	    /* calls a second */
-	double cost_ns;	    /* of one that is recorded; 0: not known yet */
+	double cost_ns;	    /* cost of one recorded call; 0: not known yet */
 	int64_t changed_ns; /* CLOCK_MONOTONIC: when it was turned on or off */
 	bool is_off;
-	bool is_own;	    /* of the recorder itself: it costs the program nothing */
+	/* the recorder itself records these events, so they cost the program nothing */
+	bool is_own;
 	bool stays;	    /* other events have no meaning without it, so it is never skipped */
 };
 
@@ -70,7 +80,7 @@ struct budget {
 	uint64_t cpu_ticks, recorded;
 	double cpu_rate; /* processors that the program uses */
 	double credit_ns, spent_ns, skipping_ns, used_ns;
-	double look_s; /* between the last two looks */
+	double look_s; /* seconds between the last two looks */
 	struct budget_type type[TYPES];
 	unsigned recent[TYPES];
 	uint64_t skipped[TYPES];
@@ -91,7 +101,9 @@ bool budget_take(double *share, const char *where, const char *text)
 
 static uint64_t ticks_of(pid_t pid, int depth);
 
-/* The processor time of the children that a thread has created, and of their descendants. */
+/*
+ * Returns the processor time of the children that a thread has created, and of their descendants.
+ */
 static uint64_t ticks_of_children(pid_t pid, pid_t tid, int depth)
 {
 	char path[64], text[PROCFILE_BYTES];
@@ -110,7 +122,7 @@ static uint64_t ticks_of_children(pid_t pid, pid_t tid, int depth)
 	return ticks;
 }
 
-/* The processor time of a process and of its descendants, in clock ticks. */
+/* Returns the processor time of a process and of its descendants, in clock ticks. */
 static uint64_t ticks_of(pid_t pid, int depth)
 {
 	struct procfile_stat stat;
@@ -125,7 +137,10 @@ static uint64_t ticks_of(pid_t pid, int depth)
 	folder = depth > 0 ? opendir(path) : NULL;
 	if (!folder)
 		return ticks;
-	/* The kernel lists a child at the thread that created it. */
+	/*
+	 * The kernel lists a child with the thread that created it, so the children of all threads
+	 * are added.
+	 */
 	for (int i = 0; i < MOST_THREADS; i++) {
 		const struct dirent *entry = readdir(folder);
 
@@ -151,7 +166,10 @@ struct budget *budget_begin(pid_t pid, double share)
 	budget->cpu_rate = 1; /* until it is measured */
 	budget_cost_measure(&budget->cost);
 	budget->look_ns = budget->cpu_look_ns = until_now_ns();
-	/* A running process has used processor time before, which is no time of the recording. */
+	/*
+	 * A process that already runs has used processor time before the recording. This time must
+	 * not count.
+	 */
 	budget->cpu_ticks = ticks_of(pid, DEPTH);
 	return budget;
 }
@@ -170,7 +188,10 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 	if (passed_ns < (double)CPU_LOOK_NS)
 		return;
 	ticks = ticks_of(budget->pid, DEPTH);
-	/* The time of a process that its parent did not wait for is gone with it. */
+	/*
+	 * If a process ends and its parent does not wait for it, its time is lost, so the sum may
+	 * become less.
+	 */
 	if (ticks > budget->cpu_ticks)
 		cpu_ns = (double)(ticks - budget->cpu_ticks) * 1e9 / (double)sysconf(_SC_CLK_TCK);
 	budget->cpu_ticks = ticks;
@@ -186,7 +207,7 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 		budget->credit_ns = -DEBT_S * most_ns;
 }
 
-/* The nanoseconds a second that skipping the type saves, or would save. */
+/* Returns how many nanoseconds per second it saves, or would save, to skip the type. */
 static double load_of(const struct budget *budget, const struct budget_type *type)
 {
 	double more_ns = type->cost_ns - budget->cost.skip_ns;
@@ -194,7 +215,10 @@ static double load_of(const struct budget *budget, const struct budget_type *typ
 	return type->rate * (more_ns > 0 ? more_ns : 0);
 }
 
-/* by_name() calls it: a partner of the type may appear later, so it is assumed to exist. */
+/*
+ * by_name() calls this function to ask whether a partner of the type exists. The partner may appear
+ * later, so the answer is always true.
+ */
 static bool find_any(void *arg, const char *name, size_t len)
 {
 	(void)arg;
@@ -221,7 +245,10 @@ static bool is_half_span(trace_id_t trid, trace_event_id_t id, const char *name)
 	       by_name(name, strlen(name), find_any, NULL, &stem) != POSIX_TRACE_POINT_NP;
 }
 
-/* Learns what a type is when its first event appears. Returns false if it has no name yet. */
+/*
+ * Finds the facts about a type when its first event appears. Returns false if the type has no name
+ * yet.
+ */
 static bool learn_type(const struct budget *budget, struct budget_type *type, trace_id_t trid,
 		       trace_event_id_t id)
 {
@@ -251,7 +278,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		return err;
 	for (trace_event_id_t id = 0; id < TYPES; id++)
 		sampled += budget->recent[id];
-	/* The number of recorded events for each event of the sample. */
+	/* how many recorded events each event of the sample represents */
 	each = recorded > budget->recorded && sampled > 0 ?
 		       (double)(recorded - budget->recorded) / sampled : 0;
 	for (trace_event_id_t id = FIRST_USER; id < TYPES; id++) {
@@ -279,8 +306,8 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 }
 
 /*
- * Returns the type that costs most of those that can be turned off, 0 if none costs anything. *all
- * is what skipping all of them would save.
+ * Returns the type that costs most, among the types that can be turned off. Returns 0 if none of
+ * them costs anything. *all becomes the sum that skipping all of them would save.
  */
 static unsigned find_dearest(const struct budget *budget, double *all)
 {
@@ -300,7 +327,7 @@ static unsigned find_dearest(const struct budget *budget, double *all)
 	return dearest;
 }
 
-/* Returns the type that has been off for the longest time, 0 if none is off. */
+/* Returns the type that has been off for the longest time, or 0 if none is off. */
 static unsigned find_longest_off(const struct budget *budget)
 {
 	unsigned longest = 0;
@@ -319,7 +346,7 @@ struct change {
 	void (*note)(void *arg, const void *data, size_t len);
 	void *arg;
 	int64_t now_ns;
-	bool any; /* the stream does not have the types yet */
+	bool any; /* a type was turned on or off, which the stream does not know yet */
 };
 
 /* Turns a type on or off, and marks it. set_skipped() then makes the stream obey. */
@@ -370,15 +397,19 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	err = spend_credit(budget, trid, change.now_ns);
 	if (err)
 		return err;
-	/* The cost of all types in a second that is allowed in debt: half of it repays the debt. */
+	/*
+	 * While there is a debt, all types together may cost this much in a second. It is half of
+	 * the budget, so the other half repays the debt.
+	 */
 	room = budget->share * budget->cpu_rate * 1e9 / 2;
 	while (budget->credit_ns < 0 && (id = find_dearest(budget, &all)) != 0 && all > room &&
 	       load_of(budget, &budget->type[id]) > room / MANY)
 		turn_type(&change, id, true);
 	id = find_longest_off(budget);
 	/*
-	 * A look at the type must be affordable. The most credit is that of a second, so a type
-	 * that costs more in a look is on for one look when all credit is there.
+	 * A type is turned on only if the credit is enough to record it until the next look. The
+	 * credit is at most that of a second. So a type that costs more than this in the time of a
+	 * look is turned on for one look when the credit has reached its limit.
 	 */
 	look_ns = id ? load_of(budget, &budget->type[id]) * budget->look_s : 0;
 	if (id && budget->credit_ns > 0 &&

@@ -2,10 +2,10 @@
 /*
  * budget.h - --budget: keeps the cost of events within a share of the program's processor time.
  *
- * The cost is that of the trace points: the calls of each type, times the time that one takes. The
- * stream skips types that would cost too much, the most expensive ones first, and records them for
- * short times as far as the budget has room. The library counts skipped calls exactly. An event
- * BUDGET_EVENT marks each change.
+ * The cost is the time that trace points take: for each type, the number of its calls times the
+ * time of one call. The stream skips types that would cost too much, the most expensive ones first,
+ * and records them for short times as far as the budget has room. The library counts skipped calls
+ * exactly. An event BUDGET_EVENT marks each change.
  *
  * Only one thread uses a budget. Functions print errors.
  */
@@ -20,7 +20,10 @@
 
 #define BUDGET_LOOK_MS 20 /* how often budget_look() is called */
 
-/* The mark of a change: whether the type is recorded from now on, calls a second, cost of one. */
+/*
+ * The event that marks a change. It has whether the type is recorded from now on, its calls per
+ * second, and the cost of one call.
+ */
 #define BUDGET_EVENT  "posixtrace_budget"
 #define BUDGET_SCHEMA "u32 recorded; u64 rate; ns cost; str type"
 

@@ -24,7 +24,7 @@
 
 #define ROUNDS 5
 #define CALLS  2000
-/* for a machine on which nothing can be measured */
+/* values for a machine on which nothing can be measured */
 #define SLOW_POINT_NS 50
 #define SLOW_CALL_NS  500
 #define SLOW_SKIP_NS  15
@@ -33,7 +33,10 @@
 #define ATTACH "posixtrace_shim_attach"
 typedef long attach_call(const char *families);
 
-/* The least nanoseconds of one of a burst of events of a type, or of calls if id is 0. */
+/*
+ * Returns the least time of one event, in nanoseconds, that bursts of events of a type show. If id
+ * is 0, the bursts consist of calls.
+ */
 static double least_ns(trace_event_id_t id)
 {
 	const uint64_t data = 0;
@@ -55,7 +58,10 @@ static double least_ns(trace_event_id_t id)
 	return (double)least / CALLS;
 }
 
-/* Makes the calls skipped, and measures what they cost more than without a stream. */
+/*
+ * Makes the stream skip the calls, and measures how much more time a skipped call takes than a call
+ * without a stream.
+ */
 static double measure_skipped(trace_id_t trid, double idle_ns)
 {
 	trace_event_set_t set;
@@ -131,7 +137,10 @@ static void measure_once(struct budget_cost *cost)
 	close(ends[0]);
 }
 
-/* Measures once: an agent has a budget for each process. */
+/*
+ * The function measures only once in this process, because an agent has a budget for each recorded
+ * process.
+ */
 void budget_cost_measure(struct budget_cost *cost)
 {
 	static struct budget_cost known;

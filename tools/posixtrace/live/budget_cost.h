@@ -11,9 +11,9 @@ struct budget_cost {
 };
 
 /*
- * Measures in a child process, because the preload library stays loaded. Values that cannot be
- * measured are those of a slow machine, so that the budget is kept. The environment variable
- * POSIXTRACE_BUDGET_COST has three numbers that replace the measurement.
+ * Measures in a child process, because the preload library remains loaded there. A value that
+ * cannot be measured is replaced by that of a slow machine, so that the budget is kept in any case.
+ * The environment variable POSIXTRACE_BUDGET_COST has three numbers that replace the measurement.
  */
 void budget_cost_measure(struct budget_cost *cost);
 

@@ -125,7 +125,10 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 				     .admit.known = plan->known };
 	if (err)
 		return capture_say_why(plan, err);
-	/* It measures before the stream exists: the child would inherit its descriptors. */
+	/*
+	 * budget_begin() measures in a child. It does so before the stream exists, because the
+	 * child would inherit the stream's descriptors.
+	 */
 	if (plan->budget)
 		capture->budget = budget_begin(plan->pid, plan->budget);
 	if (plan->budget && !capture->budget) {
@@ -192,8 +195,8 @@ int capture_look(struct capture *capture)
 		return TOOL_FAILURE;
 	}
 	/*
-	 * No call here returns the error of a flush that has failed, but the stream's status has
-	 * it.
+	 * If a flush has failed, none of the calls above returns the error, but the stream's status
+	 * has it.
 	 */
 	err = posix_trace_get_status(capture->trid, &status);
 	if (err || !status.posix_stream_flush_error)
@@ -204,8 +207,8 @@ int capture_look(struct capture *capture)
 }
 
 /*
- * All three calls are made even if one fails: the log should be as complete as possible. The first
- * error is printed.
+ * The function makes all three calls even if one of them fails, so that the log is as complete as
+ * possible. It prints the first error.
  */
 int capture_finish(struct capture *capture)
 {
@@ -222,9 +225,9 @@ int capture_finish(struct capture *capture)
 }
 
 /*
- * Reads how many calls the shim of the traced program could not trace. fd stays open: the function
- * reads by a descriptor of its own. Called for complete logs only, because logfile_open_given()
- * would print the error of a damaged one again. Returns a status of the tool.
+ * Reads how many calls the shim of the traced program could not trace. fd remains open, because the
+ * function reads by another descriptor. It is called for complete logs only, because
+ * logfile_open_given() would print the error of a damaged log again. Returns a status of the tool.
  */
 static int read_shim_losses(const struct capture_plan *plan, int fd, struct shimloss *shim)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * capture.h - a stream with a log that a command creates for another process: its plan, and its
- * life until the log is complete.
+ * capture.h - creates a stream with a log for another process, as a plan says, and handles it until
+ * the log is complete.
  */
 #ifndef POSIXTRACE_LIVE_CAPTURE_H
 #define POSIXTRACE_LIVE_CAPTURE_H
@@ -20,7 +20,10 @@ struct capture_plan {
 	pid_t pid;
 	const char *path;    /* of the log; not owned */
 	struct choose choose;
-	/* Names of event types that are likely to come, with a null pointer at the end; or NULL. */
+	/*
+	 * names of event types that the program will probably use, with a null pointer at the end;
+	 * or NULL
+	 */
 	const char *const *known;
 	const char *families; /* of --trace, for a running process; NULL: the default */
 	bool inherit;
@@ -29,7 +32,8 @@ struct capture_plan {
 	size_t stream_size;  /* in bytes */
 	size_t log_size;     /* in bytes; 0: the library's default */
 	double budget;       /* of --budget: a share of the processor time; 0: no limit */
-	uint64_t content;    /* of --data and --stack: bytes of an event behind its fields */
+	/* of --data and --stack: number of bytes that an event has behind its fields */
+	uint64_t content;
 	int compression;     /* level of zstd for the log; 0: none */
 };
 
@@ -51,8 +55,8 @@ struct capture_plan {
 	"fastest"
 
 /*
- * Process values of options. Each returns false after it printed an error. capture_is_possible()
- * checks the options together.
+ * These functions process values of options. Each returns false after it printed an error.
+ * capture_is_possible() checks the options together.
  */
 bool capture_take_event(struct capture_plan *plan, const char *glob);
 bool capture_take_exclude(struct capture_plan *plan, const char *glob);
@@ -63,7 +67,7 @@ bool capture_take_log_policy(struct capture_plan *plan, const char *name);
  * an error, which begins with the name of the option.
  */
 bool capture_level(const char *option, const char *level, int *result);
-/* --compress[=LEVEL]: level is NULL without a level. */
+/* Processes --compress[=LEVEL]. If LEVEL is not given, level is NULL. */
 bool capture_take_compress(struct capture_plan *plan, const char *level);
 bool capture_is_possible(const struct capture_plan *plan, const char *command);
 
@@ -88,21 +92,31 @@ struct capture_result {
 	struct posix_trace_ledger_np ledger; /* of the log */
 	struct shimloss shim; /* calls that the ledger does not know */
 	uint64_t bytes;
-	char end[2 * ENDED_TEXT]; /* how the traced process ended; empty: not to be printed */
+	/* how the traced process ended; empty: the output does not say it */
+	char end[2 * ENDED_TEXT];
 };
 
-/* Whether events or calls were lost, for --fail-on-loss. */
+/* Returns whether events or calls were lost, for --fail-on-loss. */
 bool capture_has_lost(const struct capture_result *result);
 
-/* The functions below that return int return an exit status, after they printed an error. */
+/*
+ * The functions below that return int return an exit status. If they fail, they have printed an
+ * error.
+ */
 
 /* Creates the stream with its log in the file fd, sets the filter and starts it. */
 int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd);
 
-/* To be called from time to time: updates the filter and checks that the log can be written. */
+/*
+ * Updates the filter, and checks that the log can be written. The function must be called from time
+ * to time.
+ */
 int capture_look(struct capture *capture);
 
-/* To be called more often if capture->budget is not NULL. capture_look() calls it, too. */
+/*
+ * Keeps the budget. If capture->budget is not NULL, this function must be called more often than
+ * capture_look(), which also calls it.
+ */
 int capture_look_budget(struct capture *capture);
 
 /*
@@ -115,8 +129,8 @@ void capture_note(struct capture *capture, const char *name, const char *schema,
 void capture_note_end(struct capture *capture, pid_t pid, const struct ended *ended);
 
 /*
- * Stops the stream, flushes it to the log and shuts it down. It works after the end of the traced
- * process, too.
+ * Stops the stream, flushes it to the log and shuts it down. This is also possible after the end of
+ * the traced process.
  */
 int capture_finish(struct capture *capture);
 

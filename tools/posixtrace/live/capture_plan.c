@@ -20,8 +20,8 @@ static const struct policy stream_policies[] = {
 };
 
 /*
- * The names that --log-policy accepts. With append, the default, the log is never full: the file
- * grows.
+ * The names that --log-policy accepts. With append, which is the default, the file grows, so the
+ * log is never full.
  */
 static const struct policy log_policies[] = {
 	{ "append", POSIX_TRACE_APPEND }, { "until-full", POSIX_TRACE_UNTIL_FULL },
@@ -41,7 +41,7 @@ static bool find_policy(const char *option, const struct policy *policy, const c
 	return false;
 }
 
-/* Adds a pattern. Returns false without memory, after it printed that. */
+/* Adds a pattern. If memory is lacking, prints an error and returns false. */
 static bool add_pattern(struct choose_names *names, const char *glob)
 {
 	if (choose_add_name(names, glob))
@@ -50,7 +50,7 @@ static bool add_pattern(struct choose_names *names, const char *glob)
 	return false;
 }
 
-/* glob is kept, not copied: it points into argv. */
+/* The function keeps the pointer glob and does not copy the text, because it points into argv. */
 bool capture_take_event(struct capture_plan *plan, const char *glob)
 {
 	return add_pattern(&plan->choose.include, glob);

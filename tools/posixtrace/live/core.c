@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * core.c - the arenas in a core dump, by libelf.
+ * core.c - finds the arenas in a core dump by libelf.
  *
  * A dump says in its notes which files were mapped where, and has the memory as segments. An arena
  * is found by the name of its file, its mappings are looked up in the segments, and the parts are
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * Reads bytes at an offset. Returns how many bytes were read. These are fewer than requested at the
- * end of an incomplete dump or after a read error; neither is an error here.
+ * Reads bytes at an offset. Returns how many bytes were read. The number is less than requested at
+ * the end of an incomplete dump, or after a read error. Neither is treated as an error here.
  */
 static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 {
@@ -41,7 +41,7 @@ static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 
 bool core_is_dump(int fd)
 {
-	Elf64_Half type; /* it has the same offset in files of 32 bits */
+	Elf64_Half type; /* the member type has the same offset in ELF files of 32 bits */
 	unsigned char ident[EI_NIDENT];
 
 	return read_some(fd, ident, sizeof(ident), 0) == sizeof(ident) &&
@@ -111,8 +111,8 @@ static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t 
 
 /*
  * Adds the parts of the dump that have the memory from begin to end. The arena's file was mapped
- * there, from offset on. One mapping may be in several segments of the dump. Parts and arenas past
- * the limits are left out.
+ * there, from offset on. The memory of one mapping may be in several segments of the dump. Parts
+ * and arenas beyond the limits are left out.
  */
 static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t offset,
 		      const char *name)
@@ -140,8 +140,8 @@ static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t 
 /*
  * Reads a note NT_FILE. The note has the number of files and the page size, then for each file its
  * begin, its end and its offset in pages, then the names of all files. All numbers are hostile. The
- * count is bounded by the size of the note, and a file's numbers by the greatest arena, so that
- * their products do not overflow.
+ * function limits the count by the size of the note, and the numbers of a file by the size of the
+ * greatest arena. So products of these numbers do not overflow.
  */
 static void read_files(struct core *core, const char *note, size_t bytes)
 {
@@ -170,7 +170,7 @@ static void read_files(struct core *core, const char *note, size_t bytes)
 
 /*
  * Reads the notes of a segment. Returns 0 or EINVAL. A segment that is too large is ignored, since
- * libelf would allocate as much memory.
+ * libelf would allocate memory for all of it.
  */
 static int read_notes(struct core *core, const GElf_Phdr *segment)
 {
@@ -191,8 +191,8 @@ static int read_notes(struct core *core, const GElf_Phdr *segment)
 }
 
 /*
- * Finds all arenas. Returns 0 or EINVAL. EINVAL: the file is not an ELF file, is damaged, or is of
- * another kind of machine, whose arenas have another layout.
+ * Finds all arenas. Returns 0 or EINVAL. EINVAL means that the file is not an ELF file, is damaged,
+ * or is from another kind of machine, whose arenas have another layout.
  */
 static int read_dump(struct core *core)
 {
@@ -260,8 +260,8 @@ static int copy_part(struct core *core, const struct part *part, int to)
 
 /*
  * Returns a descriptor of the copy, or an error number below 0. The copy ends with the last part
- * that the dump has. If it is shorter than the control page says, the library reports that when it
- * reads the copy.
+ * that the dump has. If the copy is shorter than the control page says, the library reports this
+ * when it reads the copy.
  */
 static int copy_arena(struct core *core, const char *name)
 {

@@ -2,9 +2,10 @@
 /*
  * crash.c - traces a program with ptrace(2) in order to examine it at a fatal signal.
  *
- * Threads are traced by PTRACE_SEIZE, which does not stop them. A thread stops when it gets a
- * signal, when it begins, and when it starts a thread or a process. The recorder lets it continue
- * at once. There is no stop at system calls. If the recorder ends, the kernel releases all threads.
+ * Threads are traced by PTRACE_SEIZE, which does not stop them. A traced thread stops when it gets
+ * a signal, when it begins, and when it starts a thread or a process. The recorder lets it continue
+ * at once. Threads do not stop at system calls. If the recorder ends, the kernel releases all
+ * threads.
  */
 #include "live/crash.h"
 
@@ -39,8 +40,8 @@
 /* ------------------------------------------------------------------ the traced threads */
 
 /*
- * Returns the thread, NULL for an unknown one. The list is short, so it is searched from the
- * beginning. The pointer is valid until a thread is added or forgotten.
+ * Returns the thread, or NULL if it is not known. The list is short, so a linear search is enough.
+ * The pointer is valid until a thread is added or forgotten.
  */
 static struct crash_thread *find_thread(struct crash *crash, pid_t tid)
 {
@@ -50,7 +51,9 @@ static struct crash_thread *find_thread(struct crash *crash, pid_t tid)
 	return NULL;
 }
 
-/* Reads a number of /proc/TID/status, in the base. Returns false if the thread is gone. */
+/*
+ * Reads a number from /proc/TID/status, in the given base. Returns false if the thread has ended.
+ */
 static bool read_status(pid_t tid, const char *field, int base, unsigned long long *value)
 {
 	char path[40], text[PROCFILE_BYTES];
@@ -63,7 +66,7 @@ static bool read_status(pid_t tid, const char *field, int base, unsigned long lo
 }
 
 /*
- * Returns a thread, which is added when it is first seen. Returns NULL without memory:
+ * Returns a thread. If it is new, adds it to the list. Returns NULL if memory is lacking.
  * crash_status() then takes the thread for a process, and reports its end.
  */
 static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
@@ -114,7 +117,8 @@ struct packet {
 };
 
 /*
- * Appends a field. The fields of all events here fit; a field that did not fit would be left out.
+ * Appends a field. The fields of all events in this file fit into the packet. A field that did not
+ * fit would be left out.
  */
 static void crash_pack(struct packet *packet, const void *value, size_t bytes)
 {
@@ -124,7 +128,7 @@ static void crash_pack(struct packet *packet, const void *value, size_t bytes)
 	packet->len += bytes;
 }
 
-/* A field of the type s32. */
+/* Appends a field of the type s32. */
 static void pack_number(struct packet *packet, long long number)
 {
 	const int32_t value = (int32_t)number;
@@ -132,21 +136,21 @@ static void pack_number(struct packet *packet, long long number)
 	crash_pack(packet, &value, sizeof(value));
 }
 
-/* A field of the types ptr and x64. */
+/* Appends a field of the type ptr or x64. */
 static void pack_word(struct packet *packet, uint64_t word)
 {
 	crash_pack(packet, &word, sizeof(word));
 }
 
-/* A field of the type str, with its NUL. */
+/* Appends a field of the type str, with its NUL. */
 static void pack_text(struct packet *packet, const char *text)
 {
 	crash_pack(packet, text, strlen(text) + 1);
 }
 
 /*
- * The registers of struct user_regs_struct, in the order of the fields. The registers of aarch64
- * that have numbers are one array.
+ * The registers of struct user_regs_struct, in the order of the fields. On aarch64 the numbered
+ * registers are one field, which is an array.
  */
 #if defined __x86_64__
 # define REGISTERS(X) \
@@ -169,7 +173,7 @@ static void pack_text(struct packet *packet, const char *text)
 	"s32 pid; s32 tid; str comm; bool crashed" REGISTERS(REGISTER_FIELD) REGISTERS_MORE
 #define SCHEMA_FRAME "s32 pid; s32 tid; s32 frame; ptr pc; str function; str module"
 
-/* Records an event while the stream exists. */
+/* Records an event, unless the stream no longer exists. */
 static void crash_put(const struct crash *crash, const char *name, const char *schema,
 		      const struct packet *packet)
 {
@@ -255,7 +259,10 @@ static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool cra
 	pack_number(&packet, tid);
 	pack_text(&packet, name);
 	crash_pack(&packet, &byte, 1);
-	/* A thread that has ended meanwhile has no registers; its event lacks the fields. */
+	/*
+	 * A thread that has ended meanwhile has no registers, so its event lacks the fields for
+	 * them.
+	 */
 	if (!ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &memory)) {
 #define REGISTER_WORD(name) pack_word(&packet, registers.name);
 		REGISTERS(REGISTER_WORD)
@@ -309,9 +316,9 @@ static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
 }
 
 /*
- * Requests that a thread stops, and waits for the stop while time is left. All threads of an
- * examination share that time. Returns true if the thread has stopped. A thread in an
- * uninterruptible wait stops too late; crash_status() then lets it continue.
+ * Requests that a thread stops, and waits for the stop while time is left. The time *left_ms is the
+ * time for all threads of the examination together. Returns true if the thread has stopped. A
+ * thread in an uninterruptible wait stops too late; crash_status() then lets it continue.
  */
 static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 {
@@ -328,10 +335,13 @@ static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 		return false;
 	thread->is_held = true;
 	/*
-	 * If the upper bits of the status have an event of ptrace(2), no signal has stopped the
-	 * thread.
+	 * If the bits from 16 on have an event of ptrace(2), the thread has stopped for this event
+	 * and not for a signal.
 	 */
-	/* Otherwise a signal stopped it first. release_thread() delivers that signal. */
+	/*
+	 * Otherwise the thread has stopped because it gets a signal. release_thread() later
+	 * delivers this signal.
+	 */
 	thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
 	return true;
 }
@@ -349,7 +359,7 @@ static void release_thread(struct crash *crash, pid_t tid)
 }
 
 /*
- * Examines a process that sig is about to kill. The thread tid has the signal, and the log has this
+ * Examines a process that sig is about to kill. The thread tid gets the signal. The log has this
  * thread before the others.
  */
 static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
@@ -383,9 +393,9 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 }
 
 /*
- * Returns true if the signal ends the process as a crash. If a signal that the processor causes is
- * ignored or blocked, the kernel restores its default action before it stops the thread, so that
- * the status file shows this action.
+ * Returns true if the signal ends the process as a crash. A signal of a fault may be ignored or
+ * blocked. The kernel restores its default action before it stops the thread, so the status file
+ * already shows the default action.
  */
 static bool is_fatal(pid_t tid, int sig)
 {
@@ -411,8 +421,8 @@ static bool is_fatal(pid_t tid, int sig)
 
 /*
  * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
- * PTRACE_CONT. Until an examined process is dead, further threads of it may get fatal signals, for
- * which it is not examined again.
+ * PTRACE_CONT. Before an examined process is dead, further threads of it may get fatal signals. The
+ * process is not examined again for them.
  */
 static void deliver_signal(struct crash *crash, pid_t tid, int sig)
 {
@@ -431,7 +441,10 @@ bool crash_status(struct crash *crash, pid_t tid, int status)
 	const struct crash_thread *thread = know_thread(crash, tid);
 	int event = status >> 16, sig;
 
-	/* The kernel reports the end of a thread, too; the caller wants ends of processes only. */
+	/*
+	 * The kernel also reports the ends of threads, but the caller wants only the ends of
+	 * processes.
+	 */
 	if (!WIFSTOPPED(status)) {
 		bool is_process = !thread || thread->is_process;
 

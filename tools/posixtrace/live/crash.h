@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * crash.h - the state of a program that a signal kills: signal, registers, stacks of all threads.
+ * crash.h - records the state of a program that a signal kills: the signal, the registers, and the
+ * stacks of all threads.
  *
  * The recorder is the tracer (ptrace(2)) of the program and its descendants. The kernel stops a
  * thread before it delivers a signal to it, so the recorder examines the process while all its
- * threads still exist. Nothing runs in the process.
+ * threads still exist. No code of the recorder runs in the process.
  *
  * One thread of the recorder makes all calls, as ptrace(2) requires.
  */
@@ -21,7 +22,8 @@
 
 struct crash_thread {
 	pid_t tid;
-	int sig;         /* the signal that stopped it and is to be delivered; 0: none */
+	/* the signal for which the thread stopped and that must still be delivered; 0: none */
+	int sig;
 	bool is_process; /* tid is also the number of its process */
 	bool is_held;    /* stopped by hold_thread() */
 };
@@ -34,14 +36,15 @@ struct crash {
 };
 
 /*
- * Begins to trace a child, and the threads and children that it starts later. The child is stopped
- * or waits meanwhile. Returns 0 or an error number.
+ * Begins to trace a child, and the threads and children that it starts later. The child must be
+ * stopped or wait during this call. Returns 0 or an error number.
  */
 int crash_begin(struct crash *crash, struct capture *capture, pid_t child);
 
 /*
  * Handles a status that waitpid(2) returned with __WALL. Returns true if a process has ended, which
- * the caller records; false for stops and for the ends of threads, which are handled.
+ * the caller must record. Stops and ends of threads are handled completely here. For them the
+ * function returns false.
  */
 bool crash_status(struct crash *crash, pid_t tid, int status);
 

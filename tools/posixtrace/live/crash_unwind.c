@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * crash_unwind.c - the stack of a stopped thread, by the unwind tables of its modules (libdw).
- * Without libdw there are no frames; the registers are recorded all the same.
+ * crash_unwind.c - finds the stack of a stopped thread by the unwind tables of its modules (libdw).
+ * Without libdw there are no frames, but the registers are recorded nevertheless.
  */
 #include "live/crash.h"
 
@@ -14,8 +14,9 @@
 # include "symbols/demangle.h"
 
 /*
- * Separate files with debugging information are not looked for: the search may ask servers, and the
- * process waits meanwhile. Unwind tables and symbols are in the modules.
+ * libdw calls this function to find a separate file with debugging information. It never finds one,
+ * because the search may ask servers, and the process would wait meanwhile. Unwind tables and
+ * symbols are in the modules.
  */
 static int find_no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			     const char *file, const char *link, GElf_Word crc, char **found)
@@ -62,8 +63,9 @@ void unwind_end(struct unwind *unwind)
 }
 
 /*
- * Fills in function and module of the code at pc. In a frame with a return address, pc is one byte
- * less: behind a call at the end of a function the next function may begin.
+ * Fills in function and module of the code at pc. In a frame with a return address, pc must be one
+ * byte less than this address, because the next function may begin behind a call at the end of a
+ * function.
  */
 static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
 {

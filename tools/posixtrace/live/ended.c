@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ended.c - the end of processes: status, text and event. Texts and data are made by the shim's own
- * code, because its events of this type must be the same.
+ * ended.c - the end of processes: status, text and event. The shim's own code makes the texts and
+ * the data, because the shim's events of this type must be equal to these.
  */
 #include "live/ended.h"
 
@@ -55,7 +55,7 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended)
 
 /*
  * Reads the status of a zombie, the last number of /proc/PID/stat. The kernel shows 0 to callers
- * that may not trace the process, so 0 says nothing here.
+ * that may not trace the process. So if the number is 0, the status is not known.
  */
 bool ended_zombie(pid_t pid, int *status)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ended.h - how processes ended: found out by the recorder, and recorded as an event.
+ * ended.h - finds out how processes ended, and records this as an event.
  *
- * A traced process cannot record its own status; only its parent gets it. The recorder itself is
- * the parent of the program that it started, and with --wait the parent of orphans. A traced parent
- * that waits for a child records the status of the child, by the preload library. live/processes.h
- * finds the remaining ends.
+ * A traced process cannot record its own exit status, because only its parent gets the status. The
+ * recorder itself is the parent of the program that it started, and with --wait the parent of
+ * orphans. A traced parent that waits for a child records the status of the child, by the preload
+ * library. live/processes.h finds the remaining ends.
  */
 #ifndef POSIXTRACE_LIVE_ENDED_H
 #define POSIXTRACE_LIVE_ENDED_H
@@ -26,14 +26,15 @@ struct ended {
 };
 
 /*
- * Records the end of a process in the stream. The event type is opened and described now. Errors
- * have no effect on the trace.
+ * Records the end of a process in the stream. The function opens the event type and gives it the
+ * schema. Errors have no effect on the trace.
  */
 void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended);
 
 /*
  * Finds out how a process has ended. The process is not a child of this one, and pidfd has shown
- * its end. The status is unknown on kernels before 6.15 once the parent has waited for the process.
+ * its end. On kernels before 6.15 the status is unknown if the parent has already waited for the
+ * process.
  */
 struct ended ended_of(int pidfd, pid_t pid);
 

@@ -47,7 +47,9 @@ void enter_allow_traps(const struct capture_plan *plan, struct traps *traps)
 	traps->refusal = capture_grows(plan) ? uprobes_refusal : log_refusal;
 }
 
-/* Returns the reason in the first line of a refusal. The text is cut behind this line. */
+/*
+ * Returns the reason in the first line of a refusal. The function ends the text behind this line.
+ */
 static const char *reason_in(char *text)
 {
 	text[strcspn(text, "\n")] = '\0';
@@ -55,8 +57,8 @@ static const char *reason_in(char *text)
 }
 
 /*
- * Whether the library can never enter the program of a process. Other reasons of a refusal, such as
- * that the process is stopped, are for the user to remove.
+ * Returns whether the library can never enter the program of a process. There are other reasons for
+ * a refusal that the user can remove, for example that the process is stopped.
  */
 static bool is_foreign(pid_t pid)
 {
@@ -71,7 +73,7 @@ static bool is_foreign(pid_t pid)
 
 /*
  * Decides that the kernel records the functions of a process, and its system calls if it may.
- * Returns NULL, or the reason why it does not.
+ * Returns NULL, or the reason why the kernel cannot.
  */
 static const char *enter_functions(const struct capture_plan *plan, struct kernel_plan *kernel,
 				   struct patches *functions)
@@ -94,7 +96,10 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 	int status;
 
 	kernel->choose = &plan->choose;
-	/* Without the library, the families of the kernel's events are the default ones. */
+	/*
+	 * If the user does not want the library in the process, the kernel's events have the
+	 * default families.
+	 */
 	kernel->families = is_none ? NULL : plan->families;
 	if (is_none) {
 		kernel->has_library = !is_none;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel.c - chooses the way in which the kernel records, and keeps the records, their times and
- * their threads.
+ * kernel.c - chooses the way in which the kernel records. Keeps the records, and finds their times
+ * and their threads.
  */
 #include "live/kernel.h"
 
@@ -18,7 +18,10 @@
 #include "live/kernel_part.h"
 #include "live/kernel_types.h"
 
-/* These clocks cannot fail. */
+/*
+ * Returns the time of a clock. The result of clock_gettime() is not checked, because it cannot fail
+ * for the clocks that are used here.
+ */
 static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec time;
@@ -175,8 +178,8 @@ struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid)
 }
 
 /*
- * Looks up a thread in /proc. For a thread that has ended, only the name that the caller knows
- * remains. The thread with the number 0 runs when a CPU has nothing to do.
+ * Looks up a thread in /proc. If the thread has ended, its task has only the name that the caller
+ * knows. The thread with the number 0 is the idle thread, which runs when a CPU has nothing to do.
  */
 static void look_up(struct kernel_task *task)
 {
@@ -201,7 +204,10 @@ void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name)
 	struct kernel_task *task = kernel_find_task(kernel, tid);
 
 	if (!task) {
-		/* Without room the thread has no name, and its process is not known. */
+		/*
+		 * If there is no room for a further task, the thread has no name, and its process
+		 * is not known.
+		 */
 		if (kernel->tasks == KERNEL_TASKS || !vec_grow(&kernel->task, kernel->tasks, 1) ||
 		    !table_add(&kernel->of_task, hash_number(HASH_BEGIN, (unsigned)tid),
 			       (uint32_t)kernel->tasks))
@@ -251,7 +257,7 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 			 kernel_has_calls(plan) && kernel_has_traps(plan) ? ", " : "",
 			 kernel_has_traps(plan) ? "functions by uprobes" : "");
 	}
-	/* Without these options nothing more is opened. */
+	/* If the user gives none of these options, nothing more must be opened. */
 	if (!kernel_is_wanted(plan)) {
 		if (kernel->is_active)
 			take_anchor(kernel);
@@ -260,16 +266,16 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	if (plan->sample_stack && !(kernel->copies = kernel_copies_begin()))
 		return TOOL_FAILURE;
 	/*
-	 * With --sched, but without --kernel, perf_event_open() is used: it misses no switch, but
-	 * the kernel's tracing misses some on some virtual machines. --kernel needs the tracing.
-	 * Without --sched the tracing is preferred, since samples need from it only the start of
-	 * each thread.
+	 * With --sched, but without --kernel, perf_event_open() is used, because it misses no
+	 * switch. The kernel's tracing misses some switches on some virtual machines. --kernel
+	 * needs the kernel's tracing. Without --sched the tracing is preferred, since samples only
+	 * need the start of each thread from it.
 	 */
 	if (wish && strcmp(wish, "perf") == 0)
 		why = "POSIXTRACE_KERNEL";
 	else if ((wish && strcmp(wish, "tracefs") == 0) || plan->globs || !plan->sched)
 		err = kernel_trace_begin(kernel, &why);
-	/* EINVAL: kernel_trace_begin() has printed the error. */
+	/* If the result is EINVAL, kernel_trace_begin() has printed the error. */
 	if (err == EINVAL)
 		return TOOL_FAILURE;
 	if (!kernel->trace && plan->globs) {

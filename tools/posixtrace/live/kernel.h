@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel.h - the kernel's records of traced threads: the times at which each had a CPU, who woke
- * it, and samples of its function.
+ * kernel.h - the kernel's records of traced threads: the times at which each thread had a CPU,
+ * which thread woke it, and samples of the function that it executed.
  *
- * Two ways lead to them. With --kernel or POSIXTRACE_KERNEL=tracefs, a privileged user gets an own
- * instance of the kernel's tracing, which stamps by the counter of the program's events and knows
- * who woke a thread (kernel_trace.c). Otherwise perf_event_open(2) records the user's own
- * processes, if perf_event_paranoid is not above 2 (kernel_perf.c). Samples come by
- * perf_event_open(2) in both cases.
+ * There are two ways to get these records. With --kernel or POSIXTRACE_KERNEL=tracefs, a privileged
+ * user gets a separate instance of the kernel's tracing. Its records have stamps of the same
+ * counter as the program's events, and show which thread woke a thread (kernel_trace.c). Otherwise
+ * perf_event_open(2) records the user's own processes, if perf_event_paranoid is not above 2
+ * (kernel_perf.c). Samples come by perf_event_open(2) in both cases.
  *
  * This process keeps the records until the end, at most KERNEL_RECORDS of them. kernel_weave() then
  * writes the log again, with these events at their places. The ledger counts as lost the events for
@@ -37,8 +37,8 @@
 #define KERNEL_NAME    16 /* bytes of a thread's name in the kernel, with its NUL */
 
 /*
- * Records with the same time are sorted in this order: a thread leaves a CPU before another gets
- * it.
+ * Records with the same time are sorted in the order of these kinds, so that a thread leaves a CPU
+ * before another one gets it.
  */
 enum kernel_kind {
 	KERNEL_OUT, KERNEL_PREEMPTED, KERNEL_EXIT, KERNEL_IN,
@@ -67,16 +67,16 @@ struct kernel_record {
 };
 
 /*
- * A thread that a record of the kernel's tracing has: a traced thread, or one that woke or replaced
- * a traced thread.
+ * A thread that a record of the kernel's tracing has: a traced thread, or a thread that woke a
+ * traced thread or followed it on a CPU.
  */
 struct kernel_task {
 	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
 	bool is_traced;
 	bool is_begun;         /* a record says that a traced thread started it */
 	/*
-	 * The last switch of the thread. The weave sets it, which reads the records in order of
-	 * time.
+	 * The last switch of the thread. kernel_weave(), which reads the records in order of time,
+	 * sets this member.
 	 */
 	enum { SWITCH_UNKNOWN, SWITCH_IN, SWITCH_OUT } last_switch;
 	char name[KERNEL_NAME];
@@ -89,7 +89,10 @@ struct kernel_event {
 	uint32_t type, bytes;  /* type: index in kernel.type, or KERNEL_TYPE_FAULT */
 };
 
-/* A function that had not returned: open_calls.h. It is no record of the kernel. */
+/*
+ * A call of a function that had not returned when its process or the trace ended (open_calls.h). It
+ * does not come from a record of the kernel.
+ */
 struct kernel_call {
 	uint64_t function, span_ns;
 	uint32_t depth;
@@ -98,15 +101,19 @@ struct kernel_call {
 #define KERNEL_TYPE_FAULT UINT32_MAX       /* a sample of page faults */
 #define KERNEL_TYPE_CALL  (UINT32_MAX - 1) /* a record of a system call: syscalls/syscalls.h */
 #define KERNEL_TYPE_TRAP  (UINT32_MAX - 2) /* a call of a function: the data of func.call */
-/* a probe of plan.traps: the index of its type, 4 bytes, precedes its data */
+/*
+ * An event of a probe of plan.traps. The index of its type, which has 4 bytes, precedes its data.
+ */
 #define KERNEL_TYPE_PROBE (UINT32_MAX - 3)
 
 /* The processes of which the kernel records system calls. */
 enum kernel_calls {
-	KERNEL_CALLS_AUTO,   /* those that the library cannot enter, if the program is one */
+	/* if the library cannot enter the program: all processes that the library cannot enter */
+	KERNEL_CALLS_AUTO,
 	KERNEL_CALLS_NONE,
 	KERNEL_CALLS_UNSEEN, /* those that the library cannot enter */
-	KERNEL_CALLS_ALL     /* of others, too: these calls become sys.NAME */
+	/* all processes; the calls of those that the library has entered become sys.NAME */
+	KERNEL_CALLS_ALL
 };
 
 struct kernel_plan {
@@ -114,11 +121,11 @@ struct kernel_plan {
 	size_t globs;
 	bool sched;
 	unsigned sample_hz; /* 0: no samples */
-	bool sample_stack;  /* samples have copies of the stack, which are unwound at the end */
+	bool sample_stack;  /* each sample has a copy of the stack, which is unwound at the end */
 	bool alone;         /* only the process itself, not those that it starts */
 	enum kernel_calls calls;
 	bool has_library;   /* the preload library is in the process, or will be */
-	const struct choose *choose; /* which types of calls; NULL: all */
+	const struct choose *choose; /* chooses the types of calls; NULL: all types */
 	const char *families;        /* of --trace, with data=BYTES; NULL: the default */
 	struct stack_plan stack;
 	const struct traps *traps;   /* functions that the kernel records; NULL: none */
@@ -172,7 +179,7 @@ static inline bool kernel_weaves(const struct kernel_plan *plan)
 
 /* One moment on the clocks of the kernel's records and of the log. */
 struct kernel_anchor {
-	uint64_t ticks, width; /* width: ticks that the reading took */
+	uint64_t ticks, width; /* width: the number of ticks that the reading took */
 	int64_t realtime_ns, monotonic_ns;
 };
 
@@ -187,12 +194,12 @@ struct kernel {
 	pid_t pid;              /* of the process with which the recording began */
 	bool is_active;
 	bool starts;            /* the process waits before execve(2) when recording begins */
-	struct syscalls *syscalls; /* NULL: neither system calls nor functions */
+	struct syscalls *syscalls; /* NULL: neither system calls nor functions are recorded */
 	struct kernel_traps *traps; /* NULL: no functions */
 	struct forms *forms;
 	uint64_t lost_syscalls, lost_traps;
 	char way[128];           /* the way in which the kernel records, as a text */
-	struct kernel_trace *trace; /* NULL: not by tracefs */
+	struct kernel_trace *trace; /* NULL: the kernel does not record by tracefs */
 	struct kernel_cpu {
 		int cpu, fd;
 		void *memory;
@@ -227,9 +234,9 @@ struct kernel {
 };
 
 /*
- * Begins to record a process and everything that it starts. starts: the process waits before
- * execve(2), and is recorded from the execution on. Returns TOOL_OK, or TOOL_FAILURE after it
- * printed the error; the caller calls kernel_fini() in both cases.
+ * Begins to record a process and everything that it starts. If starts is true, the process waits
+ * before execve(2), and is recorded from the execution of the program on. Returns TOOL_OK, or
+ * TOOL_FAILURE after it printed the error. The caller must call kernel_fini() in both cases.
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 
@@ -239,20 +246,23 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
  */
 #define KERNEL_LOOK_MS 10
 
-/* Collects the records that the kernel has. To be called often: the kernel's memory is small. */
+/*
+ * Collects the records that the kernel has. The function must be called often, because the kernel's
+ * memory is small.
+ */
 void kernel_look(struct kernel *kernel);
 
-/* Ends the recording. kernel_look() is called a last time. */
+/* Ends the recording, and calls kernel_look() a last time. */
 void kernel_stop(struct kernel *kernel);
 void kernel_fini(struct kernel *kernel);
 
-/* Returns the task of a thread, NULL if it is not known. */
+/* Returns the task of a thread, or NULL if the thread is not known. */
 struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid);
 
 /*
- * Writes the events of a completed log, with the stacks that were requested, and those of the
- * kernel into a new log, which replaces it: *file is then the new one. Returns TOOL_OK; otherwise
- * the log is unchanged, and the error was printed.
+ * Writes a new log with the events of a complete log, the stacks that were requested, and the
+ * events of the kernel. The new log replaces the old one, and *file is then the new file. Returns
+ * TOOL_OK. If it fails, it prints the error, leaves the log unchanged, and returns another status.
  */
 struct outfile;
 int kernel_weave(struct kernel *kernel, struct outfile *file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_calls.c - records system calls by the kernel: chooses the types, and keeps the records.
+ * kernel_calls.c - lets the kernel record system calls. Chooses the types, and keeps the records.
  *
  * The events are made when the log is written again, because only then the log shows which
  * processes the preload library has recorded: weave_calls.c.
@@ -38,7 +38,7 @@ static bool wants_type(void *arg, const char *name)
 	return true;
 }
 
-/* Returns what is recorded, as a sum of enum syscalls_scope. */
+/* Returns which processes and calls are recorded, as a sum of values of enum syscalls_scope. */
 static unsigned scope_of(const struct kernel_plan *plan)
 {
 	return (plan->alone ? 0 : SYSCALLS_FOLLOW) | (kernel_has_calls(plan) ? SYSCALLS_CALLS : 0) |

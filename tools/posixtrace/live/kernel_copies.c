@@ -109,8 +109,9 @@ static uint64_t next_word(struct rest *rest)
 }
 
 /*
- * The kernel writes the registers in the order of its own numbers. Then the size of the copy, its
- * bytes, and the number of bytes of them that it could read, are in the record.
+ * Converts a copy of the kernel. The kernel writes the registers in the order of its own numbers.
+ * Behind them the record has the size of the copy, its bytes, and how many of these bytes the
+ * kernel could read.
  */
 static size_t copies_form(struct kernel_copies *copies, const void *data, size_t bytes)
 {
@@ -181,7 +182,10 @@ uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t index,
 	memcpy(&head, copies->data, sizeof(head));
 	event.info.posix_prog_address = (void *)(uintptr_t)head.pc;
 	count = stack_unwind(unwinder, &event, chain);
-	/* The kernel followed frame pointers, and may have found more where there are no tables. */
+	/*
+	 * If the copy yields no caller, the stack that the kernel has found is used. The kernel
+	 * follows frame pointers, and may find more callers in code without unwind tables.
+	 */
 	if (count <= 1)
 		return copy->number;
 	number = stack_store_keep(store, chain, count, UINT64_MAX);

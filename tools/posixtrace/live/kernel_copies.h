@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_copies.h - the stacks that the kernel copied for samples, until the end of the recording.
+ * kernel_copies.h - keeps the copies of stacks that the kernel made for samples, until the end of
+ * the recording.
  *
- * A stack can be unwound when the log has all mapped files. Until then the copies are in a file
- * without a name, at most KERNEL_COPIES_MAX bytes: further samples have no copy. One thread uses
- * it.
+ * A stack can be unwound only when the log has all mapped files. Until then the copies are in a
+ * file without a name, which has at most KERNEL_COPIES_MAX bytes. Samples for which it has no room
+ * have no copy. Only one thread uses a struct kernel_copies.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_COPIES_H
 #define POSIXTRACE_LIVE_KERNEL_COPIES_H
@@ -30,9 +31,9 @@ struct kernel_copies *kernel_copies_begin(void);
 void kernel_copies_end(struct kernel_copies *copies);
 
 /*
- * Keeps what the kernel appended to a sample: registers, then the stack. number is the stack that
- * is known without the copy. Stores an index in *index. Returns false if there is no copy, no
- * room, or no memory; the sample then has the stack number.
+ * Keeps the registers and the stack that the kernel has appended to a sample. number is the stack
+ * that is known without the copy. Stores the index of the copy in *index. Returns false if there is
+ * no copy, no room, or no memory; the sample then has the stack number.
  */
 bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t bytes,
 			uint32_t number, uint32_t *index);
@@ -41,8 +42,8 @@ bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t b
 uint32_t kernel_copies_number(const struct kernel_copies *copies, uint32_t index);
 
 /*
- * Unwinds a copy of a thread at a time, and returns the number of its stack in store. If the copy
- * gives no caller, returns the stack that is known without it.
+ * Unwinds a copy, which is that of a thread at a time, and returns the number of its stack in
+ * store. If the copy yields no caller, returns the stack that is known without the copy.
  */
 uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t index,
 			      struct stack_unwinder *unwinder, struct stack_store *store, pid_t pid,

@@ -17,7 +17,7 @@
 
 enum owner { OWNER_ALIVE, OWNER_DEAD, OWNER_UNKNOWN };
 
-/* Returns the number of this process's PID name space, 0 if it is not known. */
+/* Returns the number of this process's PID name space, or 0 if it is not known. */
 static unsigned long long own_space(void)
 {
 	struct stat space;
@@ -26,8 +26,8 @@ static unsigned long long own_space(void)
 }
 
 /*
- * Returns the start of a process in clock ticks after boot, 0 if it has ended (errno ENOENT or
- * ESRCH) or the kernel does not say it (another errno).
+ * Returns the start of a process in clock ticks after boot. Returns 0 with errno ENOENT or ESRCH if
+ * the process has ended, and 0 with another errno if the start cannot be read.
  */
 static unsigned long long start_of(pid_t pid)
 {
@@ -49,7 +49,10 @@ static enum owner owner_of(const char *name)
 
 	if (sscanf(name, NAME_FORMAT, &pid, &start, &space) != 3 || pid <= 0)
 		return OWNER_UNKNOWN;
-	/* A name with anything behind the numbers is not of this tool. */
+	/*
+	 * If the name has further characters behind the numbers, this tool has not made the
+	 * instance.
+	 */
 	snprintf(again, sizeof(again), NAME_FORMAT, pid, start, space);
 	if (strcmp(name, again) || !space || space != own_space() || !start_of(getpid()))
 		return OWNER_UNKNOWN;

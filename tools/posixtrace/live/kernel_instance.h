@@ -25,8 +25,9 @@ struct tracefs_instance *kernel_instance_make(void);
 
 struct kernel_swept {
 	unsigned removed;  /* instances of processes that have ended */
-	unsigned alive;    /* of processes that live */
-	unsigned unknown;  /* whose owner is unknown from here, or that the kernel did not remove */
+	unsigned alive;    /* instances of processes that have not ended */
+	/* instances whose owner this process cannot examine, or that the kernel did not remove */
+	unsigned unknown;
 };
 
 /* Removes the instances whose owner has ended, and counts all. */

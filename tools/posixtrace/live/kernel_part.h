@@ -10,7 +10,7 @@
 
 /*
  * Keeps a record. Its time is in ticks of the clock that kernel.now.ticks has. The record is
- * counted as lost if there are KERNEL_RECORDS already, and without memory.
+ * counted as lost if there are KERNEL_RECORDS records already, or if memory is lacking.
  */
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks);
 /* Keeps a record whose time is of CLOCK_MONOTONIC, while the ticks may be of another clock. */
@@ -21,14 +21,15 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 		      struct kernel_event event, const void *data);
 
 /*
- * Makes sure that a thread has a task, and looks up its process and its name at its first mention.
- * name may be NULL; otherwise it has KERNEL_NAME bytes and is newer than the known one.
+ * Makes sure that a thread has a task, and looks up its process and its name when the thread is
+ * first mentioned. name may be NULL; otherwise it has KERNEL_NAME bytes and is newer than the known
+ * one.
  */
 void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
 
 /*
- * These functions open, read and close the kernel's records by perf_event_open(2). switches: the
- * records of the scheduler's switches are wanted, too. kernel_perf_begin() returns 0 or an error
+ * These functions open, read and close the kernel's records by perf_event_open(2). switches is true
+ * if records of the scheduler's switches are wanted, too. kernel_perf_begin() returns 0 or an error
  * number.
  */
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts);
@@ -60,14 +61,14 @@ int kernel_traps_begin(struct kernel *kernel);
 void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *record,
 		       const unsigned char *piece, size_t bytes);
 void kernel_traps_stop(struct kernel *kernel);
-/* Reports the calls that have not ended, after the last look. */
+/* Must be called after the last look. Reports the calls that have not ended. */
 void kernel_traps_complete(struct kernel *kernel);
 void kernel_traps_fini(struct kernel *kernel);
 
 /*
  * The same functions for tracefs. kernel_trace_begin() returns 0, or an error number with the
- * reason in *why; then nothing remains in the system. EINVAL: --kernel is wrong, and the error was
- * printed.
+ * reason in *why. After an error nothing remains in the system. EINVAL means that the value of
+ * --kernel is wrong, and that the error was printed.
  */
 #ifdef HAVE_TRACEFS
 int kernel_trace_begin(struct kernel *kernel, const char **why);

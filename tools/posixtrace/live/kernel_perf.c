@@ -24,8 +24,8 @@
 #include "../../../lib/preload/stack_copy.h" /* the limits of a copy */
 
 /*
- * Pages of memory for each CPU. Every user may lock this many pages (perf_event_mlock_kb is 516),
- * unless other programs of the user have locked some; then fewer pages are tried.
+ * Pages of memory for each CPU. Every user may lock this number of pages (perf_event_mlock_kb is
+ * 516). If other programs of the user have locked some of them, fewer pages are tried.
  */
 #define DATA_PAGES  128
 #define LEAST_PAGES 8
@@ -46,9 +46,9 @@ enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 
 /*
  * Returns the attributes of an event. The kernel's own code is excluded, because an unprivileged
- * user may not observe it. starts: counting begins at execve(). A sample of page faults represents
- * as many page faults as its period says. The kernel chooses the period so that samples have the
- * wanted rate.
+ * user may not observe it. If starts is true, counting begins at execve(). A sample of page faults
+ * represents as many page faults as its period says. The kernel chooses the period so that samples
+ * have the wanted rate.
  */
 static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)
 {
@@ -59,7 +59,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = config[event],
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-		/* A program that waits for its execve() is recorded from there on. */
+		/* If the program waits before its execve(), it is recorded from there on. */
 		.sample_id_all = 1, .inherit = 1, .disabled = starts, .enable_on_exec = starts,
 		.exclude_kernel = 1, .exclude_hv = 1, .use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -75,7 +75,10 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		attr.sample_freq = kernel->plan.sample_hz;
 		attr.sample_max_stack = STACK_FRAMES;
 	}
-	/* The fields of a copy follow the others, and page faults have none. */
+	/*
+	 * The fields of a copy of the stack follow the other fields. Samples of page faults have no
+	 * copy.
+	 */
 	if (event == EVENT_SAMPLE && kernel->copies) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = kernel_copies_registers();
@@ -85,7 +88,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 	return attr;
 }
 
-/* The C library has no function for this system call. Returns a descriptor or -1. */
+/* Calls perf_event_open(2), for which the C library has no function. Returns a descriptor or -1. */
 static int open_event(const struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -118,13 +121,16 @@ static size_t memory_bytes(const struct kernel_cpu *cpu)
 	return control->data_offset + control->data_size;
 }
 
-/* Opens an event whose records go into the memory of that CPU. Returns 0 or an error number. */
+/*
+ * Opens an event whose records the kernel writes into the memory of the given CPU. Returns 0 or an
+ * error number.
+ */
 static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, pid_t tid,
 		     const struct kernel_cpu *cpu)
 {
 	int fd = open_event(attr, tid, cpu->cpu);
 
-	/* A thread that has ended in between is no error. */
+	/* If the thread has ended meanwhile, this is no error. */
 	if (fd < 0)
 		return errno == ESRCH ? 0 : errno;
 	if (!vec_grow(&kernel->more, kernel->mores, 1)) {
@@ -136,16 +142,16 @@ static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, 
 }
 
 /*
- * Opens the events of one thread on all CPUs. Those of the first thread get memory, which the
- * events of the other threads share. Returns 0 or an error number; kernel_fini() closes what was
- * opened before an error.
+ * Opens the events of one thread on all CPUs. The events of the first thread get memory, and the
+ * events of all other threads share this memory. Returns 0 or an error number. After an error,
+ * kernel_fini() closes the events that were opened.
  */
 static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 {
 	const struct perf_event_attr attr = attr_of(kernel, EVENT_SWITCH, starts);
 	const struct perf_event_attr samples = attr_of(kernel, EVENT_SAMPLE, starts);
 	const struct perf_event_attr faults = attr_of(kernel, EVENT_FAULT, starts);
-	/* Threads move between CPUs, so that an event for each CPU is necessary. */
+	/* Threads move between CPUs, so an event for each CPU is necessary. */
 	int configured = (int)sysconf(_SC_NPROCESSORS_CONF), err = 0;
 	bool is_first = kernel->cpus == 0;
 
@@ -193,7 +199,10 @@ static int open_process(struct kernel *kernel, pid_t pid)
 	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	/* Threads that these threads start are recorded, too: inherit. */
+	/*
+	 * Threads that these threads start later are recorded, too, because of the attribute
+	 * inherit.
+	 */
 	folder = opendir(path);
 	if (!folder)
 		return errno;
@@ -208,11 +217,11 @@ static int open_process(struct kernel *kernel, pid_t pid)
 }
 
 /*
- * Opens samples of all CPUs. They are of all threads that run there; take_sample() leaves out the
- * samples of other processes. For an event of a thread the kernel programs the timer of the CPU
- * whenever the thread gets or leaves a CPU, which takes several microseconds in a virtual machine.
- * An event of a CPU has no such cost. Returns 0 or an error number; an unprivileged user usually
- * gets an error.
+ * Opens samples of all CPUs. Such samples are taken of all threads that run there, and
+ * take_sample() leaves out the samples of other processes. For an event of a thread the kernel
+ * programs the timer of the CPU whenever the thread gets or leaves a CPU, which takes several
+ * microseconds in a virtual machine. An event of a CPU has no such cost. Returns 0 or an error
+ * number; an unprivileged user usually gets an error.
  */
 static int open_cpus(struct kernel *kernel)
 {
@@ -250,7 +259,8 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
 {
 	kernel->switches = switches;
 	/*
-	 * Samples of whole CPUs need the kernel's tracing, which says which threads are recorded.
+	 * Samples of whole CPUs are possible only with the kernel's tracing, which shows which
+	 * threads are recorded.
 	 */
 	if (kernel->trace && !switches) {
 		if (!open_cpus(kernel))
@@ -262,7 +272,7 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
 
 /* ------------------------------------------------------------------ records */
 
-/* The fields that sample_id_all adds at the end of each record, except in samples. */
+/* The fields that sample_id_all adds at the end of each record that is no sample. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -278,7 +288,7 @@ struct sample {
 };
 
 /*
- * Keeps a page fault with the data of an event cpu.fault. instruction: the first address of its
+ * Keeps a page fault with the data of an event cpu.fault. instruction is the first address of the
  * stack.
  */
 static void keep_fault(struct kernel *kernel, struct kernel_record record,
@@ -304,8 +314,8 @@ static bool is_recorded(const struct kernel *kernel, uint32_t number)
 
 /*
  * Returns whether a sample may belong to the log. With the kernel's tracing there are samples of
- * all processes. A process is recorded if its first thread is. If the record of the first thread's
- * start was lost, the thread of the sample decides.
+ * all processes. A process is recorded if its first thread is recorded. If the record of the first
+ * thread's start was lost, the function looks at the thread of the sample instead.
  */
 static bool is_wanted(const struct kernel *kernel, const struct sample *sample)
 {
@@ -348,8 +358,8 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	    !sample.tid)
 		return;
 	/*
-	 * Samples of other processes end here: no stack is kept for them, and they never count as
-	 * lost.
+	 * Samples of other processes are dropped here, so no stack is kept for them, and they never
+	 * count as lost.
 	 */
 	if (!is_wanted(kernel, &sample))
 		return;
@@ -368,8 +378,9 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 }
 
 /*
- * Takes one record with its header; bytes is its size, at least that of the header. Other kinds
- * than those below are not of interest. A record that is too short for its kind is ignored.
+ * Takes one record with its header. bytes is its size, which is at least that of the header.
+ * Records of other kinds than those below are ignored. A record that is too short for its kind is
+ * ignored.
  */
 static void take_record(struct kernel *kernel, const struct perf_event_header *header,
 			size_t bytes)
@@ -417,7 +428,10 @@ void kernel_perf_mark(struct kernel *kernel)
 	for (size_t i = 0; i < kernel->cpus; i++) {
 		struct perf_event_mmap_page *control = kernel->cpu[i].memory;
 
-		/* The kernel publishes the records with data_head. */
+		/*
+		 * The kernel publishes the records by storing data_head, so it is loaded with
+		 * acquire.
+		 */
 		kernel->cpu[i].head =
 			atomic_load_explicit((_Atomic uint64_t *)(void *)&control->data_head,
 					     memory_order_acquire);

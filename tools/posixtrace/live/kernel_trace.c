@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_trace.c - reads switches and wake-ups of threads from the kernel's tracing. It has an
- * instance of its own for this.
+ * kernel_trace.c - reads switches and wake-ups of threads from the kernel's tracing. The tool makes
+ * its own instance of the kernel's tracing for this.
  *
  * The instance has a list of threads. The kernel records an event if its thread is in the list, or
  * if the event switches to a thread in the list or wakes one. So a switch or a wake-up by another
@@ -29,8 +29,9 @@
 #include "log/integer.h"
 
 /*
- * The kernel's memory for each CPU, and for all together. A look each 10 ms finds some hundred
- * kilobytes on a busy machine; the rest is for a tracer that has no CPU for a second.
+ * The size of the kernel's memory for each CPU, and for all CPUs together. On a busy machine, a
+ * look each 10 ms finds some hundred kilobytes. The rest of the memory is needed if the tracer gets
+ * no CPU for a second.
  */
 #define CPU_KB   8192
 #define ALL_KB   262144
@@ -52,7 +53,7 @@ struct source {
 	struct field field[4];
 };
 
-/* Without --sched only the last one is needed: it has the process of a new thread. */
+/* Without --sched only NEWTASK is needed, which shows the process of a new thread. */
 enum { SWITCH, WAKING, WAKEUP_NEW, NEWTASK, SOURCES };
 
 struct kernel_trace {
@@ -79,7 +80,10 @@ static const struct source sources[SOURCES] = {
 
 /* ------------------------------------------------------------------ formats */
 
-/* Reads the format of an event, which the kernel describes in a file. Returns false without it. */
+/*
+ * Reads the format of an event, which the kernel describes in a file. Returns false if the file
+ * cannot be read.
+ */
 static bool load_format(struct kernel_trace *trace, const char *system, const char *name)
 {
 	char file[160], *text;
@@ -136,7 +140,7 @@ static bool load_sources(const struct kernel *kernel)
 	return trace->type.offset >= 0 && trace->flags.offset >= 0 && trace->pid.offset >= 0;
 }
 
-/* Returns a number of a record, 0 if the record is too short for it. */
+/* Returns a number of a record, or 0 if the record is too short for it. */
 static uint64_t kernel_trace_number(const unsigned char *data, size_t bytes, struct field field)
 {
 	if (field.offset < 0 || field.size <= 0 ||
@@ -167,9 +171,9 @@ static const char *name_of(const unsigned char *data, size_t bytes, struct field
 /* ------------------------------------------------------------------ beginning */
 
 /*
- * Chooses the clock of the instance: the processor's counter if the kernel itself uses it as its
- * clock, else CLOCK_MONOTONIC. The library has the same rule for its events. Returns false if the
- * kernel accepts neither.
+ * Chooses the clock of the instance. This is the processor's counter if the kernel itself uses it
+ * as its clock, and otherwise CLOCK_MONOTONIC. The library has the same rule for its events.
+ * Returns false if the kernel accepts neither.
  */
 static bool choose_clock(struct kernel *kernel)
 {
@@ -201,7 +205,10 @@ static bool set_memory(struct kernel_trace *trace)
 
 	kb = kb > CPU_KB ? CPU_KB : kb < LEAST_KB ? LEAST_KB : kb;
 	snprintf(text, sizeof(text), "%ld", kb);
-	/* If the memory is full, later records are lost: the earlier ones remain without a gap. */
+	/*
+	 * The setting means that the kernel loses later records when the memory is full, so that
+	 * the earlier ones remain without a gap.
+	 */
 	return tracefs_instance_file_write(trace->instance, "buffer_size_kb", text) > 0 &&
 	       tracefs_instance_file_write(trace->instance, "options/overwrite", "0") > 0;
 }
@@ -262,7 +269,7 @@ static bool add_threads(struct kernel *kernel)
 	return true;
 }
 
-/* Opens the memory of all CPUs. A CPU that never ran has none. */
+/* Opens the memory of all CPUs. A CPU that never ran has no memory. */
 static int open_cpus(struct kernel_trace *trace)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -307,7 +314,7 @@ static int make_reader(struct kernel_trace *trace)
 	trace->tep = tep_alloc();
 	if (!trace->page || !trace->buffer || !trace->tep)
 		return ENOMEM;
-	/* Messages of libtraceevent would go to the standard error of the command. */
+	/* This prevents that libtraceevent prints messages on the standard error of the command. */
 	tep_set_loglevel(TEP_LOG_NONE);
 	return 0;
 }
@@ -335,7 +342,8 @@ static bool kernel_trace_enable(const struct kernel *kernel)
 /* ------------------------------------------------------------------ --kernel */
 
 /*
- * Returns whether a pattern selects an event. A pattern without a colon applies to the name alone.
+ * Returns whether a pattern selects an event. A pattern without a colon is compared only with the
+ * name of the event.
  */
 static bool kernel_trace_matches(const char *glob, const char *system, const char *event)
 {
@@ -361,8 +369,8 @@ static int add_type(struct kernel *kernel, const char *system, const char *name)
 	if (load_format(kernel->trace, system, name))
 		event = tep_find_event_by_name(kernel->trace->tep, system, name);
 	/*
-	 * Records without a format, such as some of the system ftrace, are no events and cannot be
-	 * switched on.
+	 * A kind of record without a format, such as some of the system ftrace, is no event and
+	 * cannot be switched on.
 	 */
 	if (!event)
 		return 0;
@@ -388,9 +396,11 @@ static void say_unknown(const char *glob, char **systems)
 		bool fits = false;
 
 		/*
-		 * Without memory the message has no hint. The last name that is offered for each
-		 * system is for a user who gave a wrong system: the pattern with this system, if an
-		 * event of it matches. For a pattern without a colon it is the system's name.
+		 * If memory is lacking, the message has no hint. For each system, the loop offers
+		 * one more name behind those of the events. For a pattern without a colon, it is
+		 * the name of the system. For a pattern with a colon, the user may have given a
+		 * wrong system. So if the rest of the pattern matches an event of this system, it
+		 * is the pattern with this system.
 		 */
 		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
 			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;
@@ -413,8 +423,8 @@ static void say_unknown(const char *glob, char **systems)
 }
 
 /*
- * Adds the types that a pattern selects. A pattern that selects no type is an error: the message
- * has the nearest name.
+ * Adds the types that a pattern selects. If a pattern selects no type, this is an error, and the
+ * message has the most similar name.
  */
 static int add_glob(struct kernel *kernel, const char *glob, char **systems)
 {
@@ -482,7 +492,7 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 		*why = "this kernel lacks its clocks";
 	else if (!set_memory(trace))
 		*why = "this kernel has no memory for it";
-	/* Without this option, threads that begin later would be missing. */
+	/* Without this option, threads that begin later would not be recorded. */
 	else if (tracefs_instance_file_write(trace->instance, "options/event-fork", "1") <= 0 ||
 		 !add_threads(kernel))
 		*why = "its list of threads cannot be set";
@@ -526,9 +536,9 @@ static void take_event(struct kernel *kernel, int id, struct kernel_record recor
 }
 
 /*
- * Notes that a traced thread started the thread tid, so that samples of tid are kept. is_traced is
- * not set here, because an earlier thread may have had the number tid. kernel_weave() sets it, in
- * the order of time.
+ * Notes that a traced thread started the thread tid, so that samples of tid are kept. The function
+ * does not set is_traced, because an earlier thread may have had the same number tid.
+ * kernel_weave() sets it, in the order of time.
  */
 static void note_begun(struct kernel *kernel, pid_t tid)
 {
@@ -538,7 +548,10 @@ static void note_begun(struct kernel *kernel, pid_t tid)
 		task->is_begun = true;
 }
 
-/* Keeps one record of the kernel. Names and processes of its threads are looked up now. */
+/*
+ * Keeps one record of the kernel. The function looks up the names and processes of the record's
+ * threads at once, because they may end soon.
+ */
 static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char *data,
 			size_t bytes, uint64_t ticks)
 {
@@ -571,7 +584,7 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 	case NEWTASK:
 		record.kind = KERNEL_NEW;
 		record.other = (uint32_t)thread_of(data, bytes, source->field[0]);
-		/* CLONE_THREAD: a thread of the same process */
+		/* 0x10000 is CLONE_THREAD, by which the new thread belongs to the same process. */
 		record.detail =
 			kernel_trace_number(data, bytes, source->field[1]) & 0x10000 ? 0 : 1;
 		kernel_note_task(kernel, (pid_t)record.other,
@@ -592,8 +605,8 @@ static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char
 }
 
 /*
- * Reads all pages of a CPU, a partly filled one too. The number of pages bounds the time if the
- * kernel writes faster than this thread reads.
+ * Reads all pages of a CPU, also a page that is only partly filled. The number of pages is limited,
+ * because the kernel may write faster than this thread reads.
  */
 static void look_at(struct kernel *kernel, const struct memory *memory)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_traps.c - records functions by uprobes: attaches the places, matches begins and ends, and
- * keeps the calls as data of events.
+ * kernel_traps.c - records functions by uprobes. Attaches breakpoints at the places, matches begins
+ * and ends of calls, and keeps the calls as data of events.
  *
- * The processes have no memory that the library shares with this one. So it is this process that
- * notes where their files are mapped: a record has the address of the place in the process.
+ * The traced processes may not have the library, which would note where their files are mapped. So
+ * this process notes it. It computes this from the records, which have the address of the place in
+ * the process.
  */
 #include "live/kernel_traps.h"
 
@@ -16,7 +17,7 @@
 #include "base/vec.h"
 #include "live/kernel_part.h"
 
-/* The data of func.call, without gaps: its schema is in weave_events.c. */
+/* The data of an event func.call, without gaps. Its schema is in weave_events.c. */
 #define CALL_BYTES 20
 
 static bool is_module(const void *array, uint32_t index, const void *key)
@@ -28,7 +29,10 @@ static bool is_module(const void *array, uint32_t index, const void *key)
 	       module->bias == wanted->bias;
 }
 
-/* Notes where the file of a place is mapped in the process. Without memory, names are missing. */
+/*
+ * Notes where the file of a place is mapped in the process. If memory is lacking, the log has no
+ * names for the functions of this file.
+ */
 static void note_module(struct kernel *kernel, const struct syscalls_record *record)
 {
 	const struct trap *trap = &kernel->plan.traps->trap[record->number];
@@ -70,7 +74,10 @@ static void keep_open(struct kernel *kernel, const struct match_call *call)
 
 /* ------------------------------------------------------------------ values */
 
-/* Describes a value of a place for the kernel. texts: how many texts the place has so far. */
+/*
+ * Describes a value of a place for the kernel. texts is the number of texts that the place has so
+ * far.
+ */
 static struct uprobes_value value_of(const struct shim_plan_argument *from, unsigned texts,
 				     unsigned room)
 {
@@ -107,7 +114,7 @@ static struct uprobes_value value_of(const struct shim_plan_argument *from, unsi
 	return value;
 }
 
-/* Describes all values of a place. The texts have equal parts of 511 bytes. */
+/* Describes all values of a place. Its texts share 511 bytes in equal parts. */
 static void make_values(const struct traps *from, const struct trap *trap,
 			struct uprobes_values *values)
 {
@@ -123,7 +130,10 @@ static void make_values(const struct traps *from, const struct trap *trap,
 	}
 }
 
-/* Returns a number with its size and its sign in the program; the bits above are unknown. */
+/*
+ * Returns the number with the size and the sign that it has in the program. The bits of number
+ * above this size are undefined, so the function replaces them.
+ */
 static uint64_t number_with_sign(const struct shim_plan_argument *value, uint64_t number)
 {
 	const unsigned unused = value->size < 8 ? 64 - 8u * value->size : 0;
@@ -159,7 +169,7 @@ static uint64_t number_of(const struct shim_plan_argument *value, const struct u
 /* The most bytes that the values of a place have in an event, with the NULs of its texts. */
 #define VALUE_BYTES (UPROBES_VALUES * 8 + UPROBES_TEXT_BYTES)
 
-/* Stores a text with its NUL. Returns its bytes. */
+/* Stores a text with its NUL. Returns the number of bytes stored. */
 static size_t put_text(const struct uprobes_value *value, const struct uprobes_found *found,
 		       uint32_t i, unsigned char *to)
 {
@@ -172,7 +182,7 @@ static size_t put_text(const struct uprobes_value *value, const struct uprobes_f
 	return len + 1;
 }
 
-/* Stores the values of a place as the fields of an event. Returns their bytes. */
+/* Stores the values of a place as the fields of an event. Returns the number of bytes stored. */
 static size_t put_values(const struct kernel *kernel, uint32_t place,
 			 const struct uprobes_found *found, unsigned char data[VALUE_BYTES])
 {
@@ -223,7 +233,10 @@ struct arguments_kept {
 	unsigned char data[];
 };
 
-/* Returns the arguments of a call that begins, in memory of malloc(3). NULL without memory. */
+/*
+ * Returns the arguments of a call that begins, in memory of malloc(3). Returns NULL if memory is
+ * lacking.
+ */
 static struct arguments_kept *keep_arguments(const struct kernel *kernel, uint32_t place,
 					     const struct uprobes_found *found)
 {
@@ -238,7 +251,10 @@ static struct arguments_kept *keep_arguments(const struct kernel *kernel, uint32
 	return kept;
 }
 
-/* Stores the result of a call as a field of its event. Returns its bytes. 0: it is not known. */
+/*
+ * Stores the result of a call as a field of its event. Returns the number of bytes stored, or 0 if
+ * the result is not known.
+ */
 static size_t put_result(const struct shim_plan_argument *value, const struct match_result *result,
 			 unsigned char *to)
 {
@@ -258,8 +274,9 @@ static size_t put_result(const struct shim_plan_argument *value, const struct ma
 }
 
 /*
- * Keeps a call of a function whose arguments are recorded. Without its arguments, and if it did not
- * return, the data of the event end early: the fields behind are missing.
+ * Keeps a call of a function whose arguments are recorded. If the arguments of the call are
+ * lacking, the data of the event end before them. If the call did not return, the data end before
+ * the result. A reader of the log sees that the fields behind this end are missing.
  */
 static void take_described(struct kernel *kernel, const struct match_call *call,
 			   const struct kernel_record *of, const unsigned char head[CALL_BYTES])
@@ -286,7 +303,10 @@ static void take_described(struct kernel *kernel, const struct match_call *call,
 	kernel_add_event(kernel, *of, call->end_ns, event, data);
 }
 
-/* The callback of match.h. The address of the event is that to which the call returns. */
+/*
+ * The callback of match.h, which takes a complete call. The address of the event is the address to
+ * which the call returns.
+ */
 static void take_call(void *arg, const struct match_call *call)
 {
 	struct kernel *kernel = arg;
@@ -322,7 +342,7 @@ static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 
 	*where = calloc(from->traps, sizeof(**where));
 	kernel->traps->place = calloc(from->traps, sizeof(*kernel->traps->place));
-	/* Most places have no values: the memory of these is never touched. */
+	/* Most places have no values, and their elements of this array are never accessed. */
 	kernel->traps->values = calloc(from->traps, sizeof(*kernel->traps->values));
 	if (!*where || !kernel->traps->place || !kernel->traps->values)
 		return false;
@@ -381,7 +401,10 @@ int kernel_traps_begin(struct kernel *kernel)
 	return TOOL_FAILURE;
 }
 
-/* The text that a function returns; empty if it cannot be read. NULL: no text was wanted. */
+/*
+ * Returns the text that a function has returned, or an empty text if the kernel could not read it.
+ * Returns NULL if the place is not the end of a function.
+ */
 static const char *text_of_result(const struct trap *trap, const struct uprobes_found *found)
 {
 	if (trap->kind != TRAP_RETURN)
@@ -429,7 +452,7 @@ void kernel_traps_complete(struct kernel *kernel)
 void kernel_traps_fini(struct kernel *kernel)
 {
 	uprobes_end(&kernel->traps->uprobes);
-	/* After kernel_traps_complete() nothing is left. */
+	/* If kernel_traps_complete() was called, no call is open any more. */
 	if (kernel->traps->match.take)
 		match_end(&kernel->traps->match, (uint64_t)kernel->now.monotonic_ns);
 	free(kernel->traps->place);

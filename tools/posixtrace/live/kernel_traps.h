@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * kernel_traps.h - the functions that uprobes record, while recording: kernel_traps.c makes calls
- * of their records, weave_traps.c adds to the log where their files were mapped.
+ * kernel_traps.h - the state of the recording of functions by uprobes. kernel_traps.c makes calls
+ * from the records. weave_traps.c adds to the log where the files of the functions were mapped.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_TRAPS_H
 #define POSIXTRACE_LIVE_KERNEL_TRAPS_H
@@ -10,7 +10,7 @@
 #include "live/kernel.h"
 #include "uprobes/match.h"
 
-/* A file in a process, from the first record on. */
+/* A file that is mapped in a process, and the time of the first record that shows it. */
 struct kernel_module {
 	pid_t pid;
 	uint32_t file;    /* index in plan.traps->file */

@@ -19,7 +19,9 @@
 
 /* ------------------------------------------------------------------ schemas */
 
-/* Appends to the schema. Returns false if it does not fit; the schema is unchanged. */
+/*
+ * Appends to the schema. If the text does not fit, returns false and leaves the schema unchanged.
+ */
 static bool kernel_types_put(struct kernel_type *type, const char *format, ...)
 {
 	size_t used = strlen(type->schema);
@@ -57,7 +59,10 @@ static bool is_hex(const struct tep_event *event, const struct tep_format_field 
 
 	if (field->flags & TEP_FIELD_IS_POINTER)
 		return true;
-	/* The conversions of the format have the same order as their arguments. */
+	/*
+	 * The loop relies on the fact that the conversions of the format are in the order of their
+	 * arguments.
+	 */
 	while (at && arg && (at = strchr(at, '%'))) {
 		at++;
 		if (*at == '%') {
@@ -72,7 +77,7 @@ static bool is_hex(const struct tep_event *event, const struct tep_format_field 
 	return false;
 }
 
-/* Returns whether the text is a word: only then may a schema have it as a name. */
+/* Returns whether the text is a word, because a schema may have only a word as a name. */
 static bool is_word(const char *text)
 {
 	size_t len = strlen(text);
@@ -105,8 +110,8 @@ static void put_names(struct kernel_type *type, const struct tep_event *event,
 		unsigned long long value = strtoull(name->value, &end, 0);
 
 		/*
-		 * A value that is an expression or a name of the kernel's source is left out, and
-		 * so is a flag of 0.
+		 * A value is left out if it is an expression or a name of the kernel's source, and
+		 * so is a flag whose value is 0.
 		 */
 		if (end == name->value || *end || !is_word(name->str) || (is_flags && !value))
 			continue;
@@ -205,7 +210,7 @@ static size_t bytes_of(const struct kernel_field *field, const unsigned char *re
 		if (size != sizeof(place))
 			return 0;
 		memcpy(&place, record + offset, sizeof(place));
-		/* Relative offsets begin behind the field. */
+		/* A relative offset counts from the end of the field. */
 		offset = (place & 0xffff) + (field->is_relative ? offset + sizeof(place) : 0);
 		size = place >> 16;
 		if (offset > bytes || size > bytes - offset)
@@ -220,7 +225,8 @@ size_t kernel_type_data(const struct kernel_type *type, const unsigned char *rec
 {
 	/*
 	 * 8 bytes are reserved for each field: for a number, for the length of bytes, or for the
-	 * NUL of a text. room is what remains for the contents of texts and bytes.
+	 * NUL of a text. room is the number of bytes that remain for the contents of texts and
+	 * bytes.
 	 */
 	size_t used = 0, room = KERNEL_DATA_BYTES - 8 * type->fields - sizeof(uint32_t);
 	uint32_t number = cpu;
@@ -235,7 +241,10 @@ size_t kernel_type_data(const struct kernel_type *type, const unsigned char *rec
 		size_t size = bytes_of(field, record, bytes, &at);
 
 		if (field->form == KERNEL_NUMBER) {
-			/* If the record lacks the number, the data has 0. */
+			/*
+			 * If the record lacks the number, size is 0, and the data gets the number
+			 * 0.
+			 */
 			memset(data + used, 0, field->size);
 			memcpy(data + used, at, size);
 			used += field->size;

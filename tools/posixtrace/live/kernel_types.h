@@ -45,7 +45,7 @@ void kernel_type_make(struct kernel_type *type, const struct tep_event *event);
 size_t kernel_type_data(const struct kernel_type *type, const unsigned char *record, size_t bytes,
 			unsigned cpu, unsigned char *data);
 
-/* Returns the address of the program's code in a record, 0 if it has none. */
+/* Returns the address of the program's code that a record has, or 0 if it has none. */
 uint64_t kernel_type_address(const struct kernel_type *type, const unsigned char *record,
 			     size_t bytes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * launch.c - starts a program in two steps. First it creates a child, which waits at a pipe until
- * it may execute the program. A second pipe reports an error of the execution; if there is none,
- * execve() closes this pipe.
+ * it may execute the program. If the execution fails, the child writes the error to a second pipe.
+ * If it succeeds, execve() closes this pipe.
  */
 #include "live/launch.h"
 
@@ -21,7 +21,10 @@
 #define SERVE_MS      10   /* between two calls of serve() */
 #define COMMAND_BYTES 1024 /* streams keep this much data of an event by default */
 
-/* The signal settings of this process before its first change. The program gets them. */
+/*
+ * The signal settings that this process had before it changed them. The program gets these
+ * settings.
+ */
 struct inherited {
 	sigset_t mask;
 	struct sigaction action[NSIG];
@@ -39,22 +42,25 @@ static void save_signals(struct inherited *inherited, const sigset_t *set)
 	for (int sig = 1; sig < NSIG; sig++)
 		sigaction(sig, NULL, &inherited->action[sig]);
 	sigprocmask(SIG_BLOCK, &all, &inherited->mask);
-	signal(SIGCHLD, SIG_DFL); /* if it were ignored, the child's status would be lost */
+	signal(SIGCHLD, SIG_DFL); /* if SIGCHLD were ignored, the child's status would be lost */
 }
 
 /* Restores the settings. It runs in the child only. */
 static void restore_signals(const struct inherited *inherited)
 {
 	for (int sig = 1; sig < NSIG; sig++)
-		/* an error is ignored: signals such as SIGKILL never change */
+		/*
+		 * The result is ignored, because the action of some signals, such as SIGKILL,
+		 * cannot be set.
+		 */
 		sigaction(sig, &inherited->action[sig], NULL);
 	sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
 /*
  * Records the log's first event, the command line. The event also makes the child a member of the
- * stream. If there is no folder with links, the program then finds the stream by the descriptor of
- * the arena, which it inherits.
+ * stream. So even if there is no folder with links, the program finds the stream by the descriptor
+ * of the arena, which it inherits.
  */
 static void record_command_line(char **argv)
 {
@@ -75,8 +81,8 @@ static void record_command_line(char **argv)
 }
 
 /*
- * Sets the environment of the program, in the child. The library to preload precedes those that the
- * user preloads, so that its wrappers are the first. Returns 0 or an error number.
+ * Sets the environment of the program, in the child. The preload library precedes the libraries
+ * that the user preloads, so that its wrappers are the first. Returns 0 or an error number.
  */
 static int set_environment(const struct launch_plan *plan)
 {
@@ -101,8 +107,8 @@ static int set_environment(const struct launch_plan *plan)
 }
 
 /*
- * The child. It waits for one byte; the end of the pipe means that the parent gave up or died. An
- * error of execvp() goes to the parent as a number.
+ * The function of the child. It waits for one byte. If the pipe ends instead, the parent has given
+ * up or died. If execvp() fails, the child sends the error number to the parent.
  */
 static _Noreturn void be_child(const struct launch_plan *plan, const struct inherited *inherited,
 			       int go, int failed)
@@ -114,7 +120,7 @@ static _Noreturn void be_child(const struct launch_plan *plan, const struct inhe
 	do
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1) /* the parent cannot trace: the program does not begin */
+	if (n != 1) /* the parent cannot trace, so the program is not executed */
 		_exit(1);
 	restore_signals(inherited);
 	err = set_environment(plan);
@@ -123,7 +129,8 @@ static _Noreturn void be_child(const struct launch_plan *plan, const struct inhe
 		execvp(plan->argv[0], plan->argv);
 		err = errno;
 	}
-	_exit(write(failed, &err, sizeof(err)) == sizeof(err)); /* the parent reads err */
+	/* the parent prints err, so the status does not matter */
+	_exit(write(failed, &err, sizeof(err)) == sizeof(err));
 }
 
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set)
@@ -146,7 +153,7 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 	save_signals(&inherited, set);
 	launch->pid = fork();
 	if (launch->pid == 0) {
-		close(go[1]); /* else the child would not notice the end of its parent */
+		close(go[1]); /* otherwise the child would not notice the end of its parent */
 		be_child(plan, &inherited, go[0], failed[1]);
 	}
 	err = launch->pid < 0 ? errno : 0;
@@ -161,14 +168,20 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 	return err;
 }
 
-/* Reaps the child, which ends soon: its pipe is closed, or its execvp() has failed. */
+/*
+ * Reaps the child. The child ends soon, because its pipe is closed, or because its execvp() has
+ * failed.
+ */
 static void wait_for(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-/* If the caller has a function serve(), calls it until the pipe has an error number or its end. */
+/*
+ * If the caller has given a function serve(), calls it again and again until the pipe has an error
+ * number, or ends.
+ */
 static void wait_for_exec(const struct launch *launch)
 {
 	struct pollfd pipe = { .fd = launch->failed, .events = POLLIN };
@@ -180,8 +193,8 @@ static void wait_for_exec(const struct launch *launch)
 int launch_go(struct launch *launch)
 {
 	/*
-	 * If the child was killed, its end of the pipe is closed. Then SIGPIPE must not end this
-	 * process.
+	 * If the child was killed, its end of the pipe is closed. The write below must not end this
+	 * process by SIGPIPE then.
 	 */
 	void (*pipe_action)(int) = signal(SIGPIPE, SIG_IGN);
 	ssize_t n = write(launch->go, "", 1);
@@ -192,7 +205,7 @@ int launch_go(struct launch *launch)
 	if (n == 1)
 		wait_for_exec(launch);
 	if (n == 1)
-		do /* 0 bytes: execve() has closed the child's end of the pipe */
+		do /* if the result is 0 bytes, execve() has closed the child's end of the pipe */
 			n = read(launch->failed, &err, sizeof(err));
 		while (n < 0 && errno == EINTR);
 	close(launch->failed);

@@ -17,7 +17,7 @@
 
 struct launch_plan {
 	char **argv;
-	const char *preload;  /* to be put before LD_PRELOAD; NULL: no change */
+	const char *preload;  /* the path to put in front of LD_PRELOAD; NULL: no change */
 	const char *families; /* for POSIXTRACE_TRACE; NULL: no change */
 	const char *patch;    /* path of the plan of functions, for the shim; NULL: none */
 };
@@ -31,8 +31,8 @@ struct launch {
 };
 
 /*
- * Creates the waiting child. Before that, it blocks the signals of set in this process; they remain
- * blocked. Returns 0 or an error number.
+ * Creates the waiting child. Before that, the function blocks the signals of set in this process.
+ * They remain blocked. Returns 0 or an error number.
  */
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set);
 

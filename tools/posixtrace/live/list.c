@@ -78,7 +78,10 @@ static void put_lost(struct out *out, const struct streams_one *one)
 	out_unsigned(out, streams_lost(one));
 }
 
-/* The creator can be gone, or in another PID name space and therefore unknown. */
+/*
+ * The creator may have ended. Or it may be in another PID name space, so that its number is not
+ * known.
+ */
 static void put_creator(struct out *out, const struct streams_one *one)
 {
 	if (one->is.creator > 0) {
@@ -116,7 +119,10 @@ static struct column columns[] = {
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* Returns the content of a cell, or the title for one == NULL. Valid until the next call. */
+/*
+ * Returns the content of a cell. If one is NULL, returns the title of the column. The result is
+ * valid until the next call.
+ */
 static const struct out *list_content(const struct column *column, const struct streams_one *one)
 {
 	/* A buffer without a file. A cell is far shorter than the buffer. */
@@ -164,7 +170,7 @@ static void measure_columns(const struct streams_one *one)
 	}
 }
 
-/* All widths must be known before the first line. */
+/* The function measures all columns before it prints the first line. */
 static void print_table(const struct streams *streams)
 {
 	measure_columns(NULL); /* the titles */
@@ -192,7 +198,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* A stream of the process: none is visited if the process uses another version of the library. */
+/*
+ * A visitor that does nothing, because say_other_versions() needs only the error number of
+ * posix_trace_observe_np().
+ */
 static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	(void)arg;
@@ -220,8 +229,8 @@ static void say_other_versions(void)
 }
 
 /*
- * Prints the streams that the user may observe. It is no error if there is none.  Returns a status
- * of the tool.
+ * Prints the streams that the user may observe. It is no error if there is no stream. Returns a
+ * status of the tool.
  */
 static int list_streams(bool json, bool fail_on_loss)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * list_probes.c - list --probes: which functions can be traced by which method, and why others
- * cannot. It decides exactly as record does.
+ * list_probes.c - the option --probes of list: prints which functions can be traced by which
+ * method, and why others cannot. It decides exactly as the command record does.
  */
 #include "live/list_probes.h"
 
@@ -45,8 +45,8 @@ static void put_name(const char *name)
 }
 
 /*
- * Writes the line of a probe. by_kernel: the library cannot be in the process. The kernel records
- * other probes only if they cannot be patched.
+ * Writes the line of a probe. If by_kernel is true, the library cannot be in the process, and the
+ * kernel records all probes. Otherwise the kernel records only the probes that cannot be patched.
  */
 static void put_probe(const struct binary_file *file, const struct probe_place *place,
 		      bool by_kernel)
@@ -69,7 +69,9 @@ static void put_probe(const struct binary_file *file, const struct probe_place *
 	out_char(&out_stdout, '\n');
 }
 
-/* Writes the probes of a file in the order of their addresses. Returns false without memory. */
+/*
+ * Writes the probes of a file in the order of their addresses. Returns false if memory is lacking.
+ */
 static bool put_probes(struct binary_file *file, bool by_kernel)
 {
 	struct probe_place *place;
@@ -91,7 +93,7 @@ static void put_prototype(struct prototypes *prototypes, const struct binary_fun
 
 	/*
 	 * A name of C++, as in the source, already has the types of the arguments, though not their
-	 * names. So no prototype is looked up for it.
+	 * names. So the function looks up no prototype for such a name.
 	 */
 	if (strncmp(function->name, "_Z", 2) != 0 && !strchr(function->name, '.') &&
 	    prototypes_text(prototypes, function->address, function->name, prototype))
@@ -131,8 +133,8 @@ static void put_trapped(struct binary_file *file, struct prototypes *prototypes,
 }
 
 /*
- * Writes the line of a function. Several names of one address have a line each, because a pattern
- * may match any of them.
+ * Writes the line of a function. If an address has several names, each gets a line, because a
+ * pattern may match any of them.
  */
 static void put_function(struct binary_file *file, struct prototypes *prototypes,
 			 const struct binary_function *function)
@@ -159,9 +161,9 @@ static bool is_foreign_program(const char *path)
 }
 
 /*
- * Prints all of a file: its probes, then its functions in the order of their addresses. A file
- * whose functions are all refused has one line for them. is_foreign: the library cannot enter the
- * process that has mapped the file.
+ * Prints the contents of a file: its probes, and then its functions in the order of their
+ * addresses. If all functions of a file are refused for one reason, there is only one line for
+ * them. is_foreign is true if the library cannot enter the process that has mapped the file.
  */
 static int list_file(const char *path, bool is_foreign)
 {
@@ -178,7 +180,10 @@ static int list_file(const char *path, bool is_foreign)
 	}
 	text_safe(&out_stdout, path, strlen(path));
 	out_str(&out_stdout, ":\n");
-	/* The library cannot enter the program. In one of Go it does not find the functions. */
+	/*
+	 * If is_closed is true, the library cannot enter the program. In a program of Go the
+	 * library does not find the functions.
+	 */
 	is_closed = is_foreign || binary_is_static(file) || is_foreign_program(path);
 	by_kernel = !binary_unknown(file) && (is_closed || binary_is_go(file));
 	if (!put_probes(file, is_closed)) {
@@ -210,9 +215,9 @@ int list_probes(const char *target)
 	pid_t pid = 0;
 
 	/*
-	 * A number is a process: a file whose name is a number needs a slash. Files that the
-	 * process has mapped may have been replaced since; the shim compares build-ids, this list
-	 * does not.
+	 * If the argument is a number, it means a process. A file whose name is a number needs a
+	 * slash. Files that the process has mapped may have been replaced meanwhile. The shim
+	 * compares build-ids, but this list does not.
 	 */
 	if (target[strspn(target, "0123456789")]) {
 		if (!access(target, R_OK))
@@ -229,7 +234,10 @@ int list_probes(const char *target)
 		return process_say_why(pid, err == ENOENT ? ESRCH : err);
 	}
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	/* The library enters a process that runs with other rights, if the caller may trace it. */
+	/*
+	 * The library can also enter a process that runs with other rights, if the caller may trace
+	 * this process.
+	 */
 	is_foreign = shim_image_of(AT_FDCWD, path, loader) == SHIM_IMAGE_FOREIGN;
 	for (size_t i = 0; i < libraries.count; i++)
 		status = tool_worse(status, list_file(libraries.path[i], is_foreign));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* open_calls.c - functions that had not returned at the end. */
+/*
+ * open_calls.c - finds the functions that had not returned when their process or the trace ended.
+ */
 #include "live/open_calls.h"
 
 #include <errno.h>
@@ -49,7 +51,7 @@ static int64_t realtime_now(void)
 	return when_timespec(&now);
 }
 
-/* Returns a stamp of now, by the clock of the processes that are traced. */
+/* Returns the present stamp of the clock that the traced processes use. */
 static uint64_t clock_now(bool is_counter)
 {
 	struct timespec now;
@@ -63,7 +65,7 @@ static uint64_t clock_now(bool is_counter)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* A process that may not write large files cannot make it. */
+/* If this process has a limit for the size of files, it may be unable to make the file. */
 int open_calls_make(void)
 {
 	const uint64_t magic = SHIM_OPEN_MAGIC;
@@ -82,13 +84,13 @@ int open_calls_make(void)
 	return fd;
 }
 
-/* The scale of a process's stamps: a line through two moments. */
+/* Converts the stamps of a process to times by a straight line through two moments. */
 struct scale {
 	uint64_t from, now;
 	int64_t from_ns, now_ns;
 };
 
-/* Returns the time of a stamp, INT64_MAX if it is absurd. */
+/* Returns the time of a stamp, or INT64_MAX if the stamp cannot be right. */
 static int64_t time_of(const struct scale *scale, uint64_t stamp)
 {
 	const uint64_t ticks = scale->now - scale->from;
@@ -99,7 +101,10 @@ static int64_t time_of(const struct scale *scale, uint64_t stamp)
 					  (scale->now_ns - scale->from_ns) / (__int128)ticks);
 }
 
-/* Adds the active calls of a block. Returns the latest begin, or latest_ns if that is later. */
+/*
+ * Adds the active calls of a block. Returns the latest begin of a call, or latest_ns if that is
+ * later.
+ */
 static int64_t add_calls(struct open_calls *calls, const struct scale *scale, pid_t pid,
 			 const struct shim_open *open, size_t count, int64_t latest_ns)
 {
@@ -121,9 +126,9 @@ static int64_t add_calls(struct open_calls *calls, const struct scale *scale, pi
 }
 
 /*
- * Adds the active calls of one part of the file, reading the blocks that have data. If the process
- * has executed another program since, the end of the calls is the latest begin: behind it their
- * files were not mapped any more.
+ * Adds the active calls of one part of the file. Reads only the blocks that have data. If the
+ * process has executed another program since then, the calls end at the latest begin of one of
+ * them, because later their files were no longer mapped.
  */
 static void read_part(struct open_calls *calls, int fd, off_t at, pid_t pid)
 {
@@ -171,7 +176,7 @@ void open_calls_read(struct open_calls *calls, int fd)
 				  (pid_t)head.pid[i]);
 }
 
-/* By process, and for each process the deepest first. */
+/* Sorts calls by process, and for each process by depth, the deepest call first. */
 static int by_depth(const void *a, const void *b)
 {
 	const struct open_call *x = a, *y = b;
@@ -187,9 +192,9 @@ struct scan {
 	struct open_calls *calls;
 	struct last *last;
 	size_t lasts;
-	int64_t end_ns;       /* of the last event but the end of the stream */
+	int64_t end_ns;       /* time of the last event that is not the end of the stream */
 	trace_event_id_t ended;
-	/* Types of calls: func.call, and those of functions with arguments. */
+	/* the types of calls: func.call, and the types of functions with arguments */
 	trace_event_id_t *call;
 	size_t call_types;
 	struct posix_trace_schema_np call_schema, ended_schema;
@@ -203,7 +208,7 @@ static struct last *last_of(struct scan *scan, pid_t pid)
 	return NULL;
 }
 
-/* The processes that have calls are few: each has a part of the file. */
+/* Lists the processes that have calls. There are only few, because each has a part of the file. */
 static bool list_processes(struct scan *scan)
 {
 	for (size_t i = 0; i < scan->calls->calls; i++) {
@@ -216,7 +221,10 @@ static bool list_processes(struct scan *scan)
 	return true;
 }
 
-/* The data of all calls begins with the same fields, which one schema describes. */
+/*
+ * Finds the types of calls. The data of all calls begins with the same fields, so one schema is
+ * enough for all.
+ */
 static void learn_types(struct scan *scan, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -240,7 +248,7 @@ static void learn_types(struct scan *scan, trace_id_t trid)
 	}
 }
 
-/* Marks a call that returned after the active calls were read: the log has its event. */
+/* Marks a call that returned after the active calls were read, because the log has its event. */
 static void mark_returned(struct scan *scan, const struct posix_trace_event_np *event)
 {
 	const int64_t depth = field_integer(&scan->call_schema, "depth", event, -1);
@@ -290,20 +298,29 @@ static void scan_log(struct scan *scan, trace_id_t trid)
 				of->ns = event.time_ns;
 			}
 		}
-		/* Few events are so late, and the search for the type is linear. */
+		/*
+		 * The search for the type is linear, so it is done only for the few events that are
+		 * so late.
+		 */
 		if (last && event.time_ns >= scan->calls->read_ns - SECOND_NS / 1000 &&
 		    is_call(scan, id))
 			mark_returned(scan, &event);
 	}
 }
 
-/* Returns false only if there is no such process. Another user's process may not be signalled. */
+/*
+ * Returns false only if there is no such process. If the process belongs to another user, kill()
+ * fails with another error.
+ */
 static bool is_alive(pid_t pid)
 {
 	return !kill(pid, 0) || errno != ESRCH;
 }
 
-/* A process that runs on was in its functions until the end of the trace. */
+/*
+ * Sets the ends of the calls. A process that still runs was in its functions until the end of the
+ * trace.
+ */
 static void settle_ends(struct scan *scan)
 {
 	for (size_t i = 0; i < scan->lasts; i++) {
@@ -332,7 +349,7 @@ static void pass_call(struct kernel *kernel, const struct open_call *call, int64
 	kernel->record[kernel->records++] = record;
 }
 
-/* The calls of a thread have one end, so that they nest, and the deepest is passed first. */
+/* All calls of a process have the same end, so that they nest. The deepest call is passed first. */
 static void pass_all(struct open_calls *calls, struct scan *scan, struct kernel *kernel)
 {
 	for (size_t i = 0; i < calls->calls; i++) {

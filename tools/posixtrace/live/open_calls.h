@@ -3,8 +3,9 @@
  * open_calls.h - functions that had not returned when their process, or the trace, ended.
  *
  * The event of a call is recorded when the function returns. The shim also notes active calls in a
- * memory file of this process, struct shim_open_head in patch_plan.h. Each call in the file at the
- * end becomes an event func.open in the log. The file is hostile: traced processes can write it.
+ * memory file of this process, struct shim_open_head in patch_plan.h. Each call that is in the file
+ * at the end becomes an event func.open in the log. The file is hostile, because traced processes
+ * can write to it.
  */
 #ifndef POSIXTRACE_LIVE_OPEN_CALLS_H
 #define POSIXTRACE_LIVE_OPEN_CALLS_H
@@ -14,18 +15,21 @@
 struct open_calls {
 	struct open_call *call;
 	size_t calls;
-	int64_t read_ns; /* CLOCK_REALTIME, when they were active */
+	int64_t read_ns; /* CLOCK_REALTIME: the moment at which the calls were active */
 };
 
-/* Returns the descriptor of a new memory file. -1: there is none, and calls are not noted. */
+/*
+ * Returns the descriptor of a new memory file. If it cannot be made, returns -1, and active calls
+ * are not noted.
+ */
 int open_calls_make(void);
 
-/* Reads the active calls. To be called before the stream ends. fd may be -1. */
+/* Reads the active calls. The function must be called before the stream ends. fd may be -1. */
 void open_calls_read(struct open_calls *calls, int fd);
 
 /*
- * Passes the calls that have no event in the log to the kernel's events, with which they are
- * written. log is the complete log.
+ * Adds the calls that have no event in the log to the events of the kernel, so that kernel_weave()
+ * writes them into the log, too. log is the complete log.
  */
 void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log);
 void open_calls_fini(struct open_calls *calls);

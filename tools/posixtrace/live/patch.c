@@ -30,7 +30,10 @@ static int by_count(const void *a, const void *b)
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : strcmp(x->why, y->why);
 }
 
-/* Prints the end of a line: for each reason how many functions or probes are not traced. */
+/*
+ * Prints the end of a line, which has the number of functions or probes that are not traced for
+ * each reason.
+ */
 static void say_refused(struct out *err, struct patches_refusals *refused)
 {
 	if (refused->reasons)
@@ -43,7 +46,10 @@ static void say_refused(struct out *err, struct patches_refusals *refused)
 	out_char(err, '\n');
 }
 
-/* A line for each kind: how many functions and probes are traced, and how many are not. */
+/*
+ * The function prints a line for functions and a line for probes. Each says how many are traced and
+ * how many are not.
+ */
 void patch_say(struct patches *plan, const char *where)
 {
 	static struct out err = { .fd = STDERR_FILENO };
@@ -96,10 +102,10 @@ static bool has_module(const struct libraries *libraries, const char *module)
 }
 
 /*
- * Finds files that the program may load later: those that match a pattern of a module that the
- * program does not have yet. Adds each of them with the libraries that it needs, because hooks for
- * exceptions may be in those. A pattern that is a path needs no search: add_later() adds its file.
- * Returns false without memory.
+ * Finds files that the program may load later. These are files that match the pattern of a module
+ * that the program does not have yet. Adds each of them with the libraries that it needs, because
+ * hooks for exceptions may be in those. A pattern that is a path needs no search, because
+ * add_later() adds its file. Returns false if memory is lacking.
  */
 static bool find_later(struct libraries *libraries, const char *const *module, size_t modules,
 		       char *const argv[])
@@ -121,8 +127,8 @@ static bool find_later(struct libraries *libraries, const char *const *module, s
 
 /*
  * Adds the files for those patterns of modules that no file matches so far, and notes whether a
- * pattern still has no file. argv is that of the program that is started, NULL for a process.
- * Returns false without memory.
+ * pattern still has no file. argv is that of the program that is started. If a running process is
+ * traced, argv is NULL. Returns false if memory is lacking.
  */
 static bool add_later(const struct patches *plan, struct files *files, char *const argv[])
 {
@@ -155,8 +161,8 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
 }
 
 /*
- * Plans all files. Plans of files that are loaded later share the memory file for active calls.
- * Returns false after it printed an error.
+ * Plans all files. The plans of files that are loaded later use the same memory file for active
+ * calls. Returns false after it printed an error.
  */
 static bool plan_all(struct patches *plan, struct files *files, char *const argv[])
 {
@@ -174,7 +180,7 @@ static bool plan_all(struct patches *plan, struct files *files, char *const argv
 	return good && patches_finish(plan);
 }
 
-/* Prints that --function or --probe waits for a file, if that is so. */
+/* If --function or --probe waits for a file that the program may load later, prints this. */
 static void say_waits(const struct files *files)
 {
 	static const char text[] = "no file has the name that follows @ yet; the program is traced "
@@ -186,7 +192,7 @@ static void say_waits(const struct files *files)
 		say("--probe: %s", text);
 }
 
-/* Returns whether a given --function or --probe has no match at all, after it printed that. */
+/* If the user gave --function or --probe, and nothing matches it, prints this and returns true. */
 static bool has_no_match(const struct patches *plan, const struct files *files,
 			 const char *program)
 {

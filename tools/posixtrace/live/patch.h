@@ -13,16 +13,16 @@
 
 /*
  * Plans the functions and probes that the patterns select in the program and its libraries, and
- * prints how many can be patched and why others cannot, unless quiet. A pattern with a module that
- * the program does not have selects files that the program may load later. Those that are found
- * here are in the plan; patch_late.h patches the others. *path receives the path of the plan for
- * the program's environment, in memory that is never freed. The plan exists as long as this
- * process. *path remains as it was if there is nothing to patch yet. Returns false after it printed
- * an error. It is an error, too, if nothing that one of the options selects can be patched.
+ * unless quiet is true, prints how many can be patched and why others cannot. A pattern with a
+ * module that the program does not have selects files that the program may load later. Those that
+ * are found here are in the plan; patch_late.h patches the others. *path receives the path of the
+ * plan for the program's environment, in memory that is never freed. The plan exists as long as
+ * this process. *path remains as it was if there is nothing to patch yet. Returns false after it
+ * printed an error. It is an error, too, if nothing that one of the options selects can be patched.
  */
 bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path);
 
-/* Prints how many functions and probes of a plan are traced. where: "" or " of FILE". */
+/* Prints how many functions and probes of a plan are traced. where is "" or " of FILE". */
 void patch_say(struct patches *plan, const char *where);
 
 /*
@@ -41,9 +41,9 @@ static inline bool patch_is_wanted(const struct patches *plan)
 
 /*
  * Plans the functions and probes of a process that has the preload library, and patches the
- * process. Prints the same as patch_plan(). Returns TOOL_OK, and inject_unpatch() later restores
- * the code of the process; or returns an exit status after it printed the error, and the code is
- * unchanged.
+ * process. Prints the same as patch_plan(). If it returns TOOL_OK, inject_unpatch() must later
+ * restore the code of the process. If it fails, it prints the error, leaves the code unchanged, and
+ * returns another exit status.
  */
 int patch_process(struct patches *plan, pid_t pid, bool quiet);
 

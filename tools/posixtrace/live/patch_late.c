@@ -6,8 +6,8 @@
  * the process are then read a few times, because some calls are counted before the library is
  * mapped. The mappings are also read four times a second without such a call, for two reasons: the
  * C library loads some libraries by itself, and the calls of a process that is traced without
- * families do not reach the shim. Each library has a plan of its own: if the process unloads and
- * loads it again, the plan is the same, and its trampolines are used again.
+ * families do not reach the shim. Each library has a plan of its own. If the process unloads the
+ * library and loads it again, the plan is the same, and its trampolines are used again.
  */
 #include "live/patch_late.h"
 
@@ -34,7 +34,7 @@
 struct file {
 	uint64_t begin;
 	char *path;
-	bool is_here;    /* at the last look */
+	bool is_here;    /* the file was mapped at the last look */
 	bool has_hooks;  /* has only hooks for exceptions, which are not patched yet */
 };
 
@@ -42,14 +42,14 @@ struct patch_late_process {
 	pid_t pid;
 	bool is_main;       /* the first process, and no child that inherited the stream */
 	bool is_watched;
-	unsigned failures;  /* errors that were printed */
-	bool is_known;      /* its mappings were looked at */
+	unsigned failures;  /* number of errors that were printed */
+	bool is_known;      /* the mappings of the process have been examined */
 	bool has_functions; /* functions are patched, so hooks are needed */
-	bool has_missed;    /* libraries that the shim could not patch */
+	bool has_missed;    /* there are libraries that the shim could not patch */
 	struct inject_watch watch;
 	struct file *file;
 	size_t files;
-	unsigned looks;     /* still to be done after a call of dlopen() */
+	unsigned looks;     /* number of looks that must still be made after a call of dlopen() */
 	int64_t looked_ns;
 };
 
@@ -93,7 +93,7 @@ void patch_late_end(struct patch_late *late)
 	*late = (struct patch_late){ .plan = NULL };
 }
 
-/* Finds a mapping that was seen; NULL: it is new. */
+/* Returns the entry of a mapping that was seen before, or NULL if the mapping is new. */
 static struct file *find_file(const struct patch_late_process *process,
 			      const struct mapping *mapping)
 {
@@ -104,7 +104,7 @@ static struct file *find_file(const struct patch_late_process *process,
 	return NULL;
 }
 
-/* Notes a mapping. Without memory it is new again at the next look. */
+/* Notes a mapping. If memory is lacking, the mapping counts as new again at the next look. */
 static void add_file(struct patch_late_process *process, const struct mapping *mapping)
 {
 	struct file file = { mapping->begin, strdup(mapping->path), true, false };
@@ -128,7 +128,10 @@ static void drop_gone_at(struct patch_late_process *process, const struct mappin
 	*file = process->file[--process->files];
 }
 
-/* Forgets the mappings that are gone, so that the same library is new if it is loaded again. */
+/*
+ * Forgets the mappings that no longer exist, so that the same library counts as new if it is loaded
+ * again.
+ */
 static void drop_gone(struct patch_late_process *process)
 {
 	size_t kept = 0;
@@ -142,7 +145,8 @@ static void drop_gone(struct patch_late_process *process)
 }
 
 /*
- * Returns the address of the ELF header of the module that has this mapping, 0 if it is not mapped.
+ * Returns the address of the ELF header of the module that has this mapping, or 0 if the header is
+ * not mapped.
  */
 static uint64_t begin_of(const struct mappings *mappings, const struct mapping *mapping)
 {
@@ -193,8 +197,8 @@ static bool is_selected(const struct patch_late *late, const struct patch_late_p
 }
 
 /*
- * Plans a library and patches it. If the process cannot be patched, the reason was printed, and the
- * library is tried again at the next look. A library that has only hooks waits until the hooks are
+ * Plans a library and patches it. If the process cannot be patched, the reason is printed, and the
+ * next look tries again. If a library has only hooks, it is not patched before the hooks are
  * needed.
  */
 static void patch_file(const struct patch_late *late, struct patch_late_process *process,
@@ -217,13 +221,16 @@ static void patch_file(const struct patch_late *late, struct patch_late_process 
 	if (good && later.sites && !file->has_hooks &&
 	    patch_carry_out(&later, process->pid, &jumps)) {
 		process->failures++;
-		/* No mapping has this address, so the next look takes the file for a new one. */
+		/*
+		 * No mapping begins at the address 0, so the next look treats the file as a new
+		 * one.
+		 */
 		file->begin = 0;
 		good = false;
 	}
 	/*
-	 * If no jump was written, the shim has patched the file itself, or an event of the shim has
-	 * the reason: then nothing is printed.
+	 * If no jump was written, either the shim has patched the file itself, or an event of the
+	 * shim has the reason. So nothing is printed then.
 	 */
 	if (good && !late->quiet && (jumps || !later.sites) &&
 	    (is_wanted || later.refused.count || later.refused_probes.count))
@@ -298,8 +305,9 @@ static void look_at(const struct patch_late *late, struct patch_late_process *pr
 	seen = inject_watch_look(&process->watch);
 	if (seen == INJECT_GONE) {
 		/*
-		 * The process has ended, or executes another program, which begins with the plan of
-		 * the start. All facts about the old program are forgotten.
+		 * The process has ended, or executes another program. The new program has the plan
+		 * from the start of the recording. So all facts about the old program are
+		 * forgotten.
 		 */
 		inject_watch_end(&process->watch);
 		forget_files(process);

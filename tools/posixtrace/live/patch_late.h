@@ -2,9 +2,9 @@
 /*
  * patch_late.h - the options --function and --probe for libraries that a process loads later.
  *
- * If a process has only one thread, it patches by itself the libraries that are in its plan. All
- * other libraries are noticed here some milliseconds after dlopen(). They are then patched from
- * here, as in a process that ran before the trace. Calls of their functions before that are not
+ * If a process has only one thread, it patches by itself the libraries that are in its plan. This
+ * file notices all other libraries some milliseconds after dlopen(). It then patches them from
+ * outside, as in a process that ran before the trace. Calls of their functions before that are not
  * recorded.
  */
 #ifndef POSIXTRACE_LIVE_PATCH_LATE_H
@@ -16,7 +16,7 @@
 #define PATCH_LATE_LOOK_MS 20 /* between two looks */
 
 struct patch_late {
-	const struct patches *plan; /* has the patterns; NULL: nothing is looked for */
+	const struct patches *plan; /* has the patterns; NULL: no library is patched */
 	bool quiet;
 	/*
 	 * The shim has a plan from the start of the program, and the modules of this plan are left
@@ -30,13 +30,15 @@ struct patch_late {
 
 /*
  * Begins to watch the process pid, and all members of the stream that the caller's process has
- * created. is_started: pid is started with the plan; otherwise pid was patched while it ran.
+ * created. is_started is true if pid is started with the plan, and false if pid was patched while
+ * it ran.
  */
 void patch_late_begin(struct patch_late *late, const struct patches *plan, pid_t pid,
 		      bool is_started, bool quiet);
 
 /*
- * To be called from time to time: patches libraries that were loaded since. It may take a second.
+ * Patches the libraries that were loaded since the last call, which may take a second. The function
+ * must be called from time to time.
  */
 void patch_late_look(struct patch_late *late);
 void patch_late_end(struct patch_late *late);

@@ -23,8 +23,8 @@
 
 /*
  * Returns the library in the build tree that this program belongs to, so that a build can be used
- * without installation; NULL for an installed program. libtool may run the program from three
- * places.
+ * without installation. Returns NULL for an installed program. libtool may run the program from
+ * three places.
  */
 static const char *find_built(void)
 {
@@ -140,8 +140,8 @@ bool preload_take_data(uint64_t *bytes, const char *text)
 }
 
 /*
- * The number becomes one more name of the list, such as data=64. It reaches the library by each way
- * by which the list does.
+ * The number becomes one more name of the list, such as data=64. So it reaches the library in every
+ * way in which the list does.
  */
 bool preload_add_data(const char **joined, uint64_t bytes)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload.h - the library that records calls of the C library in unchanged programs. */
+/*
+ * preload.h - finds the preload library, which records calls of the C library in unchanged
+ * programs, and checks its options.
+ */
 #ifndef POSIXTRACE_LIVE_PRELOAD_H
 #define POSIXTRACE_LIVE_PRELOAD_H
 
@@ -12,13 +15,13 @@
 	"alloc lock lock-hold io file stdio net thread process signal time dl func all default none"
 
 /*
- * Returns the library's path: that in POSIXTRACE_PRELOAD, that of the build which this program
- * belongs to, or the installed one. Returns NULL after it printed why the library cannot be
- * preloaded.
+ * Returns the path of the library. The path is that in POSIXTRACE_PRELOAD, or that in the build to
+ * which this program belongs, or that of the installed library. Returns NULL after it printed why
+ * the library cannot be preloaded.
  */
 const char *preload_find(void);
 
-/* Returns the absolute path of the library, NULL after it printed an error. */
+/* Returns the absolute path of the library, or NULL after it printed an error. */
 const char *preload_path(void);
 
 /*
@@ -48,7 +51,8 @@ bool preload_add_data(const char **joined, uint64_t bytes);
 
 /*
  * Loads the library into a running process, unless the process uses libposixtrace or families is
- * "none". families NULL: the default. Returns an exit status after it printed an error.
+ * "none". If families is NULL, the default families are traced. Returns an exit status after it
+ * printed an error.
  */
 struct inject;
 int preload_inject(struct inject *inject, pid_t pid, const char *families);

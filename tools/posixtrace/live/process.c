@@ -41,7 +41,7 @@ bool process_once(const char *option, const char *text, pid_t *pid)
 	return !given && process_number(option, text, pid);
 }
 
-/* The name is read from /proc; the process may be gone or hidden, which is no error. */
+/* The function reads the name from /proc. It is no error if the process has ended or is hidden. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 {
 	char path[40];
@@ -59,7 +59,8 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 		return;
 	}
 	name[n] = '\0';
-	if (name[n - 1] == '\n') /* /proc adds one line end; the name itself may have others */
+	/* /proc adds one line end; the name itself may have further ones */
+	if (name[n - 1] == '\n')
 		name[n - 1] = '\0';
 }
 
@@ -75,7 +76,7 @@ static void say_refused(pid_t pid)
 		say("process %d: %s", (int)pid, strerror(EPERM));
 		return;
 	}
-	/* The kernel compares capabilities and groups as well as the user. */
+	/* The kernel does not only compare the user, but also capabilities and groups. */
 	if (st.st_uid == geteuid()) {
 		say("process %d: not permitted: it is of another group or has rights that you "
 		    "have not",
@@ -116,8 +117,9 @@ static void say_unsupported(pid_t pid)
 }
 
 /*
- * The file is named, because it says which posixtrace fits. A program can have the library without
- * a file of its own, or /proc may not show it.
+ * The message has the path of the library's file, because this path shows which posixtrace fits.
+ * The message has no path if the library is a part of the program and has no file of its own, or if
+ * /proc does not show the file.
  */
 void process_say_other_version(pid_t pid, const char *effect)
 {

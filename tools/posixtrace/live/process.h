@@ -14,17 +14,17 @@
 bool process_number(const char *option, const char *text, pid_t *pid);
 
 /*
- * Does the same for an option that can be given once; *pid is 0 before. A second value is an error,
- * not ignored.
+ * Does the same for an option that can be given only once. *pid must be 0 before the first value. A
+ * second value is an error.
  */
 bool process_once(const char *option, const char *text, pid_t *pid);
 
-/* Stores the name of the program that the process executes, "?" if it is unknown. */
+/* Stores the name of the program that the process executes, or "?" if it is not known. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 
 /*
- * Prints that the process uses another version of the library, whose memory this one cannot read.
- * effect is a clause that ends in ": ", or empty.
+ * Prints that the process uses another version of the library, whose memory this version cannot
+ * read. effect is a clause that ends in ": ", or empty.
  */
 void process_say_other_version(pid_t pid, const char *effect);
 

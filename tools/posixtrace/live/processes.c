@@ -30,8 +30,11 @@
 
 enum end {
 	RUNS,    /* no sign of an end so far */
-	EXITED,  /* it has called exit() or its program has ended; code is the status if has_code */
-	ENDED    /* ended is final */
+	/*
+	 * the process has called exit(), or its program has ended; code is the status if has_code
+	 */
+	EXITED,
+	ENDED    /* the process has ended, and the member ended is final */
 };
 
 struct process_row {
@@ -64,7 +67,7 @@ static bool is_same_pid(const void *array, uint32_t index, const void *key)
 	return ((const struct process_last *)array)[index].pid == *(const pid_t *)key;
 }
 
-/* Returns the last row of the process ID, or NULL. It is valid until a row is added. */
+/* Returns the last row with this process ID, or NULL. The pointer is valid until a row is added. */
 static struct process_row *processes_find(const struct processes *p, pid_t pid)
 {
 	uint32_t at = table_find(&p->table, hash_number(HASH_BEGIN, (uint64_t)pid), is_same_pid,
@@ -73,7 +76,10 @@ static struct process_row *processes_find(const struct processes *p, pid_t pid)
 	return at == TABLE_NONE ? NULL : &p->row[p->last[at].row];
 }
 
-/* Adds a row, which is the last one of its process ID from now on. NULL without memory. */
+/*
+ * Adds a row, which is the last one with its process ID from now on. Returns NULL if memory is
+ * lacking.
+ */
 static struct process_row *processes_add(struct processes *p, pid_t pid, int64_t time_ns)
 {
 	const uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)pid);
@@ -95,10 +101,11 @@ static struct process_row *processes_add(struct processes *p, pid_t pid, int64_t
 }
 
 /*
- * Returns the row of a process that an event mentions, which may be its first. since_ns: the
- * process was created at this time or later. So a row that began before this time and has an end
- * belongs to an earlier process with this number, and a new row is added. Returns NULL without
- * memory, and for a number that no process can have: a log may contain any numbers.
+ * Returns the row of a process that an event mentions. If no event has mentioned it before, adds a
+ * row. The process was created at since_ns or later. So if the row with this number began before
+ * since_ns and has an end, it belongs to an earlier process, and a new row is added. Returns NULL
+ * if memory is lacking, and for a number that no process can have, because a log may contain any
+ * numbers.
  */
 static struct process_row *processes_mention(struct processes *p, int64_t pid, int64_t since_ns,
 					     int64_t time_ns)
@@ -178,7 +185,7 @@ static void on_child(struct processes *p, const struct seen *seen)
 	row->parent = seen->event->info.posix_pid;
 	if (!*row->program && from)
 		memcpy(row->program, from->program, sizeof(row->program));
-	/* Only posix_spawn() has a path. */
+	/* Only the event of posix_spawn() has a path. */
 	if (row->end == RUNS)
 		set_program(row, seen, "path");
 }
@@ -205,7 +212,7 @@ static void on_exec_failed(struct processes *p, const struct seen *seen)
 
 /*
  * Handles exit(), _exit() and abort(); for abort() the event has the status 134, as in a shell. The
- * end is not final: a signal may still kill the process.
+ * end is not final, because a signal may still kill the process.
  */
 static void on_exit_call(struct processes *p, const struct seen *seen)
 {
@@ -231,7 +238,7 @@ static void on_last(struct processes *p, const struct seen *seen)
 		row->end = EXITED;
 }
 
-/* Handles the end of a process, as its parent or the recorder has recorded it. */
+/* Handles the event of the end of a process, which its parent or the recorder has recorded. */
 static void on_ended(struct processes *p, const struct seen *seen)
 {
 	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
@@ -240,7 +247,7 @@ static void on_ended(struct processes *p, const struct seen *seen)
 		      signal = processes_number(seen, "signal", 0);
 
 	/*
-	 * With --crash the recorder and the parent may both record the same end: the first one
+	 * With --crash both the recorder and the parent may record the same end. The first event
 	 * counts.
 	 */
 	if (!row || (row->end == ENDED && row->ended.is_known))
@@ -292,13 +299,13 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
-/* The types of the log that matter, by their ids. */
+/* The types of the log that this file needs, by their ids. */
 struct types {
 	uint8_t kind[TYPES]; /* the index in kinds + 1; 0: none */
 	struct posix_trace_schema_np schema[KIND_COUNT];
 };
 
-/* Notes a type if it matters. A type without a valid schema does not matter. */
+/* Notes a type if this file needs it. A type without a valid schema is not noted. */
 static void learn_type(struct types *types, trace_id_t trid, trace_event_id_t id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -341,7 +348,7 @@ enum state { GONE, RUNNING, ZOMBIE };
 
 /*
  * Returns the state of the process now. The kernel may have given the number to a later process,
- * which began after the last event of this one. Then this process is gone.
+ * which began after the last event of this one. In this case the process of the row is gone.
  */
 static enum state state_of(const struct process_row *row)
 {
@@ -464,7 +471,7 @@ static void text_of(const struct process_row *row, char text[ENDED_TEXT])
 		snprintf(text, ENDED_TEXT, "still running");
 }
 
-/* Finds or adds the kind of a row. NULL if there are too many. */
+/* Finds or adds the kind of a row. Returns NULL if there are too many kinds. */
 static struct kind *kind_of(struct kind *list, size_t *count, const char *text, size_t row)
 {
 	for (size_t i = 0; i < *count; i++)
@@ -506,7 +513,7 @@ void processes_text(struct out *out, const struct processes *p)
 
 	if (p->rows < 2)
 		return;
-	/* The usual end comes first. */
+	/* The most usual end is the first in the line. */
 	kind_of(list, &count, "exited with 0", 0);
 	for (size_t i = 0; i < p->rows; i++) {
 		struct kind *kind;

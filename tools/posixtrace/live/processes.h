@@ -2,9 +2,9 @@
 /*
  * processes.h - all processes of a recording, and how each of them ended.
  *
- * The log names the processes: the preload library records their begin, and the end of those for
- * which a traced process waits. The recorder adds the ends that it finds elsewhere, so that the log
- * has an event posixtrace_ended for each process that has ended:
+ * The log shows the processes, because the preload library records their begins, and the ends of
+ * those for which a traced process waits. The recorder adds the ends that it finds elsewhere, so
+ * that the log has an event posixtrace_ended for each process that has ended:
  *
  * 	the recorder's own children               waitpid(2)
  * 	children of system()                      the status that system() returned
@@ -35,14 +35,15 @@ struct processes {
 	struct table table;      /* finds the last row of a process ID */
 	struct process_last *last;
 	size_t lasts;
-	/* Ends that the caller knows, and that perhaps no event of the log has. */
+	/* ends that the caller knows, and for which the log may have no event */
 	struct process_known *known;
 	size_t knowns;
 	uint64_t steps;          /* see STEPS */
 };
 
 /*
- * Keeps an end that the caller knows, until processes_read(). Without memory the end is not kept.
+ * Keeps an end that the caller knows, until processes_read(). If memory is lacking, the end is not
+ * kept.
  */
 void processes_know(struct processes *processes, pid_t pid, int status);
 
@@ -53,9 +54,10 @@ void processes_know(struct processes *processes, pid_t pid, int status);
 void processes_read(struct processes *processes, int fd);
 
 /*
- * To be called before the end of a recording. Reads the processes, and records the ends that the
- * log does not have. Does nothing if the stream has only one process, so that its log need not be
- * read. Does nothing for a stream in loop mode either, because its log is written only at the end.
+ * Reads the processes, and records the ends that the log does not have. The function must be called
+ * before the end of a recording. It does nothing if the stream has only one process, so that the
+ * log need not be read. It also does nothing for a stream in loop mode, because the log of such a
+ * stream is written only at the end.
  */
 void processes_complete(struct processes *processes, struct capture *capture, int fd);
 

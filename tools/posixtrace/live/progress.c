@@ -56,16 +56,18 @@ void progress_show(struct progress *progress, trace_id_t trid, int log_fd)
 	if (!progress->wanted || passed_ns < EVERY_NS || !is_ours() || fstat(log_fd, &st) ||
 	    posix_trace_get_ledger_np(trid, &ledger))
 		return;
-	events = ledger.reported + ledger.unread; /* all that were not lost */
+	events = ledger.reported + ledger.unread; /* all events that were not lost */
 	put_bytes(bytes, sizeof(bytes), (double)st.st_size);
 	len = snprintf(line, sizeof(line), "\r[%llds: %llu events, %.0f/s, %s, %llu lost]\033[K",
 		       (long long)((now_ns - progress->begin_ns) / EVERY_NS),
 		       (unsigned long long)events,
-		       /* The sum may fall when unread events are lost. */
+		       /* If unread events are lost, the sum of events may become less. */
 		       events < progress->last_events ? 0 :
 			       (double)(events - progress->last_events) * 1e9 / (double)passed_ns,
 		       bytes, (unsigned long long)equation_lost(&ledger));
-	/* The line goes to the descriptor directly, since say() would print it as a message. */
+	/*
+	 * The line is written to the descriptor directly, since say() would print it as a message.
+	 */
 	progress->shown = write(STDERR_FILENO, line, (size_t)len) > 0;
 	progress->last_events = events;
 	progress->last_ns = now_ns;

@@ -2,8 +2,8 @@
 /*
  * progress.h - a line on the terminal with the progress of a recording.
  *
- * It appears only while standard error is the terminal of this job's foreground group, in canonical
- * mode. A program that uses the full screen is therefore not disturbed.
+ * The line appears only while standard error is a terminal in canonical mode and this job is its
+ * foreground job. A program that uses the full screen is therefore not disturbed.
  */
 #ifndef POSIXTRACE_LIVE_PROGRESS_H
 #define POSIXTRACE_LIVE_PROGRESS_H
@@ -18,7 +18,10 @@ struct progress {
 	uint64_t last_events;
 };
 
-/* wanted: the user has not suppressed the line. Without a terminal it never appears. */
+/*
+ * wanted is true if the user has not suppressed the line. If standard error is no terminal, the
+ * line never appears.
+ */
 void progress_begin(struct progress *progress, bool wanted);
 
 /* Updates the line if the last update is at least a second ago. log_fd is the growing log. */

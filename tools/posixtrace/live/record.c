@@ -105,7 +105,10 @@ static const struct option_row option_rows[] = {
 /* The options of this run. The command runs once in a process. */
 static struct record record = { .plan = CAPTURE_PLAN_DEFAULT };
 
-/* Parses --snapshot-on, a list; several options add up. Returns false after it printed an error. */
+/*
+ * Parses the list of --snapshot-on. If the option is given several times, the lists are combined.
+ * Returns false after it printed an error.
+ */
 static bool take_snapshot_on(const char *when)
 {
 	static const struct {
@@ -177,7 +180,7 @@ static bool take_option(int option)
 		return true;
 	case OPT_POLICY:
 		return capture_take_policy(&record.plan, optarg);
-	/* The same as --policy loop. */
+	/* --loop is the same as --policy loop. */
 	case OPT_LOOP:
 		record.plan.stream_policy = POSIX_TRACE_LOOP;
 		return true;
@@ -201,7 +204,7 @@ static bool take_option(int option)
 	return kernel_take_option(&record.kernel, option, optarg) == 1;
 }
 
-/* Returns the first contradiction between the options as a message, NULL if there is none. */
+/* Returns the first contradiction between the options as a message, or NULL if there is none. */
 static const char *find_contradiction(bool has_program)
 {
 	if (has_program && record.plan.pid)
@@ -242,7 +245,10 @@ static bool find_preload(void)
 {
 	const char *families = record.launch.families;
 
-	/* Without the library only the program's own trace points are recorded. */
+	/*
+	 * If the user wants no families and no patches, the library is not needed. Then only the
+	 * program's own trace points are recorded.
+	 */
 	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions)) {
 		record.launch.families = NULL;
 		return true;
@@ -253,9 +259,10 @@ static bool find_preload(void)
 
 /*
  * Removes the library from the plan if the program's dynamic linker would fail or complain because
- * of it. Notes the reason why the library cannot enter a program, also for one that ignores the
- * library because it is static or has another user's rights. A message reports that the kernel
- * records the system calls, or that only the program's own trace points are recorded.
+ * of it. Notes the reason why the library cannot enter the program. This is also done for a program
+ * that ignores the library because it is static or runs with the rights of another user. A message
+ * reports that the kernel records the system calls, or that only the program's own trace points are
+ * recorded.
  */
 static void drop_preload_if_foreign(const char *program)
 {
@@ -273,7 +280,10 @@ static void drop_preload_if_foreign(const char *program)
 		record.untraced = "it is for another processor, or of another word size";
 		record.launch.preload = NULL;
 		break;
-	/* These programs may execute others, which the library can enter. */
+	/*
+	 * The library remains in the plan, because such a program may execute other programs that
+	 * the library can enter.
+	 */
 	case SHIM_IMAGE_STATIC:
 		record.untraced = "it is statically linked";
 		subject = "its own calls";
@@ -284,7 +294,10 @@ static void drop_preload_if_foreign(const char *program)
 		subject = "its own calls";
 		is_said = !record.quiet;
 		break;
-	/* An unknown or missing program is left to execvp(), which reports the error. */
+	/*
+	 * If the program is unknown or missing, nothing is done here, because execvp() reports the
+	 * error.
+	 */
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
 		return;
@@ -298,8 +311,8 @@ static void drop_preload_if_foreign(const char *program)
 }
 
 /*
- * Plans the functions and probes. Returns false after it printed an error: a user who names
- * functions does not want a trace without them.
+ * Plans the functions and probes. Returns false after it printed an error. It is an error if no
+ * function can be traced, because a user who names functions does not want a trace without them.
  */
 static bool prepare_functions(char *const argv[])
 {
@@ -357,7 +370,10 @@ static int record_run_command(int argc, char **argv)
 		return tool_usage(&record_command);
 	enter_allow_traps(&record.plan, &record.functions.traps);
 	record.kernel.traps = &record.functions.traps;
-	/* A stream in loop mode needs a moment at which it is written. */
+	/*
+	 * A stream in loop mode must be written at some moment. By default this is the end of the
+	 * program.
+	 */
 	if (record.plan.stream_policy == POSIX_TRACE_LOOP && !record.snapshot)
 		record.snapshot = RECORD_SNAPSHOT_EXIT;
 	if (has_program) {

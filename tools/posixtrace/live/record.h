@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* record.h - traces a program from its start, or a running process, into a log: the options. */
+/*
+ * record.h - the options of the command record, which traces a program from its start, or a running
+ * process, into a log.
+ */
 #ifndef POSIXTRACE_LIVE_RECORD_H
 #define POSIXTRACE_LIVE_RECORD_H
 
@@ -16,7 +19,7 @@
 #define RECORD_SNAPSHOT_USR1  4u
 
 struct record {
-	struct capture_plan plan;  /* pid: 0 where a program is started */
+	struct capture_plan plan;  /* pid is 0 if a program is started */
 	/*
 	 * argv is NULL if a running process is traced; plan.pid is 0 until a program was started.
 	 */
@@ -32,7 +35,7 @@ struct record {
 	unsigned snapshot;         /* RECORD_SNAPSHOT_*; 0: not in loop mode */
 };
 
-enum record_exit { /* the same as those of env(1) and timeout(1) */
+enum record_exit { /* the same statuses as those of env(1) and timeout(1) */
 	RECORD_FAILURE = 125,
 	RECORD_NOT_EXECUTABLE = 126,
 	RECORD_NOT_FOUND = 127,

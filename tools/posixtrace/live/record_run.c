@@ -42,8 +42,9 @@ struct run {
 	struct kernel kernel;
 	struct patch_late late; /* libraries that are loaded later */
 	unsigned snapshots;
-	int urged;          /* signals that asked this process to end */
-	int gave_up;        /* the signal after which the program is not waited for; 0: none */
+	int urged;          /* number of signals that asked this process to end */
+	/* the signal because of which this process no longer waits for the program; 0: none */
+	int gave_up;
 	bool reaped;        /* the program has ended; its status is in program */
 	int program;
 	struct crash crash; /* with --crash */
@@ -115,9 +116,10 @@ static void note_end(struct run *run, pid_t pid, int status)
 	if (!run->has_stream)
 		return;
 	/*
-	 * With --crash this process is the tracer of all processes and sees all their ends. A
-	 * traced process that waits for a child records the end of the child itself. So
-	 * processes_complete() later records only the ends that the log then lacks.
+	 * With --crash this process is the tracer of all processes, so it notices the ends of all
+	 * of them. But if a traced process waits for a child, it records the end of this child. So
+	 * the ends are only kept here, and processes_complete() later records those that the log
+	 * lacks.
 	 */
 	if (run->record->crash && pid != run->plan->pid && !is_loop(run))
 		processes_know(&run->processes, pid, status);
@@ -126,10 +128,10 @@ static void note_end(struct run *run, pid_t pid, int status)
 }
 
 /*
- * Reaps every child that has ended: the program, whose status is kept, and orphans. With --wait,
- * or if this process is the init process of a container, a traced process that becomes an orphan
- * becomes a child of this process. A program that waits until such an orphan is gone would wait
- * forever if a zombie of it remained. Returns true if no children are left.
+ * Reaps every child that has ended: the program, whose status is kept, and orphans. If a traced
+ * process becomes an orphan, it becomes a child of this process with --wait, or if this process is
+ * the init process of a container. If it then remained a zombie, a program that waits until it is
+ * gone would wait forever. Returns true if no children are left.
  */
 static bool reap_children(struct run *run)
 {
@@ -145,9 +147,9 @@ static bool reap_children(struct run *run)
 }
 
 /*
- * Processes a signal; returns true if it ends the trace. The terminal has sent its signal to the
- * program as well, which decides what to do. A signal that a process sent to this process alone is
- * passed on to the program. A second SIGTERM or SIGHUP ends the trace even if the program
+ * Processes a signal; returns true if it ends the trace. A signal that the terminal sends also
+ * reaches the program, which decides what to do. A signal that a process sent to this process alone
+ * is passed on to the program. A second SIGTERM or SIGHUP ends the trace even if the program
  * continues.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
@@ -162,7 +164,8 @@ static bool ends_by(struct run *run, int sig, bool sent)
 	}
 	if (!has_program(run))
 		return true;
-	if (sent && !run->reaped) /* after that another process may have its pid */
+	/* when the program was reaped, another process may get its number */
+	if (sent && !run->reaped)
 		kill(run->plan->pid, sig);
 	if (sig != SIGTERM && sig != SIGHUP)
 		return false;
@@ -172,7 +175,10 @@ static bool ends_by(struct run *run, int sig, bool sent)
 	return true;
 }
 
-/* Processes all pending signals. Returns true if one ends the trace; later ones remain pending. */
+/*
+ * Processes all pending signals. If a signal ends the trace, returns true. Later signals then
+ * remain pending.
+ */
 static bool ends_by_signal(struct run *run)
 {
 	bool sent, ends = false;
@@ -197,8 +203,9 @@ static void wait_for_end(struct run *run)
 }
 
 /*
- * The pidfd has reported the end of the process. A program is reaped now. The status of a process
- * that was not started here may be unknown: ended_of() has the reasons.
+ * Handles the end of the process, which the pidfd has reported. If this command has started the
+ * process, it reaps it now. The status of any other process may be unknown. ended_of() explains
+ * why.
  */
 static void process_ended(struct run *run)
 {
@@ -244,8 +251,8 @@ static bool is_over(struct run *run)
 }
 
 /*
- * The loop of the trace. Filters by name need short sleeps, because new names are noticed only
- * between them.
+ * The loop of the trace. If events are filtered by name, the sleeps must be short, because new
+ * names are noticed only between two sleeps.
  */
 static int follow_trace(struct run *run)
 {
@@ -276,8 +283,9 @@ static int follow_trace(struct run *run)
 }
 
 /*
- * Returns the signal that killed the program, 0 if none did. Signals by which users end programs
- * are no crash. The program may be unreaped here; WNOWAIT leaves its status for exit_status().
+ * Returns the signal by which the program crashed, or 0 if it did not crash. Signals by which users
+ * end programs are no crash. The program may not have been reaped yet. With WNOWAIT its status
+ * remains for exit_status().
  */
 static int crash_of(const struct run *run)
 {
@@ -301,8 +309,9 @@ static int crash_of(const struct run *run)
 }
 
 /*
- * Clears a stream in loop mode that is not to be written at the end. A stream of which a snapshot
- * was taken is always written: posix_trace_clear() would remove the snapshots from the log as well.
+ * Clears a stream in loop mode if its contents must not be written at the end. If a snapshot was
+ * taken, the stream is always written, because posix_trace_clear() would also remove the snapshots
+ * from the log.
  */
 static void discard_unwanted(struct run *run)
 {
@@ -331,8 +340,8 @@ static void end_text(const struct run *run, char *text, size_t bytes)
 }
 
 /*
- * Completes the log and prints the result. Standard output belongs to the program, so the result
- * goes to standard error.
+ * Completes the log and prints the result. The result is printed on standard error, because
+ * standard output belongs to the program.
  */
 static int complete_log(struct run *run)
 {
@@ -342,8 +351,8 @@ static int complete_log(struct run *run)
 	int status;
 
 	/*
-	 * The kernel's recording stops before processes_complete(), which may have to read a long
-	 * log: the kernel's memory would become full meanwhile.
+	 * The kernel's recording stops before processes_complete() is called. That function may
+	 * have to read a long log, and the kernel's memory would become full meanwhile.
 	 */
 	kernel_stop(&run->kernel);
 	if (capture_grows(run->plan))
@@ -408,8 +417,8 @@ static int wait_for_program(struct run *run)
 }
 
 /*
- * Returns the exit status of the program if it is not 0. Otherwise, or without a program, returns
- * that of the trace.
+ * Returns the exit status of the program if it is not 0. Otherwise, or if no program was started,
+ * returns the status of the trace.
  */
 static int exit_status(struct run *run, int status)
 {
@@ -424,8 +433,8 @@ static int exit_status(struct run *run, int status)
 }
 
 /*
- * Records that the program cannot load the library. For programs that are executed later, the
- * library itself records this, with the same event type.
+ * Records that the program cannot load the library. If a program that is executed later cannot load
+ * the library, the library in its predecessor records this, with the same event type.
  */
 static void note_untraced(struct run *run)
 {
@@ -446,7 +455,8 @@ static void note_untraced(struct run *run)
 }
 
 /*
- * Gives the log its name, then traces. An error with the name ends the trace but not the program.
+ * Gives the log its name, and then traces. If the log cannot get its name, the trace ends, but the
+ * program continues.
  */
 static int trace_to_end(struct run *run)
 {
@@ -469,8 +479,8 @@ static int trace_to_end(struct run *run)
 }
 
 /*
- * The log gets its name only in trace_to_end(), so an old log is untouched if nothing can be
- * traced.
+ * Creates the file of the log. It gets its final name only in trace_to_end(), so if nothing can be
+ * traced, an old log is not changed.
  */
 static int create_log(struct run *run)
 {
@@ -478,7 +488,7 @@ static int create_log(struct run *run)
 			      run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
 }
 
-/* Begins to record what the kernel knows. After an error, which was printed, no log remains. */
+/* Begins the kernel's recording. After an error, which was printed, no log remains. */
 static int begin_kernel(struct run *run, bool starts)
 {
 	int status = kernel_begin(&run->kernel, &run->kernel_plan, run->plan->pid, starts);
@@ -508,7 +518,7 @@ static int trace_process(struct run *run)
 	else
 		status = create_log(run);
 	if (!status) {
-		/* Until capture_begin() succeeds, an error removes the new log. */
+		/* As long as capture_begin() has not succeeded, an error removes the new log. */
 		status = enter_process(&inject, run->plan, &run->kernel_plan,
 				       run->functions);
 		if (!status && patch_is_wanted(&run->record->functions))
@@ -525,8 +535,8 @@ static int trace_process(struct run *run)
 		kernel_fini(&run->kernel);
 		inject_end(&inject);
 		/*
-		 * The code is restored after an error, too: the process may already have jumps for
-		 * this tracer.
+		 * The code is restored after an error, too, because the process may already have
+		 * jumps for this tracer.
 		 */
 		if (patch_is_wanted(run->functions) && !run->functions->traps.is_forced)
 			inject_unpatch(run->plan->pid);
@@ -542,8 +552,8 @@ static int say_not_executed(const char *program, int err)
 }
 
 /*
- * launch_go() calls it from time to time. With --crash, a signal that arrives before the program
- * begins stops the child, and reap_children() lets the child continue.
+ * launch_go() calls this function from time to time. With --crash, a signal that arrives before the
+ * program begins stops the child, and reap_children() lets the child continue.
  */
 static void serve_stops(void *arg)
 {
@@ -562,7 +572,7 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 	} else if (!capture_begin(&run->capture, run->plan, run->file.fd)) {
 		/*
 		 * Orphans become children of this process from now on. The stream's guardian does
-		 * not: it was orphaned before.
+		 * not become one, because it became an orphan before this call.
 		 */
 		if (run->record->wait_for_children)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);

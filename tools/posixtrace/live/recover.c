@@ -22,8 +22,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * The options and results of this run. They are static, because the library's visitors get no
- * argument here.
+ * The options and results of this run. They are static, because the visitors in this file get no
+ * argument.
  */
 static struct {
 	struct rescue rescue;
@@ -62,7 +62,10 @@ static int look_at_arena(void *arg, int fd)
 	return err == ENOMEM ? err : 0;
 }
 
-/* Recovers from a core dump. Returns 0 or an error number. EINVAL: the message was printed. */
+/*
+ * Recovers from a core dump. Returns 0 or an error number. If the result is EINVAL, the message was
+ * printed.
+ */
 static int look_at_core(int fd)
 {
 	const struct posix_trace_fault_np none = {
@@ -86,7 +89,10 @@ static int look_at_core(int fd)
 	return err;
 }
 
-/* Recovers from a backing file or a core dump. O_NONBLOCK: the name may be that of a FIFO. */
+/*
+ * Recovers from a backing file or a core dump. The file is opened with O_NONBLOCK, because the name
+ * may be that of a FIFO.
+ */
 static int recover_file(void)
 {
 	int err, fd = open(recover.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -124,8 +130,8 @@ static bool process_exists(pid_t pid)
 }
 
 /*
- * Recovers from memory. All processes are searched, not only pid: a process that has ended has no
- * memory, but others that inherited its streams may hold them.
+ * Recovers from memory. The function searches all processes and not only pid. If pid has ended, it
+ * has no memory any more, but processes that inherited its streams may still have them.
  */
 static int recover_process(pid_t pid)
 {
@@ -135,7 +141,7 @@ static int recover_process(pid_t pid)
 		say("process %d: %s", (int)pid, strerror(err));
 		return TOOL_FAILURE;
 	}
-	/* Streams were found, even if no pattern selected them. */
+	/* At least one stream of the process was found, even if the pattern selected none. */
 	if (recover.rescue.logs || recover.rescue.seen) {
 		char whose[32];
 
@@ -161,7 +167,10 @@ static int recover_process(pid_t pid)
 	return TOOL_FAILURE;
 }
 
-/* A name of digits only is a process; ./NUMBER is a file. */
+/*
+ * Returns whether the text consists of digits only and so means a process. A file with such a name
+ * is given as ./NUMBER.
+ */
 static bool is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];

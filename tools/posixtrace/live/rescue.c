@@ -31,7 +31,7 @@ const struct option_row rescue_rows[] = {
 	OPTION_END
 };
 
-/* A later option replaces an earlier one. */
+/* If an option is given several times, the last value is used. */
 bool rescue_take(struct rescue *rescue, int option, const char *value)
 {
 	switch (option) {
@@ -75,7 +75,7 @@ static void rescue_say_why(const struct posix_trace_stream_np *stream, const cha
 	}
 }
 
-/* The result for one stream as a JSON object in a line. older NULL: --last was not given. */
+/* Writes the result for one stream as a JSON object in a line. older NULL: --last was not given. */
 static void put_json(struct out *out, const struct posix_trace_stream_np *stream,
 		     const char *path, const struct capture_result *result,
 		     const uint64_t *older)
@@ -98,7 +98,7 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 	json_end_line(&json);
 }
 
-/* The result for one stream as text. */
+/* Writes the result for one stream as text. */
 static void put_text(struct out *out, const struct posix_trace_stream_np *stream,
 		     const char *path, const struct capture_result *result, uint64_t older)
 {
@@ -112,12 +112,12 @@ static void put_text(struct out *out, const struct posix_trace_stream_np *stream
 
 /*
  * Copies one stream into a new log, prints the result and returns a status. The stream and its
- * process are not changed and may run on. An old log remains if the copy fails.
+ * process are not changed and may continue to run. If the copy fails, an old log remains.
  */
 static int make_log(const struct rescue *rescue, const struct posix_trace_stream_np *stream,
 		    const char *path)
 {
-	/* capture_read_back() needs the path of the plan only, for its message. */
+	/* capture_read_back() needs only the path of the plan, for its message. */
 	struct capture_plan plan = { .path = path };
 	struct capture_result result = { .bytes = 0 };
 	struct outfile file;
@@ -139,7 +139,7 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 		return status;
 	}
 	/*
-	 * A snapshot of damaged memory is a damaged log; it is kept, because its events may still
+	 * A snapshot of damaged memory is a damaged log. It is kept, because its events may still
 	 * be useful.
 	 */
 	status = capture_read_back(&plan, file.fd, &result);
@@ -153,14 +153,14 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 	return status;
 }
 
-/* An error with one stream does not keep the others from being copied; the worst status remains. */
+/* If a stream cannot be copied, the others are copied nevertheless. The worst status is kept. */
 void rescue_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	struct rescue *rescue = arg;
 	char *path = NULL;
 	int status;
 
-	/* The library visits streams of other processes as well when all are searched. */
+	/* If all processes are searched, the library also visits the streams of other processes. */
 	if (rescue->pid && stream->pid != rescue->pid)
 		return;
 	rescue->seen++;

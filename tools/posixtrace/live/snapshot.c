@@ -27,7 +27,7 @@ static const struct option_row option_rows[] = {
 /* rescue_stream() is called for each stream of the process and makes its log. */
 static int take_snapshots(struct rescue *rescue, pid_t pid)
 {
-	/* For the message that no stream was found. */
+	/* whose is a text for the message that no stream was found. */
 	char whose[40];
 	int err = posix_trace_observe_np(pid, rescue_stream, rescue);
 
@@ -55,7 +55,7 @@ static int snapshot_run(int argc, char **argv)
 		say("snapshot: %s: unexpected argument", argv[optind]);
 		return tool_usage(&snapshot_command);
 	}
-	/* Neither the process nor the log has a default. */
+	/* Neither the process nor the log has a default value. */
 	if (!pid || !rescue.path) {
 		say("snapshot: %s", pid ? "the name of the log is missing; give it after -o" :
 				      "the process is missing; give it after -p");

@@ -98,7 +98,10 @@ bool stack_add(const struct stack_plan *plan, const char **families, struct capt
 			say("%s", strerror(ENOMEM));
 			return false;
 		}
-		/* The list exists until the end of the process; it may be a word of the user. */
+		/*
+		 * The old list is not freed. It may be an argument of the command line, and lists
+		 * exist until the end of the process.
+		 */
 		*families = longer;
 	}
 	capture->content += bytes + sizeof(struct shim_stack_copy) + sizeof(struct shim_stack_end);

@@ -8,8 +8,8 @@
 #include "base/vec.h"
 
 /*
- * Compares for table_find(). The key is the store: the wanted stack is in its array frame behind
- * the kept ones, with its length before it, but has no entry yet.
+ * Compares for table_find(). The key is the store. The wanted stack is in the array frame of the
+ * store, behind the kept stacks, with its length before it. It has no entry yet.
  */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {
@@ -25,7 +25,10 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, uint64_t length,
 			  uint64_t least_mark)
 {
-	/* The stack is written behind the kept ones, and stays there if it is new. */
+	/*
+	 * The function writes the stack behind the kept stacks. If the stack is new, it remains
+	 * there.
+	 */
 	uint64_t count = 0, hash, *to;
 	uint32_t index;
 
@@ -44,7 +47,10 @@ uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, uint
 	if (index == STACK_MOST || !vec_grow(&store->stack, store->stacks, 1) ||
 	    !table_add(&store->table, hash, index))
 		return STACK_NONE;
-	/* The frames move down by one place, over their count, which the new entry has. */
+	/*
+	 * The new entry has the number of frames. So the frames move down by one place and
+	 * overwrite this number.
+	 */
 	memmove(to - 1, to, count * sizeof(*to));
 	store->stack[store->stacks++] = (struct stack){
 		.first = (uint32_t)store->frames, .count = (uint32_t)count,

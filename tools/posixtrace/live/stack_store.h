@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 
-#define STACK_FRAMES 64 /* of a stack; deeper ones are cut */
+#define STACK_FRAMES 64 /* greatest number of frames of a stack; deeper frames are omitted */
 #define STACK_MOST   65536
 #define STACK_NONE   UINT32_MAX
 
@@ -16,7 +16,7 @@
 struct stack_store {
 	struct stack {
 		uint32_t first, count; /* its frames in frame, the innermost first */
-		bool is_written;       /* for the user of the store */
+		bool is_written;       /* only callers use this member */
 	} *stack;
 	size_t stacks;
 	uint64_t *frame;
@@ -25,13 +25,13 @@ struct stack_store {
 };
 
 /*
- * Returns the number of a stack; STACK_NONE if there is no room. Addresses from least_mark on are
- * marks of the kernel, which are left out.
+ * Returns the number of a stack, or STACK_NONE if there is no room for it. Addresses from
+ * least_mark on are marks of the kernel, which are left out.
  */
 uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, uint64_t length,
 			  uint64_t least_mark);
 
-/* Returns the innermost address of a stack, 0 if it has none. */
+/* Returns the innermost address of a stack, or 0 if it has none. */
 static inline uint64_t stack_store_top(const struct stack_store *store, uint32_t number)
 {
 	const struct stack *stack = &store->stack[number];
@@ -39,7 +39,7 @@ static inline uint64_t stack_store_top(const struct stack_store *store, uint32_t
 	return stack->count ? store->frame[stack->first] : 0;
 }
 
-/* Frees the memory; the store is empty. */
+/* Frees the memory. The store is then empty. */
 void stack_store_fini(struct stack_store *store);
 
 #endif

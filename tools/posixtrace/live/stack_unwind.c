@@ -5,9 +5,9 @@
  * libdw uses the tables in .eh_frame. For code without such a table, as of compilers that run in
  * the program, its processor-specific part follows the frame pointers.
  *
- * A process has a session of libdw with all its modules, for the time in which it has the same
- * modules. Many events have the same callers, but each copy has other data between the return
- * addresses, so a copy is not compared as a whole.
+ * A session of libdw has all modules of a process. It is used for the time in which the process has
+ * the same modules. Many events have the same callers. But whole copies are not compared, because
+ * each copy has other data between the return addresses.
  */
 #include "live/stack_unwind.h"
 
@@ -76,7 +76,7 @@ struct session {
 };
 
 struct stack_unwinder {
-	struct posix_trace_mapping_np *mapping; /* all of the log */
+	struct posix_trace_mapping_np *mapping; /* all mappings of the log */
 	size_t mappings;
 	struct session session[SESSIONS];
 	uint64_t uses;
@@ -88,7 +88,10 @@ struct stack_unwinder {
 	uint64_t address;
 };
 
-/* libdw gets the file with dwfl_report_elf(), and needs no debugging information. */
+/*
+ * The callback by which libdw would search the file of a module. It finds none, because libdw gets
+ * the file by dwfl_report_elf().
+ */
 static int find_no_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			char **file, Elf **elf)
 {
@@ -111,7 +114,7 @@ static const Dwfl_Callbacks files = {
 
 /* ------------------------------------------------------------------ the thread of a copy */
 
-/* There is one thread at a time. */
+/* The callback by which libdw lists the threads. There is one thread, that of the copy. */
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
 	const struct stack_unwinder *unwinder = arg;
@@ -130,7 +133,7 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 	return true;
 }
 
-/* Reads a word of the copy. Others are not known. */
+/* Reads a word of the stack. Returns false if the copy does not have it. */
 static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *arg)
 {
 	const struct stack_unwinder *unwinder = arg;
@@ -167,14 +170,20 @@ static const Dwfl_Thread_Callbacks threads = {
 
 /* ------------------------------------------------------------------ modules */
 
-/* Adds a module. One that cannot be read is left out: its frames end the stack. */
+/*
+ * Adds a module. If its file cannot be read, it is left out, and the first frame in this module
+ * ends the stack.
+ */
 static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
 {
 	struct module *module = mapping->build_id_len ? module_of(mapping) : NULL;
 	const char *path = module ? module_path(module) : NULL;
 	int fd;
 
-	/* Separate debugging files have no tables of this kind. */
+	/*
+	 * If the path is that of a separate debugging file, it is not used, because such a file has
+	 * no unwind tables.
+	 */
 	if (!path || strcmp(path, mapping->path))
 		return;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -185,8 +194,8 @@ static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
 
 /*
  * Returns whether the session has a module at this base, and notes it. Several segments of a
- * module have the same base. The path may differ: a process notes the name by which it loaded a
- * library, an observer that of the file.
+ * module have the same base. The paths of two segments may differ, because a process notes the name
+ * by which it loaded a library, but an observer notes the name of the file.
  */
 static bool has_module(struct session *session, uint64_t base)
 {
@@ -199,7 +208,7 @@ static bool has_module(struct session *session, uint64_t base)
 	return false;
 }
 
-/* Narrows the times of the session to those without a change of this mapping. */
+/* Narrows the time of the session, so that this mapping does not change within it. */
 static void narrow_session(struct session *session, const struct posix_trace_mapping_np *mapping,
 			   int64_t time_ns)
 {
@@ -219,8 +228,9 @@ static void narrow_session(struct session *session, const struct posix_trace_map
 }
 
 /*
- * Adds the modules that a process has at a time, then those that it has of its parent. A log may
- * name a process as its own parent, also many times, so the depth and the visits are limited.
+ * Adds the modules that a process has at a time, and then those that it has inherited from its
+ * parent. In a hostile log a process may be its own ancestor, and many times, so the depth and the
+ * number of visits are limited.
  */
 static void add_modules(const struct stack_unwinder *unwinder, struct session *session, pid_t pid,
 			int64_t time_ns, unsigned depth)
@@ -245,7 +255,10 @@ static void add_modules(const struct stack_unwinder *unwinder, struct session *s
 	}
 }
 
-/* Returns the entry for a process: its own, a free one, or the one unused for longest. */
+/*
+ * Returns the entry for a process. If the process has none, returns a free entry, or the entry that
+ * has not been used for the longest time.
+ */
 static struct session *place_of(struct stack_unwinder *unwinder, pid_t pid)
 {
 	struct session *oldest = &unwinder->session[0];
@@ -261,7 +274,7 @@ static struct session *place_of(struct stack_unwinder *unwinder, pid_t pid)
 	return oldest;
 }
 
-/* Returns the session of a process at a time, NULL if libdw cannot use its modules. */
+/* Returns the session of a process at a time, or NULL if libdw cannot use its modules. */
 static Dwfl *dwfl_of(struct stack_unwinder *unwinder, pid_t pid, int64_t time_ns)
 {
 	struct session *session = place_of(unwinder, pid);
@@ -278,7 +291,7 @@ static Dwfl *dwfl_of(struct stack_unwinder *unwinder, pid_t pid, int64_t time_ns
 	dwfl_report_begin(session->dwfl);
 	add_modules(unwinder, session, pid, time_ns, 0);
 	dwfl_report_end(session->dwfl, NULL, NULL);
-	/* The first module decides for which processor the session is. */
+	/* The first module of the session determines its processor. */
 	if (!dwfl_attach_state(session->dwfl, NULL, pid, &threads, unwinder)) {
 		dwfl_end(session->dwfl);
 		session->dwfl = NULL;
@@ -289,8 +302,8 @@ static Dwfl *dwfl_of(struct stack_unwinder *unwinder, pid_t pid, int64_t time_ns
 /* ------------------------------------------------------------------ frames */
 
 /*
- * The callback of libdw. The frames up to the event's address are the shim's own. If that address
- * does not appear, the stack is not that of the event.
+ * The callback of libdw. The frames before the event's address belong to the shim and are left out.
+ * If this address does not appear, the stack is not that of the event.
  */
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stack_unwind.h - the callers of an event, from the copy of the stack that the preload library put
- * behind its data.
+ * stack_unwind.h - finds the callers of an event, from the copy of the stack that the preload
+ * library has put behind the event's data.
  *
- * The copy comes from a log and is hostile: offsets and lengths are checked, and reads outside of
- * it fail. Files are used only with the build-id that the log has. One thread uses an unwinder.
+ * The copy comes from a log and is hostile. Offsets and lengths are checked, and reads outside of
+ * the copy fail. A file is used only if it has the build-id that the log says. One thread uses an
+ * unwinder.
  */
 #ifndef POSIXTRACE_LIVE_STACK_UNWIND_H
 #define POSIXTRACE_LIVE_STACK_UNWIND_H
@@ -15,20 +16,21 @@
 
 struct stack_unwinder;
 
-/* For the events of an opened log. Returns NULL without memory. */
+/* Makes an unwinder for the events of an opened log. Returns NULL if memory is lacking. */
 struct stack_unwinder *stack_unwinder_begin(trace_id_t trid);
 void stack_unwinder_end(struct stack_unwinder *unwinder);
 
 /*
- * Returns the number of bytes of the event's data before the copy; the whole length if the event
- * has no copy.
+ * Returns the number of bytes of the event's data before the copy. If the event has no copy,
+ * returns the length of all its data.
  */
 size_t stack_unwind_fields(const struct posix_trace_event_np *event);
 
 /*
  * Stores the return addresses of the event's stack, the innermost first: the event's own address,
- * then those of the functions that called this one. Returns their number, 0 if the event has no
- * copy. Without libdw, and for a copy that cannot be unwound, only the first is known.
+ * then those of the functions that called this one. Returns their number, which is 0 if the event
+ * has no copy. If libdw is lacking, or if the copy cannot be unwound, only the first address is
+ * known.
  */
 size_t stack_unwind(struct stack_unwinder *unwinder, const struct posix_trace_event_np *event,
 		    uint64_t chain[STACK_FRAMES]);

@@ -40,7 +40,10 @@ static void put_process(struct out *out, pid_t pid)
 	out_char(out, ')');
 }
 
-/* The creation. A creator in another PID name space is not visible. */
+/*
+ * Prints when and by which process the stream was created. A creator in another PID name space is
+ * not visible.
+ */
 static void print_origin(struct out *out, const struct streams_one *one)
 {
 	char when[WHEN_BYTES];
@@ -57,7 +60,7 @@ static void print_origin(struct out *out, const struct streams_one *one)
 	out_char(out, '\n');
 }
 
-/* A stream without a log has no policy for it. */
+/* Prints the attributes. A stream without a log has no policy for a log. */
 static void print_attributes(struct out *out, const struct streams_one *one)
 {
 	put_label(out, "policies");
@@ -70,7 +73,10 @@ static void print_attributes(struct out *out, const struct streams_one *one)
 		   one->is.max_data_size);
 }
 
-/* The memory is counted in chunks, which the output calls parts. */
+/*
+ * Prints the state and the use of memory. Memory is counted in chunks, which the output calls
+ * parts.
+ */
 static void print_status(struct out *out, const struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
@@ -87,7 +93,10 @@ static void print_status(struct out *out, const struct streams_one *one)
 	}
 }
 
-/* The losses are copied into a ledger, since the functions that print causes need one. */
+/*
+ * Prints the counts. The function copies the losses into a ledger, since the functions that print
+ * causes need a ledger.
+ */
 static void print_counts(struct out *out, const struct streams_one *one)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
@@ -120,8 +129,8 @@ static void put_parent(struct out *out, pid_t pid)
 }
 
 /*
- * The relation to other processes: the one that the stream was created for, and those that
- * inherited it.
+ * Prints the relation to other processes: the process for which the stream was created, and the
+ * processes that inherited it.
  */
 static void print_family(struct out *out, const struct streams_one *one, pid_t pid)
 {
@@ -159,7 +168,7 @@ static void print_stream(struct out *out, const struct streams_one *one, pid_t p
 	print_filter(out, one);
 }
 
-/* The process, then each of its streams. */
+/* Prints the process, and then each of its streams. */
 static void print_process(struct out *out, const struct streams *streams, pid_t pid)
 {
 	put_label(out, "process");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streams.c - copies what the library's observer shows of streams. Its visitor gets pointers that
- * are valid during the call only, so all of it is copied.
+ * streams.c - copies what the library's observer shows of streams. The visitor gets pointers that
+ * are valid only during its call, so it copies everything.
  */
 #include "live/streams.h"
 
@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "log/losses.h"
 
-/* Copies the list of members. Returns false without memory. */
+/* Copies the list of members. Returns false if memory is lacking. */
 static bool copy_members(struct streams_one *one)
 {
 	/* One element more than needed, so that the size is never 0. */
@@ -36,8 +36,8 @@ static bool is_filtered(const struct posix_trace_stream_np *stream, trace_event_
 }
 
 /*
- * Copies the names of filtered types and counts all types; index 0 is not used. Returns false
- * without memory.
+ * Copies the names of filtered types, and counts all types. Index 0 of the list of names is not
+ * used. Returns false if memory is lacking.
  */
 static bool copy_names(struct streams_one *one)
 {
@@ -56,7 +56,7 @@ static bool copy_names(struct streams_one *one)
 			snprintf(one->filtered[one->filtered_count++], sizeof(*one->filtered), "%s",
 				 name);
 	}
-	one->is.event_name = NULL; /* it is invalid after the visit */
+	one->is.event_name = NULL; /* the pointer is invalid after the visit */
 	return true;
 }
 
@@ -94,7 +94,10 @@ static int by_process(const void *a, const void *b)
 	return x->is.creation_ns < y->is.creation_ns ? -1 : x->is.creation_ns > y->is.creation_ns;
 }
 
-/* An error of memory in the visitor cannot end the visits, so it is checked afterwards. */
+/*
+ * If memory is lacking in the visitor, it cannot end the visits. So this function checks no_memory
+ * afterwards.
+ */
 int streams_look(struct streams *streams, pid_t pid)
 {
 	int err;
@@ -120,7 +123,7 @@ void streams_fini(struct streams *streams)
 	memset(streams, 0, sizeof(*streams));
 }
 
-/* Losses without those by posix_trace_clear(), which the program requested. */
+/* The losses by posix_trace_clear() are left out, because the program requested them. */
 uint64_t streams_lost(const struct streams_one *one)
 {
 	struct posix_trace_ledger_np ledger = { 0 };
@@ -135,7 +138,7 @@ unsigned streams_fill_percent(const struct streams_one *one)
 	return one->is.chunks ? (unsigned)(100ull * one->is.chunks_taken / one->is.chunks) : 0;
 }
 
-/* The stream's state in one word; waiting and running have precedence. */
+/* If several words apply, "waiting" and "running" have precedence. */
 const char *streams_status(const struct streams_one *one)
 {
 	if (one->is.waiting)

@@ -9,7 +9,10 @@
 #include "base/out.h"
 #include "live/process.h"
 
-/* A copy of all that the visitor got. is.member is the copy in member; is.event_name is NULL. */
+/*
+ * A copy of all that the visitor got. is.member points to the copy in the member member, and
+ * is.event_name is NULL.
+ */
 struct streams_one {
 	struct posix_trace_stream_np is;
 	pid_t *member;
@@ -28,14 +31,14 @@ struct streams {
 
 /*
  * Copies the streams of a process, or of POSIX_TRACE_EVERY_PROCESS_NP. Returns 0 or an error
- * number; after an error nothing is to be freed.
+ * number. After an error there is nothing to free.
  */
 int streams_look(struct streams *streams, pid_t pid);
 void streams_fini(struct streams *streams);
 
 /*
- * The number of lost events, without those that the program cleared; and the part of the stream's
- * chunks that are in use, from 0 to 100.
+ * streams_lost() returns the number of lost events without those that the program cleared.
+ * streams_fill_percent() returns the part of the stream's chunks that are in use, from 0 to 100.
  */
 uint64_t streams_lost(const struct streams_one *one);
 unsigned streams_fill_percent(const struct streams_one *one);

@@ -9,8 +9,8 @@
 #include "log/policy.h"
 
 /*
- * Creation and attributes. creator is null if the process has ended or is not visible;
- * creator_ended distinguishes the two.
+ * Writes the creation and the attributes. The member creator is null if the creator has ended or is
+ * not visible. The member creator_ended distinguishes these two cases.
  */
 static void origin_members(struct json *json, const struct streams_one *one)
 {
@@ -39,7 +39,10 @@ static void origin_members(struct json *json, const struct streams_one *one)
 	json_unsigned(json, "max_data_size", stream->max_data_size);
 }
 
-/* State and counts. lost is without cleared events, lost_by_cause has all causes. */
+/*
+ * Writes the state and the counts. The member lost does not include cleared events, but
+ * lost_by_cause has all causes.
+ */
 static void count_members(struct json *json, const struct streams_one *one)
 {
 	const struct posix_trace_stream_np *stream = &one->is;
@@ -57,7 +60,10 @@ static void count_members(struct json *json, const struct streams_one *one)
 	equation_causes_json(json, "lost_by_cause", stream->lost);
 }
 
-/* The names of filtered types and the members follow the counts as arrays. */
+/*
+ * Behind the counts, the function writes two arrays: the names of filtered types, and the members
+ * of the stream.
+ */
 void streams_json(struct out *out, const struct streams_one *one)
 {
 	struct json json = json_begin(out);

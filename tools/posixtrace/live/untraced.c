@@ -31,8 +31,8 @@ static bool find_type(trace_id_t trid, trace_event_id_t *id, struct posix_trace_
 		    strcmp(name, "process.untraced") != 0)
 			continue;
 		/*
-		 * The ledger has the number of these events. It is 0 for most logs, whose events
-		 * are then not read.
+		 * The ledger has the number of these events. In most logs it is 0, and then the
+		 * events need not be read.
 		 */
 		return !posix_trace_get_ledger_type_np(trid, *id, &ledger) && ledger.reported &&
 		       !posix_trace_eventid_get_schema_np(trid, *id, text, sizeof(text)) &&
@@ -41,7 +41,7 @@ static bool find_type(trace_id_t trid, trace_event_id_t *id, struct posix_trace_
 	return false;
 }
 
-/* Prints a string of the event, whose bytes are as the program gave them. */
+/* Prints a string of the event. Its bytes come from the program, so they may be any. */
 static void put_field(struct out *out, const struct posix_trace_schema_np *schema,
 		      const struct posix_trace_event_np *event, const char *name)
 {
@@ -52,7 +52,7 @@ static void put_field(struct out *out, const struct posix_trace_schema_np *schem
 		text_safe(out, value.data, strnlen(value.data, value.len));
 }
 
-/* Writes the first programs, and returns the number of all. */
+/* Writes the first programs, and returns the number of all programs. */
 static unsigned put_programs(struct out *out, trace_id_t trid, bool is_first_known,
 			     bool by_kernel)
 {

@@ -7,9 +7,9 @@
 
 /*
  * Prints one line with the number of such programs and the first of them, with the reasons, if the
- * log has any. fd is the complete log and stays open. is_first_known: the first one was reported
- * when recording began. by_kernel: the kernel has recorded their system calls. A log that cannot be
- * read prints nothing.
+ * log has any. fd is the complete log and stays open. is_first_known is true if the first one was
+ * reported when the recording began. by_kernel is true if the kernel has recorded the system calls
+ * of these programs. If the log cannot be read, nothing is printed.
  */
 void untraced_say(int fd, bool is_first_known, bool by_kernel);
 

@@ -22,8 +22,8 @@
 #include "log/lost_pairs.h"
 
 /*
- * Compares two records, for qsort(): the records of each CPU are in order, but not those of several
- * CPUs.
+ * Compares two records, for qsort(). Sorting is necessary because only the records of one CPU are
+ * in order of time.
  */
 static int by_time(const void *a, const void *b)
 {
@@ -33,16 +33,19 @@ static int by_time(const void *a, const void *b)
 		return x->time_ns < y->time_ns ? -1 : 1;
 	if (x->kind != y->kind)
 		return (int)x->kind - (int)y->kind;
-	/* Calls that end together are in order: the inner ones are the first. */
+	/*
+	 * Calls that end at the same time remain in their order, in which the inner calls are the
+	 * first.
+	 */
 	return x->kind >= KERNEL_EVENT ? (x->other > y->other) - (x->other < y->other) : 0;
 }
 
 /* ------------------------------------------------------------------ names, lists, threads */
 
 /*
- * Copies the names and schemas of the old log, then adds those of the kernel's events. Names get
- * new numbers in the order of the old ones. Returns 0 or an error number, as the other functions
- * here do.
+ * Copies the names and schemas of the old log, then adds those of the kernel's events. The types
+ * get new numbers in the order of their old numbers. Returns 0 or an error number, as the other
+ * functions in this file do.
  */
 static int copy_types(struct weave *weave)
 {
@@ -62,7 +65,10 @@ static int copy_types(struct weave *weave)
 							     sizeof(schema)))
 			continue;
 		err = weave_stacked_type(weave, id, name, schema);
-		/* An error is ignored: a text that is no schema has no meaning in either log. */
+		/*
+		 * The result is ignored, because a text that is no schema has no meaning in the old
+		 * log either.
+		 */
 		posix_trace_compose_schema_np(weave->to, id, schema);
 	}
 	return err ? err : weave_types(weave);
@@ -92,7 +98,10 @@ static int copy_lists(struct weave *weave)
 	}
 	if (!err)
 		err = weave_traps_mappings(weave);
-	/* A full list of mappings is no error: the log knows fewer functions. */
+	/*
+	 * If the list of mappings is full, this is no error. The log then has the names of fewer
+	 * functions.
+	 */
 	return err == ENOSPC ? 0 : err;
 }
 
@@ -104,7 +113,7 @@ int weave_by_thread(const void *a, const void *b)
 				  (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Reads the threads of the old log: the kernel does not know their pthread_t. */
+/* Reads the threads of the old log, because the kernel does not know their pthread_t. */
 static int read_threads(struct weave *weave)
 {
 	for (size_t i = 0;; i++) {
@@ -164,7 +173,10 @@ static int copy_events(struct weave *weave)
 	int end = 0, err;
 
 	while (!(err = posix_trace_getnext_np(weave->from, &event, &end)) && !end) {
-		/* Before an event that is late, put_until() appends nothing. */
+		/*
+		 * If the event is late, put_until() appends nothing, because the kernel's events up
+		 * to its time have been appended.
+		 */
 		err = put_until(weave, event.time_ns);
 		if (!err)
 			err = weave_stacked(weave, &event);
@@ -175,14 +187,17 @@ static int copy_events(struct weave *weave)
 		else if (event.info.posix_event_id == POSIX_TRACE_STOP)
 			weave->runs = false;
 	}
-	/* The stream may have ended before the last process. */
+	/*
+	 * Some calls may end later than the last event, because the stream may have ended before
+	 * the last process.
+	 */
 	return err ? err : put_calls(weave);
 }
 
 /*
  * Counts the kernel events that are missing, so that the ledger of the log has them. Their threads
- * are not known, and the types of lost records are not known either: these count for sched.out with
- * --sched, and otherwise for cpu.sample. Lost switches count for sched.in.
+ * are not known. The types of lost records are not known either. With --sched they count for
+ * sched.out, and otherwise for cpu.sample. Lost switches count for sched.in.
  */
 static int count_lost(struct weave *weave)
 {
@@ -276,11 +291,11 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 {
 	struct weave weave = { .kernel = kernel };
 	struct outfile made = { .fd = -1 };
-	/* Without --stack and --sample-stack there are no copies of stacks. */
+	/* There are copies of stacks only with --stack or --sample-stack. */
 	const bool has_copies = kernel->plan.stack.globs || kernel->copies;
 	int err, status;
 
-	/* A damaged log stays as it is; capture_read_back() reports it. */
+	/* A damaged log is not written again. capture_read_back() reports it. */
 	if (!(kernel->is_active || kernel->calls || kernel->plan.stack.globs) ||
 	    posix_trace_open(file->fd, &weave.from))
 		return TOOL_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * weave.h - the copy of a log with the kernel's events: weave.c copies, weave_events.c adds them.
+ * weave.h - makes a copy of a log with the kernel's events. weave.c copies the log, and
+ * weave_events.c adds the events.
  */
 #ifndef POSIXTRACE_LIVE_WEAVE_H
 #define POSIXTRACE_LIVE_WEAVE_H
@@ -13,13 +14,16 @@
 enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_FAULT,
        WEAVE_CLOCK, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
 
-/* Whether the events of a type have copies of stacks, and get the number of the stack. */
+/*
+ * Says whether the events of a type have copies of stacks, and whether they get a field with the
+ * number of the stack.
+ */
 enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
 
 /*
  * The state of one copy. kernel->record is sorted by time, and kernel->record[next] is the first
- * record that was not examined. kernel_weave() closes from. The end of the composer, with or
- * without success, frees to.
+ * record that has not been examined. kernel_weave() closes the log from. The last call of the
+ * composer frees to, even if it fails.
  */
 struct weave {
 	struct kernel *kernel;
@@ -27,7 +31,7 @@ struct weave {
 	struct posix_trace_composer_np *to;
 	trace_event_id_t id[WEAVE_TYPES], *kernel_id; /* kernel_id: of kernel.type */
 	trace_event_id_t *probe_id; /* of kernel.plan.traps->type */
-	struct posix_trace_thread_np *thread; /* those of the old log, in order */
+	struct posix_trace_thread_np *thread; /* the threads of the old log, sorted */
 	size_t threads;
 	unsigned char *stacked; /* by id of a type: enum weave_stacked */
 	size_t types;      /* length of stacked */
@@ -35,7 +39,7 @@ struct weave {
 	size_t next;       /* index in kernel->record */
 	bool runs;         /* the stream runs */
 	bool has_clock;
-	trace_event_id_t lost_call; /* if system calls were lost */
+	trace_event_id_t lost_call; /* the type for which lost system calls count */
 };
 
 /*
@@ -45,8 +49,8 @@ struct weave {
 int weave_types(struct weave *weave);
 
 /*
- * Appends the events of a record, if the stream runs. The caller passes each record once, in the
- * order of their times.
+ * Appends the events of a record, if the stream runs. The caller must pass each record once, in
+ * order of time.
  */
 int weave_record(struct weave *weave, const struct kernel_record *record);
 
@@ -55,8 +59,8 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
 	      uint64_t address, const void *data, size_t len);
 
 /*
- * In weave_calls.c: finds out which system calls become events, and adds their types. To be called
- * before the events are copied. Reads the old log, and rewinds it.
+ * In weave_calls.c: finds out which system calls become events, and adds their types. It must be
+ * called before the events are copied. It reads the old log, and rewinds it.
  */
 int weave_calls_types(struct weave *weave);
 /* Appends the event of a record of a system call, if it becomes one. */
@@ -68,8 +72,9 @@ int weave_call(struct weave *weave, const struct kernel_record *record);
  */
 int weave_traps_mappings(struct weave *weave);
 /*
- * The shim knows no identity of a file without a build-id. Gives the mapping that of the file, if
- * uprobes have recorded functions of it, so that readers find their names.
+ * The shim finds no identity for a file without a build-id. If uprobes have recorded functions of
+ * the file, this function gives the mapping the identity of the file, so that readers find the
+ * names of the functions.
  */
 void weave_traps_identify(const struct weave *weave, struct posix_trace_mapping_np *mapping);
 /* Adds the event types of the probes. */
@@ -78,8 +83,8 @@ int weave_traps_types(struct weave *weave);
 int weave_traps_put(struct weave *weave, const struct kernel_record *record);
 
 /*
- * Appends the event cpu.stack of a stack, unless the log has it. event has the time, the process
- * and the thread.
+ * Appends the event cpu.stack of a stack, unless the log already has this stack. event has the
+ * time, the process and the thread.
  */
 int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_event_np *event);
 

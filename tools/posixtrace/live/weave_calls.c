@@ -4,8 +4,8 @@
  *
  * The preload library and the kernel may have seen the same call. So the records are examined
  * twice. The first pass finds out, for each program that a process executes, whether the library
- * was in it: the log then has its event process.start. The second pass makes the events while the
- * log is copied.
+ * was in it. If so, the log has the library's event process.start. The second pass makes the events
+ * while the log is copied.
  */
 #include <errno.h>
 #include <sched.h>
@@ -19,14 +19,17 @@
 #include "live/weave.h"
 #include "syscalls/form.h"
 
-/* A program begins in a process: the library's event or the kernel's record. */
+/*
+ * The begin of a program in a process. It comes from the library's event or from the kernel's
+ * record.
+ */
 struct begin {
 	pid_t pid;
 	int64_t time_ns;
 	bool is_library;
 };
 
-/* A process, as the records are read in their order. */
+/* A process, and its state after the records that have been read so far. */
 struct caller {
 	pid_t pid, parent;
 	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state; /* HIDDEN: before its execve(2) */
@@ -58,7 +61,10 @@ static bool is_caller(const void *array, uint32_t index, const void *key)
 	return ((const struct caller *)array)[index].pid == *(const pid_t *)key;
 }
 
-/* Returns the process, which is new if the records did not mention it. NULL without memory. */
+/*
+ * Returns the process. If no record has mentioned it before, adds it. Returns NULL if memory is
+ * lacking.
+ */
 static struct caller *find_caller(struct examination *all, pid_t pid)
 {
 	const uint64_t hash = hash_number(HASH_BEGIN, (unsigned)pid);
@@ -73,12 +79,12 @@ static struct caller *find_caller(struct examination *all, pid_t pid)
 	return &all->caller[all->callers++];
 }
 
-/* Returns whether the next program of the process after a time began with the library. */
+/* Returns whether the library was in the next program that the process began after a time. */
 static bool has_library(const struct examination *all, pid_t pid, int64_t time_ns)
 {
 	size_t low = 0, high = all->begins;
 
-	/* The first begin of the process after the time. */
+	/* The loop finds the first begin of the process after the time. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct begin *begin = &all->begin[middle];
@@ -101,7 +107,7 @@ static int add_begin(struct examination *all, pid_t pid, int64_t time_ns, bool i
 
 /* ------------------------------------------------------------------ records */
 
-/* Copies a record. Returns false if it is none of a system call. */
+/* Copies a record. Returns false if it is no record of a system call. */
 static bool load_record(const struct kernel *kernel, const struct kernel_record *from,
 			struct syscalls_record *record, const unsigned char **piece, size_t *bytes)
 {
@@ -151,7 +157,10 @@ static int read_begins(struct examination *all)
 	return err;
 }
 
-/* A process executes a program: notes whether the library is in it. */
+/*
+ * Handles the record that a process executes a program. Notes whether the library is in this
+ * program.
+ */
 static void note_exec(struct examination *all, struct caller *caller,
 		      const struct syscalls_record *record, int64_t time_ns)
 {
@@ -172,7 +181,7 @@ static void note_exec(struct examination *all, struct caller *caller,
 	caller->state = is_seen ? CALLER_SEEN : CALLER_UNSEEN;
 }
 
-/* Returns the type of the event that a record becomes, NULL if it becomes none. */
+/* Returns the type of the event that a record becomes, or NULL if it becomes no event. */
 static struct form_type *examine_record(struct examination *all, const struct kernel_record *of,
 					const struct syscalls_record *record,
 					const unsigned char *piece, size_t bytes)
@@ -194,7 +203,8 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 		if (kernel->plan.alone || record->arg[1] & CLONE_THREAD)
 			return NULL;
 		child = find_caller(all, (pid_t)record->arg[0]);
-		caller = find_caller(all, (pid_t)record->pid); /* the array may have moved */
+		/* the second call may have moved the array, so caller is searched again */
+		caller = find_caller(all, (pid_t)record->pid);
 		if (!child || !caller)
 			return NULL;
 		child->parent = caller->pid;
@@ -203,7 +213,7 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 		       forms_named(kernel->forms, "process.child") : NULL;
 	case SYSCALLS_CALL:
 	case SYSCALLS_ENTER:
-	case SYSCALLS_DEAD: /* these two are not kept */
+	case SYSCALLS_DEAD: /* records of these two kinds are not kept */
 	case SYSCALLS_TRAP:
 		break;
 	}
@@ -212,7 +222,8 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 	as_sys = caller->state == CALLER_SEEN;
 	/*
 	 * A call of execve() has the event process.exec when it begins, and process.exec_failed if
-	 * it returns. An event sys.NAME has the result. A call of exit() only begins.
+	 * it returns. An event sys.NAME has the result, so it is made when the call returns. A call
+	 * of exit() never returns, so its event is made when it begins.
 	 */
 	if (is_exec && (record->kind == SYSCALLS_ENTER) == as_sys)
 		return NULL;
@@ -222,7 +233,10 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 	return forms_type(kernel->forms, record, piece, bytes, as_sys);
 }
 
-/* The first pass. The type of each event is kept in place of its address. */
+/*
+ * The first pass over the records. It stores the type of each event in place of the event's
+ * address.
+ */
 static void examine_records(struct examination *all)
 {
 	struct kernel *kernel = all->weave->kernel;
@@ -243,7 +257,10 @@ static void examine_records(struct examination *all)
 		if (record.kind == SYSCALLS_EXEC) {
 			const struct caller *caller = find_caller(all, (pid_t)record.pid);
 
-			/* The number of the parent, for the event process.start. */
+			/*
+			 * This stores the number of the parent in the record, for the event
+			 * process.start.
+			 */
 			record.arg[2] = caller ? (uint64_t)caller->parent : 0;
 			memcpy(kernel->data + kernel->event[of->other].first, &record,
 			       sizeof(record));
@@ -263,7 +280,10 @@ static int add_types(struct weave *weave)
 		if (!type->is_used)
 			continue;
 		err = posix_trace_compose_name_np(weave->to, type->name, &type->id);
-		/* The log may have the type with the schema of another version. */
+		/*
+		 * The result is ignored, because the log may already have the type with the schema
+		 * of another version.
+		 */
 		if (!err)
 			posix_trace_compose_schema_np(weave->to, type->id, type->text);
 	}
@@ -303,7 +323,10 @@ int weave_calls_types(struct weave *weave)
 
 /* ------------------------------------------------------------------ events */
 
-/* Stores the data of a process that begins: its number, its parent, and the program. */
+/*
+ * Stores the data of an event about a process or a program that begins, or could not begin:
+ * numbers, and the program.
+ */
 static size_t data_of_process(const struct kernel_record *of, const struct syscalls_record *record,
 			      const unsigned char *piece, size_t bytes, unsigned char *data)
 {

@@ -4,8 +4,8 @@
  *
  * A record of the kernel's tracing usually concerns two threads: one that left a CPU and one that
  * got it, or one that woke another. For a switch, each of the two threads gets an event if it is
- * traced. For a wake-up, the woken thread gets an event if it is traced. Which threads are traced,
- * and of which process they are, follows from the records in the order of time.
+ * traced. For a wake-up, the woken thread gets an event if it is traced. The records, in order of
+ * time, show which threads are traced, and to which processes they belong.
  */
 #include "live/weave.h"
 
@@ -31,7 +31,7 @@ static const struct {
 	[WEAVE_STACK] = { "cpu.stack", "u32 stack; bytes frames" },
 	[WEAVE_FAULT] = { "cpu.fault", "u32 cpu; x64 address; u64 faults" },
 	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; u32 hz; str way" },
-	/* as in lib/preload/types.h */
+	/* These two schemas must be equal to those in lib/preload/types.h. */
 	[WEAVE_OPEN] = { "func.open", "ns time; ptr function; u32 depth; @span function" },
 	[WEAVE_CALL] = { "func.call", "ns time; ptr function; u32 depth; @span function" },
 };
@@ -64,7 +64,10 @@ int weave_types(struct weave *weave)
 		err = posix_trace_compose_name_np(weave->to, kernel->type[i].name,
 						  &weave->kernel_id[i]);
 		if (!err)
-			/* Without a schema, readers take the data for bytes. */
+			/*
+			 * The result is ignored. If the type has no schema, readers show the data
+			 * as bytes.
+			 */
 			posix_trace_compose_schema_np(weave->to, weave->kernel_id[i],
 						      kernel->type[i].schema);
 	}
@@ -73,7 +76,7 @@ int weave_types(struct weave *weave)
 	return err ? err : weave_calls_types(weave);
 }
 
-/* Returns the pthread_t of a thread, 0 if the old log does not have the thread. */
+/* Returns the pthread_t of a thread, or 0 if the old log does not have the thread. */
 static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 {
 	struct posix_trace_thread_np wanted = { .pid = pid, .tid = tid };
@@ -147,8 +150,8 @@ static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 /* ------------------------------------------------------------------ threads */
 
 /*
- * Returns the task of a thread if it is traced, else NULL. If the record of the thread's start was
- * lost, the thread is still traced if the first thread of its process is.
+ * Returns the task of a thread if it is traced, otherwise NULL. If the record of the thread's start
+ * was lost, the thread counts as traced if the first thread of its process is traced.
  */
 static const struct kernel_task *weave_events_traced(const struct weave *weave, pid_t tid)
 {
@@ -168,8 +171,8 @@ static const struct kernel_task *weave_events_traced(const struct weave *weave, 
 }
 
 /*
- * Notes that a traced thread started another one. The kernel may use a number again, so what was
- * known of an earlier thread is replaced.
+ * Notes that a traced thread started another one. The kernel may use a number again, so the
+ * function replaces the facts about an earlier thread with the same number.
  */
 static void note_new(const struct weave *weave, const struct kernel_record *record)
 {
@@ -185,7 +188,10 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 
 /* ------------------------------------------------------------------ records */
 
-/* Appends that a thread left its CPU, and that it ended, if its state is dead. */
+/*
+ * Appends an event that a thread left its CPU. If its state is dead, also appends an event that it
+ * ended.
+ */
 static int put_out(struct weave *weave, const struct kernel_record *record,
 		   const struct kernel_task *task)
 {
@@ -197,7 +203,8 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 	of.tid = task->tid;
 	add_u32(&data, record->cpu);
 	/*
-	 * A thread that leaves the CPU while its state is running was preempted: it is still ready.
+	 * If a thread leaves the CPU while its state is running, it was preempted and is still
+	 * ready to run.
 	 */
 	add_u8(&data, record->detail == KERNEL_STATE_RUNS);
 	add_u8(&data, record->detail);
@@ -221,7 +228,10 @@ static void note_switch(const struct weave *weave, pid_t tid, int which)
 	task->last_switch = which;
 }
 
-/* Appends that one thread left a CPU and that another got it, as far as they are traced. */
+/*
+ * Appends the events that one thread left a CPU and that another got it, for each of the two
+ * threads that is traced.
+ */
 static int put_switch(struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel_task *out = weave_events_traced(weave, record->tid);
@@ -240,7 +250,7 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 	return weave_events_put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
 }
 
-/* Appends that a traced thread was woken. */
+/* Appends the event that a traced thread was woken. */
 static int put_wake(struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel_task *task = weave_events_traced(weave, (pid_t)record->other);
@@ -254,8 +264,9 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 	of.tid = task->tid;
 	add_u32(&data, record->cpu);
 	/*
-	 * The idle thread, number 0, wakes no thread itself: an interrupt has done so. The thread
-	 * that an interrupt stopped has not woken the other thread either, and is not named.
+	 * The idle thread, number 0, wakes no thread itself: an interrupt has done so. If an
+	 * interrupt woke the thread, the thread that was interrupted has not done so either, and is
+	 * not named.
 	 */
 	context = record->tid ? record->detail : KERNEL_INTERRUPT;
 	add_u8(&data, context);
@@ -277,7 +288,7 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	unsigned char data[2 * sizeof(uint32_t) + STACK_FRAMES * sizeof(*frame)];
 	struct posix_trace_event_np of = *event;
 
-	/* Events refer to the number. */
+	/* If the log already has the stack, other events only refer to its number. */
 	if (stack->is_written)
 		return 0;
 	stack->is_written = true;
@@ -293,7 +304,7 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	return posix_trace_compose_event_np(weave->to, &of);
 }
 
-/* Appends a sample, and before it its stack. */
+/* Appends a sample. Before the sample, appends its stack. */
 static int put_sample(struct weave *weave, const struct kernel_record *record)
 {
 	struct posix_trace_event_np event = {
@@ -312,7 +323,7 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 				      data.byte, data.len);
 }
 
-/* Appends a sample with the stack that its copy gives. */
+/* Appends a sample with the stack that results from its copy. */
 static int put_copy(struct weave *weave, const struct kernel_record *record)
 {
 	struct kernel *kernel = weave->kernel;
@@ -350,7 +361,7 @@ static int put_event(struct weave *weave, const struct kernel_record *record)
 		      weave->kernel->data + event->first, event->bytes);
 }
 
-/* Appends that a function had not returned. */
+/* Appends the event that a function had not returned. */
 static int put_open(struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel_call *call = &weave->kernel->call[record->other];
@@ -373,7 +384,10 @@ static int put_state(struct weave *weave, const struct kernel_record *record, si
 	return weave_events_put(weave, type, record, 0, data.byte, data.len);
 }
 
-/* The first kernel event says how well its clock is known, and by which way the records came. */
+/*
+ * Appends the first kernel event. It has the precision of the clock, and the way in which the
+ * kernel has recorded.
+ */
 static int put_clock(struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel *kernel = weave->kernel;
@@ -390,7 +404,10 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 	return weave_events_put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
 }
 
-/* Whether a record comes by BPF: the kernel then recorded traced processes only. */
+/*
+ * Whether a record comes by BPF. By BPF the kernel records only traced processes, so the record
+ * need not be checked.
+ */
 static bool is_call(const struct weave *weave, const struct kernel_record *record)
 {
 	const uint32_t type = record->kind == KERNEL_EVENT ?
@@ -406,15 +423,15 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	if (record->kind == KERNEL_CALL)
 		return put_open(weave, record);
 	/*
-	 * This is noted even while the stream does not run: later records of such a thread may be
-	 * in the log.
+	 * The start of a thread is noted even while the stream does not run, because later records
+	 * of the thread may become events.
 	 */
 	if (record->kind == KERNEL_NEW)
 		note_new(weave, record);
 	/*
 	 * Only records of perf_event_open() already have a process here. If the kernel's tracing is
-	 * used, too, they are samples of all threads of the machine, and those of other threads are
-	 * left out.
+	 * used, too, such records are samples of all threads of the machine. Samples of threads
+	 * that are not traced are left out.
 	 */
 	if (!weave->runs ||
 	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||

@@ -29,7 +29,10 @@ int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *nam
 	if (!vec_reach(&weave->stacked, &weave->types, (size_t)id))
 		return ENOMEM;
 	len = snprintf(text, sizeof(text), FIELD "; %s", schema);
-	/* Without room in the schema the events lose the copy and get no number. */
+	/*
+	 * If the schema has no room for a further field, the events lose the copy and get no
+	 * number.
+	 */
 	weave->stacked[id] = WEAVE_NO_FIELD;
 	if (len > 0 && (size_t)len < sizeof(text) && !posix_trace_schema_parse_np(text, &parsed)) {
 		weave->stacked[id] = WEAVE_STACKED;
@@ -38,7 +41,7 @@ int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *nam
 	return 0;
 }
 
-/* Returns the number of the event's stack, STACK_NONE if it has none. */
+/* Returns the number of the event's stack, or STACK_NONE if it has none. */
 static uint32_t stack_of(struct weave *weave, const struct posix_trace_event_np *event)
 {
 	uint64_t chain[STACK_FRAMES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * weave_traps.c - adds to a log what uprobes recorded: the probes, and where the files of functions
- * and probes were mapped.
+ * weave_traps.c - adds to a log the probes that uprobes have recorded, and the mappings of the
+ * files of functions and probes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,10 @@ int weave_traps_types(struct weave *weave)
 		const struct traps_type *type = &kernel->plan.traps->type[i];
 
 		err = posix_trace_compose_name_np(weave->to, type->name, &weave->probe_id[i]);
-		/* The shim may have described the type already, by the same plan. */
+		/*
+		 * The result is ignored, because the shim may already have described the type, by
+		 * the same plan.
+		 */
 		if (!err)
 			posix_trace_compose_schema_np(weave->to, weave->probe_id[i], type->schema);
 	}

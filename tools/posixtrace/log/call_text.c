@@ -24,7 +24,7 @@ bool call_text_is(const struct posix_trace_schema_np *schema)
 	return true;
 }
 
-/* The name of the function is behind the colon in that of the type. */
+/* Writes the name of the function, which is the part behind the colon in the name of the type. */
 static void put_function(struct out *out, const struct log_type *type)
 {
 	const char *colon = strchr(type->name, ':');

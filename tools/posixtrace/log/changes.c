@@ -2,8 +2,8 @@
 /*
  * changes.c - sorts the changes by process, descriptor and time, so that a look-up is a binary
  * search. Then it finds the names in the order of time, because a copy of a descriptor gets the
- * name that its source has at that time. The order of the log would be wrong for this, because in a
- * log late events follow younger ones.
+ * name that its source has at that time. The order of the events in the log would be wrong for
+ * this, because late events follow younger ones there.
  */
 #include "log/changes.h"
 
@@ -31,7 +31,7 @@ void changes_fini(struct changes *c)
 	free(c->text);
 }
 
-/* Ensures that a look-up finds no names after this time, because a close may be missing. */
+/* Makes look-ups find no names after this time, because the event of a close may be missing. */
 static void forget_from(struct changes *c, int64_t time_ns)
 {
 	if (time_ns < c->incomplete_ns)
@@ -187,9 +187,9 @@ const struct change *changes_state(const struct changes *c, struct change key)
 /* ------------------------------------------------------------------ names after the scan */
 
 /*
- * Leaves one entry for each birth of a process. An event of the parent and an event of the child
- * may both describe the same birth. The start of a program counts as a birth only if the log has
- * neither of these events for the process.
+ * Removes entries so that only one is left for each birth of a process. An event of the parent and
+ * an event of the child may both describe the same birth. The start of a program counts as a birth
+ * only if the log has neither of these events for the process.
  */
 static void remove_repeated(struct changes *c)
 {
@@ -221,8 +221,8 @@ static void remove_repeated(struct changes *c)
 
 /*
  * The kernel gives a new descriptor a number that is free. If this number still has a name, the log
- * lacks the close of the older descriptor with this number. So it is unknown how long the old name
- * was right, and the function drops the name.
+ * lacks the close of the older descriptor with this number. So it is not known until when the old
+ * name was right, and the function drops the name.
  */
 static void drop_unclosed(struct changes *c)
 {
@@ -240,7 +240,7 @@ static void drop_unclosed(struct changes *c)
 }
 
 /*
- * Makes a new name of three parts: the name before, the text between, and the name of the change.
+ * Makes a new name from three parts: the name before, the text between, and the name of the change.
  */
 static uint32_t changes_join(struct changes *c, const struct change *change, uint32_t before,
 			     const char *between)
@@ -291,8 +291,8 @@ static void find_name(struct changes *c, struct change *change)
 }
 
 /*
- * The array of changes for compare_places(), to which qsort() cannot pass it. The variable may be
- * static, because only one thread reads a log.
+ * The array of changes, which compare_places() needs. qsort() cannot pass it as an argument. The
+ * variable may be static, because only one thread reads a log.
  */
 static const struct change *sorted; /* set by find_names() */
 

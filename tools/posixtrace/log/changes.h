@@ -32,7 +32,8 @@ enum effect {
 	CLOSES,
 	/* the process from made this process; the time is the begin of its call of fork() */
 	FORKS,
-	BEGINS,     /* the process from made this process, as an event of this process says */
+	/* the process from made this process; this fact comes from an event of this process */
+	BEGINS,
 	STARTS,     /* this process starts a program */
 };
 
@@ -42,7 +43,7 @@ struct change {
 	uint32_t order;   /* the number of changes that were added before this one */
 	uint32_t name;    /* offset of the name in text; 0: none */
 	uint8_t effect;
-	/* the call made the descriptor: before, its number was free, or the log lacks a close */
+	/* the call made the descriptor, so its number was free before, or the log lacks a close */
 	bool creates;
 	bool closes_at_exec;
 };

@@ -76,7 +76,8 @@ void counter_add(struct counter *counter, const struct posix_trace_value_np *val
 	if (!counter->count || is_less(&counter->max, value))
 		counter->max = *value;
 	/*
-	 * If two events have the same time, the one behind the other in the log has the last value.
+	 * If two events have the same time, the last value is that of the event that is later in
+	 * the log.
 	 */
 	if (!counter->count || time_ns >= counter->last_ns) {
 		counter->last = *value;
@@ -86,7 +87,7 @@ void counter_add(struct counter *counter, const struct posix_trace_value_np *val
 	counter->count++;
 }
 
-/* The schema of a type with counters is valid, and its fields are numbers. */
+/* If the type has counters, its schema is valid, and the fields of the counters are numbers. */
 void counters_event(struct counters *counters, const struct log_type *type,
 		    const struct posix_trace_event_np *event)
 {
@@ -122,7 +123,9 @@ void counters_add(struct counters *counters, const struct counters *part)
 	}
 }
 
-/* The mean is computed by one division at the end, so that the mean of equal integers is exact. */
+/*
+ * The function divides the sum only here at the end, so that the mean of equal integers is exact.
+ */
 double counters_mean(const struct counter *counter)
 {
 	return (double)(counter->sum / (long double)counter->count);

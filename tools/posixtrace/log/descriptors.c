@@ -50,8 +50,8 @@ void descriptors_free(struct descriptors *d)
 }
 
 /*
- * Adds a change, unless the stream's filter removes events of closes or copies. Without such events
- * no name is certain.
+ * Adds a change, unless the stream's filter removes events of closes or copies. If such events are
+ * missing, no name is certain.
  */
 static void add_any(struct descriptors *d, struct change change)
 {
@@ -60,8 +60,8 @@ static void add_any(struct descriptors *d, struct change change)
 }
 
 /*
- * Adds a change of a descriptor. A log may contain any number as fd; a number that cannot be a
- * descriptor is ignored.
+ * Adds a change of a descriptor. A log may contain any number as fd. The function ignores a number
+ * that cannot be a descriptor.
  */
 static void descriptors_add(struct descriptors *d, const struct posix_trace_event_np *event,
 			    int64_t fd, enum effect effect, int64_t from, uint32_t name,
@@ -110,7 +110,7 @@ static void descriptors_text(const struct seen *seen, const char *name, char *to
 /* ------------------------------------------------------------------ changes by events */
 
 #define CLOSE_RANGE_CLOEXEC_OF_LINUX 4
-/* O_CLOEXEC; SOCK_CLOEXEC, EFD_CLOEXEC and similar flags have the same value */
+/* the value of O_CLOEXEC, and also of SOCK_CLOEXEC, EFD_CLOEXEC and similar flags */
 #define CLOEXEC 0x80000
 
 static bool is_type(const struct seen *seen, const char *type)
@@ -129,7 +129,9 @@ static void note_path(struct descriptors *d, const struct seen *seen)
 	bool is_cloexec = closes_at_exec(seen) || is_type(seen, "file.opendir");
 
 	descriptors_text(seen, "path", path);
-	/* fdopen() and fdopendir() have no path: the descriptor keeps its name. */
+	/*
+	 * The events of fdopen() and fdopendir() have no path, and the descriptor keeps its name.
+	 */
 	if (*path)
 		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES,
 				*path == '/' ? -1 : descriptors_number(seen, "folder", -1),
@@ -147,7 +149,10 @@ static const char *protocol_of(int64_t domain, int64_t type)
 	return domain == 1 ? "unix" : domain == 16 ? "netlink" : "socket";
 }
 
-/* Only socketpair() makes a second descriptor, other; it is -1 for other calls. */
+/*
+ * Notes the sockets that a call makes. Only socketpair() makes a second one, whose descriptor is in
+ * the field other. For all other calls this number is -1.
+ */
 static void note_socket(struct descriptors *d, const struct seen *seen)
 {
 	const char *protocol = protocol_of(descriptors_number(seen, "domain", 0),
@@ -212,9 +217,9 @@ static void note_fcntl(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Returns the time when a call began; the event has the time when it ended. The begin is needed for
- * close(): when it returns, another thread may already have got the same number for a new
- * descriptor.
+ * Returns the time when a call began. The event has the time when it ended. The begin is needed for
+ * close(), because when close() returns, another thread may already have got the same number for a
+ * new descriptor.
  */
 static int64_t begin_of(const struct posix_trace_event_np *event, int64_t duration_ns)
 {
@@ -233,8 +238,8 @@ static void add_process(struct descriptors *d, int64_t time_ns, int64_t pid, int
 }
 
 /*
- * The time is the begin of the call of fork(), because the parent may close descriptors before the
- * child runs.
+ * The function notes the change at the begin of the call of fork(), because the parent may close
+ * descriptors before the child runs.
  */
 static void note_fork(struct descriptors *d, const struct seen *seen)
 {
@@ -273,8 +278,8 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 	if (descriptors_number(seen, "old", -1) < 0)
 		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1,
 				place, closes_at_exec(seen));
-	/* This adds the second descriptor of a call that makes two. For other calls the number is
-	 * -1, which descriptors_add() ignores. */
+	/* This adds the second descriptor of a call that makes two. For any other call the
+	 * number is -1, which descriptors_add() ignores. */
 	descriptors_add(d, seen->event,
 			descriptors_number(seen, "write", descriptors_number(seen, "slave", -1)),
 			CREATES, -1, place, closes_at_exec(seen));
@@ -404,8 +409,8 @@ static bool descriptors_learn(struct descriptors *d, trace_id_t trid)
 }
 
 /*
- * Notes whether the filter removes events of closes or copies. Without them, closed descriptors
- * would keep their names.
+ * Notes whether the filter removes events of closes or copies. If these events are missing, closed
+ * descriptors would keep their names.
  */
 static void note_filter(struct descriptors *d, const struct posix_trace_event_np *event)
 {
@@ -528,8 +533,8 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 		key.time_ns = begin_of(event, descriptors_number(&seen, "time", 0));
 	}
 	/*
-	 * The name before the event is certain only if no other event changed the descriptor at
-	 * this same time.
+	 * The name before the event is certain only if no other event changed the descriptor at the
+	 * same time.
 	 */
 	if (changes_at(&d->changes, key) > (index ? 1 : 0))
 		return NULL;

@@ -2,9 +2,9 @@
 /*
  * descriptors.h - finds the names of file descriptors, such as paths, or the addresses of sockets.
  *
- * The events of a log have the numbers of descriptors. Their names are found from events of the
- * preload library, namely from the calls that make, copy and close descriptors, and from fork and
- * exec. The first look-up reads the whole log once with a separate reader, so a name does not
+ * The events of a log have the numbers of descriptors. The names are derived from events of the
+ * preload library. These are the events of calls that make, copy and close descriptors, and of fork
+ * and exec. The first look-up reads the whole log once with a separate reader, so a name does not
  * depend on the events that a command selects.
  *
  * A descriptor that a program had before it was recorded, or that the C library opened itself, has

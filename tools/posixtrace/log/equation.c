@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * equation.c - the account of a log or stream as text and JSON. A damaged or forged ledger may
- * contain any numbers, so each sum is checked for overflow.
+ * equation.c - writes the account of a log or stream as text and JSON. A damaged or forged ledger
+ * may contain any numbers, so each sum is checked for overflow.
  */
 #include "log/equation.h"
 

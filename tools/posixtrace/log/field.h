@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * field.h - finds fields of a schema by their names. An older or newer version of the recording
- * library may give the type another schema than this version. So a command looks for the name of a
- * field and checks the form of its value.
+ * library may give the type another schema than this version. So a command searches a field by its
+ * name and checks the form of its value.
  */
 #ifndef POSIXTRACE_LOG_FIELD_H
 #define POSIXTRACE_LOG_FIELD_H

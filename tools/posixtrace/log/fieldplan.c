@@ -28,7 +28,10 @@ struct fieldplan *fieldplan_new(const struct posix_trace_schema_np *schema,
 		struct fieldplan_field *to = &plan->field[i];
 		char *end = stpcpy(to->key, i ? style->next : style->first);
 
-		/* The grammar of schemas allows no characters in names that need escapes. */
+		/*
+		 * The name needs no escapes, because the grammar of schemas permits no character
+		 * that would need one.
+		 */
 		end = stpcpy(stpcpy(end, from->name), style->behind);
 		to->len = (uint8_t)(end - to->key);
 		to->size = (uint8_t)from->size;

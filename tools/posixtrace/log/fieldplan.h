@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fieldplan.h - prepares, once for each type, how the fields of the type's events are written. This
- * is possible if all fields are integers: most types have such fields only, whose names and places
- * never change. The plan has the text before each value. A writer then needs no call of the library
- * for an event.
+ * fieldplan.h - makes a plan of a type, which prepares how the fields of the type's events are
+ * written. This is possible if all fields are integers, because the places of such fields never
+ * change. Most types have only such fields. The plan has the text that is written before each
+ * value. So a writer need not call the library for each event.
  *
  * Users of the plan: fields_text() for lines of text, and json_plan_put() for JSON.
  */
@@ -38,29 +38,31 @@ struct fieldplan_field {
 
 struct fieldplan {
 	size_t bytes;          /* length of data that has exactly these fields */
-	size_t most;           /* the most bytes of all keys and numbers, and of a piece */
+	/* greatest number of bytes of all keys and numbers together, plus PUT_PIECE */
+	size_t most;
 	unsigned fields;
 	struct fieldplan_field field[];
 };
 
 /* The form of the text around the names, and how each value is written. */
 struct fieldplan_style {
-	const char *first, *next; /* before the first name, before each other; at most 2 bytes */
-	const char *behind;       /* the name; at most 2 bytes */
+	/* the texts before the first name and before each other name; at most 2 bytes each */
+	const char *first, *next;
+	const char *behind;       /* the text behind each name; at most 2 bytes */
 	enum fieldplan_kind (*kind)(const struct posix_trace_field_np *field);
 };
 
-/* Whether all fields of the schema are integers and no arrays. False if it has no fields. */
+/* Returns whether the schema has fields, and all of them are integers and not arrays. */
 bool fieldplan_is_possible(const struct posix_trace_schema_np *schema);
 
 /*
- * Makes the plan of a schema for which fieldplan_is_possible() is true. NULL without memory. The
- * caller frees the plan by free().
+ * Makes the plan of a schema for which fieldplan_is_possible() is true. Returns NULL if memory is
+ * lacking. The caller frees the plan by free().
  */
 struct fieldplan *fieldplan_new(const struct posix_trace_schema_np *schema,
 				const struct fieldplan_style *style);
 
-/* Whether data of this length has exactly the fields of the plan. plan may be NULL. */
+/* Returns whether data of this length has exactly the fields of the plan. plan may be NULL. */
 static inline bool fieldplan_fits(const struct fieldplan *plan, size_t len)
 {
 	return plan && plan->bytes == len;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fields.c - prints the fields of an event by its schema. The library checks the data against the
- * schema. So data that is too short or forged has fewer values, but no function reads beyond it.
+ * schema. So if the data is too short or forged, it has fewer values, but no function reads beyond
+ * its end.
  */
 #include "log/fields.h"
 
@@ -142,8 +143,9 @@ static void put_planned(struct out *out, const struct logfile *log, const struct
 }
 
 /*
- * Writes each value that remains, with a character before each field, and the bytes that no field
- * describes. The values of the field with the index omitted are left out.
+ * Writes each value that remains in values, and then the bytes that no field describes. The
+ * function writes the character before in front of each field and of these bytes. It leaves out the
+ * values of the field with the index omitted.
  */
 static void put_values(struct out *out, const struct logfile *log, const struct log_type *type,
 		       const struct posix_trace_event_np *event,
@@ -151,7 +153,8 @@ static void put_values(struct out *out, const struct logfile *log, const struct 
 		       int omitted)
 {
 	struct posix_trace_value_np value;
-	bool open = false; /* an array has been begun and not ended; the data may end in it */
+	/* an array has been begun and not ended; the data may end within the array */
+	bool open = false;
 	size_t rest;
 
 	while (posix_trace_field_next_np(values, &value)) {

@@ -17,8 +17,9 @@
 bool fields_has_message(const struct log_type *type);
 
 /*
- * Prepares fields_text() for the events of a type, if all fields are integers that are printed one
- * after the other. NULL if they are not, or without memory. The caller frees the plan by free().
+ * Makes the plan by which fields_text() writes the events of a type. Returns NULL if memory is
+ * lacking. Returns NULL also if the type can have no plan, because not all of its fields are
+ * integers that are printed one after the other. The caller frees the plan by free().
  */
 struct fieldplan *fields_plan(const struct posix_trace_schema_np *schema);
 
@@ -34,8 +35,8 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 
 /*
  * Writes all fields, and the message if the type has a format, each as "name=value" behind a
- * newline. No value has a newline. The field with the index omitted is left out; -1: none. Returns
- * false and writes nothing if the type has no valid schema.
+ * newline. No value has a newline. The field with the index omitted is left out; -1 means that no
+ * field is left out. Returns false and writes nothing if the type has no valid schema.
  */
 bool fields_lines(struct out *out, const struct logfile *log, const struct log_type *type,
 		  const struct posix_trace_event_np *event, enum when_form form, int omitted);
@@ -50,7 +51,7 @@ bool fields_json(struct json *json, const struct logfile *log, const struct log_
 		 const struct posix_trace_event_np *event);
 
 /*
- * Writes only the object of the labels, {"NAME":"LABEL",...}. Returns false and writes nothing if
+ * Writes only the object with the labels, {"NAME":"LABEL",...}. Returns false and writes nothing if
  * no value has a label.
  */
 bool fields_labels(struct json *json, const struct logfile *log, const struct log_type *type,

@@ -21,8 +21,8 @@ static void open_gap(struct gaps *gaps, enum gap_kind kind, int64_t time_ns)
 }
 
 /*
- * Closes the open gap and stores it. A damaged log may have times out of order. In that case the
- * gap gets the length 0. Returns the number of gaps stored.
+ * Closes the open gap and stores it. In a damaged log the end may be before the begin. In that case
+ * the gap gets the length 0. Returns the number of gaps stored.
  */
 static unsigned close_gap(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 {
@@ -36,8 +36,8 @@ static unsigned close_gap(struct gaps *gaps, int64_t time_ns, struct gap *gap)
 }
 
 /*
- * Returns true if the stream stopped itself (losses_is_automatic() does the same for messages). If
- * the data of the event is too short, the function returns false.
+ * Returns true if the stream stopped itself. losses_is_automatic() does the same for the messages
+ * of losses.c. If the data of the event is too short, the function returns false.
  */
 static bool is_automatic(const struct posix_trace_event_np *event)
 {
@@ -61,7 +61,7 @@ static unsigned system_event(struct gaps *gaps, const struct posix_trace_event_n
 		return 0;
 	case POSIX_TRACE_RESUME:
 		if (gaps->is_open && gaps->open.kind != GAP_LOST)
-			return 0; /* a START follows and ends the gap */
+			return 0; /* a START will follow and end the gap */
 		/* If no gap is open, the OVERFLOW of this RESUME was itself overwritten. */
 		open_gap(gaps, GAP_LOST, event->time_ns);
 		return close_gap(gaps, event->time_ns, gap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * gaps.h - finds the spans of time of which a log lacks all or some events. It finds them by the
- * system events of the log. Pictures and exports show these gaps.
+ * system events of the log. The spans are called gaps, and pictures and exports show them.
  *
  * LOST: from OVERFLOW to RESUME.
  * FULL: from the STOP of a full stream to START, or to the end of the log.

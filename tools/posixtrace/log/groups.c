@@ -53,7 +53,9 @@ static uint64_t hash_of(const struct group *group)
 	return hash_number(hash, group->len << 2 | (unsigned)group->truncated << 1 | group->late);
 }
 
-/* Returns true if the group at index has the properties of key. table_find() calls it. */
+/*
+ * Returns true if the group at index has the properties of key. table_find() calls this function.
+ */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct group *group = array;
@@ -94,8 +96,8 @@ int groups_event(struct groups *groups, const struct posix_trace_event_np *event
 	struct group group = { .weight = 1 };
 
 	/*
-	 * The user may interrupt a long query. The flag is volatile, so it is read only for one of
-	 * LOOK_EVERY events.
+	 * The user may interrupt a long query. The flag is volatile, and reading it for each event
+	 * would take time, so it is read only once in LOOK_EVERY events.
 	 */
 	if (++groups->looks % LOOK_EVERY == 0 && groups->stop && *groups->stop)
 		return ECANCELED;

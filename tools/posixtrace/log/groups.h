@@ -36,8 +36,8 @@ struct group {
 struct groups {
 	unsigned columns;
 	/*
-	 * As soon as *stop is not 0, the counting ends with ECANCELED. NULL: nothing stops the
-	 * counting.
+	 * As soon as *stop is not 0, the counting ends with ECANCELED. If stop is NULL, nothing
+	 * stops the counting.
 	 */
 	volatile sig_atomic_t *stop;
 	uint64_t looks;
@@ -63,8 +63,8 @@ int groups_event(struct groups *groups, const struct posix_trace_event_np *event
 int groups_add(struct groups *groups, const struct groups *more);
 
 /*
- * Makes groups of the counts in of_type. The caller calls it once, after the last event. Returns 0,
- * ENOMEM or EOVERFLOW.
+ * Makes groups of the counts in of_type. The caller must call this function once, after the last
+ * event. Returns 0, ENOMEM or EOVERFLOW.
  */
 int groups_settle(struct groups *groups);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * logfile.c - opens a log, also a damaged one, creates its types, and reports its
+ * logfile.c - opens a log, which may be damaged, creates its types, and reports its
  * faults.
  */
 #include "log/logfile.h"
@@ -26,8 +26,9 @@
 #define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
 
 /*
- * Returns true if the file begins as a log does. spool_seekable() calls it when it has copied only
- * the beginning of its input. Therefore the file is opened with salvage, as an incomplete log.
+ * Returns true if the file begins as a log does. spool_seekable() calls this function when it has
+ * copied only the beginning of its input. Therefore the file is opened with salvage, as an
+ * incomplete log.
  */
 static bool is_log(int file)
 {
@@ -36,7 +37,10 @@ static bool is_log(int file)
 
 	if (!err)
 		posix_trace_close(trid);
-	/* ENOTSUP: a compressed log, and libzstd is missing; the message for that comes later. */
+	/*
+	 * ENOTSUP means that the log is compressed and that libzstd is missing. The message for
+	 * this is printed later.
+	 */
 	return !err || err == ENOTSUP;
 }
 
@@ -107,8 +111,8 @@ static int open_stream(struct logfile *log)
 
 	/*
 	 * Even a log that posix_trace_open() accepts is read with salvage. Otherwise the library
-	 * would end the events at a damaged block in the middle of the log, and would not report
-	 * that more follow.
+	 * would return no events behind a damaged block in the middle of the log, and would not
+	 * report that there are more.
 	 */
 	if (!err) {
 		posix_trace_close(strict);
@@ -128,8 +132,9 @@ static int open_stream(struct logfile *log)
 }
 
 /*
- * Returns the name of a type with its unsafe characters escaped, and its length. In the escaped
- * name a byte may need up to four bytes. The memory is that which put_pieces() requires.
+ * Returns the name of a type with its unsafe characters escaped, and stores the length of this name
+ * in *len. In the escaped name a byte may need up to four bytes. The memory is longer than the name
+ * by PUT_PIECE bytes, as put_pieces() requires.
  */
 static char *shown_name(const struct log_type *type, size_t *len)
 {
@@ -182,8 +187,9 @@ static bool may_have_labels(const struct posix_trace_schema_np *schema)
 }
 
 /*
- * Reads and parses the schema of a type. Returns false without memory. If the schema is invalid,
- * type->schema is NULL and the data is printed as bytes. The command verify reports such a schema.
+ * Reads and parses the schema of a type. Returns false if memory is lacking. If the schema is
+ * invalid, type->schema is NULL and the data is printed as bytes. The command verify reports such a
+ * schema.
  */
 static bool learn_schema(struct logfile *log, struct log_type *type)
 {
@@ -206,8 +212,9 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
 }
 
 /*
- * Returns the type with this id, and creates it if necessary. Returns NULL without memory. The id
- * must be below TYPES_MAX. This function calls the command's function choose, once for each type.
+ * Returns the type with this id, and creates it if necessary. Returns NULL if memory is lacking.
+ * The id must be below TYPES_MAX. This function calls the command's function choose, once for each
+ * type.
  */
 static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 {
@@ -240,7 +247,7 @@ static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 	return type;
 }
 
-/* Creates the types that the log lists, in its order. Returns false without memory. */
+/* Creates the types that the log lists, in its order. Returns false if memory is lacking. */
 static bool learn_types(struct logfile *log)
 {
 	for (;;) {
@@ -266,7 +273,10 @@ static bool learn_types(struct logfile *log)
 
 const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id)
 {
-	/* for an id out of range, or if memory is lacking */
+	/*
+	 * the name of the type unknown, which is used for an id out of range, or if memory is
+	 * lacking
+	 */
 	static char shown[8 + PUT_PIECE] = "event#?";
 	static const struct log_type unknown = {
 		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
@@ -311,7 +321,7 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 		logfile_close(log);
 		return TOOL_FAILURE;
 	}
-	/* if memory is lacking, it is NULL, and descriptors have no names */
+	/* If memory is lacking, descriptors is NULL, and file descriptors have no names. */
 	log->descriptors = descriptors_new(log->fd);
 	if (!log->info.complete)
 		say("%s: its writer has not closed it, or it was cut; reading every whole block",
@@ -358,8 +368,8 @@ uint64_t logfile_events(const struct logfile *log)
 	struct posix_trace_ledger_np ledger;
 
 	/*
-	 * In a log that is not complete, the writer has not stored the counts. The library would
-	 * have to read the whole log to count the events, so the result is 0.
+	 * If a log is not complete, its writer has not stored the counts. The library would have to
+	 * read the whole log to count the events, so the result is 0.
 	 */
 	return log->info.complete && !posix_trace_get_ledger_np(log->trid, &ledger)
 		       ? ledger.reported
@@ -396,8 +406,8 @@ int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns)
 	int err = 0;
 
 	/*
-	 * The library cannot seek a time before 1970, and a log has no events before 1970 that
-	 * could be skipped.
+	 * The library cannot seek a time before 1970. This does no harm, because a log has no
+	 * events before 1970 that could be skipped.
 	 */
 	if (begin_ns > 0)
 		err = posix_trace_seek_np(log->trid, &begin);
@@ -469,7 +479,7 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
 }
 
-/* Stores a copy of the reason if it is the first one. */
+/* Stores a copy of the reason, if it is the first reason. */
 static void keep_reason(void *arg, const struct posix_trace_fault_np *fault)
 {
 	char **reason = arg;

@@ -68,14 +68,14 @@ int logfile_open_given(struct logfile *log, int fd, const char *name);
 /*
  * Makes the library skip events before begin_ns and stop behind end_ns. The library may still
  * return events shortly before or after these times, so the caller must check each event. INT64_MIN
- * and INT64_MAX: no bound. Returns 0 or an error number.
+ * and INT64_MAX mean that there is no bound. Returns 0 or an error number.
  */
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
 /*
- * Returns true if the log is damaged or was never completed. It considers the damage that was found
- * when the log was opened, and the damage that was found while the log was read since the last
- * seek.
+ * Returns true if the log is damaged or was never completed. The function considers the damage
+ * that was found when the log was opened, and the damage that the reading has found since the
+ * last seek.
  */
 bool logfile_is_damaged(const struct logfile *log);
 /*
@@ -94,8 +94,8 @@ static inline bool logfile_ends_before(const struct logfile *log, int64_t end_ns
 }
 
 /*
- * Frees only the types. It is for a stream that is no log, because its creator shuts the stream
- * down itself.
+ * Frees only the types. The function is for a stream that is no log, because its creator shuts the
+ * stream down itself.
  */
 void logfile_free_types(struct logfile *log);
 

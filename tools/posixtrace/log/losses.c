@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * losses.c - warnings about gaps and losses. Several events may belong to one gap. The struct has
- * the open gap, so that the gap is reported in one line.
+ * losses.c - prints warnings about gaps and losses. Several events may belong to one gap. So struct
+ * losses keeps the open gap, and the gap is reported in one line.
  */
 #include "log/losses.h"
 
@@ -18,8 +18,8 @@ void losses_init(struct losses *losses, const char *path, enum when_form form)
 }
 
 /*
- * Returns the text for an open gap. If a stream was full but there was no OVERFLOW, nothing was
- * recorded in the gap. It is then unknown whether any event was lost.
+ * Returns the text for an open gap. If the stream was full but there was no OVERFLOW, the stream
+ * recorded nothing in the gap. It is then unknown whether any event was lost.
  */
 static const char *cause_text(const struct losses *losses)
 {
@@ -62,7 +62,7 @@ bool losses_is_automatic(const struct posix_trace_event_np *event)
 	return automatic != 0;
 }
 
-/* Processes RESUME. If the stream was full, a START follows this RESUME and ends the gap. */
+/* Processes RESUME. If the stream was full, a START will follow this RESUME and end the gap. */
 static void resume_event(struct losses *losses, int64_t time_ns)
 {
 	char until[WHEN_BYTES];

@@ -3,9 +3,9 @@
  * lost_pairs.c - copies losses in pairs of a type and a thread.
  *
  * A ledger has losses by type and losses by thread, but the composer takes the number of losses for
- * each pair of a type and a thread. So the function must find a table of types and threads whose
- * sums by row and by column are those of the ledger. Each such table gives the same ledger. The
- * function fills the table from its first row and column on (the north-west corner rule), which
+ * each pair of a type and a thread. So copy_cause() must find a table of types and threads whose
+ * sums by row and by column are those of the ledger. Each such table gives the same ledger.
+ * copy_cause() fills the table from its first row and column on (the north-west corner rule), which
  * needs linear time. In a damaged ledger the sum by type may differ from the sum by thread. The
  * losses that remain are then copied without a type or without a thread.
  */
@@ -15,8 +15,9 @@
 #include <stdint.h>
 
 /*
- * A position in the losses of one cause by type, or by thread. left is the number of losses of the
- * present type or thread that are not copied yet. It remains 0 behind the last type or thread.
+ * A position in the losses of one cause by type, or by thread. left is the number of those losses
+ * of the present type or thread that have not been copied yet. Behind the last type or thread, left
+ * remains 0.
  */
 struct source {
 	trace_id_t log;

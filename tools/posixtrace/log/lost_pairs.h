@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lost_pairs.h - copies the losses of a log to a log that is composed. */
+/* lost_pairs.h - copies the losses of a log to a log that a composer writes. */
 #ifndef POSIXTRACE_LOG_LOST_PAIRS_H
 #define POSIXTRACE_LOG_LOST_PAIRS_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * program.h - finds the program that a process of a trace executes. The name of the program is the
- * name of its file without folders. It is in an event process.start of libposixtrace-preload.so.
- * Without such an event, it is the name of the mapped file with the lowest address.
+ * name of its file without folders. It comes from an event process.start of
+ * libposixtrace-preload.so. If the log has no such event, it is the name of the mapped file with
+ * the lowest address.
  */
 #ifndef POSIXTRACE_LOG_PROGRAM_H
 #define POSIXTRACE_LOG_PROGRAM_H

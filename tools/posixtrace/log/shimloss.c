@@ -69,8 +69,8 @@ static const struct log_type *find_type(const struct logfile *log)
 }
 
 /*
- * Reads the given number of events of this type, which is the number in the ledger. Most of them
- * are near the begin of the log, so it saves time to stop behind the last of them.
+ * Reads the given number of events of this type, which is the number in the ledger. Most of these
+ * events are near the begin of the log, so it saves time to stop behind the last of them.
  */
 static int read_events(struct shimloss *loss, const struct log_type *type, trace_id_t trid,
 		       uint64_t events)
@@ -150,8 +150,8 @@ uint64_t shimloss_of(const struct shimloss *loss, unsigned kinds)
 		add_saturated(&count, loss->early_alloc);
 	if (kinds & SHIMLOSS_OTHER)
 		/*
-		 * For each event, early_alloc and early_any together were at most early. So the
-		 * difference is not negative, unless a sum is saturated.
+		 * In each event, early_alloc and early_any together are at most early. So the
+		 * difference is not negative, unless one of the sums is saturated.
 		 */
 		add_saturated(&count, loss->early - loss->early_alloc - loss->early_any);
 	if (kinds & SHIMLOSS_HOLDS)

@@ -25,7 +25,7 @@ enum {
 };
 
 struct shimloss {
-	/* Calls before the library was initialised: in total, ... */
+	/* The calls before the library was initialised: early has their total number, ... */
 	uint64_t early;
 	uint64_t early_alloc;  /* ... those of the family alloc, ... */
 	uint64_t early_any;    /* ... and those of an unknown family. */
@@ -33,10 +33,13 @@ struct shimloss {
 	uint64_t holds;        /* holds of locks that were not recorded */
 };
 
-/* Adds up the counts of the whole log. It uses a separate reader. Returns 0 or an error number. */
+/*
+ * Adds up the counts of the whole log, which it reads by a separate reader. Returns 0 or an error
+ * number.
+ */
 int shimloss_read(struct shimloss *loss, const struct logfile *log);
 
-/* Returns the kinds of calls that events of this type record, 0 if the shim has no such type. */
+/* Returns the kinds of calls that events of this type record, or 0 if the shim has no such type. */
 unsigned shimloss_kinds(const char *type);
 
 /* Returns an upper bound for the number of missing events of these kinds. */

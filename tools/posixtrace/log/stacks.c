@@ -21,7 +21,7 @@ bool stacks_is_type(const char *name, const struct posix_trace_schema_np *schema
 	return schema && schema->fields >= 2 && !strcmp(name, STACKS_EVENT);
 }
 
-/* Returns true if the entry at index has the number *key. table_find() calls it. */
+/* Returns true if the entry at index has the number *key. table_find() calls this function. */
 static bool is_number(const void *array, uint32_t index, const void *key)
 {
 	return ((const struct stacks_entry *)array)[index].number == *(const uint32_t *)key;
@@ -35,7 +35,7 @@ static uint32_t find_entry(const struct stacks *stacks, uint32_t number)
 
 /*
  * Keeps the frames of the stack with this number. If a stack with this number is kept already, that
- * one remains.
+ * stack remains.
  */
 static void keep_frames(struct stacks *stacks, uint32_t number, const void *frames, size_t bytes)
 {
@@ -92,8 +92,8 @@ int stacks_field(const char *name, const struct posix_trace_schema_np *schema)
 }
 
 /*
- * Returns stacks_field() of a type of the log. The result is kept, so it is computed only once for
- * each type.
+ * Returns the result of stacks_field() for a type of the log. The result is kept, so it is computed
+ * only once for each type.
  */
 static int field_of_type(struct stacks *stacks, const struct log_type *type)
 {

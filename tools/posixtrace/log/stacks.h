@@ -40,8 +40,8 @@ struct stacks_found {
 	size_t count;
 	uint32_t number;
 	/*
-	 * The first address is that of the instruction that the thread executed, as in a sample.
-	 * Otherwise, like all further addresses, it is the address to which a call returns.
+	 * If true, the first address is that of the instruction that the thread executed, as in a
+	 * sample. If false, it is an address to which a call returns, as all further addresses are.
 	 */
 	bool is_exact;
 };
@@ -73,9 +73,9 @@ bool stacks_find(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event, struct stacks_found *found);
 
 /*
- * Keeps the stacks before a time, for a reader that begins there with logfile_window(): events may
- * refer to a stack that was stored long before. Returns 0 or an error number. It reads the log from
- * its first event, but only if the log has stacks.
+ * Keeps the stacks of events before a time. This is for a reader that begins at this time by
+ * logfile_window(), because events may refer to a stack that was recorded long before. If the log
+ * has stacks, the function reads the log from its first event. Returns 0 or an error number.
  */
 int stacks_before(struct stacks *stacks, struct logfile *log, int64_t begin_ns);
 

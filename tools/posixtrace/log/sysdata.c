@@ -19,8 +19,8 @@ static bool is_member(const struct logfile *log, size_t index, const trace_event
 
 /*
  * Returns true if the library accepts the bytes as a set. The library has no function that tests a
- * set, so this function asks whether the first type of the log is a member. If the bytes are no
- * set, the caller shows the data as bytes.
+ * set, so this function asks the library whether the first type of the log is a member. If the
+ * bytes are no set, the caller shows the data as bytes.
  */
 static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 {
@@ -50,8 +50,8 @@ static void set_names(struct out *out, const struct logfile *log, const trace_ev
 }
 
 /*
- * Writes the names of the set's members, or "all but" and the names of the other types if these are
- * fewer. A log may have hundreds of types.
+ * Writes the names of the set's members. If fewer types are not in the set, writes "all but" and
+ * the names of these types instead. A log may have hundreds of types.
  */
 static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {
@@ -132,7 +132,10 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 		return false;
 	*old = data.set[0];
 	/* The data of START is only one filter, which is stored in *old and in *new. */
-	/* In the data of START, the only set has index 0. */
+	/*
+	 * In the data of START, the only set has index 0. In other data, the new filter has index
+	 * 1.
+	 */
 	*new = data.set[!is_start];
 	return true;
 }
@@ -146,7 +149,9 @@ bool sysdata_text(struct out *out, const struct logfile *log,
 		return false;
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_ERROR:
-		/* The log has only the number. The text is that of the C library of this host. */
+		/*
+		 * The log has only the number. So the text comes from the C library of this host.
+		 */
 		out_printf(out, "error=%d (%s)", data.number, strerror(data.number));
 		break;
 	case POSIX_TRACE_STOP:
@@ -198,8 +203,8 @@ bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_ev
 	union sysdata data;
 
 	/*
-	 * If the traced process itself made the call, the event is not the recorder's, unless the
-	 * shim created the stream. Events that the stream itself makes have the process id 0.
+	 * If the traced process itself made the call, the event is not from the recorder, unless
+	 * the shim created the stream. Events that the stream itself makes have the process id 0.
 	 */
 	if (!log->by_shim && event->info.posix_pid == log->info.pid)
 		return false;

@@ -19,7 +19,7 @@
 bool sysdata_text(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 
-/* Writes the data as members of the open JSON object, otherwise as sysdata_text() does. */
+/* Does the same as sysdata_text(), but writes the data as members of the open JSON object. */
 bool sysdata_json(struct json *json, const struct logfile *log,
 		  const struct posix_trace_event_np *event);
 

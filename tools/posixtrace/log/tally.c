@@ -37,7 +37,7 @@ static bool is_thread(const struct posix_trace_thread_np *a, const struct posix_
 	return a->pid == b->pid && a->tid == b->tid && a->thread == b->thread;
 }
 
-/* Returns true if the thread at index has the identity *key. table_find() calls it. */
+/* Returns true if the thread at index has the identity *key. table_find() calls this function. */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct tally_thread *thread = array;
@@ -45,7 +45,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return is_thread(&thread[index].id, key);
 }
 
-/* Returns the entry of a thread and creates it if necessary; NULL without memory. */
+/* Returns the entry of a thread and creates it if necessary; NULL if memory is lacking. */
 static struct tally_thread *find_thread(struct tally *tally,
 					const struct posix_trace_thread_np *id)
 {
@@ -64,9 +64,9 @@ static struct tally_thread *find_thread(struct tally *tally,
 }
 
 /*
- * Returns the entry of a type. Types that the log lists are found by their index. Only a damaged
- * log has events of other types. They are few, so they are searched one by one, and appended if
- * they are new. Returns NULL without memory.
+ * Returns the entry of a type. A type that the log lists is found by its index. Only a damaged log
+ * has events of other types. There are only few such types, so a linear search is enough. A new one
+ * is appended. Returns NULL if memory is lacking.
  */
 static struct tally_type *find_type(struct tally *tally, struct logfile *log,
 				    const struct posix_trace_event_np *event)
@@ -94,8 +94,8 @@ static int count_event(struct tally *tally, struct logfile *log,
 	};
 	/*
 	 * Consecutive events are often from the same thread, so tally->last saves the search for
-	 * the thread. If ENOMEM is returned, the counts are incomplete, and the caller discards
-	 * them.
+	 * the thread. If this function returns ENOMEM, the counts are incomplete, and the caller
+	 * discards them.
 	 */
 	struct tally_type *type = find_type(tally, log, event);
 	struct tally_thread *thread = tally->last;
@@ -242,8 +242,11 @@ static int by_thread(const void *a, const void *b)
 
 static void sort_tally(struct tally *tally)
 {
-	/* The counts are tested because qsort() must not be called with a null pointer. */
-	table_fini(&tally->of_thread); /* after the sort its indices would be wrong */
+	/*
+	 * The numbers of elements are tested because qsort() must not be called with a null
+	 * pointer.
+	 */
+	table_fini(&tally->of_thread); /* the sort below makes the indices in this table wrong */
 	if (tally->threads)
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
 	if (tally->types)

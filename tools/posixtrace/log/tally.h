@@ -37,10 +37,10 @@ struct tally {
 	struct tally_count total;
 	struct posix_trace_ledger_np ledger;
 	uint64_t gaps;                /* damaged parts that the reader skipped */
-	/* tally_count() sorts these by the number of events, greatest first */
+	/* tally_count() sorts the types by the number of events, the greatest number first */
 	struct tally_type *type;
 	size_t types;
-	struct tally_thread *thread;  /* tally_count() sorts these as it sorts type */
+	struct tally_thread *thread;  /* tally_count() sorts the threads in the same way */
 	size_t threads;
 	struct table of_thread;       /* finds a thread while events are counted */
 	struct tally_thread *last;    /* the thread of the last event; NULL: none */
@@ -49,10 +49,10 @@ struct tally {
 };
 
 /*
- * Reads the log to its end and sorts the result. If the log permits it, up to threads threads read
- * it; tally_threads() of tally_parts.h returns the number that is useful. The result has all types
- * that the log lists, also those without events. Returns 0 or an error number; after an error the
- * tally is empty.
+ * Reads the log to its end and sorts the result. If the log permits it, several threads read it, at
+ * most as many as the argument threads says. tally_threads() of tally_parts.h returns a useful
+ * number. The result has all types that the log lists, also those without events. Returns 0 or an
+ * error number; after an error the tally is empty.
  */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 /* Frees the memory and clears the tally. */

@@ -60,8 +60,8 @@ unsigned tally_threads(const struct logfile *log)
 }
 
 /*
- * The result is passed to the library only for times after 1970, since the library accepts no
- * others.
+ * Converts a time for the library. The caller must use the result only for times after 1970, since
+ * the library accepts no others.
  */
 static struct timespec timespec_of(int64_t time_ns)
 {
@@ -70,7 +70,7 @@ static struct timespec timespec_of(int64_t time_ns)
 
 /*
  * Finds cuts at about equal distances in time. If there are no events between two of these times,
- * both give the same cut, which is used once. So no part is empty.
+ * both give the same cut, and this cut is used only once. So no part is empty.
  */
 static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
 {
@@ -172,8 +172,8 @@ static int count_part(struct worker *worker, size_t part)
 		}
 	}
 	/*
-	 * If the damage is not in a block of events, no event has the flag. But the reader then
-	 * knows about the damage.
+	 * If the damage is not in a block of events, no event has a flag for it. But the reader has
+	 * noticed the damage, so the function asks the reader.
 	 */
 	return err ? err : logfile_reader_is_damaged(worker->trid) ? EAGAIN : 0;
 }
@@ -259,8 +259,8 @@ static int run_workers(struct worker *worker, unsigned workers)
 }
 
 /*
- * Joins the counts. Their sum must be the number of events that the log's writer has counted.
- * Otherwise events were missed or counted twice, and the function returns EAGAIN.
+ * Joins the counts of the workers. The sum must be the number of events that the log's writer has
+ * counted. Otherwise events were missed or counted twice, and the function returns EAGAIN.
  */
 static int add_tallies(struct tally *tally, const struct worker *worker, unsigned workers)
 {

@@ -3,8 +3,8 @@
  * tally_parts.h - counts the events of a log with several threads. Each thread has its own cursor.
  *
  * The counts of a log do not depend on the order of its events. The log is divided at times and not
- * at positions in the file. So each event belongs to exactly one part, also a late event, which is
- * behind younger ones. No part needs the results of another part.
+ * at positions in the file. So each event belongs to exactly one part. This is also true for a late
+ * event, which is behind younger ones in the file. No part needs the results of another part.
  *
  * Each thread needs memory for one reader with a few blocks, and for its counts.
  */

@@ -32,7 +32,10 @@ static void put_float(struct out *out, const struct posix_trace_value_np *value)
 	out_str(out, text);
 }
 
-/* Writes a point and the digits of a fraction without the zeros at its end; nothing for 0. */
+/*
+ * Writes a point and the digits of a fraction without the zeros at its end. Writes nothing if the
+ * fraction is 0.
+ */
 static char *put_fraction(char *p, uint64_t rest, unsigned digits)
 {
 	if (!rest)
@@ -49,7 +52,10 @@ static void put_duration(struct out *out, uint64_t ns)
 {
 	char *p = out_room(out);
 
-	/* The divisors are constants, so the compiler replaces the divisions. */
+	/*
+	 * The divisors are constants, so that the compiler can replace the divisions by
+	 * multiplications.
+	 */
 	if (ns >= 1000000000) {
 		p = put_fraction(put_unsigned(p, ns / 1000000000), ns % 1000000000, 9);
 	} else if (ns >= 1000000) {
@@ -83,12 +89,12 @@ static void put_char(struct out *out, unsigned char c)
 }
 
 /*
- * Returns the name of an error number, or of the absolute value of a negative one, as kernel
- * interfaces return it. Returns NULL if the number has no name.
+ * Returns the name of an error number. The number may be negative, as kernel interfaces return it.
+ * Then the result is the name of its absolute value. Returns NULL if the number has no name.
  */
 static const char *error_name(int64_t value)
 {
-	/* the value has 32 bits, so the negation cannot overflow */
+	/* The value comes from a field of 32 bits, so the negation cannot overflow. */
 	return errno_name(value < 0 ? -value : value);
 }
 
@@ -105,7 +111,7 @@ static void put_error(struct out *out, int64_t value, const char *name)
 
 /*
  * Writes the label that the library has for a value: the names of its bits, the name of a signal,
- * or the meaning of a wait status. Returns false if there is none.
+ * or the meaning of a wait status. Returns false if the library has no label.
  */
 static bool put_label(struct out *out, const struct posix_trace_value_np *value)
 {
@@ -125,9 +131,9 @@ static bool has_library_label(const struct posix_trace_field_np *field)
 }
 
 /*
- * Returns whether bytes are shown as text. The bytes of a field of constant length are not, because
- * they usually are a digest or an id. Other bytes are text if each byte is a printable character of
- * ASCII, a tab or a line end, or if text_is_text() accepts them.
+ * Returns whether bytes are shown as text. The bytes of a field of constant length are not shown as
+ * text, because they usually are a digest or an id. Other bytes are text if each byte is a
+ * printable character of ASCII, a tab or a line end, or if text_is_text() accepts them.
  */
 static bool is_content(const struct posix_trace_value_np *value)
 {
@@ -206,7 +212,7 @@ static void put_pointer(struct out *out, const struct logfile *log,
 /*
  * Writes strings in quotes. Bytes that are text, such as data that a program reads or writes, are
  * written in quotes, too. Other bytes are written as hexadecimal digits. Three points behind a
- * value show that it is incomplete, because the data ends in it.
+ * value show that the value is incomplete, because the data ends within it.
  */
 static void text_bytes(struct out *out, const struct posix_trace_value_np *value)
 {
@@ -300,7 +306,7 @@ static void json_bytes(struct json *json, const char *name,
 		json_hex(json, name, value->data, value->len);
 }
 
-/* Writes a float with the digits that value_text() writes, too. */
+/* Writes a float with the same digits that value_text() writes. */
 static void json_float(struct json *json, const char *name,
 		       const struct posix_trace_value_np *value)
 {
@@ -350,8 +356,8 @@ bool value_label(const struct logfile *log, const struct posix_trace_event_np *e
 	struct posix_trace_object_np object;
 
 	/*
-	 * The order of preference: the name of the value, the name of the error, the label of the
-	 * library, the name of the file descriptor, the object.
+	 * The first label that exists is used, in this order: the name of the value, the name of
+	 * the error, the label of the library, the name of the file descriptor, the object.
 	 */
 	if (name || error) {
 		snprintf(text, VALUE_LABEL_BYTES, "%s%s", !name && value->s64 < 0 ? "-" : "",

@@ -31,7 +31,11 @@ static int type_of(enum column_kind kind)
 	return TYPE_BYTE_ARRAY;
 }
 
-/* A logical type is a union: one field, with a structure that may be empty. */
+/*
+ * Writes the logical type of the column, if it has one. A logical type is a union: a structure with
+ * one field. The number of the field tells the type, and its value is a structure that may be
+ * empty.
+ */
 static void put_logical(struct thrift *thrift, enum column_kind kind)
 {
 	if (kind != COLUMN_TEXT && kind != COLUMN_UNSIGNED && kind != COLUMN_WIDE)
@@ -52,7 +56,7 @@ static void put_logical(struct thrift *thrift, enum column_kind kind)
 	thrift_end(thrift);
 }
 
-/* Older readers know only the converted types. */
+/* Writes the type twice: as a converted type for older readers, and as a logical type. */
 void column_schema(const struct column *column, struct bytes *to)
 {
 	struct thrift thrift = thrift_begin(to);
@@ -76,7 +80,10 @@ void column_schema(const struct column *column, struct bytes *to)
 	thrift_end(&thrift);
 }
 
-/* A page: its header, then its compressed bytes. values counts NULLs in a data page. */
+/*
+ * Appends a page: its header, then its compressed bytes. values is the number of values. In a data
+ * page this number includes the NULLs.
+ */
 static bool put_page(struct bytes *pages, enum codec codec, int type, const struct bytes *page,
 		     size_t values, int encoding, uint64_t *uncompressed)
 {
@@ -94,7 +101,7 @@ static bool put_page(struct bytes *pages, enum codec codec, int type, const stru
 		thrift_i32(&thrift, 2, encoding);
 		if (type == PAGE_DATA) {
 			thrift_i32(&thrift, 3, ENCODING_RLE); /* of definition levels */
-			thrift_i32(&thrift, 4, ENCODING_RLE); /* of repetition levels: none */
+			thrift_i32(&thrift, 4, ENCODING_RLE); /* of repetition levels: unused */
 		}
 		thrift_end(&thrift);
 		thrift_end(&thrift);
@@ -108,7 +115,9 @@ static bool put_page(struct bytes *pages, enum codec codec, int type, const stru
 	return good;
 }
 
-/* The levels say for each row whether it has a value. Their length is before them. */
+/*
+ * Appends the levels, which say for each row whether it has a value. Their length is before them.
+ */
 static void put_levels(const struct column *column, struct bytes *page)
 {
 	struct bytes levels = { .at = NULL };
@@ -126,7 +135,10 @@ static void put_levels(const struct column *column, struct bytes *page)
 	bytes_free(&levels);
 }
 
-/* Indices have at least one bit: some readers do not expect a width of 0. */
+/*
+ * Appends the indices of the values in the dictionary. An index has at least one bit, because some
+ * readers do not expect a width of 0.
+ */
 static void put_indices(const struct column *column, struct bytes *page)
 {
 	unsigned width = rle_width(column->dictionary.count - 1);
@@ -152,7 +164,7 @@ static void put_statistics(struct thrift *thrift, const struct column *column)
 	thrift_end(thrift);
 }
 
-/* The structure ColumnChunk with its ColumnMetaData. */
+/* Appends the structure ColumnChunk with its ColumnMetaData. */
 static void put_chunk(const struct column *column, enum codec codec, bool has_dictionary,
 		      uint64_t at, size_t dictionary_bytes, size_t bytes, uint64_t uncompressed,
 		      struct bytes *to)

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-/* The numbers of the format. */
+/* The compression of a page, by its number in the format Parquet. */
 enum codec { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 
 /* Returns whether pages can be compressed here: this build has zstd, and the library is there. */

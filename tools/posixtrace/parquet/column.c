@@ -29,7 +29,10 @@ static bool column_has_length(const struct column *column)
 	return column->kind == COLUMN_TEXT || column->kind == COLUMN_BLOB;
 }
 
-/* Runs alternate and begin with rows without a value. */
+/*
+ * Adds rows that all have a value, or that all have none. Runs of both kinds alternate, and the
+ * first run is one of rows without a value.
+ */
 static bool add_run(struct column *column, bool has_value, size_t rows)
 {
 	if (!column->runs) {
@@ -52,7 +55,7 @@ bool column_skip_to(struct column *column, size_t row)
 	return row == column->rows || add_run(column, false, row - column->rows);
 }
 
-/* Replaces the indices by the values of the dictionary. */
+/* Replaces the indices by the values that they name. From then on the column has no dictionary. */
 static void leave_dictionary(struct column *column)
 {
 	for (size_t i = 0; i < column->indices; i++) {
@@ -66,7 +69,10 @@ static void leave_dictionary(struct column *column)
 	column->has_no_dictionary = column->is_varied = true;
 }
 
-/* A value in the encoding PLAIN. It remains plain if the dictionary does not accept it. */
+/*
+ * Adds a value, which is given in the encoding PLAIN. It is kept in this encoding if the dictionary
+ * does not accept it.
+ */
 static void add_plain(struct column *column, const void *plain, size_t len)
 {
 	uint32_t index;
@@ -84,7 +90,7 @@ static void add_plain(struct column *column, const void *plain, size_t len)
 	bytes_add(&column->plain, plain, len);
 }
 
-/* The order of numbers by their kind, and of texts by their bytes. */
+/* Compares numbers with or without sign, as their kind demands, and texts by their bytes. */
 static int compare_bound(enum column_kind kind, const void *a, size_t a_len,
 			 const struct column_bound *b)
 {
@@ -109,7 +115,11 @@ static void set_bound(struct column_bound *bound, const void *bytes, size_t len)
 	memcpy(bound->bytes, bytes, len);
 }
 
-/* Readers ignore bounds of other kinds, or get them wrong: NaN has no order, blobs have several. */
+/*
+ * Makes the bounds include this value. Only integers and short texts have bounds. Readers ignore
+ * the bounds of other kinds or get them wrong, because NaN has no order and blobs have several
+ * orders.
+ */
 static void widen_bounds(struct column *column, const void *bytes, size_t len)
 {
 	bool is_first = column->values == 1;
@@ -126,10 +136,10 @@ static void widen_bounds(struct column *column, const void *bytes, size_t len)
 		set_bound(&column->greatest, bytes, len);
 }
 
-/* A text with its length before it is put together on the stack if it is short. */
+/* Adds a text or blob with its length before it. If it is short, both are joined on the stack. */
 static void add_text(struct column *column, const void *text, size_t len)
 {
-	const uint32_t length = (uint32_t)len; /* little endian, as the machines here */
+	const uint32_t length = (uint32_t)len; /* this machine is little endian, as the file */
 	char plain[1024];
 
 	if (len <= sizeof(plain) - sizeof(length)) {
@@ -139,7 +149,7 @@ static void add_text(struct column *column, const void *text, size_t len)
 		add_plain(column, plain, sizeof(length) + len);
 		return;
 	}
-	/* Long texts seldom repeat. */
+	/* Long texts seldom repeat, so a dictionary would not help. */
 	if (!column->has_no_dictionary)
 		leave_dictionary(column);
 	bytes_add(&column->plain, &length, sizeof(length));
@@ -166,7 +176,10 @@ size_t column_bytes(const struct column *column)
 	       (column->indices + column->runs) * sizeof(uint32_t);
 }
 
-/* The dictionary of the next row group begins anew, unless the values never fit into one. */
+/*
+ * The next row group gets a new dictionary, unless the values of an earlier row group did not fit
+ * into one.
+ */
 void column_clear(struct column *column)
 {
 	dictionary_clear(&column->dictionary);

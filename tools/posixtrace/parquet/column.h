@@ -4,8 +4,8 @@
  * become.
  *
  * Values are kept in the encoding PLAIN, or as indices of a dictionary until that becomes too
- * large. A NULL has no value; the rows that have one are kept as runs, so that a row costs nothing
- * in the columns that it leaves out.
+ * large. No value is kept for a NULL. Which rows have a value is kept as lengths of runs, so a row
+ * costs almost nothing in the columns in which it has no value.
  */
 #ifndef POSIXTRACE_PARQUET_COLUMN_H
 #define POSIXTRACE_PARQUET_COLUMN_H
@@ -23,7 +23,7 @@ enum column_kind {
 };
 
 #define COLUMN_WIDE_BYTES 9
-#define COLUMN_BOUND_BYTES 64 /* a column chunk with a longer text has no least and greatest one */
+#define COLUMN_BOUND_BYTES 64 /* with a longer text a chunk has no bounds */
 
 /* The least or the greatest value of a column chunk, in the encoding of statistics. */
 struct column_bound {
@@ -35,18 +35,18 @@ struct column {
 	char *name;
 	enum column_kind kind;
 	size_t rows;             /* of the row group, with and without a value */
-	size_t values;           /* those with one */
-	uint32_t *run;           /* lengths of rows without a value, with one, without ... */
+	size_t values;           /* the number of rows with a value */
+	uint32_t *run;           /* numbers of rows: without a value, then with one, and so on */
 	size_t runs, run_room;
 	bool has_no_dictionary;  /* the values are plain */
 	bool is_varied;          /* an earlier row group had too many values for a dictionary */
 	struct dictionary dictionary;
-	uint32_t *index;         /* of each value in the dictionary */
+	uint32_t *index;         /* for each value its index in the dictionary */
 	size_t indices, index_room;
 	struct bytes plain;
-	bool has_bounds;         /* least and greatest hold for all values so far */
+	bool has_bounds;         /* least and greatest are bounds of all values so far */
 	struct column_bound least, greatest;
-	bool failed;             /* a value had no memory */
+	bool failed;             /* there was no memory for a value */
 };
 
 /* Returns false without memory. */
@@ -54,12 +54,16 @@ bool column_init(struct column *column, const char *name, enum column_kind kind)
 void column_free(struct column *column);
 
 /*
- * Adds a value to the row with this number in its row group; rows between have no value. The bytes
- * are those of a number in the machine's order, of COLUMN_WIDE_BYTES, or any for a text or blob.
+ * Adds a value to the row with this number in its row group. The rows between the last row with a
+ * value and this one have no value. For a number the bytes are in the machine's order, except that
+ * the COLUMN_WIDE_BYTES of a COLUMN_WIDE begin with the most significant byte. A text or blob has
+ * any bytes.
  */
 void column_add(struct column *column, size_t row, const void *bytes, size_t len);
 
-/* Returns about how many bytes the values have, for the size of a row group. */
+/*
+ * Returns roughly how many bytes the values take. The caller limits the size of a row group by it.
+ */
 size_t column_bytes(const struct column *column);
 
 /* Describes the column in the footer: a structure SchemaElement. */

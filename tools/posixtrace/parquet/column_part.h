@@ -5,7 +5,10 @@
 
 #include "parquet/column.h"
 
-/* The rows before this one that are not there yet have no value. Returns false without memory. */
+/*
+ * Adds the rows before this one that the column does not have yet; they have no value. Returns
+ * false without memory.
+ */
 bool column_skip_to(struct column *column, size_t row);
 /* Removes all rows. */
 void column_clear(struct column *column);

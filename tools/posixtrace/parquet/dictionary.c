@@ -61,7 +61,7 @@ static bool add_value(struct dictionary *dictionary, const struct wanted_value *
 	return true;
 }
 
-/* Values often repeat the one before, for which no hash is needed. */
+/* A value is often the same as the one before. It is found without a hash then. */
 bool dictionary_index(struct dictionary *dictionary, const void *plain, size_t len,
 		      uint32_t *index)
 {

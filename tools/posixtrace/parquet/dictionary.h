@@ -14,7 +14,7 @@
 
 struct dictionary {
 	struct bytes plain;
-	uint32_t *end;           /* of each value in plain */
+	uint32_t *end;           /* where each value ends in plain */
 	uint32_t count;
 	uint32_t last;           /* the value that was found last */
 	struct table table;
@@ -25,13 +25,13 @@ void dictionary_clear(struct dictionary *dictionary);
 
 /*
  * Stores the index of a value, which is given in the encoding PLAIN, and adds it if it is new.
- * Returns false if the dictionary has become too large, or there is no memory: the caller then does
- * without one.
+ * Returns false if the dictionary would become too large, or if there is no memory. The caller then
+ * continues without a dictionary.
  */
 bool dictionary_index(struct dictionary *dictionary, const void *plain, size_t len,
 		      uint32_t *index);
 
-/* The value with this index, in the encoding PLAIN. */
+/* Returns the value with this index, in the encoding PLAIN. */
 const char *dictionary_value(const struct dictionary *dictionary, uint32_t index, size_t *len);
 
 #endif

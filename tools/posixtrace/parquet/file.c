@@ -13,13 +13,13 @@ static const char magic[] = "PAR1";
 
 struct parquet_group {
 	size_t rows;
-	size_t columns;          /* that it has chunks of; others were added later */
-	size_t chunks_end;       /* in parquet.chunks */
+	size_t columns;          /* the columns it has chunks of; others were added later */
+	size_t chunks_end;       /* where its structures end in parquet.chunks */
 	uint64_t at;
 	uint64_t bytes, uncompressed;
 };
 
-/* Keeps the first error. */
+/* Keeps this error if it is the first one. */
 static void note_error(struct parquet *file, int err)
 {
 	if (!file->err)
@@ -71,7 +71,7 @@ void parquet_bytes(struct parquet *file, unsigned column, const void *bytes, siz
 	file->bytes += len;
 }
 
-/* The greatest byte is the first one, and has the sign. */
+/* The number is written with its most significant byte first. That byte has only the sign. */
 void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is_signed)
 {
 	unsigned char bytes[COLUMN_WIDE_BYTES];
@@ -83,8 +83,8 @@ void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is
 }
 
 /*
- * Writes the chunk of one column and adds its description to *chunks. The pages of one column at a
- * time are in memory twice.
+ * Writes the chunk of one column and adds its description to *chunks. Meanwhile this column is in
+ * memory twice, as values and as pages.
  */
 static void write_chunk(struct parquet *file, struct column *column, struct parquet_group *group,
 			struct bytes *chunks)
@@ -154,7 +154,10 @@ static void put_schema(const struct parquet *file, struct thrift *thrift)
 		column_schema(&file->column[i], thrift->to);
 }
 
-/* A row group has chunks of all columns. Those of columns that were added later are written now. */
+/*
+ * Writes the description of a row group. A row group must have a chunk of each column. The chunks
+ * of the columns that were added after the group are written now.
+ */
 static void put_group(struct parquet *file, struct thrift *thrift, size_t number)
 {
 	struct parquet_group *group = &file->group[number];

@@ -15,8 +15,8 @@
 
 #include "parquet/column.h"
 
-#define PARQUET_ROWS  122880       /* of a row group at most, as DuckDB prefers it */
-#define PARQUET_BYTES (16u << 20)  /* about: of the values of a row group */
+#define PARQUET_ROWS  122880       /* a group's most rows; DuckDB prefers this number */
+#define PARQUET_BYTES (16u << 20)  /* about how many bytes of values a group has */
 
 struct parquet_group; /* a row group that was written */
 
@@ -26,8 +26,8 @@ struct parquet {
 	struct column *column;
 	size_t columns;
 	size_t rows;             /* of the current row group */
-	size_t bytes;            /* of its texts and blobs */
-	uint64_t at;             /* so many bytes were written */
+	size_t bytes;            /* length of all its texts and blobs */
+	uint64_t at;             /* the number of bytes written */
 	uint64_t all_rows;
 	struct parquet_group *group;
 	size_t groups;
@@ -35,7 +35,7 @@ struct parquet {
 	int err;
 };
 
-/* Begins a file. The descriptor is at its beginning, and still belongs to the caller. */
+/* Begins a file. fd is at the beginning of an empty file, and the caller still owns it. */
 void parquet_begin(struct parquet *file, int fd, enum codec codec);
 
 /* Adds a column and returns its number. The name is UTF-8 and copied. */
@@ -45,7 +45,7 @@ unsigned parquet_column(struct parquet *file, const char *name, enum column_kind
 void parquet_integer(struct parquet *file, unsigned column, int64_t value);
 void parquet_real(struct parquet *file, unsigned column, double value);
 void parquet_bytes(struct parquet *file, unsigned column, const void *bytes, size_t len);
-/* For COLUMN_WIDE: a value of 64 bits, with or without a sign. */
+/* Does the same for a column of COLUMN_WIDE. The value has 64 bits, with or without a sign. */
 void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is_signed);
 
 /* Ends the row. Returns 0 or the error number of the file. */

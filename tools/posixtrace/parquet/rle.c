@@ -48,8 +48,8 @@ static void rle_pack_some(struct rle *rle, size_t count)
 }
 
 /*
- * Writes the repeated number as a run if that is worth it. A packed run before it must have whole
- * groups, so it gets the first ones of the repetitions.
+ * Writes the repeated number as a run if at least 8 repetitions are left for it; else packs them. A
+ * packed run must have whole groups of eight, so the first repetitions complete its last group.
  */
 static void rle_write_repeated(struct rle *rle)
 {

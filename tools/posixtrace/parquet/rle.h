@@ -13,20 +13,23 @@
 struct rle {
 	struct bytes *to;
 	unsigned width;          /* of a number, 0 to 32 bits */
-	uint32_t value;          /* the last one, */
-	size_t count;            /* and how often it was repeated */
+	uint32_t value;          /* the last number */
+	size_t count;            /* how often value was put and not written */
 	uint32_t packed[RLE_PACKED];
-	unsigned packs;          /* how many of packed wait */
+	unsigned packs;          /* numbers in packed, not written */
 };
 
-/* Returns the number of bits that numbers up to this one need. */
+/* Returns the number of bits that a number from 0 to greatest needs. */
 unsigned rle_width(uint32_t greatest);
 
-/* Begins an encoding of numbers of so many bits at the end of *to. */
+/* Begins to encode numbers of width bits. The bytes are appended to *to. */
 void rle_begin(struct rle *rle, struct bytes *to, unsigned width);
-/* Adds the number so many times. */
+/* Adds the number count times. */
 void rle_put(struct rle *rle, uint32_t value, size_t count);
-/* Completes the last run. A packed run is filled with zeros, which readers do not count. */
+/*
+ * Completes the last run. Zeros complete the last group of a packed run; readers know the number of
+ * values and ignore them.
+ */
 void rle_end(struct rle *rle);
 
 #endif

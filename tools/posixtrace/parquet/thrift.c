@@ -10,13 +10,16 @@ static void thrift_byte(struct thrift *thrift, unsigned value)
 	bytes_add(thrift->to, &byte, 1);
 }
 
-/* Integers are zigzag: small numbers of either sign are short. */
+/* Writes an integer in the zigzag encoding, in which small numbers of either sign are short. */
 static void thrift_zigzag(struct thrift *thrift, int64_t value)
 {
 	bytes_varint(thrift->to, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
 }
 
-/* The number of a field is its distance from the field before, if that is at most 15. */
+/*
+ * Writes the header of a field. It has the distance from the number of the field before, if the
+ * distance is at most 15; else the number itself.
+ */
 static void thrift_field(struct thrift *thrift, int field, enum thrift_type type)
 {
 	int *last = &thrift->last[thrift->depth - 1], step = field - *last;
@@ -94,7 +97,7 @@ void thrift_list(struct thrift *thrift, int field, enum thrift_type type, size_t
 	}
 }
 
-/* An element has no header. */
+/* Unlike a field, an element of a list has no header, so nothing is written. */
 void thrift_list_struct(struct thrift *thrift)
 {
 	thrift->last[thrift->depth++] = 0;

@@ -4,14 +4,14 @@
  * headers and its footer (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md).
  *
  * Fields are written in the order of their numbers. A structure within another one, or within a
- * list, is closed by thrift_end(). Errors of memory are those of bytes.h.
+ * list, is closed by thrift_end(). A lack of memory is noted in the struct bytes; see base/bytes.h.
  */
 #ifndef POSIXTRACE_PARQUET_THRIFT_H
 #define POSIXTRACE_PARQUET_THRIFT_H
 
 #include "base/bytes.h"
 
-#define THRIFT_DEPTH 8 /* structures within each other; Parquet needs 5 */
+#define THRIFT_DEPTH 8 /* the most nested structures; Parquet needs 5 */
 
 enum thrift_type {
 	THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_I8, THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8,
@@ -24,7 +24,7 @@ struct thrift {
 	unsigned depth;
 };
 
-/* Begins a structure of its own at the end of *to. thrift_end() closes it. */
+/* Begins a structure that is not within another one, at the end of *to. thrift_end() closes it. */
 struct thrift thrift_begin(struct bytes *to);
 void thrift_end(struct thrift *thrift);
 
@@ -37,7 +37,7 @@ void thrift_binary(struct thrift *thrift, int field, const void *bytes, size_t l
 void thrift_text(struct thrift *thrift, int field, const char *text);
 void thrift_struct(struct thrift *thrift, int field);
 
-/* Begins a list with this number of elements, which follow by the functions below. */
+/* Begins a list with count elements. The caller then writes them with the functions below. */
 void thrift_list(struct thrift *thrift, int field, enum thrift_type type, size_t count);
 void thrift_list_struct(struct thrift *thrift);
 void thrift_list_i32(struct thrift *thrift, int32_t value);

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "picture/picture.h"
 
-/* The title of a band of this kind, static. */
+/* Returns the title of a band of this kind, which is a static text. */
 const char *bands_name(enum gap_kind kind)
 {
 	static const char *const name[] = {
@@ -18,9 +18,10 @@ const char *bands_name(enum gap_kind kind)
 }
 
 /*
- * Adds a band of the current log. Adjoining bands of one kind become one; beyond the limit the last
- * band of the log grows, so a log always has at least one band for its gaps. Logs are read one
- * after another.
+ * Adds a band of the current log. Adjoining bands of one kind become one. If there are
+ * PICTURE_BANDS bands, the log's last band is extended instead. A log that has no band yet gets one
+ * even beyond this limit. Logs are read one after another, so the log's last band is the last of
+ * all.
  */
 static void add_band(struct picture *picture, const struct gap *gap)
 {
@@ -54,7 +55,7 @@ void bands_event(struct picture *picture, const struct posix_trace_event_np *eve
 		add_band(picture, &gap[i]);
 }
 
-/* If no event follows the last gap, the gap ends with the last event of the log. */
+/* Adds the band of a gap that no event has ended. It ends with the last event of the log. */
 void bands_end(struct picture *picture, int64_t last_ns)
 {
 	struct gap gap;

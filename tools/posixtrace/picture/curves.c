@@ -52,7 +52,7 @@ static struct curve *curve_of(struct curves *curves, const struct curve *wanted,
 	return &curves->curve[curves->count++];
 }
 
-/* A drawing has no place for a value that is infinite or no number. */
+/* Returns whether a value can be drawn, because it is a number and finite. */
 static bool is_drawable(const struct posix_trace_value_np *value)
 {
 	return value->field->form != POSIX_TRACE_FORM_FLOAT_NP || isfinite(value->f64);
@@ -113,8 +113,9 @@ static void keep_bin(struct curves *curves, struct curve *curve)
 }
 
 /*
- * A value that is late, because its writer was interrupted, may begin a bin that was kept before.
- * Then the bin has more than four values, which does no harm.
+ * Keeps a value, or compares it with the values of its bin. A value may be late because its writer
+ * was interrupted. It may then begin a second time a bin whose values were kept before. In this
+ * case more than four values of the bin are kept, which does no harm.
  */
 static void add_value(struct curves *curves, struct curve *curve,
 		      const struct posix_trace_value_np *value, uint64_t ns)

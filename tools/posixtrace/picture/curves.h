@@ -28,13 +28,13 @@ struct curve {
 	uint16_t log, type;        /* indexes of the picture */
 	const struct log_type *of;
 	struct counter counter;
-	/* the values of the bin that is not complete, in the order of curve_place */
+	/* the values of the current bin, which is not complete, in the order of curve_place */
 	struct curve_value {
 		uint64_t ns;
 		double value;
 		uint64_t order;    /* the number of the value */
 	} kept[4];
-	uint64_t bin, seen;        /* seen: values in the second reading */
+	uint64_t bin, seen;        /* the current bin; number of values in the second reading */
 	bool has_bin;
 };
 
@@ -42,10 +42,10 @@ struct curves {
 	struct curve *curve;
 	size_t count;
 	struct table of_curve;
-	uint64_t values;           /* of all curves */
+	uint64_t values;           /* number of values of all curves */
 	uint64_t left_out;         /* values of counters beyond CURVES_MAX */
 	double bin_ns;             /* 0: each value is kept */
-	/* row: the index of the curve; value: curves_bits() of the value */
+	/* the kept values; in each item, row is the curve's index and value is curves_bits() */
 	struct runs kept;
 	int err;
 };
@@ -54,8 +54,9 @@ struct curves {
 bool curves_has(const struct posix_trace_schema_np *schema);
 
 /*
- * First reading: counts the values of an event. Second reading, after curves_begin(): keeps them,
- * at a place on the axis. log and type are indexes of the picture. Without memory err is ENOMEM.
+ * curves_survey() counts the values of an event in the first reading. curves_keep() keeps them in
+ * the second reading, at a place on the axis; curves_begin() must have been called before. log and
+ * type are indexes of the picture. Without memory err is ENOMEM.
  */
 void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		   const struct posix_trace_event_np *event);
@@ -68,8 +69,8 @@ void curves_begin(struct curves *curves, uint64_t length_ns, size_t limit);
 int curves_end(struct curves *curves);
 
 /*
- * Returns the bits of a double with the byte of its sign first. Small integers have zeros behind
- * this byte, so they need few bytes as an integer of variable length.
+ * Returns the bits of a double as an integer whose lowest byte has the sign. For small integers its
+ * higher bytes are zeros, so it needs few bytes in an encoding of variable length.
  */
 static inline uint64_t curves_bits(double value)
 {

@@ -11,12 +11,12 @@
 #include "log/stacks.h"
 #include "show/line.h"
 
-#define TEXT_BITS 24                       /* of an index in the texts */
+#define TEXT_BITS 24                       /* the number of bits of an index in the texts */
 #define TEXTS_MOST ((UINT64_C(1) << TEXT_BITS) - 1)
 #define TIME_MOST (UINT64_MAX >> (TEXT_BITS + 2))
 #define TEXT_COST 48                       /* bytes that the set needs for a text, about */
 
-/* The first field of the type errno is the error of a call; the shim gives it the name error. */
+/* The error of a call is the first field of the type errno. The shim names this field error. */
 struct details_plan details_plan(const struct log_type *type)
 {
 	struct details_plan plan = { pairing_time_field(type->schema), -1, -1 };
@@ -34,7 +34,8 @@ struct details_plan details_plan(const struct log_type *type)
  * The number of events is known from the first reading, and so are the lengths of spans. So the
  * selection needs no list of candidates.
  *
- * A quarter of the limit is for errors, a half for ends of spans, and a quarter for the others.
+ * A quarter of the limit is for events with errors, a half for ends of spans, and a quarter for all
+ * other events.
  */
 void details_begin(struct details *details, uint64_t events, const uint64_t lengths[64],
 		   size_t limit)
@@ -132,7 +133,7 @@ struct detail details_unpack(uint64_t value)
 	};
 }
 
-/* Returns whether the rules select an event. Each share of the limit is bounded by itself. */
+/* Returns whether the rules select an event. Each kind of events has its own part of the limit. */
 static bool is_selected(struct details *details, bool has_error, const struct span *span)
 {
 	if (details->kept.items >= details->limit || details->texts.count >= TEXTS_MOST ||

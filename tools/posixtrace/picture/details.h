@@ -4,8 +4,9 @@
  *
  * Memory is bounded: the fields of at most limit events are kept, with DETAILS_TEXT bytes of text
  * for each on average. If the log has more events, the page gets those for which a user asks first:
- * events with an error number, the ends of the longest spans, and one event of each so many. The
- * duration of an event is a number and no text, so most texts occur often and are kept once.
+ * events with an error number, the ends of the longest spans, and every n-th one of all other
+ * events. The duration of an event is kept as a number and not in its text. So most texts occur
+ * often, and each is kept once.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H
@@ -16,14 +17,14 @@
 #include "spans/pairing.h"
 
 #define DETAILS_LIMIT 131072
-#define DETAILS_TEXT  24   /* bytes, with those that the set of texts needs */
+#define DETAILS_TEXT  24   /* bytes of text for an event, with those that the set needs */
 #define DETAILS_LINE  2000 /* a longer text loses its end */
 
 /* How the fields of a type are kept. */
 struct details_plan {
 	/* indexes of fields; -1: none */
 	int time, error;        /* the duration and the error */
-	int frames;             /* of a stack, which the page has as names of functions */
+	int frames;             /* the frames of a stack; they are left out of the text */
 };
 
 /* An event whose fields were kept, as details_unpack() returns it. */
@@ -39,7 +40,7 @@ struct details {
 	struct runs kept;       /* value: details_pack(); kind: the type */
 	bool is_all;            /* the log has at most limit events */
 	uint64_t least_ns;      /* the end of a span of at least this length is kept */
-	uint64_t each, seen;    /* one of each so many events is kept */
+	uint64_t each, seen;    /* every each-th of the other events is kept; seen counts them */
 	uint64_t errors;        /* events with an error that were kept */
 	uint64_t last;          /* ordinal of the event that was kept last */
 	int err;
@@ -61,9 +62,9 @@ bool details_has_error(const struct log_type *type, const struct details_plan *p
 
 /*
  * Keeps the fields of an event, if the rules above select it. point has its row, type and place.
- * span: the span that it ends; NULL: none. The function may be called several times for an event,
- * first without a span; ordinal, which identifies the event, is greater than 0. Without memory err
- * is ENOMEM.
+ * span is the span that the event ends, or NULL. The function may be called several times for an
+ * event, the first time without a span. ordinal identifies the event and is greater than 0. Without
+ * memory err is ENOMEM.
  */
 void details_event(struct details *details, const struct logfile *log, const struct log_type *type,
 		   const struct details_plan *plan, const struct posix_trace_event_np *event,

@@ -2,8 +2,9 @@
 /*
  * flames.h - the events of a picture that have a call stack, and the stacks as names of functions.
  *
- * Memory is bounded: the caller gives the greatest number of events; further ones are counted. Each
- * name is kept once. So is each stack, which its number and its process identify.
+ * Memory is bounded. The caller gives the greatest number of events that are kept. Further events
+ * are only counted. Each name is kept once. Each stack, identified by its number and its process,
+ * is kept once, too.
  */
 #ifndef POSIXTRACE_PICTURE_FLAMES_H
 #define POSIXTRACE_PICTURE_FLAMES_H
@@ -14,9 +15,9 @@
 /* A sample, or a call with a stack. */
 struct flame {
 	int64_t time_ns;
-	uint64_t took_ns;          /* of a call; 0: unknown */
+	uint64_t took_ns;          /* duration of a call; 0: unknown */
 	uint16_t row, type;
-	uint32_t stack;            /* index */
+	uint32_t stack;            /* index of its stack */
 };
 
 struct flames {

@@ -21,8 +21,8 @@
 extern const struct tool_command html_command;
 
 /*
- * The number of bins of the lowest level, and the most points, and the most spans, that are kept by
- * default. Both bound the size of the page and the memory of the browser.
+ * HTML_BINS is the number of bins of the lowest level. By default at most HTML_ITEMS points and as
+ * many spans are kept. Both numbers bound the size of the page and the memory of the browser.
  */
 #define HTML_BINS  65536
 #define HTML_ITEMS 2000000
@@ -170,7 +170,7 @@ static uint64_t html_place(const struct picture *picture, int64_t time_ns)
 	return ns < picture->length_ns ? ns : picture->length_ns;
 }
 
-/* Writes the bands, the times of which events are missing, as places on the axis. */
+/* Writes the bands as places on the axis. In the time of a band, all or some events are missing. */
 static void html_bands(struct json *json, const struct picture *picture)
 {
 	static const char *const kind[] = { [GAP_LOST] = "lost", [GAP_STOPPED] = "stopped",
@@ -257,8 +257,9 @@ static void html_curves(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes how many waits and holds the logs have, and the names of locks, each behind its log,
- * process and address. Shorter waits and holds than the given lengths are not used for links.
+ * Writes how many waits and holds the logs have, and the names of locks. Before each name are the
+ * index of its log, its process and its address. least_wait and least_hold are lengths: shorter
+ * waits and holds are not used for links.
  */
 static void html_links(struct json *json, const struct picture *picture)
 {
@@ -296,8 +297,8 @@ static void html_links(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the kinds of states of threads. total is their time in all threads. Changes within bin_ns
- * were put together; 0: none.
+ * Writes the kinds of states of threads. total has the time of each kind, of all threads together.
+ * Changes within bin_ns were put together. If bin_ns is 0, no changes were put together.
  */
 static void html_states(struct json *json, const struct picture *picture)
 {
@@ -321,8 +322,8 @@ static void html_states(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the texts of the fields of events, each field in a line of its text. is_all is true if the
- * page has the fields of every event.
+ * Writes the texts with the fields of events. Each line of a text has a field. is_all is true if
+ * the page has the fields of every event.
  */
 static void html_details(struct json *json, const struct picture *picture)
 {
@@ -344,8 +345,9 @@ static void html_details(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the logs of a page of several: how far their times are moved, and how exactly times of two
- * logs can be compared. A page of one log has its facts as members of the whole.
+ * Writes the logs of a page that has several logs. For each log it writes how far the log's times
+ * are moved, and how exactly they can be compared with times of the others. On a page of one log,
+ * html_meta() writes the facts of the log.
  */
 static void html_logs(struct json *json, const struct picture *picture)
 {
@@ -457,7 +459,7 @@ struct options {
 	const char *output;
 	uint64_t items, details;
 	bool force, utc, by_start;
-	struct merge clocks;   /* of --clock-error */
+	struct merge clocks;   /* the clock errors of --clock-error */
 };
 
 /* ------------------------------------------------------------------ several logs */
@@ -481,7 +483,7 @@ static void name_logs(struct picture *picture)
 	}
 }
 
-/* Moves each log so that it begins with the first one that has events. */
+/* Moves the times of each log so that it begins when the first log with events begins. */
 static void align_starts(struct picture *picture)
 {
 	const struct picture_log *first = NULL;
@@ -532,7 +534,7 @@ static int open_logs(struct picture *picture, char *const *log, size_t logs,
 {
 	int status = TOOL_OK;
 
-	/* The names of the logs must differ. */
+	/* No log may be given twice. */
 	for (size_t i = 0; i < logs; i++)
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(log[i], log[k])) {
@@ -556,8 +558,8 @@ static int open_logs(struct picture *picture, char *const *log, size_t logs,
 }
 
 /*
- * Opens the output before it reads the logs, so that a name that is refused does not cost a long
- * reading.
+ * Opens the output before it reads the logs. So if the output cannot be opened, the user learns it
+ * at once and not after a long reading.
  */
 static int draw_html(struct picture *picture, char *const *log, size_t logs,
 		     struct options *options)
@@ -610,8 +612,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Reads a number of items. It is limited to 32 bits, so that the sizes of the arrays cannot
- * overflow. Returns false after a message.
+ * Reads an option that is a number of items. The number is limited to 32 bits, so that the sizes of
+ * the arrays cannot overflow. Returns false after a message.
  */
 static bool parse_items(const char *name, const char *text, uint64_t *items)
 {

@@ -243,8 +243,8 @@ static void items_text_links(struct text *text, struct picture *picture)
 }
 
 /*
- * page_items.js reads the numbers in the order in which this function writes them, so the order
- * must not change here alone.
+ * page_items.js reads the numbers in the order in which this function writes them. If the
+ * order changes here, it must change there, too.
  */
 int items_text(struct out *out, struct picture *picture)
 {
@@ -266,7 +266,7 @@ int items_text(struct out *out, struct picture *picture)
 	for (picture->current = picture->log;
 	     picture->current < picture->log + picture->logs; picture->current++)
 		items_text_links(&text, picture);
-	items_text_number(&text, 0); /* no wait follows */
+	items_text_number(&text, 0); /* means: no wait follows */
 	if (picture->states.rows)
 		items_text_states(&text, picture);
 	if (picture->details.kept.items)

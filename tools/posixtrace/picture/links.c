@@ -25,8 +25,9 @@ static uint64_t length_of(const struct hold *hold)
 }
 
 /*
- * Makes room in a full list: doubles the least length and removes what is shorter, until at least
- * half of the list is free. Each wait or hold is removed once, so the time is linear.
+ * Makes room in a full list: doubles the least length and removes shorter waits or holds, until at
+ * least half of the list is free. Each wait or hold is removed at most once, so the total time is
+ * linear.
  */
 static void drop_short(struct holds *list, size_t limit, uint64_t *least_ns)
 {

@@ -18,16 +18,16 @@
 
 #define LINKS_WAITS ((size_t)1 << 17)
 #define LINKS_HOLDS ((size_t)1 << 19)
-#define LINKS_EACH  4  /* of a wait, so many holders are shown; the first ones */
-#define LINKS_STEPS 1000 /* of a wait, so many holds are examined; else the time were quadratic */
+#define LINKS_EACH  4  /* the most holders that are shown of a wait: the first ones */
+#define LINKS_STEPS 1000 /* the most holds examined for a wait; else time would be quadratic */
 
 struct links {
 	struct plan *plan;     /* by the log's index of the type */
 	size_t plans;
-	struct holds waits, holds; /* thread: Linux number */
+	struct holds waits, holds; /* their member thread is the Linux thread number */
 	uint64_t least_wait_ns, least_hold_ns; /* shorter ones are not kept */
 	uint64_t waits_found, holds_found;
-	struct nameset names;  /* of locks that waits are for: "PID ADDRESS NAME" */
+	struct nameset names;  /* names of the locks of waits, as "PID ADDRESS NAME" */
 	int err;
 };
 

@@ -8,8 +8,8 @@
 #define GENERATIONS 8 /* the most ancestors whose program is looked up; bounds the recursion */
 
 /*
- * A preloaded program records the name by which it was called, which may differ from that of its
- * file.
+ * Takes the name of the program from an event that has one. A preloaded program records the name by
+ * which it was called, which may differ from the name of its file.
  */
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
@@ -36,8 +36,8 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
 }
 
 /*
- * Returns the row of the first thread of a process, which has the number of the process; or NULL if
- * this thread has no row.
+ * Returns the row of the first thread of a process: the thread whose number is the number of the
+ * process. Returns NULL if this thread has no row.
  */
 static const struct picture_row *first_thread(const struct picture *picture, uint16_t log,
 					      pid_t pid)
@@ -50,8 +50,9 @@ static const struct picture_row *first_thread(const struct picture *picture, uin
 }
 
 /*
- * A child has the name of its parent's program until it calls execve(). deep bounds the recursion,
- * since the processes of a damaged log may be parents of each other.
+ * Names a row by the program of process pid. If the program is not known, it is the parent's: a
+ * child runs the program of its parent until it calls execve(). deep bounds the recursion, since
+ * the processes of a damaged log may be parents of each other.
  */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)
@@ -83,8 +84,8 @@ void rows_name(struct picture *picture)
 }
 
 /*
- * The row of the other threads has negative numbers. Process 0 is the row of the stream itself,
- * whose events no thread recorded.
+ * In the row of the other threads, process and thread are negative numbers. The row of process 0
+ * has the events of the stream itself, which no thread recorded.
  */
 void rows_label(const struct picture_row *row, char *text, size_t size)
 {

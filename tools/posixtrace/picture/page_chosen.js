@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_chosen.js - the chosen item, of which the panel of the selection shows all that the page
- * has. An item is a span, an event or a state of a thread: { kind, row, i }, where i is its index
- * in the row. A time for which the page has no item has i -1, begin and took instead.
+ * page_chosen.js - the chosen item. The panel of the selection shows all that the page has about
+ * it. An item is a span, an event or a state of a thread: { kind, row, i }, where i is its index in
+ * the row. If the page lacks the item, i is -1, and the object has the item's begin and took
+ * instead.
  */
 
 /* Returns the begin and the length of an item. */
@@ -16,7 +17,7 @@ const nameOfItem = it => it.kind === "span" ? meta.series[it.row.series[it.i]].n
 const titleOf = it => nameOfItem(it) + (it.kind === "event" ? "" : ": " + span(extentOf(it)[1]));
 const dotOf = it => it.kind === "span" ? dot("series", it.row.series[it.i]) : it.kind === "state" ? dot("state", it.row.stayKind[it.i]) : dot("type", it.row.type[it.i]);
 
-/* Chooses an item; null: none. state.span is the item if it is a span. */
+/* Chooses an item, or no item if it is null. If the item is a span, state.span is it, too. */
 function chooseItem(it) {
 	state.item = it;
 	state.span = it && it.kind === "span" ? it : null;
@@ -61,8 +62,8 @@ function placeButton(text, it, title) {
 }
 
 /*
- * Returns the items before and after an item: of a span and of a state those of the same kind, and
- * of an event the events. A span also has the events of its thread before and after it.
+ * Returns the items of the same kind before and after an item. For a span or a state it also
+ * returns the events of the thread before and after it.
  */
 function neighboursOf(it) {
 	const { kind, row, i } = it, all = kind === "span" ? row.begin : kind === "state" ? row.stayBegin : row.time, found = [];
@@ -109,7 +110,10 @@ function stackAt(row, time, type) {
 
 /* ------------------------------------------------------------------ fields */
 
-/* Returns the index of the fields of an event with this time, of a type that fits; -1: the page does not have them. */
+/*
+ * Returns the index of the fields of an event with this time for which fits() is true, or -1 if
+ * there are none.
+ */
 function detailAt(row, time, fits) {
 	for (let i = search(row.detailTime.length, k => row.detailTime[k], time); i < row.detailTime.length && row.detailTime[i] === time; i++)
 		if (fits(i)) return i;
@@ -168,7 +172,10 @@ function showFields(card, words, row, k, time) {
 	})));
 }
 
-/* Returns the next event with an error of a type behind the mark, from the first one after the last. */
+/*
+ * Goes to the next event of a type with an error behind the mark. Behind the last one it goes to
+ * the first one.
+ */
 function goToError(type) {
 	let best = null, first = null;
 	for (const row of rows)
@@ -208,5 +215,5 @@ function chosenCard() {
 	return card;
 }
 
-/* Says how far a time is from another one. */
+/* Returns in words how far a time is from another one. */
 const distance = (from, to) => to === from ? "at the same time" : span(Math.abs(to - from)) + (to < from ? " earlier" : " later");

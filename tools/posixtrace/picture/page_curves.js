@@ -5,7 +5,7 @@
  * any zoom. The scale fits the values that are shown.
  */
 
-const CURVE_GROUP = 8; /* the number of elements of a level that have one element above */
+const CURVE_GROUP = 8; /* so many elements of a level become one element of the level above */
 
 /* Makes the levels of the least and greatest values: each element is for a group of the level below. */
 function curveLevels(values) {
@@ -22,7 +22,8 @@ function curveLevels(values) {
 	return levels;
 }
 
-/* The tool writes integers of 64 bits as strings, and rounds the least and the greatest double. */
+/* The least and the greatest value are computed here, because those of the tool are rounded. The
+ * last value may be a string, because the tool writes integers of 64 bits so. */
 for (const curve of curves) {
 	curve.levels = curveLevels(curve.value);
 	curve.last = Number(curve.last);
@@ -37,7 +38,8 @@ function curveRange(curve, i, end) {
 		high = Math.max(high, level.high[k]);
 	};
 
-	/* Goes up while whole groups are in the range, and takes the elements at both its ends. */
+	/* On each level the loop takes the elements at both ends that fill no whole group.
+	 * The whole groups between them are elements of the level above. */
 	for (; i < end && l < curve.levels.length; l++) {
 		const level = curve.levels[l], is_top = l === curve.levels.length - 1;
 		while (i < end && (is_top || i % CURVE_GROUP)) take(level, i++);
@@ -48,7 +50,7 @@ function curveRange(curve, i, end) {
 	return [low, high];
 }
 
-/* Returns the index of the value that holds at a time; -1 before the first one. */
+/* Returns the index of the value that holds at a time, or -1 before the first value. */
 const curveAt = (curve, time) => search(curve.time.length, k => curve.time[k], time + 1e-6) - 1;
 
 /* Returns the least and greatest value that are shown, or null if none is. */
@@ -63,14 +65,16 @@ function curveScale(range) {
 	if (low > 0 && low < high / 2) low = 0;
 	if (high < 0 && high > low / 2) high = 0;
 	if (low < high) return [low, high];
-	/* 1 is not enough for large numbers, of which the neighbours are further away. */
+	/* 1 is not enough for large numbers: the next double is more than 1 away. */
 	const pad = Math.max(1, Math.abs(low) * 1e-3), most = Number.MAX_VALUE;
 	return [Math.max(-most, low - pad), Math.min(most, high + pad)];
 }
 
 /* Returns the place of a value in the scale: 0 is its top, 1 its bottom. */
 function curvePlace([low, high], value) {
-	/* The difference of two doubles may be too large for a double; that of their halves is not. */
+	/*
+	 * The difference of two doubles may be too large for a double. If so, the halves are used.
+	 */
 	const part = Number.isFinite(high - low) ? 1 : 0.5;
 	return (high * part - value * part) / (high * part - low * part);
 }
@@ -134,7 +138,7 @@ function drawCurveLabel(curve, top) {
 	pen.fillText(scale, 8, top + 42, LABEL - 14);
 }
 
-/* Says the value at a time, and how it compares with the values that are shown and with all values. */
+/* Describes the value at a time, and the ranges of the values that are shown and of all values. */
 function describeCurve(curve, time) {
 	const i = curveAt(curve, time), near = (state.to - state.from) / timeWidth();
 	const between = (low, high) => low === high ? curveNumber(curve, low) : curveNumber(curve, low) + " to " + curveNumber(curve, high);

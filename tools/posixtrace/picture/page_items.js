@@ -6,9 +6,9 @@
  *
  * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
  * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a
- * bin. Spans of a lane do not overlap, so there are no more of these spans than pixels. Spans that
- * fitted into no lane are counted with the short spans. Below the lowest level, items are drawn
- * pixel by pixel.
+ * bin. Spans of a lane do not overlap, so a lane has no more of these spans than pixels. Spans that
+ * fitted into no lane are counted with the short spans. If even the bins of the lowest level are
+ * too wide, the items themselves are drawn, at most one for each pixel.
  */
 "use strict";
 (function () {
@@ -16,7 +16,7 @@
 const byId = id => document.getElementById(id);
 const meta = JSON.parse(byId("meta").textContent);
 const length = meta.length_ns;
-/* The logs of a page of several; each row, band and counter then has the index of its log. */
+/* The logs, if the page has several. Each row, band and counter then has the index of its log. */
 const logs = meta.logs || [];
 const isMany = logs.length > 1, byStart = isMany && logs.every(log => log.error_ns < 0);
 const LABEL = isMany ? 220 : meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7, STATE = 9;
@@ -34,7 +34,7 @@ function bytesOf(text) {
 const rows = meta.rows.map(row => Object.assign({ isCurve: false, log: 0 }, row));
 const levels = [];
 const curves = (meta.curves || []).map(curve => Object.assign({ isCurve: true, log: 0, points: curve.count, spans: 0, begin: [] }, curve));
-const waits = []; /* for locks of which a holder is known */
+const waits = []; /* the waits for locks whose holder is known */
 
 (function decode() {
 	const bytes = bytesOf(byId("items").textContent);
@@ -105,7 +105,7 @@ const waits = []; /* for locks of which a holder is known */
 		levels.push(level);
 	}
 
-	/* Reads an integer of 64 bits that has the bytes of a double, that of its sign first. */
+	/* Reads a double. It is stored as an integer of 64 bits, whose lowest byte has the sign. */
 	const double = new DataView(new ArrayBuffer(8));
 	function bits() {
 		let low = 0, high = 0, shift = 0, byte;
@@ -196,9 +196,10 @@ for (const curve of curves) {
 
 /*
  * Gives the rows and curves their places. Pinned ones are first. The curves of a process are below
- * its threads if rows are in the order of processes, and otherwise at the end. In this order each
- * of several logs has a heading. A hidden row has no height, and a folded row shows its events
- * and states only. The array of rows itself is not sorted, because the levels have the same order.
+ * its threads if rows are in the order of processes, and otherwise at the end. If they are in the
+ * order of processes, each of several logs has a heading. A hidden row has no height. A folded row
+ * shows only its events and states. The array of rows is not sorted, because the levels have its
+ * order.
  */
 function placeRows(by) {
 	const keys = { process: () => 0, events: row => -row.points, spans: row => -row.spans,

@@ -6,10 +6,10 @@
  */
 
 const LINK_WIDE = 5;     /* a wait that is narrower has no arrow, in pixels */
-const LINK_ARROWS = 400; /* of one drawing */
-const LINK_WAITS = 20;   /* of a hold, so many waits are listed */
+const LINK_ARROWS = 400; /* the most arrows of one drawing */
+const LINK_WAITS = 20;   /* the most waits that are listed for a hold */
 
-/* Finds the span of a row with this begin and length; -1: the page does not have it. */
+/* Returns the index of the row's span with this begin and length, or -1 if the page lacks it. */
 function spanIndex(row, begin, took) {
 	for (let i = search(row.begin.length, k => row.begin[k], begin); i < row.begin.length && row.begin[i] === begin; i++)
 		if (row.took[i] === took) return i;
@@ -17,8 +17,8 @@ function spanIndex(row, begin, took) {
 }
 
 for (const row of rows) {
-	row.waits = new Map(); /* by span: the wait */
-	row.holds = new Map(); /* by span: the waits that it caused */
+	row.waits = new Map(); /* for a span that is a wait: this wait */
+	row.holds = new Map(); /* for a span that is a hold: the waits that the hold caused */
 }
 waits.sort((a, b) => b.took - a.took);
 for (const wait of waits) {
@@ -41,8 +41,8 @@ const holdText = (hold, wait) => threadName(hold.row) + (hold.begin <= wait.begi
 	shortClock(hold.begin) + ", for " + span(hold.took);
 
 /*
- * Returns the links of a span as lines: the text, the item to which it leads if it is a link, and a
- * text behind it.
+ * Returns the links of a span as lines. A line has a text, the item to which the text leads if it
+ * is a link, and a second text behind it.
  */
 function linksOf(row, i) {
 	const wait = row.waits.get(i), caused = row.holds.get(i) || [], lines = [];

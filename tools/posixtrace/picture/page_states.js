@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_states.js - draws what each thread did as a bar below its spans. A pixel that has several
- * states shows the share of each, the first state at the bottom, so the bar is exact at any zoom.
+ * page_states.js - draws what each thread did, as a bar below its spans. If a pixel has several
+ * states, it shows the share of each, so the bar is exact at any zoom. The first state is at the
+ * bottom.
  */
 
-const STATE_GROUP = 16; /* the sums of the states are stored for each so many states */
+const STATE_GROUP = 16; /* before each group of so many times, the sums of all states are stored */
 const stateNames = meta.states ? meta.states.names : [], KINDS = stateNames.length;
 
 for (const row of rows) {
@@ -17,7 +18,7 @@ for (const row of rows) {
 	row.stayTotal = sum;
 }
 
-/* Returns the index of the last state that begins at or before a time; -1: none. */
+/* Returns the index of the last state that begins at or before a time, or -1 if there is none. */
 function stayAt(row, time) {
 	const n = row.stayBegin.length, i = search(n, k => row.stayBegin[k], time);
 	return i < n && row.stayBegin[i] === time ? i : i - 1;
@@ -44,7 +45,7 @@ const stateTop = row => 3 + POINTS + (row.folded ? 0 : row.lanes * LANE + (row.h
 
 const stateBefore = new Float64Array(KINDS), stateAfter = new Float64Array(KINDS);
 
-/* y is the top of the bar in the area to paint in. */
+/* Draws the bar of a row. y is its top in the area to paint in. */
 function drawStates(row, y, perPixel) {
 	const n = row.stayBegin.length, wide = timeWidth(), tall = STATE - 1;
 
@@ -77,7 +78,7 @@ function drawStates(row, y, perPixel) {
 	}
 }
 
-/* Returns the state at a place of the view, as the index in its row, or null. */
+/* Returns the state at a place of the view as an item, or null. */
 function stateUnder(x, y) {
 	const index = rowAt(y, rows), row = rows[index], time = timeOf(x);
 	if (index < 0 || x < LABEL || y < AXIS || !row.stayBegin.length) return null;
@@ -110,7 +111,10 @@ function longestStay(kind) {
 	return best;
 }
 
-/* Shows the longest time in the next state of the list that a thread has. */
+/*
+ * Shows the longest time in a state. Each call shows the next state of the list that any thread
+ * has.
+ */
 let stateShown = -1;
 function goToNextState() {
 	for (let by = 1; by <= KINDS; by++) {

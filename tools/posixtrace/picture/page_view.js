@@ -81,7 +81,7 @@ function hatch(colour) {
 	return patterns[colour] = pen.createPattern(tile, "repeat");
 }
 
-/* Returns from which to which heights the bands of a log are drawn: over its rows. */
+/* Returns the ranges of heights of a log's rows, over which the log's bands are drawn. */
 function bandHeights(log) {
 	return rows.filter(row => row.log === log && !row.hidden)
 		.map(row => [Math.max(AXIS, AXIS + row.y - state.top), Math.min(height, AXIS + row.y + row.height - state.top)])
@@ -277,7 +277,7 @@ function drawMap() {
 
 /* ------------------------------------------------------------------ what is under the pointer */
 
-/* Returns the index of the row, or of the curve, at a height of the view; -1: none. */
+/* Returns the index of the row or curve at a height of the view, or -1 if there is none. */
 function rowAt(y, of) {
 	y += state.top - AXIS;
 	return of.findIndex(row => !row.hidden && y >= row.y && y < row.y + row.height);

@@ -16,8 +16,8 @@
 #include "log/losses.h"
 
 /*
- * Returns the index of the picture's data of a series of the current log. Another log may have a
- * series of this name and kind. Returns SIZE_MAX without memory.
+ * Returns the index of the picture's data of a series of the current log. Series of several logs
+ * with the same name and kind have the same data. Returns SIZE_MAX without memory.
  */
 static size_t series_index(struct picture *picture, const struct series *series)
 {
@@ -93,7 +93,7 @@ static void keep_span(struct picture *picture, const struct span *span, size_t r
 		picture->err = ENOMEM;
 }
 
-/* Returns what the current log's event type is in the picture. */
+/* Returns what the picture keeps about the type of the event that was read. */
 static const struct counted_type *counted_type(const struct picture *picture,
 					       const struct reading *reading)
 {
@@ -104,8 +104,8 @@ static const struct counted_type *counted_type(const struct picture *picture,
 }
 
 /*
- * Second reading: keeps the fields of the event that is read, if it is wanted. span: that which it
- * ends; NULL: none.
+ * Second reading: keeps the fields of the present event, if it is wanted. span is the span that the
+ * event ends, or NULL.
  */
 static void keep_details(struct picture *picture, const struct span *span)
 {
@@ -141,7 +141,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		keep_details(picture, span);
 }
 
-/* Returns the rules of why for the event's type. To be called if has_state is true. */
+/* Returns how the command why treats the event's type. It is called only if has_state is true. */
 static const struct plan *plan_of(const struct picture *picture, const struct reading *reading)
 {
 	return &picture->current->links.plan[reading->type->index];
@@ -207,7 +207,9 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 
 	if (links_has(links, reading->type))
 		links_event(links, reading->type, &reading->event, picture->least_ns);
-	/* The row of the other threads has the events of many, which have no common state. */
+	/*
+	 * The row of the other threads has no states, because these threads have no common state.
+	 */
 	if (type->has_state && picture->states.rows && row->pid >= 0)
 		states_event(&picture->states, row->index, &picture->current->log,
 			     plan_of(picture, reading), reading->type, &reading->event, ns);
@@ -381,8 +383,8 @@ static int picture_make(struct picture *picture, size_t bins, int *status)
 }
 
 /*
- * Gives the types of the log their indexes in the picture. Those of another log with the same name
- * have one index. Returns false without memory.
+ * Gives the types of the log their indexes in the picture. Types of several logs with the same name
+ * get the same index. Returns false without memory.
  */
 static bool learn_types(struct picture *picture, struct picture_log *log)
 {
@@ -475,7 +477,7 @@ int picture_take(struct picture *picture, size_t bins, size_t limit)
 	return TOOL_FAILURE;
 }
 
-/* The names and types belong to the logs, so the logs are open until here. */
+/* The picture uses names and types that belong to the logs, so no log is closed before this. */
 static void close_log(struct picture_log *log)
 {
 	free(log->type);
@@ -486,7 +488,7 @@ static void close_log(struct picture_log *log)
 	logfile_close(&log->log);
 }
 
-/* Accepts a picture of which only a part was made, because all pointers begin as NULL. */
+/* The picture may be incomplete, because all pointers begin as NULL. */
 void picture_fini(struct picture *picture)
 {
 	for (size_t i = 0; i < picture->count; i++)

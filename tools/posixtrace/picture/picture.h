@@ -6,15 +6,16 @@
  * Points, spans shorter than a bin, and spans without a lane are counted in bins. The bins form a
  * pyramid of levels, each with a quarter of the bins of the level below. A drawing uses the level
  * whose bins are about as wide as a pixel. Besides these bins it draws only the spans that are
- * longer than a bin. Spans of a lane do not overlap, so there are no more of these spans than
+ * longer than a bin. Spans of a lane do not overlap, so a lane has no more of these spans than
  * pixels.
  *
  * A picture may have several logs. They are read one after the other; picture->current is the log
- * that is read. Rows, bands, counters and links belong to a log. Types and series of different logs
- * with one name are one.
+ * that is read. Rows, bands, counters and links belong to a log. Types of different logs that have
+ * the same name are one type of the picture. The same is true for series.
  *
  * Memory is bounded. PICTURE_ROWS threads have rows of their own. The other threads share one row.
- * At most PICTURE_BINS_ALL bins are used. The caller limits the points and spans that are kept. If
+ * The lowest level has at most PICTURE_BINS_ALL bins, except with very many rows. The caller limits
+ * the points and spans that are kept. If
  * there are more points than the limit, no point is kept. If there are more spans, the longest ones
  * are kept. At most PICTURE_BANDS times are marked as bands; further times extend the last band.
  */
@@ -37,14 +38,14 @@
 #define PICTURE_ROWS     512
 #define PICTURE_BANDS    10000
 #define PICTURE_LEVELS   8
-#define PICTURE_BINS_ALL (1u << 21) /* bins of the lowest level, of all rows */
+#define PICTURE_BINS_ALL (1u << 21) /* the most bins of the lowest level, of all rows together */
 /* lanes for overlapping spans of a row; further spans are counted */
 #define PICTURE_LANES    12
 
 struct picture_type {
 	const struct log_type *type;
 	uint64_t count;
-	uint64_t errors;           /* events with an error number; from the second reading */
+	uint64_t errors;           /* events with an error number; the second reading counts them */
 };
 
 struct picture_series {
@@ -52,7 +53,7 @@ struct picture_series {
 	struct histogram time;
 };
 
-/* One of the logs. */
+/* One of the logs that are drawn. */
 struct picture_log {
 	struct logfile log;
 	const char *name;              /* path, or its last part if no other log has the same */
@@ -67,28 +68,28 @@ struct picture_log {
 		bool has_stack;        /* events are stacks, or refer to one */
 		bool has_state;        /* events change or explain states of threads */
 		struct details_plan details;
-	} *type;                       /* by the log's type index; the last: not listed */
-	uint16_t *series;              /* by the index in the pairing: index in the picture */
+	} *type;                       /* by the log's type index; last: types not listed */
+	uint16_t *series;              /* index in the picture, by the index in the pairing */
 	size_t count;
 	int64_t shift_ns;              /* its times are moved by this */
 	int64_t first_ns, last_ns;     /* moved times of events */
-	int64_t error_ns;              /* of its clock, compared with the other logs; -1: none */
+	int64_t error_ns;              /* bound for times of this and other logs; -1: no others */
 	uint64_t events, spans;
 };
 
 struct picture_band {
-	struct gap gap;                /* times are moved */
+	struct gap gap;                /* its times are moved by shift_ns of the log */
 	uint16_t log;
 };
 
 struct picture_row {
 	uint16_t log;
 	pid_t pid, tid;
-	uint64_t points, spans;    /* of the log, kept or not */
+	uint64_t points, spans;    /* numbers of them in the log, kept or not */
 	unsigned lanes;
 	uint64_t thread;           /* its pthread_t, and the time of its last event */
 	int64_t last_ns;
-	/* its name; else, for a first thread, the name of the program; else empty */
+	/* the thread's name; else the name of the program, if it is known; else empty */
 	char name[PROGRAM_NAME_BYTES];
 	size_t index;              /* its place in the order of process and thread */
 };
@@ -102,9 +103,9 @@ struct picture_bin {
 	uint16_t series, series_votes;
 };
 
-/* A span as the second reading finds it. */
+/* A span that the second reading found. */
 struct picture_span {
-	uint64_t begin_ns, time_ns;    /* the begin is since the begin of the axis */
+	uint64_t begin_ns, time_ns;    /* begin_ns counts from the begin of the axis */
 	uint16_t row, series;
 };
 
@@ -112,38 +113,38 @@ struct picture {
 	struct picture_log *log, *current;
 	size_t logs;
 	struct wanted wanted;
-	uint64_t lost;                 /* of all logs */
+	uint64_t lost;                 /* number of lost events of all logs */
 	uint64_t events, spans;
 	int64_t begin_ns;              /* of the axis */
 	uint64_t length_ns;            /* of the axis, at least 1 */
-	struct picture_type *type;     /* those of the logs; the last: not listed */
+	struct picture_type *type;     /* the types of all logs; last: types not listed */
 	size_t types;
 	struct picture_series *series;
 	size_t count;
-	struct picture_row *row;       /* in order of appearance; the last: the others */
+	struct picture_row *row;       /* in order of appearance; last: the other threads */
 	size_t rows;
 	struct table of_row;           /* finds a row */
 	struct picture_row *recent;    /* the row that was found last; NULL: none */
 	bool has_others;
 	struct picture_band *band;     /* times without events */
 	size_t bands;
-	uint64_t lengths[64];          /* spans by the power of two of their length */
+	uint64_t lengths[64];          /* numbers of spans by the power of two of their length */
 	/* For the second reading: */
 	bool second;
-	size_t limit;                  /* limit of the points, and of the spans */
+	size_t limit;                  /* the most points, and the most spans, that are kept */
 	size_t bins, levels;           /* bins of the lowest level; the number of levels */
 	double width_ns[PICTURE_LEVELS]; /* of a bin of each level */
 	/* the bins row by row, in the order in which the rows are shown */
 	struct picture_bin *level[PICTURE_LEVELS];
 	struct runs points;            /* kind: the type */
 	struct runs spans_kept;        /* value: the length; kind: the series */
-	unsigned char *lane;           /* of each kept span in their order; PICTURE_LANES: none */
+	unsigned char *lane;           /* the lane of each kept span; PICTURE_LANES: none */
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
 	struct curves curves;          /* counters */
-	struct details details;        /* fields of events; its limit 0: none */
+	struct details details;        /* fields of events; if its limit is 0, none are kept */
 	const struct reading *reading; /* the event that is read */
-	struct states states;          /* of the threads that have a row of their own */
+	struct states states;          /* states of the threads that have a row of their own */
 	int err;
 };
 

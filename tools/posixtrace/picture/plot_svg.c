@@ -26,7 +26,7 @@ static void plot_svg_xml(struct out *out, const char *text)
 	static struct out scratch = { .fd = -1 };
 	size_t len = strlen(text);
 
-	/* XML has no control characters; text_safe() escapes them. */
+	/* XML does not allow control characters, so text_safe() escapes them. */
 	scratch.used = 0;
 	text_safe(&scratch, text, len < OUT_BYTES / 8 ? len : OUT_BYTES / 8);
 	for (size_t i = 0; i < scratch.used; i++)
@@ -68,7 +68,7 @@ static void plot_svg_label(struct out *out, double x, double y, const char *styl
 
 /* ------------------------------------------------------------------ time */
 
-/* Times outside of the axis are moved to its ends. */
+/* Returns the horizontal place of a time. A time outside of the axis is moved to an end of it. */
 static double x_of(const struct picture *picture, int64_t time_ns)
 {
 	double part = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns;
@@ -85,7 +85,7 @@ static double step_of(double least)
 	       least <= 5 * power ? 5 * power : 10 * power;
 }
 
-/* Times of the axis are relative to its begin, and about eight of them are labelled. */
+/* Draws lines at about eight times of the axis and writes the times, relative to its begin. */
 static void plot_svg_axis(struct out *out, const struct picture *picture, double top, double bottom)
 {
 	double length = (double)picture->length_ns, by = step_of(length / 8);
@@ -93,7 +93,7 @@ static void plot_svg_axis(struct out *out, const struct picture *picture, double
 
 	for (double t = 0; t <= length; t += by) {
 		double x = LEFT + ACROSS * t / length;
-		bool is_last = x > WIDTH - 60; /* there is no room behind it */
+		bool is_last = x > WIDTH - 60; /* no room for the text to the right of x */
 
 		out_printf(
 			out,
@@ -238,9 +238,9 @@ static int bar_of(uint64_t ns)
 }
 
 /*
- * Element i of count[] is for durations from 2^(i/4) nanoseconds on; the 64 powers of two of a
- * duration bound i. The buckets at both ends are moved into the range from min to max. The width is
- * that of at least twelve bars, so that a few bars do not become wide blocks.
+ * Element i of count[] counts the durations from 2^(i/4) up to 2^((i+1)/4) nanoseconds. i is
+ * bounded because a duration has 64 bits. The buckets at both ends are moved into the range from
+ * min to max. There is room for at least twelve bars, so that few bars do not become wide blocks.
  */
 static void plot_svg_histogram(struct out *out, const struct picture_series *series, double left,
 			       double top, double width)

@@ -4,7 +4,7 @@
 
 #include "picture/picture.h"
 
-#define LEAST_BINS 256 /* the least number of bins of each level but the lowest */
+#define LEAST_BINS 256 /* the fewest bins of each level, the lowest excepted */
 
 /*
  * Each level has a quarter of the bins of the level below, so the index of a bin without its two
@@ -94,7 +94,7 @@ static void count_span(struct picture *picture, const struct picture_span *span,
 	pyramid_vote(&to->series, &to->series_votes, span->series);
 }
 
-/* On the levels above, pyramid_build() counts it. */
+/* Counts a span on the lowest level that does not draw it. pyramid_build() counts it above. */
 void pyramid_span(struct picture *picture, const struct picture_span *span)
 {
 	size_t level = first_level(picture, span->time_ns);
@@ -110,8 +110,9 @@ void pyramid_crowded(struct picture *picture, const struct picture_span *span)
 }
 
 /*
- * Adds the votes of one bin to those of another. The value with more votes keeps the difference; so
- * a value with the majority in both bins together remains.
+ * Adds the votes of one bin to the votes of another. If the two values differ, the value with more
+ * votes remains with the difference of votes. So a value that has the majority in both bins
+ * together remains.
  */
 static void add_votes(uint16_t *who, uint16_t *votes, uint16_t other, uint16_t more)
 {

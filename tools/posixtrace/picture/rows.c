@@ -24,9 +24,10 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Never fails. If there are PICTURE_ROWS rows, or no memory for the table, the thread gets the row
- * of the other threads. When this row exists, no further thread gets a row of its own, so that a
- * thread has the same row in both readings.
+ * Returns the row of a thread and makes it if there is none. It never fails: if there are
+ * PICTURE_ROWS rows, or no memory for the table, the thread gets the row of the other threads. Once
+ * this row is in use, no further thread gets a row of its own. So a thread has the same row in both
+ * readings.
  */
 static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {
@@ -81,8 +82,8 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
 }
 
 /*
- * Computes the places and does not move the rows, because the table has their indices. There are so
- * few rows that each can be compared with all others.
+ * Computes the place of each row. The rows are not moved, because the table has their indices.
+ * There are so few rows that each row can be compared with all others.
  */
 void rows_sort(struct picture *picture)
 {

@@ -11,7 +11,7 @@
 /* The most bytes of an item: four numbers of 64 bits. */
 #define ITEM_BYTES (4 * PROTO_VARINT)
 
-/* Reads a run. Its bytes were written by keep_run(), so they need no check. */
+/* Where a run is read. keep_run() wrote its bytes, so they need no check. */
 struct runs_cursor {
 	const char *at, *end;
 	struct item item;
@@ -29,7 +29,7 @@ static int by_time(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Does the same, but the greatest value is first among items with the same row and time. */
+/* Orders items as by_time() does, but of items with the same row and time the greatest is first. */
 static int by_time_and_value(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
@@ -45,8 +45,8 @@ static int compare_items(const struct runs *runs, const struct item *a, const st
 }
 
 /*
- * The items of a log with one thread are sorted already. To check that first is cheaper than to
- * sort.
+ * The items of a log with one thread are sorted already. So the order is checked first, which is
+ * cheaper than sorting.
  */
 static void sort_run(struct runs *runs)
 {
@@ -144,8 +144,8 @@ static void sift_cursor(struct runs *runs, size_t at)
 }
 
 /*
- * The order of the items of one run is the number of the run, since the order within a run is that
- * of its bytes.
+ * The member order of an item is set to the number of its run. Items of a run need no order among
+ * themselves, because they are read in the order of the bytes.
  */
 int runs_rewind(struct runs *runs)
 {

@@ -24,9 +24,9 @@ struct item {
 	uint16_t row, kind;
 };
 
-/* A struct of all zeros is empty. It is one thread's. */
+/* A struct of all zeros is empty. Only one thread uses it. */
 struct runs {
-	/* of items of one row and time, the greatest value is first, not the oldest item */
+	/* whether, of items of one row and time, the greatest value is first, not the oldest */
 	bool by_value;
 	struct item *held;     /* the run that is not full */
 	size_t count;

@@ -7,10 +7,12 @@
 
 #include "log/descriptors.h"
 
-/* A blocked thread waits for a page if it had a page fault at most so long before, as in why. */
+/*
+ * If a thread blocks within this time after a page fault, it waits for a page. why has this rule.
+ */
 #define FAULT_NS 100000
 
-/* States of a blocked thread that sched.out has, by the kernel's numbers. */
+/* The kernel's numbers of states of a blocked thread, which the event sched.out has. */
 #define UNINTERRUPTIBLE 2
 #define STOPPED_OR_TRACED (4 | 8)
 
@@ -21,19 +23,19 @@ struct states_stay {
 };
 
 struct states_row {
-	/* a ring in the order of time: the reasons of these times may follow */
+	/* a ring in the order of time: the times whose reasons may still become known */
 	struct states_stay held[STATES_HELD];
 	unsigned first, count;
 	enum states_kind now;          /* STATES_KINDS: not known */
-	uint64_t since, fault;         /* fault: the last page fault */
+	uint64_t since, fault;         /* begin of the present state; time of the last page fault */
 	bool has_fault;
-	/* the times that are put together, from begin to end without a gap */
+	/* the times that are being put together: the time in each state from begin to end */
 	uint64_t begin, end, ns[STATES_KINDS];
 };
 
 /*
- * The words say for what the thread waits, because the page has no other legend. Their order is
- * that of the colors in page_items.js.
+ * The words say for what the thread waits, because the page has no other explanation. Their order
+ * is the same as that of the colors in page_items.js.
  */
 const char *states_name(enum states_kind kind)
 {
@@ -49,8 +51,8 @@ const char *states_name(enum states_kind kind)
 }
 
 /*
- * Times that are put together become at most a time of each kind, and a bin is not shorter than
- * the times of one group. So the number of kept times is at most about the limit.
+ * The times within a bin are put together, and become at most one time of each kind. So the number
+ * of kept times is at most about the limit.
  */
 int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t limit)
 {
@@ -70,7 +72,7 @@ int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t 
 	return 0;
 }
 
-/* Keeps a time. Its place and its kind are final. */
+/* Keeps a time whose place and kind are final. */
 static void add_stay(struct states *states, size_t row, const struct states_stay *stay)
 {
 	states->total_ns[stay->kind] += stay->end - stay->begin;
@@ -80,7 +82,7 @@ static void add_stay(struct states *states, size_t row, const struct states_stay
 		states->err = ENOMEM;
 }
 
-/* Keeps the times that were put together, those in one state as one time. */
+/* Keeps the times that were put together. All times in one state become one time. */
 static void keep_joined(struct states *states, size_t index)
 {
 	struct states_row *row = &states->row[index];
@@ -128,7 +130,10 @@ static void release_stay(struct states *states, size_t index)
 	row->count--;
 }
 
-/* Ends the present state of a row, and begins another one. A time that runs backwards is 0. */
+/*
+ * Ends the present state of a row, and begins another state. If ns is before the begin of the
+ * present state, that state gets no time.
+ */
 static void change_state(struct states *states, size_t index, uint64_t ns, enum states_kind kind)
 {
 	struct states_row *row = &states->row[index];
@@ -146,9 +151,9 @@ static void change_state(struct states *states, size_t index, uint64_t ns, enum 
 }
 
 /*
- * Returns the state of a thread that left its processor. A log without the field state, as that of
- * an unprivileged user, has no stopped threads: they are blocked for an unknown reason. A thread
- * that no signal can wake waits for a disk.
+ * Returns the state of a thread that left its processor. The log of an unprivileged user lacks the
+ * field state. In such a log a stopped thread is blocked for an unknown reason. A thread that no
+ * signal can wake waits for a disk.
  */
 static enum states_kind kind_of_out(const struct states_row *row, const struct plan *plan,
 				    const struct log_type *type,
@@ -166,9 +171,9 @@ static enum states_kind kind_of_out(const struct states_row *row, const struct p
 }
 
 /*
- * Returns for what a call waits, as kind_of() of why does. A descriptor whose name is a path
- * belongs to a file, and all others belong to a peer. The names are looked up for each call on a
- * descriptor, because the number is used again.
+ * Returns for what a call waits, by the rules of kind_of() in why/causes.c. A descriptor whose name
+ * is a path belongs to a file, and all other descriptors belong to a peer. The name is looked up
+ * for each call, because the number of a closed descriptor is used again.
  */
 static enum states_kind kind_of_call(const struct logfile *log, const struct plan *plan,
 				     const struct log_type *type,
@@ -191,7 +196,7 @@ static enum states_kind kind_of_call(const struct logfile *log, const struct pla
 	case CAUSE_SLEEP:
 		return STATES_SLEEP;
 	case CAUSE_POLL:
-		/* The time limit has ended it. */
+		/* Without a result, the time limit has ended the call, so it is a sleep. */
 		return classify_number(type, event, plan->result) ? STATES_PEER : STATES_SLEEP;
 	default:
 		return STATES_PEER;
@@ -199,9 +204,9 @@ static enum states_kind kind_of_call(const struct logfile *log, const struct pla
 }
 
 /*
- * Gives a reason to the blocked times of which the middle is within a call. The middle is used
- * since the scheduler's times may have an error. Inner calls end first, so a time with a reason
- * keeps it.
+ * Gives a reason to the blocked times whose middle is within a call. The middle is used, because
+ * the scheduler's times may have an error. Inner calls end first, so a time that already has a
+ * reason keeps this reason.
  */
 static void explain_stays(struct states_row *row, uint64_t begin, uint64_t end,
 			  enum states_kind kind)
@@ -247,7 +252,7 @@ void states_event(struct states *states, size_t index, const struct logfile *log
 		row->has_fault = true;
 		break;
 	default:
-		/* Most calls contain no blocked time, and need no look-up of their descriptor. */
+		/* Most calls contain no held time. Their descriptors need not be looked up. */
 		took = classify_number(type, event, plan->time);
 		if (row->count && row->held[(row->first + row->count - 1) % STATES_HELD].end +
 				  took >= ns)
@@ -258,8 +263,8 @@ void states_event(struct states *states, size_t index, const struct logfile *log
 }
 
 /*
- * A thread that has not exited keeps its state until the end of its log. The rows of the logs that
- * were read before have no state any more.
+ * A thread that has not exited keeps its state until the end of its log. The loop does nothing for
+ * the rows of other logs, because they have no present state.
  */
 void states_end_log(struct states *states, uint64_t ns)
 {

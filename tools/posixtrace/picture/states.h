@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * states.h - what each thread did over time: it ran, it waited for a processor, or it was blocked,
- * and for which reason. The log has this if it was recorded with --sched.
+ * states.h - what each thread did over time: whether it ran, waited for a processor, or was
+ * blocked, and for which reason it was blocked. A log has these facts if it was recorded with
+ * --sched.
  *
  * The scheduler's events have the times. The reason of a blocked time is that of the innermost
  * call in which the thread was blocked, by the rules of the command why. The event of a call is
- * recorded when the call ends, so the latest times of each thread are held until then. If a call
- * contains more than STATES_HELD times, the first ones have no reason.
+ * recorded when the call ends. So the latest STATES_HELD times of each thread are held back. If a
+ * call contains more times than that, it gives no reason to the first ones.
  *
  * Memory is bounded. If the log has more changes than the limit, changes within a short time are
- * put together: the time in each state remains exact, but not its order within this short time.
+ * put together. The time in each state remains exact. The order of the states within this short
+ * time is lost.
  */
 #ifndef POSIXTRACE_PICTURE_STATES_H
 #define POSIXTRACE_PICTURE_STATES_H
@@ -32,7 +34,7 @@ enum states_kind {
 };
 
 #define STATES_HELD 64
-#define STATES_BINS 65536 /* of a row; a short time is not shorter than one of these bins */
+#define STATES_BINS 65536 /* the most bins of a row; changes within a bin may be put together */
 
 struct states {
 	uint64_t changes;      /* the first reading counts them */
@@ -44,7 +46,7 @@ struct states {
 	int err;
 };
 
-/* Returns the words for a kind, static. */
+/* Returns the words for a kind, which are a static text. */
 const char *states_name(enum states_kind kind);
 
 /* Returns whether the events of a type change the state of their thread. */

@@ -52,8 +52,8 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
 
 /*
  * Appends the engine of a table. The replicas of a replicated table find each other in ZooKeeper by
- * the path. The rows of a log are in one partition. Therefore each INSERT makes one part, which is
- * either complete or absent.
+ * the path. An INSERT has rows of only one log, and all rows of a log are in one partition.
+ * Therefore each INSERT makes one part of the table, which is either complete or absent.
  */
 static void put_engine(const char *table, const char *database, bool is_replicated,
 		       const char *kind, const char *order, struct bytes *sql)
@@ -76,8 +76,8 @@ static void put_columns(size_t count, struct bytes *sql)
 }
 
 /*
- * With this order, conditions on the log and on times are fast, and similar rows are neighbours and
- * compress well.
+ * Appends the statement that makes events_rows. The rows are ordered such that conditions on the
+ * log and on times are fast. Similar rows are then neighbours and compress well.
  */
 static void put_events_rows(const char *database, bool is_replicated, struct bytes *sql)
 {
@@ -87,7 +87,10 @@ static void put_events_rows(const char *database, bool is_replicated, struct byt
 		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
 }
 
-/* Each value may be NULL, as in the tables of the command query. */
+/*
+ * Appends the statement that makes the table of rows for a table of the command query. Each value
+ * of that table may be NULL here, as in the command query.
+ */
 static void put_rows(const struct query_schema *schema, const char *database, bool is_replicated,
 		     struct bytes *sql)
 {
@@ -104,15 +107,18 @@ static void put_rows(const struct query_schema *schema, const char *database, bo
 }
 
 /*
- * The table voided is small, since it only has the INSERTs that failed. So the server can keep it
- * in memory as a set.
+ * Appends the condition by means of the table voided. This table is small, since it only has the
+ * INSERTs that failed. So the server can keep it in memory as a set.
  */
 void fleet_counts_sql(const char *database, struct bytes *sql)
 {
 	bytes_printf(sql, "row_attempt NOT IN (SELECT attempt FROM %s.voided)", database);
 }
 
-/* If the table of query has no column host, the view gets one. */
+/*
+ * Appends the statement that makes a view. If the table of query lacks the column host, it is
+ * added.
+ */
 static void put_view(const struct query_schema *schema, const char *database, struct bytes *sql)
 {
 	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.%s AS SELECT ", database, schema->name);
@@ -124,7 +130,7 @@ static void put_view(const struct query_schema *schema, const char *database, st
 	fleet_counts_sql(database, sql);
 }
 
-/* The statement of a table precedes those of the views that read the table. */
+/* The statement that makes a table precedes the statements that make the views of this table. */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql)
 {
 	enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS };

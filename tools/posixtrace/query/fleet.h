@@ -6,10 +6,10 @@
  * Rows. Each table of query, such as spans, is a view of a table of rows, spans_rows. A row has, in
  * addition to the columns of the view:
  *
- *	row_day      on which its log was begun: the partition, so that logs are deleted as a whole
+ *	row_day      the day on which its log was begun; all rows of a day are one partition
  *	row_source   the number of its log: a hash of the log's UUID and its host
- *	row_seq      its number in the table, for its log
- *	row_attempt  the number of the INSERT that brought it, random
+ *	row_seq      its number among the rows that the table has of its log
+ *	row_attempt  the random number of the INSERT that has added it
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
@@ -19,9 +19,9 @@
  *
  * Fields. The fields of an event are in three arrays of equal length. They have, for each field, a
  * key, the value as an integer, and the value as a text. The key is a hash of the field's name and
- * of the kind of its value. With a column for each field of a fleet, the table would have thousands
- * of columns, nearly all empty, and each would need files in each part. The table fields lists the
- * names of all fields.
+ * of the kind of its value. If each field of a fleet had a column of its own, the table would have
+ * thousands of columns, nearly all empty, and each would need files in each part. The table with
+ * the name fields lists the names of all fields.
  */
 #ifndef POSIXTRACE_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_FLEET_H
@@ -37,7 +37,7 @@ enum fleet_column {
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
 	FLEET_COLUMNS,
-	/* the number of first columns that each table of rows has */
+	/* every table of rows begins with so many of these columns */
 	FLEET_ROW_COLUMNS = FLEET_HOST + 1
 };
 
@@ -45,7 +45,7 @@ extern const struct fleet_columns {
 	const char *name, *type;
 } fleet_events[FLEET_COLUMNS];
 
-/* Bits of FLEET_FLAGS. */
+/* The bits of a value in the column FLEET_FLAGS. */
 enum { FLEET_TRUNCATED = 1, FLEET_LATE = 2 };
 
 /*
@@ -59,7 +59,8 @@ struct fleet_field {
 
 /*
  * Returns whether the view events has a column for the field. It has one if events have values of
- * the field, and if its name does not begin with row_, as the columns of events_rows do.
+ * the field, and if the field's name does not begin with row_, as the names of the columns of
+ * events_rows begin.
  */
 bool fleet_has_column(const struct fleet_field *field);
 
@@ -80,7 +81,7 @@ void fleet_names_sql(struct bytes *sql);
 void fleet_events_view(const char *database, const struct sqlfields *columns,
 		       const struct fleet_field *field, size_t fields, struct bytes *sql);
 
-/* Appends the condition for rows that count, which is that their attempt is not voided. */
+/* Appends the condition under which a row counts: its attempt is not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);
 
 #endif

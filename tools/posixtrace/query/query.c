@@ -61,8 +61,8 @@ static int query_progress(void *arg)
 
 /*
  * Allows only reading. While SQLite prepares a statement, it calls this function for each action,
- * also for the actions of subqueries. So the tool need not examine the text of the statement. The
- * function also collects the functions that the statement calls for query_weighted_fits(), and
+ * also for the actions of subqueries. So the tool need not examine the text of the statement. For
+ * query_weighted_fits(), this function also collects the SQL functions that the statement calls. It
  * notes whether the statement reads the table of stacks.
  */
 static int query_authorize(void *arg, int action, const char *a, const char *b, const char *c,
@@ -92,8 +92,8 @@ static int query_authorize(void *arg, int action, const char *a, const char *b, 
 /* ------------------------------------------------------------------ errors */
 
 /*
- * Prints the reason with the line of the statement that is wrong, and a caret below the place. If
- * the place is unknown, it only prints the reason.
+ * Prints the reason of an error, the line of the statement that has the error, and a caret below
+ * it. If the place of the error is unknown, only the reason is printed.
  */
 static int say_wrong(const char *sql, int offset, const char *reason)
 {
@@ -122,8 +122,8 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 }
 
 /*
- * The offset and the message are read before query_hint() is called. It runs statements, which
- * replace both.
+ * Prints SQLite's last error. Its offset and message are read before query_hint() is called,
+ * because query_hint() runs statements, which replace both.
  */
 static int say_sqlite(sqlite3 *db, const char *sql, int err)
 {
@@ -189,9 +189,9 @@ static bool scans_by_parts(sqlite3 *db, const char *sql)
 }
 
 /*
- * Before the statement is prepared, the function must decide whether the weighted form is used,
- * because SQLite then calls xBestIndex, which must know it. SQLite itself says whether the prepared
- * statement only reads, so the text is not examined for that.
+ * Prepares and executes the statement. While SQLite prepares it, SQLite calls xBestIndex, which
+ * must know whether the weighted form is used. So this function decides that before. SQLite itself
+ * says whether the prepared statement only reads, so the text is not examined for that.
  */
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
@@ -326,8 +326,8 @@ static bool query_prepare(struct query *query)
 }
 
 /*
- * Returns the exit status for a log. Even if damaged parts of the log were skipped, there are
- * results. In that case TOOL_DAMAGED shows that they may be incomplete.
+ * Returns the exit status for a log. If damaged parts of the log were skipped, there are results
+ * nevertheless. TOOL_DAMAGED shows that these results may be incomplete.
  */
 static int how_whole(const struct query_log *log)
 {
@@ -337,8 +337,8 @@ static int how_whole(const struct query_log *log)
 }
 
 /*
- * If the statement fails, only that determines the status. Damage of the logs is considered only if
- * there are results.
+ * Executes the statement on the open logs and returns the exit status. If the statement fails, the
+ * failure alone determines the status. Damage of the logs is considered only if there are results.
  */
 static int query_logs(struct query *query, const char *sql)
 {

@@ -2,9 +2,9 @@
 /*
  * query.h - the common interface of the files of the command query, which shows logs as a database.
  *
- * events and spans are virtual tables. Each scan of them reads the logs one after the other. Each
- * cursor opens the log that it is reading by itself. The other tables are small and are filled
- * before the statement runs.
+ * events and spans are virtual tables. Each scan of them reads the logs one after the other.
+ * Cursors do not share open logs: each cursor opens the log that it reads. The other tables are
+ * small and are filled before the statement runs.
  *
  * The memory of SQLite is limited. It sorts in temporary files if necessary.
  */
@@ -49,8 +49,8 @@ struct query {
 	bool plain;
 	bool weighted;                /* equal events are one row; see query_weighted.h */
 	/*
-	 * the statement has a function that counts; the statement has a function whose results may
-	 * differ for equal rows
+	 * counts: the statement has a function that counts rows. strange: it has a function whose
+	 * results may differ for equal rows.
 	 */
 	bool counts, strange;
 	uint64_t columns;             /* the set of columns that distinguish rows */
@@ -70,10 +70,10 @@ extern volatile sig_atomic_t query_interrupted;
 bool query_fields_learn(struct query *query);
 void query_fields_forget(struct query *query);
 
-/* Makes the value the result of a column or function. Texts and blobs are copied. */
+/* Gives SQLite the value as the result of a column or function. Texts and blobs are copied. */
 void query_value_result(sqlite3_context *context, const struct sqlvalue *value);
 
-/* Makes the value of the field in this event the result of a column. */
+/* Gives SQLite the value of the field in this event as the result of a column. */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 
@@ -138,10 +138,10 @@ int query_insert_row(sqlite3_stmt *row);
 int query_facts(sqlite3_stmt **row, const struct logfile *log);
 
 /*
- * In query_nearest.c. SQLite's message may be about an unknown name. Returns a text with the most
- * similar name, which is appended to the message, or "" if the message concerns no name or no name
- * is similar. The function removes the database's authorizer. The text is valid until the next
- * call.
+ * In query_nearest.c. If SQLite's message is about an unknown name, returns a text with the most
+ * similar name, which the caller appends to the message. Returns "" if the message is about
+ * something else, or if no name is similar. The function removes the database's authorizer. The
+ * text is valid until the next call.
  */
 const char *query_hint(sqlite3 *db, const char *message);
 

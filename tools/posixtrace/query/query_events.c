@@ -253,7 +253,7 @@ static int is_eof(sqlite3_vtab_cursor *base)
 	return ((struct query_cursor *)base)->eof;
 }
 
-/* Makes the event's message the result. For an event without a message the result is NULL. */
+/* Gives SQLite the event's message as the result. Without a message the result is NULL. */
 static void result_message(sqlite3_context *context, const struct posix_trace_schema_np *schema,
 			   const struct posix_trace_event_np *event)
 {
@@ -268,7 +268,7 @@ static void result_message(sqlite3_context *context, const struct posix_trace_sc
 			    SQLITE_TRANSIENT);
 }
 
-/* Makes the names of the event's flags the result. */
+/* Gives SQLite the names of the event's flags as the result. */
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
 	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
@@ -278,8 +278,8 @@ static void result_flags(sqlite3_context *context, const struct posix_trace_even
 }
 
 /*
- * Makes a part of the event's symbol the result. SQLite copies texts, because the symbol may be
- * freed later.
+ * Gives SQLite a part of the event's symbol as the result. SQLite copies texts, because the symbol
+ * may be freed later.
  */
 static void result_symbol(sqlite3_context *context, const struct query_cursor *cursor, int column)
 {
@@ -308,8 +308,8 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 }
 
 /*
- * Makes a JSON object with the labels of the event's values the result, or NULL if there are no
- * labels.
+ * Gives SQLite a JSON object with the labels of the event's values as the result. If there are no
+ * labels, the result is NULL.
  */
 static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
 {

@@ -23,7 +23,7 @@ static void bind_id(sqlite3_stmt *row, int column, const unsigned char id[16])
 		query_bind_text(row, column, text);
 }
 
-/* Inserts a row for one term in the equation of a type. A term that is 0 gets no row. */
+/* Inserts a row for one term of a type's ledger, such as "called". A term that is 0 gets no row. */
 static int fill_term(sqlite3_stmt *row, const struct logfile *log, const char *name,
 		     const char *term, uint64_t count)
 {

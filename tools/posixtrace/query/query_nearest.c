@@ -51,8 +51,8 @@ static bool is_event_type(sqlite3 *db, const char *name)
 
 /*
  * kinds has the beginnings of SQLite's messages. If a version of SQLite has other messages, the
- * function returns no hint. It removes the authorizer, because that refuses pragmas in the
- * statements here.
+ * function returns no hint. It removes the authorizer, because the authorizer refuses the pragmas
+ * in the statements here.
  */
 const char *query_hint(sqlite3 *db, const char *message)
 {

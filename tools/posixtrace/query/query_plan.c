@@ -78,10 +78,10 @@ static size_t types_with_events(const struct query_log *log)
 
 /*
  * If the cursor can return the rows in the order of the statement, returns the letter of the column
- * by which they are ordered, otherwise 0. The log is then read once for each type. The result is 0
- * in three cases. With several logs, each would have its own order. A damaged log may have events
- * of types that it does not list. With many types, sorting is faster. Names are ordered by bytes,
- * as SQLite's BINARY does.
+ * by which they are ordered; otherwise 0. The cursor can do that only for an ascending order by
+ * name or by type: it reads the log once for each type. Three facts prevent it. With several logs,
+ * each log would have its own order. A damaged log may have events of types that it does not list.
+ * With many types, sorting is faster. Names are ordered by bytes, as SQLite's BINARY does.
  */
 static char query_plan_order(const struct query *query, const sqlite3_index_info *info)
 {
@@ -192,8 +192,8 @@ static bool query_plan_choose(struct query_cursor *cursor)
 
 /*
  * Excludes the types of a log that do not satisfy the condition. All conditions must hold, so a
- * type that is excluded is never selected again. If the log has no type with a number yet, its name
- * is unknown here, so conditions on names do not exclude the number.
+ * type that is excluded is never selected again. If the log does not list a type with this number,
+ * the type's name is unknown here, so conditions on names do not exclude the number.
  */
 static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
 			  const char *text, sqlite3_int64 number)

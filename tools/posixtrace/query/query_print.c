@@ -279,8 +279,8 @@ static void csv_text(const char *text, size_t len, bool exactly)
 }
 
 /*
- * If the output is a file or pipe, texts are written exactly. Only on a terminal unsafe characters
- * are escaped.
+ * If the output is a file or pipe, texts are written exactly. If it is a terminal, unsafe
+ * characters are escaped.
  */
 static int print_csv(sqlite3_stmt *statement)
 {

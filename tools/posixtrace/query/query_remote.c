@@ -4,8 +4,9 @@
  *
  * SQLite evaluates the statement here, as it does for logs, so that each statement has the same
  * answer in both cases. All tables are virtual, and each scan of a table sends one request to
- * ClickHouse. It asks for the columns that the statement uses. It contains those conditions of the
- * statement that ClickHouse evaluates as SQLite does. If the statement only counts
+ * ClickHouse. The request asks for the columns that the statement uses. It contains those
+ * conditions of the statement that ClickHouse evaluates as SQLite does. If the statement only
+ * counts
  * (query_weighted.h), the request has a GROUP BY, and the server counts equal rows.
  *
  * A cursor keeps the answer in memory until its next scan needs another request.
@@ -250,7 +251,8 @@ static void free_rows(struct remote_rows *rows)
 
 /*
  * Appends the expression for the element of an array that has a field's value. The value may have
- * one of two kinds, kind and other. If the fleet has no value of these kinds, appends none.
+ * one of two kinds, kind and other. If the fleet has no value of these kinds, the parameter none is
+ * appended instead.
  */
 static void put_index(const struct fleet_field *field, const char *array, unsigned kind,
 		      unsigned other, const char *none, struct bytes *sql)
@@ -433,8 +435,9 @@ static bool place_columns(const struct remote_table *table, uint64_t used,
 /* ------------------------------------------------------------------ tables */
 
 /*
- * Returns the declaration of a table. If the table has no column host for logs, the column host is
- * hidden, so that * has the same columns as for logs.
+ * Returns the declaration of a table. Every table has the column host. If the table of the same
+ * name lacks this column when logs are queried, the column is hidden here. So SELECT * has the same
+ * columns in both cases.
  */
 static char *declare_remote(const struct remote_table *table)
 {
@@ -531,9 +534,9 @@ static bool is_text_column(int column)
 }
 
 /*
- * The plan begins with the set of used columns, and w for weighted rows or a blank. Behind it are
- * the conditions, each as a column and a comparison. Only a weighted plan has an order: behind a #
- * are the columns by which the rows are ordered.
+ * The plan begins with the set of used columns and a letter: w for weighted rows, else a blank.
+ * Then the conditions follow, each as a column and a comparison. Only a weighted plan has an order:
+ * behind a # are the columns by which the rows are ordered.
  */
 static int plan_remote(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -606,8 +609,8 @@ static void put_condition(int column, char op, sqlite3_value *value, struct byte
 /* ------------------------------------------------------------------ order */
 
 /*
- * The order by which qsort(3) currently sorts, and the indices of the columns' values. They may be
- * static, because only one scan is sorted at a time.
+ * The order by which qsort(3) currently sorts, and where a row has the value of each column. Both
+ * may be static, because only one scan is sorted at a time.
  */
 static const char *sorted_by;
 static const signed short *sorted_place;

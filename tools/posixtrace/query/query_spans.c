@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_spans.c - the virtual table spans. It has the spans that the command latency finds, too.
+ * query_spans.c - the virtual table spans. It has the same spans as the command latency finds.
  *
  * The event that ends a span makes a row. A span without an end makes no row.
  */

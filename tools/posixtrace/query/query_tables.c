@@ -335,8 +335,8 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
 /*
  * All tables except for the table of stacks are filled here, before a statement runs, and do not
  * change later. The database needs no journal, since it is in memory and never rolled back. The
- * view stored counts the events that the logs have, while the table ledger has the numbers that the
- * writers have counted.
+ * view named stored counts the events that the logs have, while the table named ledger has the
+ * numbers that the writers have counted.
  */
 int query_tables(sqlite3 *db, struct query *query)
 {

@@ -73,7 +73,10 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 
 /* ------------------------------------------------------------------ rows */
 
-/* Returns the property of groups that a column needs, or -1 if groups cannot have the column. */
+/*
+ * Returns the property by which events must be grouped so that all events of a group have the same
+ * value in the column. Returns 0 if every grouping does that, and -1 if none does.
+ */
 static int columns_of(int column)
 {
 	switch (column) {
@@ -100,9 +103,9 @@ static int columns_of(int column)
 }
 
 /*
- * Computes the properties by which groups must be distinguished. used is SQLite's set of used
- * columns, where bit 63 is for all columns from 63 on. If a used column is no property of groups,
- * returns false.
+ * Computes the properties by which events must be grouped. used is SQLite's set of used columns,
+ * where bit 63 is for all columns from 63 on. Returns false if there is no such property for a used
+ * column.
  */
 static bool columns_fit_groups(uint64_t used, unsigned *columns)
 {

@@ -61,7 +61,7 @@ static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 }
 
 /*
- * If there were no values, the result is NULL, and an overflow is an error, as in SQLite's sum().
+ * Without values the result is NULL. An overflow is an error. Both are as in SQLite's sum().
  */
 static void sum_final(sqlite3_context *context)
 {
@@ -77,7 +77,7 @@ static void sum_final(sqlite3_context *context)
 		sqlite3_result_int64(context, sum->whole);
 }
 
-/* If there were no values, the result is 0.0, and it is never an error, as in SQLite's total(). */
+/* Without values the result is 0.0. An overflow is no error. Both are as in SQLite's total(). */
 static void total_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);

@@ -12,8 +12,8 @@
 #include "query/query_columns.h"
 
 /*
- * Returns whether a column that every event has has this name. If so, the column of the field gets
- * a prefix. Case does not matter, because SQL ignores it.
+ * Returns whether this is the name of one of the columns of every event. If so, the column of the
+ * field gets a prefix. Case does not matter, because SQL ignores it.
  */
 static bool is_column(const char *name)
 {
@@ -118,9 +118,9 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 }
 
 /*
- * Stores the name of a value and returns true. That is the name that the schema gives to the value,
- * or the name of an error number or signal. Returns false if there is none. Names of bits are not
- * used here, so that SQL can compute with the bits.
+ * Stores the name of a value and returns true. The name is the one that the schema gives to the
+ * value, or the name of the error number or signal. Returns false if the value has no name. Names
+ * of bits are not used here, so that SQL can compute with the bits.
  */
 static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {

@@ -20,8 +20,8 @@
 extern const struct tool_command report_command;
 
 /*
- * Prints a key as a template file has it. A name is the file's text and may have control
- * characters.
+ * Prints a key in the form that it has in a template file. A name comes from the file and may have
+ * control characters, so it is escaped.
  */
 static void list_key(const struct program *program, const struct key *key)
 {
@@ -106,7 +106,9 @@ static int print_events(struct report_sink *sink, struct fmt_input *input)
 	return status;
 }
 
-/* A new file gets its name only when the report is complete; see convert/output.h. */
+/*
+ * Prints to a file. The file gets its name only when the report is complete; see convert/output.h.
+ */
 static int print_to(struct report_sink *sink, struct fmt_input *input, char *const *log,
 		    const struct report *report)
 {
@@ -147,9 +149,9 @@ static int print_log(struct report *report, const struct templates *templates,
 }
 
 /*
- * Loads all files before it prints a message, so that one run reports the errors of all of them. If
- * a file cannot be read, the command ends with status 1. If a template is wrong, it ends with
- * status 2.
+ * Loads all template files before it prints a message, so that one run reports the errors of all
+ * files. If a file cannot be read, the command ends with status 1. If a template is wrong, the
+ * command ends with status 2.
  */
 static int load_templates(const struct report *report, struct templates *templates)
 {
@@ -172,7 +174,7 @@ static int load_templates(const struct report *report, struct templates *templat
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
-/* path is NULL with --check and --list, which need no log. */
+/* Prints the report of the log at path. path is NULL with --check and --list, which need no log. */
 static int print_report(struct report *report, char *path)
 {
 	struct templates templates;
@@ -189,8 +191,8 @@ static int print_report(struct report *report, char *path)
 }
 
 /*
- * Checks the options together, which the parser of a single option cannot do. After a message the
- * user gets the hint on the usage.
+ * Checks which options may be used together. The parser of a single option cannot do that. If a
+ * message was printed, a hint on the usage follows it.
  */
 static int report_on(struct report *report, int argc, char **argv)
 {

@@ -16,7 +16,7 @@ struct merged {
 };
 
 static struct report
-	*chosen_by; /* report_merge_choose() gets no such argument, so it finds the report here */
+	*chosen_by; /* the report, for report_merge_choose(), which gets it by no argument */
 
 static bool report_merge_choose(const struct log_type *type)
 {
@@ -25,8 +25,8 @@ static bool report_merge_choose(const struct log_type *type)
 }
 
 /*
- * Prints the header before the first event, because the width of the column of logs is known only
- * when all logs are open.
+ * Prints the header. This is done only when the first event is known: the column of logs has its
+ * width only when all logs are open.
  */
 static void report_merge_begin(struct merged *merged)
 {
@@ -58,8 +58,8 @@ static bool report_merge_show(void *arg, struct merge_source *source,
 }
 
 /*
- * A report without events still has its header, unless no log could be opened or the options were
- * wrong.
+ * Prints the report. It has its header even without events, unless no log could be opened or the
+ * options were wrong.
  */
 static int report_merge_print(struct report *report, struct out *out, char **path, size_t paths)
 {

@@ -10,8 +10,8 @@
 #include "symbols/symbols.h"
 
 /*
- * If the tool was built without templates, -t is still an option, so that its message says how the
- * tool was built.
+ * Takes the option -t. A tool that was built without templates has this option, too, so that the
+ * message can say how the tool was built.
  */
 #ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
@@ -36,7 +36,7 @@ static bool add_template(struct report *report, const char *path)
 }
 #endif
 
-/* Whether text is KEY=VALUE with this key. *value is valid only if it is. */
+/* Returns whether text is KEY=VALUE with this key. Only then *value is valid. */
 static bool is_key(const char *text, const char *key, const char **value)
 {
 	size_t len = strlen(key);
@@ -59,8 +59,8 @@ static bool report_options_timestamp(const char *value, unsigned *form)
 }
 
 /*
- * Takes one of the keys that need templates. report_on() refuses these keys if no template is
- * given, because it knows all options.
+ * Takes one of the keys that need templates. If no template is given, report_on() refuses these
+ * keys later, when all options are known.
  */
 static bool report_options_column(struct report *report, const char *text)
 {
@@ -98,8 +98,8 @@ static bool report_options_keyed(struct report *report, const char *text)
 }
 
 /*
- * trcrpt accepts several keys in one -O, with commas. The copy is needed because strsep(3) stores
- * null bytes.
+ * Takes the keys of one -O. As with trcrpt of AIX, there may be several, with commas between them.
+ * The copy is needed because strsep(3) stores null bytes.
  */
 static bool parse_keys(struct report *report, const char *list)
 {

@@ -34,7 +34,10 @@ struct kept {
 	const struct report_type *type;
 };
 
-/* open_sink() has no argument for the sink, so it is passed here. A process prints one report. */
+/*
+ * The sink, for open_sink(), which has no argument for it. One variable is enough, because a
+ * process prints only one report.
+ */
 static struct report_sink *used;
 
 void report_sink_use(struct report_sink *sink)
@@ -43,8 +46,8 @@ void report_sink_use(struct report_sink *sink)
 }
 
 /*
- * A duration comes from a pair of events, so the durations begin with the flow. The tail is
- * allocated only if --tail was given.
+ * Begins the sink. It begins to compute durations with the first event of the flow, because the
+ * event that begins a span may be unwanted. The tail is allocated only if --tail was given.
  */
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -78,8 +81,8 @@ static int report_sink_stop(struct report_sink *sink, int status)
 
 /*
  * Returns the time at which a source that can seek may begin. This time is never later than the
- * first wanted event. A start that does not fit in 64 bits is ignored, because select_event(),
- * which compares 128 bits, applies it to each event.
+ * first wanted event. A start that does not fit in 64 bits is ignored here. That does no harm,
+ * because select_event() compares 128 bits and applies the start to each event.
  */
 static int64_t seek_time(const struct report_sink *sink)
 {
@@ -107,9 +110,9 @@ static int64_t until_time(const struct report_sink *sink)
 }
 
 /*
- * Most formats have no first and last time before their events. The first event then defines the
- * time from which elapsed time counts. A time that is given relative to the last event cannot be
- * resolved in that case and is an error.
+ * Called with the time of the first event that arrives. In most formats the first and last time do
+ * not precede the events. Elapsed time then counts from this event, and a time that the user gave
+ * relative to the last event is an error, because the last event is not known.
  */
 static int know_first(struct report_sink *sink, int64_t time_ns)
 {
@@ -166,7 +169,7 @@ static int report_sink_begin(void *context, const struct fmt_facts *facts)
 
 /* ------------------------------------------------------------------ types */
 
-/* The escaped name is computed once for each type and not for each event. */
+/* Stores the escaped name in the type, so that it is computed once and not for each event. */
 static bool show_name(struct log_type *shown, const struct fmt_type *type)
 {
 	static struct out scratch = { .fd = -1 };
@@ -228,8 +231,8 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 }
 
 /*
- * The list of types of sink->log gives the names of the members of a set of types, such as the
- * filter that a stream was started with.
+ * Adds a type to the list of sink->log. The names of the members of a set of types are looked up in
+ * this list. An example of such a set is the filter with which a stream was started.
  */
 static int list_type(struct logfile *log, struct log_type *shown)
 {
@@ -240,8 +243,8 @@ static int list_type(struct logfile *log, struct log_type *shown)
 }
 
 /*
- * Indexes of the flow's types are consecutive, so the array grows by one. A type without a number
- * in the log, id 0, has no place in the list.
+ * Takes a type of the flow. The types come in the order of their indexes, so the array grows by one
+ * element. A type whose id is 0 has no number in the log, so it is not added to the list.
  */
 static int learn_type(void *context, const struct fmt_type *type)
 {
@@ -369,8 +372,8 @@ static int report_sink_take(void *context, const struct fmt_event *from)
 	return report_sink_show(sink, type, &event);
 }
 
-/* Shows the kept events, once: at the end of the trace, or where the rest of the trace does not
- * matter. */
+/* Shows the events that the tail keeps. A second call shows nothing. It is called at the end of the
+ * trace, or earlier if the rest of the trace does not matter. */
 static void show_tail(struct report_sink *sink)
 {
 	const struct kept *kept;
@@ -407,8 +410,8 @@ static int report_sink_lost(void *context, const struct fmt_lost *lost)
 }
 
 /*
- * Handles the end of the trace. A name in the options that no part of the trace has is reported
- * only now, because types may appear up to the end.
+ * Handles the end of the trace. The options may have a name that does not occur in the trace. That
+ * is reported only now, because types may appear up to the end.
  */
 static int report_sink_end(void *context, const struct fmt_end *end)
 {

@@ -35,16 +35,16 @@ struct report_sink {
 	size_t types;
 	struct logfile log;                /* only to look up names of types and objects */
 	uint64_t shown;
-	int64_t first_ns;                  /* members about the trace */
-	bool any;                          /* first_ns is known */
+	int64_t first_ns;                  /* elapsed time counts from this time */
+	bool any;                          /* first_ns is known and final */
 	bool has_span;                     /* the trace has given its first and last time */
 	bool big_endian;
 	bool done;                         /* the rest of the trace does not matter */
-	/* if done is set: the true result, because the flow treats the stop as a failure */
+	/* the true result if done is set: the flow treats the early end as a failure */
 	int status;
 };
 
-/* Its context is the struct report_sink that was passed to report_sink_use(). */
+/* The sink as a format. Its context is the struct report_sink passed to report_sink_use(). */
 extern const struct format report_format;
 void report_sink_use(struct report_sink *sink);
 

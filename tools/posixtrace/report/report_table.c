@@ -94,8 +94,8 @@ static void report_table_data(struct out *out, const struct report_table *table,
 			      const struct posix_trace_event_np *event)
 {
 	/*
-	 * fields_text() writes a blank before its text. The other forms need one too, because the
-	 * name of the type precedes them.
+	 * fields_text() writes a blank before its text. The other forms need a blank, too, because
+	 * the name of the type precedes them.
 	 */
 	if (fields_text(out, log, type, event, table->when))
 		return;

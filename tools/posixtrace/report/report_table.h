@@ -15,9 +15,9 @@
 struct report_table {
 	enum when_form when;
 	struct pick *pick;   /* only these columns, NULL: all */
-	const char *log_name; /* name of the log of the event shown next, with several logs; NULL:
-			       * one log */
-	size_t log_width;    /* width of the column with this name */
+	const char *log_name; /* log of the event that is shown next; NULL: there is only one log,
+			       * and no column for it */
+	size_t log_width;    /* width of the column of logs */
 	bool any;            /* an event was shown before */
 	int64_t previous_ns;
 };

@@ -77,8 +77,8 @@ static bool asks_duration(const struct rule_event *event)
 }
 
 /*
- * Checks the names in all rules. If no event type has a field of this name, it is probably
- * mistyped. The function prints all errors, not only the first.
+ * Checks the names in all rules. If no event type has a field of a name, the name is probably
+ * mistyped. The function prints all errors, not only the first one.
  */
 static bool rules_fit(struct check *check)
 {
@@ -144,8 +144,8 @@ static int judge_log(struct check *check)
 {
 	struct reading reading;
 	/*
-	 * judge_end() is called behind reading_status(), because it must know whether the log is
-	 * damaged. In a damaged log open obligations are undecided.
+	 * judge_end() is called after reading_status(), because judge_end() must know whether the
+	 * log is damaged. In a damaged log open obligations are undecided.
 	 */
 	int err = begin_reading(check, &reading), status;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * every.c - judges rules "every". An event that another event must follow is called an obligation.
+ * The time of an obligation is the span "within" of the rule, counted from this event.
  *
  * If the time of an obligation has passed, it does not count as violated at once. The writer of the
- * awaited event may have been suspended, and then its event follows younger ones in the log.
+ * awaited event may have been suspended. In this case the event follows younger events in the log.
  * Therefore the obligation is kept until an event is later than its time by more than
  * WANTED_LATE_NS. Until then, an event that was recorded in time still meets the obligation.
  */
@@ -124,7 +125,7 @@ static void close_undecided(struct judge *judge, size_t index, uint32_t at)
 	remove_pending(judge, index, at);
 }
 
-/* Returns true if the awaited event may have occurred and the log lacks it. */
+/* Returns true if the awaited event may have occurred although the log lacks it. */
 static bool is_blind(const struct judge *judge, size_t index)
 {
 	return sight_is_blind(&judge->sight) || judge->hidden[index];
@@ -158,8 +159,8 @@ void every_expire(struct judge *judge, int64_t now_ns)
 }
 
 /*
- * Makes room in the full pool. For each rule it closes the oldest obligation if its time has
- * passed, so that it is only kept for late events.
+ * Makes room in the full pool. For each rule it closes the oldest obligation if the time of this
+ * obligation has passed. Such an obligation is kept only because of events that may be late.
  */
 static void free_overdue(struct judge *judge)
 {
@@ -261,7 +262,7 @@ void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		free_overdue(judge);
 		at = every_take(judge);
 	}
-	/* Without room in the pool, or without its key, the obligation counts as undecided. */
+	/* If the pool has no room, or if the event lacks its key, the obligation is undecided. */
 	if (at == NONE || !has_key(use, reading)) {
 		use->rule->undecided++;
 		if (at != NONE)
@@ -338,8 +339,8 @@ void every_finish(struct judge *judge, bool is_whole)
 			const struct pending *pending = &judge->pending[at];
 
 			/*
-			 * If the time had not passed, the awaited event may have occurred after the
-			 * end of the log.
+			 * If the time of the obligation had not passed, the awaited event may have
+			 * occurred after the end of the log.
 			 */
 			if (pending->certain ||
 			    (!blind && (is_over(rule, pending, judge->last_ns, 0) ||

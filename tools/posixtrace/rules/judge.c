@@ -31,8 +31,8 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 		text = NULL;
 	va_end(args);
 	/*
-	 * Events of the stream itself belong to no process, nor does the result of a rule "count".
-	 * The thread is not known while the stream is still being recorded.
+	 * Events of the stream itself belong to no process. The result of a rule "count" belongs to
+	 * no process, either. While the stream is still being recorded, tid is not known.
 	 */
 	if (tid)
 		snprintf(who, sizeof(who), " pid %d tid %d", (int)pid, (int)tid);

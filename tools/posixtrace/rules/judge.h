@@ -55,8 +55,8 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 
 /*
- * Must be called when the schema of a type has become known after its first event. The rules of the
- * type are then found again. Only a stream that is still being recorded has such types.
+ * Must be called if the schema of a type has become known only after the type's first event. The
+ * rules of the type are then searched again. That happens only while a stream is being recorded.
  */
 void judge_forget_type(struct judge *judge, trace_event_id_t id);
 

@@ -16,7 +16,7 @@
 #include "spans/pairing.h"
 
 /*
- * Returns true if the holder at index is that of the rule and thread in key. table_find() calls it.
+ * Returns true if the holder at index has the rule and the thread of key. table_find() calls this.
  */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
@@ -54,8 +54,8 @@ static struct holder *find_holder(struct judge *judge, const struct rule *rule,
 }
 
 /*
- * Returns true if the pattern in the rule matches the name of the lock, or if it is the address of
- * the lock.
+ * Returns true if the pattern in the rule matches the name of the lock, or if the pattern is the
+ * address of the lock.
  */
 static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 		    const struct posix_trace_event_np *event, uint64_t pointer)
@@ -82,8 +82,8 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 }
 
 /*
- * Compares a time for which one lock was held with the last such times of the other lock, and keeps
- * it.
+ * Compares a time for which one lock was held with the last times for which the other lock was
+ * held, and keeps it.
  */
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)

@@ -28,8 +28,8 @@ static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Adds a time to the full array and removes the oldest one. Returns true if there are too many
- * events in a span. The oldest time may still be one of them.
+ * Adds a time to the full array and removes the oldest time. Returns true if there are too many
+ * events in a span. The removed time may be that of one of these events.
  */
 static bool replace_oldest(struct rule *rule, int64_t time_ns)
 {
@@ -46,8 +46,9 @@ static bool replace_oldest(struct rule *rule, int64_t time_ns)
 		return false;
 	}
 	/*
-	 * Together with the new time there are N + 2 times. If the new time is one of the first N +
-	 * 1, these must be examined. Otherwise they have been examined before.
+	 * Together with the new time there are N + 2 times. If the new time is the last of them,
+	 * the first N + 1 times have been examined before. Otherwise they must be examined now,
+	 * because the new time is one of them.
 	 */
 	too_many = rule->number && time_ns < *time_at(rule, oldest, rule->number) &&
 		   is_within(rule, gone_ns, *time_at(rule, oldest, rule->number - 1) > time_ns ?

@@ -410,7 +410,7 @@ bool rules_add(struct rules *rules, const char *path, unsigned number, const cha
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
-	/* The text is empty or a comment. */
+	/* No rule was added, because the text is empty or a comment. */
 	if (rules->count == before)
 		parser_fail(&parser, "every, never, count or rate");
 	return !parser.failed;

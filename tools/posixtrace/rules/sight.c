@@ -180,8 +180,8 @@ static void add_type_losses(const struct judge *judge, struct missing *missing,
 }
 
 /*
- * Subtracts the losses of a type from rest, which begins with the total. At the end rest has the
- * losses that may belong to any type.
+ * Subtracts the losses of a type from rest. At first rest has the losses of all types. When this
+ * was done for every type, rest has the losses that may belong to any type.
  */
 static void sight_subtract(struct posix_trace_ledger_np *rest,
 			   const struct posix_trace_ledger_np *line)

@@ -2,9 +2,9 @@
 /*
  * sight.h - finds the times and the types of which a log may lack events.
  *
- * While a stream is stopped, it records no events. Between OVERFLOW and RESUME it lacks some
- * events, and its filter excludes event types. If an event is absent at such a time, or if its type
- * is excluded, that proves nothing.
+ * While a stream is stopped, it records no events. Between OVERFLOW and RESUME it loses some
+ * events. Its filter excludes event types. If the log has no event of a type at such a time, or if
+ * the type is excluded, the event may have occurred nevertheless.
  */
 #ifndef POSIXTRACE_RULES_SIGHT_H
 #define POSIXTRACE_RULES_SIGHT_H

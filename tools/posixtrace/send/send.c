@@ -34,8 +34,8 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * Options for the sink. The ledger and the schemas are always sent, so the first two are always
- * used. The last one is used with --no-context only.
+ * Options for the sink. The ledger and the schemas are always sent, so the first two options are
+ * always used. The third option is used only with --no-context.
  */
 static const struct fmt_given given[] = { { "account", "" },
 					  { "schemas", "" },
@@ -70,7 +70,7 @@ static bool take_option(int option, struct through *plan)
 /* Checks the options together. Returns false after it printed an error. */
 static bool is_possible(int argc)
 {
-	/* The first option that a trace cannot have, for the message. */
+	/* For the message: the first given option that is not possible with a trace. */
 	const char *only = send_plan.duration_ns ? "--duration" : send_plan.stream_size ? "--size"
 			   : send_plan.inherit ? "--inherit" : NULL;
 

@@ -17,7 +17,7 @@
 #include "send/send.h"
 
 #define LOOK_MS        20    /* longest sleep between two readings */
-#define EVENTS_AT_ONCE 65536 /* after this many events signals and the sink are handled */
+#define EVENTS_AT_ONCE 65536 /* the most events that are read between two looks at signals */
 #define TYPES          1024  /* size of the cache of types */
 #define STREAM_BYTES   (8u << 20) /* default */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fields.c - adds the fields of the shipped events to the database's table fields, and makes the
- * view events that shows them.
+ * fields.c - adds the fields of the shipped events to the table with the name fields of the
+ * database, and makes the view with the name events, which shows them.
  */
 #include "ship/ship.h"
 
@@ -19,8 +19,8 @@
 #define ANSWER_BYTES (1 << 20)
 
 /*
- * For each field of a type and each kind of value: the key, and whether such a value has occurred.
- * Both are made when the type first occurs.
+ * What is known of the fields of a type: for each field and each kind of value, the key, and
+ * whether such a value has occurred. The struct is made when the first event of the type occurs.
  */
 struct type_fields {
 	uint64_t key[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
@@ -54,8 +54,8 @@ void fields_free(struct ship_fields *fields)
 }
 
 /*
- * Adds a kind of a field to a list. Returns true if the list did not have it. To a full list
- * nothing is added.
+ * Adds a kind of a field to a list. Returns true if it was added. It is not added if the list has
+ * it already or is full.
  */
 static bool add_kind(struct fleet_field **list, size_t *count, const char *name, unsigned kind)
 {
@@ -79,7 +79,7 @@ static bool add_kind(struct fleet_field **list, size_t *count, const char *name,
 }
 
 /*
- * is_new is true at first, so that the first shipment makes the view events even if no event has a
+ * is_new is true at first. So the first shipment makes the view events even if no event has a
  * field.
  */
 struct ship_fields *fields_new(const struct logfile *log)

@@ -43,8 +43,9 @@ struct folder {
 /* ------------------------------------------------------------------ names */
 
 /*
- * Writes a name for a folder. Other characters than these become %XX, as Hive and its readers have
- * it, so that a host's name cannot be another folder.
+ * Writes a part of a folder's name. Letters, digits, - and _ remain, and so does a dot that is not
+ * the last character. Other characters become %XX, as in Hive. So a host whose name is hostile,
+ * such as "..", cannot name another folder.
  */
 static char *put_escaped(char *to, const char *name)
 {
@@ -199,7 +200,7 @@ static bool is_shipped(const struct folder *folder)
 	return !faccessat(folder->fd, path, F_OK, 0);
 }
 
-/* Ships the log. The caller has locked its identity, so no other process does. */
+/* Ships the log. The caller has locked its identity, so no other process ships it now. */
 static int ship_tables(const struct folder *folder, uint64_t events)
 {
 	bool was = is_shipped(folder);
@@ -220,9 +221,9 @@ static int ship_tables(const struct folder *folder, uint64_t events)
 }
 
 /*
- * Locks the identity of the log, so that only one process ships it. The file is removed when the
- * log is shipped. A process that has locked the removed file finds the file of the ledger and ships
- * nothing.
+ * Ships the log while it locks the log's identity, so that only one process ships it. The file with
+ * the lock is removed when the log is shipped. Another process may have opened this file before and
+ * lock it afterwards. That process finds the file of the ledger and ships nothing.
  */
 static int ship_locked(const struct folder *folder, uint64_t events, bool is_last,
 		       enum shipment_state *state)

@@ -30,7 +30,7 @@ static bool is_day(const char *text, size_t len)
 	return len == DAY_LEN;
 }
 
-/* Appends the first day that is kept. */
+/* Appends the first day that is kept. The rows of earlier days are deleted. */
 static void put_first_day(uint64_t keep_days, struct bytes *sql)
 {
 	time_t seconds = (time_t)((when_now() - (int64_t)keep_days * DAY_NS) / 1000000000);
@@ -69,7 +69,9 @@ static bool expire_table(struct link *link, const char *table, uint64_t keep_day
 	put_first_day(keep_days, &sql);
 	bytes_str(&sql, "') GROUP BY row_day ORDER BY row_day FORMAT RowBinary");
 	good = link_ask_bytes(link, &sql, NULL, ANSWER_MOST);
-	/* The next requests replace the server's answer. */
+	/*
+	 * The requests of drop_day() replace the server's answer, so the loop reads a copy of it.
+	 */
 	if (good)
 		bytes_add(&answer, link->server.answer.at, link->server.answer.used);
 	while (good && server_get_text(&answer, &at, &text, &len) && is_day(text, len)) {

@@ -26,8 +26,8 @@ uint64_t link_attempt(void)
 /* ------------------------------------------------------------------ tables */
 
 /*
- * How many of the fleet's tables and views the database has: all of them, and the tables by their
- * engines.
+ * How many of the fleet's tables and views the database has: the number of tables and views, and
+ * the numbers of the tables that are replicated and that are not.
  */
 struct found {
 	unsigned all, replicated, plain;
@@ -117,8 +117,8 @@ static enum server_result make_tables(struct link *link)
 
 /*
  * Makes the tables on all hosts. Each replica needs them, also one to which this process never
- * sends rows. If a replica does not answer now, a later shipper makes its tables, or this process
- * when it uses the replica.
+ * sends rows. If a replica does not answer now, its tables are made later: by another shipper, or
+ * by this process when it uses the replica.
  */
 static void make_tables_everywhere(struct link *link)
 {
@@ -139,8 +139,8 @@ static void make_tables_everywhere(struct link *link)
 
 /*
  * Makes the tables on the current host, if this process has not done so. If that fails, the result
- * is SERVER_ABSENT, because the caller's statement was not sent. Only a refusal is returned as it
- * is.
+ * is SERVER_ABSENT, because the caller's statement was not sent. Only SERVER_REFUSED is returned
+ * unchanged.
  */
 static enum server_result prepare_host(struct link *link)
 {
@@ -229,8 +229,8 @@ bool link_void(struct link *link, uint64_t attempt)
 }
 
 /*
- * An INSERT makes one part of a table, so the table has either all of its rows or none. If the
- * table has none now, they may still arrive later, so the attempt is voided.
+ * An INSERT makes one part of a table, so the table has either all rows of the INSERT or none. If
+ * the table has none of them now, they may still arrive later, so the attempt is voided.
  */
 bool link_settle(struct link *link, const char *table, uint64_t source, uint64_t attempt,
 		 uint64_t rows, bool *has_rows)

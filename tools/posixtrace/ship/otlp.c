@@ -30,7 +30,7 @@
 #include "ship/collector.h"
 
 struct otlp_shipment {
-	struct format format;          /* the sink; the flow leads from it to this struct */
+	struct format format;          /* the sink; shipment_open() finds this struct by it */
 	struct otlp otlp;
 	const struct ship_options *options;
 	struct collector *collector;
@@ -38,7 +38,7 @@ struct otlp_shipment {
 	uint64_t accepted[OTLP_SIGNALS]; /* in this run and before */
 	uint64_t rejected;               /* of these: records that the collector has rejected */
 	uint64_t sent[OTLP_SIGNALS];     /* in this run */
-	int64_t bytes;                   /* with is_dry: that would be sent */
+	int64_t bytes;                   /* with is_dry: the bytes that would be sent */
 	bool is_ended;                   /* all records of the log were sent */
 };
 
@@ -118,7 +118,7 @@ static int emit_request(void *arg, enum otlp_signal signal, const struct proto *
 
 static int shipment_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
-	/* The format is the first member of the struct, which is not constant. */
+	/* flow->to is the first member of a struct otlp_shipment, which may be changed. */
 	struct otlp_shipment *shipment = (struct otlp_shipment *)(uintptr_t)flow->to;
 	int err = otlp_init(&shipment->otlp, flow);
 

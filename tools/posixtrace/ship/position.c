@@ -29,8 +29,8 @@ static bool parse_position(struct position *position, const char *text)
 }
 
 /*
- * The name of the lock does not depend on the hosts in the URL, because one user may name all
- * replicas of a database, and another only some of them, or other names of a host.
+ * The name of the file with the lock does not depend on the hosts in the URL. One user may name all
+ * replicas of a database, and another user only some of them, or the same host by another name.
  */
 enum state_result position_open(struct position *position, const char *folder,
 				const struct address *address, uint64_t source)

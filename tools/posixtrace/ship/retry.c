@@ -17,8 +17,8 @@
 volatile sig_atomic_t ship_stopped;
 
 /*
- * Between the test of ship_stopped and ppoll() the signals are blocked. ppoll() unblocks them, so a
- * signal in between is not missed.
+ * The signals are blocked from the test of ship_stopped until ppoll() unblocks them. So a signal
+ * that arrives between the test and ppoll() is not missed.
  */
 void ship_pause(int64_t ns)
 {

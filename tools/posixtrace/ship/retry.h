@@ -12,7 +12,7 @@
 
 #define RETRY_REASON_BYTES 1024
 
-/* SIGINT and SIGTERM set it to 1. The command then ends after the current request. */
+/* SIGINT and SIGTERM set ship_stopped to 1. The command then ends after the current request. */
 extern volatile sig_atomic_t ship_stopped;
 /* Waits for this time, or until SIGINT or SIGTERM arrives. */
 void ship_pause(int64_t ns);

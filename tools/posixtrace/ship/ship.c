@@ -229,8 +229,9 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 
 /*
  * With --follow, ships all logs again and again: once a second, or less often if this takes long.
- * It ends by a signal or a failure. It also ends when all logs have their ends and there are as
- * many logs as operands. A folder with several logs is followed further, since it may get more.
+ * It ends by a signal or a failure. It also ends when all logs are complete and there are as many
+ * logs as operands. If a folder has several logs, it is followed further, since it may get more
+ * logs.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {

@@ -33,7 +33,7 @@
 struct link {
 	struct server server;
 	bool is_replicated;
-	bool has_begun;                /* it was tried to make the tables on all hosts */
+	bool has_begun;                /* this process has tried to make the tables on all hosts */
 	bool has_tables[ADDRESS_HOSTS]; /* by number of a host: the tables exist */
 	bool has_replicas[ADDRESS_HOSTS]; /* by number of a host: the tables are replicated */
 	struct retry retry;
@@ -152,8 +152,8 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 
 /*
  * Returns the number of a log. Two files are the same log if three things are equal: the UUID in
- * their headers, the number that posix_trace_clear() changes, and the host. The host belongs to
- * them, because copies of a log may be shipped as logs of different hosts.
+ * their headers, the number that posix_trace_clear() changes, and the host. The host is used,
+ * because copies of a log may be shipped as logs of different hosts.
  */
 uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host);
 

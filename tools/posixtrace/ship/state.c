@@ -106,7 +106,7 @@ void state_say_invalid(const struct state *state)
 }
 
 /*
- * Writes the folder of a file to the disk. Only then the new name of the file is on the disk, too.
+ * Writes the folder of a file to the disk. Before that, the file's new name may not be on the disk.
  */
 static int sync_folder(const char *path)
 {

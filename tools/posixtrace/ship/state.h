@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state.h - small files that say how much of a log a receiver has. Each log and receiver has a
- * file. Each save survives a crash of the machine.
+ * state.h - small files that say how much of a log a receiver has. There is one file for each pair
+ * of a log and a receiver. Each save survives a crash of the machine.
  */
 #ifndef POSIXTRACE_SHIP_STATE_H
 #define POSIXTRACE_SHIP_STATE_H

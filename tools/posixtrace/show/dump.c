@@ -124,8 +124,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 	 * because it may end later in the log.
 	 */
 	/*
-	 * Here the reading has ended. An open gap is reported only if --end did not end the reading
-	 * before the end of the log.
+	 * Here the log was read up to its end, or up to --end. In the second case an open gap is
+	 * not reported, either.
 	 */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
@@ -226,7 +226,7 @@ static int dump_open_log(struct logfile *log)
 
 /*
  * Returns whether stacks are printed below events. With --fields only the number of a stack can be
- * printed, and with --hex none.
+ * printed, and with --hex nothing of a stack is printed.
  */
 static bool prints_stacks(void)
 {
@@ -245,8 +245,8 @@ static int dump_log(const char *path, bool several)
 	if (status)
 		return status;
 	/*
-	 * The first event of each log has no event before it, so no time since that event is
-	 * computed.
+	 * In each log the first event has no event before it. So the first line shows no time since
+	 * an earlier event.
 	 */
 	dump.form.any = false;
 	dump.form.log = several ? log.path : NULL;
@@ -383,7 +383,7 @@ static bool parse_option(int option)
 		return true;
 	case MERGE_CLOCK_ERROR:
 		return merge_add_error(&dump.merge, optarg);
-	/* has no effect, because salvage is always done; scripts may still use the option */
+	/* --salvage has no effect, because salvage is always done. Scripts may still use it. */
 	case OPT_SALVAGE:
 		return true;
 	case OPT_FAIL_ON_LOSS:

@@ -25,7 +25,7 @@ struct line_form {
 	bool symbols;      /* the symbol of the program address is printed */
 	struct stacks *stacks; /* the stacks of the log; NULL: no call stacks are printed */
 	bool all_stacks;   /* the stacks of samples are printed, too */
-	const char *log;   /* the log's name for JSON lines; NULL: none */
+	const char *log;   /* the log's name, for JSON and the log's column; NULL: none */
 	size_t log_width;  /* width of the log's column in lines of text; 0: no column */
 	struct pick *pick; /* only these columns are printed; NULL: the whole line */
 	bool any;          /* previous_ns is valid */
@@ -49,7 +49,7 @@ struct line_form {
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event);
 
-/* Writes the data of an event whose type has no schema: of a system event, as text, or as bytes. */
+/* Writes the data of an event without schema: that of a system event, or else as text or bytes. */
 void line_plain_data(struct out *out, const struct logfile *log,
 		     const struct posix_trace_event_np *event);
 

@@ -121,8 +121,8 @@ static void begin_window(struct merge *merge)
 /* ------------------------------------------------------------------ the order */
 
 /*
- * If the event is older than an event that precedes it in the same log, its place in the order is
- * the time of that event. So the order within a log never changes.
+ * A source's next event may be older than an event that precedes it in the same log. It is then
+ * ordered by the time of the preceding event. So the order within a log never changes.
  */
 void merge_place(struct merge_source *source)
 {

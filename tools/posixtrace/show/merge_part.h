@@ -15,8 +15,9 @@
 void merge_place(struct merge_source *source);
 
 /*
- * Returns the source whose next event is the first in the order. If several sources have an event
- * of this time, it is the first of these sources. Returns NULL if no source has a further event.
+ * Returns the source whose next event is the first in the order. If the next events of several
+ * sources have the same time, returns the first of these sources. Returns NULL if no source has a
+ * further event.
  */
 struct merge_source *merge_first(const struct merge *merge);
 

@@ -178,7 +178,7 @@ void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
 	}
 }
 
-/* All unknown fields are printed, unlike in where_say_unknown(), which prints only the first. */
+/* All unknown fields are printed. where_say_unknown(), in contrast, prints only the first one. */
 bool pick_say_unknown(struct pick *pick)
 {
 	char reason[128];

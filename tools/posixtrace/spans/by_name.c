@@ -23,8 +23,8 @@ static const struct {
 #define NAME_MAX_BYTES 256 /* a longer name, which only a foreign log can have, gets no partner */
 
 /*
- * Returns the length of the part of the name before this ending. Returns 0 if the name does not end
- * so, or if it is nothing but the ending.
+ * Returns the length of the part of the name before this ending. Returns 0 if the name does not
+ * have this ending, or if it consists only of the ending.
  */
 static size_t stem_of(const char *name, size_t len, const char *ending)
 {
@@ -34,8 +34,9 @@ static size_t stem_of(const char *name, size_t len, const char *ending)
 }
 
 /*
- * Builds the partner's name and returns its length. Returns 0 if the name does not end in mine, or
- * if the partner's name is too long.
+ * Builds the name of the partner: the name with the ending other in place of the ending mine.
+ * Returns its length, or 0 if the name does not have the ending mine or if the partner's name is
+ * too long.
  */
 static size_t partner_of(const char *name, size_t len, const char *mine, const char *other,
 			 char partner[NAME_MAX_BYTES])
@@ -87,8 +88,8 @@ void by_name_partners(const char *name, size_t len,
 }
 
 /*
- * Returns true if the type belongs to a class of ETW. Its events are either decoded or are
- * unchanged records, and both kinds are recognised by their fields.
+ * Returns true if the type belongs to a class of ETW. The events of such a type are either decoded
+ * or unchanged records. The type is recognised by its fields in both cases.
  */
 static bool is_of_class(const struct posix_trace_schema_np *schema)
 {

@@ -15,7 +15,10 @@ bool holds_add(struct holds *holds, const struct hold *hold)
 	return true;
 }
 
-/* The end is the last key, because a wait is explained by the holds that end after it began. */
+/*
+ * Orders holds by process, lock and end. So the search finds the first hold of a lock that ends
+ * after a wait has begun; earlier holds did not cause the wait.
+ */
 static int by_lock(const void *a, const void *b)
 {
 	const struct hold *x = a, *y = b;

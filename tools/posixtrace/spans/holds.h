@@ -25,13 +25,16 @@ struct holds {
 	size_t count;
 };
 
-/* A wait for a lock. hold has its process, its thread, its lock and the whole time of the wait. */
+/*
+ * A walk over the holds that explain a wait for a lock. The member wait has the process, the
+ * thread, the lock and the whole time of the wait.
+ */
 struct holds_walk {
 	struct hold wait;
-	int64_t from_ns, to_ns; /* the part of the wait that is asked about */
+	int64_t from_ns, to_ns; /* the part of the wait that is not explained yet */
 	size_t at;
 	uint64_t steps;         /* how many holds were examined */
-	uint64_t steps_most;    /* the walk then ends; 0: no limit */
+	uint64_t steps_most;    /* the walk ends after this number of steps; 0: no limit */
 };
 
 /* Adds a hold. Returns false without memory. */

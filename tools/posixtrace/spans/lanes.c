@@ -136,7 +136,7 @@ static bool fits_lane(const struct lane *lane, struct moment begin, struct momen
 
 	/*
 	 * On most lanes the new span begins inside the last span and crosses it, so this case is
-	 * tested first. Equal times are left to the further tests.
+	 * tested first. If times are equal, the tests below decide.
 	 */
 	if (last && last->begin.ns < begin.ns && begin.ns < last->end.ns)
 		return false;
@@ -283,7 +283,7 @@ void flat_lanes_leave(struct flat_lanes *flat, unsigned lane, struct moment end)
 
 /*
  * The ends of these spans are unknown, so flat_lanes_take() may give each lane to the next span
- * that begins after the begin of its open span.
+ * that begins after the begin of the lane's open span.
  */
 void flat_lanes_cut(struct flat_lanes *flat, unsigned source)
 {

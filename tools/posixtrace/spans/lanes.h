@@ -6,8 +6,8 @@
  * Spans arrive in the order of their ends. A span gets the first lane of its thread on which it
  * crosses no other span. Lane 0 is the thread's own track. If the new span would cross a span on
  * lane 0 that is still open, the new span gets another lane. Spans with a key belong to no thread.
- * For such spans, those of the same name and process share flat lanes. On a flat lane spans do not
- * nest, but follow each other.
+ * Spans with a key that have the same name and process share flat lanes. On a flat lane spans do
+ * not nest, but follow each other.
  *
  * Moments are ordered by time, and moments of equal times by the number of the event. A viewer gets
  * this same order if it sorts events by time and leaves events of equal times in the order of the
@@ -25,8 +25,8 @@
 #include <stdint.h>
 
 #define LANES_KEPT 512
-#define LANES_OPEN 64      /* this number of begins of open spans is kept for each thread */
-#define LANES_MAX  1024    /* of a thread; each further span gets a lane of its own */
+#define LANES_OPEN 64      /* the most begins of open spans that are kept for each thread */
+#define LANES_MAX  1024    /* the most lanes of a thread; a further span gets a lane of its own */
 
 struct moment {
 	int64_t ns;
@@ -61,7 +61,7 @@ void lanes_cut(struct lanes *lanes);
  */
 int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, unsigned *lane);
 
-/* Flat lanes, on which spans do not nest. A span occupies its lane already from its begin on. */
+/* Flat lanes, on which spans do not nest. A span occupies its lane from its begin to its end. */
 struct flat_lanes {
 	struct flat_lane {
 		struct moment end;

@@ -160,8 +160,8 @@ void locks_event(struct locks *locks, const struct log_type *type,
 		lock->last_ns = event->time_ns;
 	else
 		/*
-		 * The command prints how many events belong to locks without an
-		 * entry.
+		 * These events are counted, because the command prints how many
+		 * events belong to locks without an entry.
 		 */
 		locks->other_events++;
 	if (says_held(type))

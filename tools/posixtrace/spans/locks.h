@@ -41,7 +41,7 @@ struct locks {
 	struct lock *lock;     /* locks_sort() sorts both arrays */
 	struct waiter *waiter;
 	size_t count, waiters;
-	struct table of_lock, of_waiter; /* valid until locks_sort() */
+	struct table of_lock, of_waiter; /* find entries; valid only before locks_sort() */
 	struct locks_sum other_wait, other_held, other_waiters;
 	uint64_t other_events;
 };

@@ -23,8 +23,8 @@ int lost_take(struct lost *lost, const struct logfile *log)
 	uint64_t known = 0, all;
 	unsigned kinds = 0;
 	/*
-	 * The total of the ledger also has lost events whose type is unknown, unlike its lines of
-	 * the types.
+	 * The total of the ledger also counts lost events of unknown types. The lines of the types
+	 * do not count them.
 	 */
 	int err = posix_trace_get_ledger_np(log->trid, &ledger);
 
@@ -49,7 +49,7 @@ int lost_take(struct lost *lost, const struct logfile *log)
 		if (log->list[i]->chosen)
 			lost->total = add_saturated(lost->total, lost->type[i]);
 	}
-	/* The difference is the number of losses of an unknown type, such as those of overwritten
+	/* The rest of the losses are events of unknown types, such as the events of overwritten
 	 * chunks. */
 	lost->of_no_type = all > known ? all - known : 0;
 	lost->total = add_saturated(lost->total, lost->of_no_type);

@@ -8,26 +8,26 @@
 #include "base/table.h"
 #include "base/vec.h"
 
-#define ERROR_NS   1000 /* the error of a begin: this, and a part of the duration */
+#define ERROR_NS   1000 /* error of a begin: this and the ERROR_PART-th part of the duration */
 #define ERROR_PART 1000
 
-/* Levels of all threads together. A forged log could otherwise make its reader use gigabytes. */
+/* The most levels of all threads together. Otherwise a forged log could need gigabytes. */
 #define LEVELS_MAX ((size_t)1 << 20)
 
 struct nest {
 	struct nest_thread *thread;
 	size_t threads;
-	size_t levels; /* for which threads have room */
+	size_t levels; /* number of levels for which all threads together have room */
 	struct table of_thread;
 };
 
 struct nest_thread {
 	pid_t pid, tid;
-	/* By depth; those of used depths are valid. */
+	/* the levels of the thread, by depth; the first used levels are valid */
 	struct nest_level {
-		/* the least begin of calls since the last call that was less deep; INT64_MAX */
+		/* least begin of calls since the last less deep call; INT64_MAX: no such call */
 		int64_t least_ns;
-		/* the latest end of calls that were not deeper; INT64_MIN: there was none */
+		/* the latest end of the calls up to this depth; INT64_MIN: no such call */
 		int64_t end_ns;
 	} *level;
 	size_t used, room;
@@ -93,7 +93,10 @@ int64_t nest_begin(struct nest **nest, pid_t pid, pid_t tid, uint64_t depth, int
 			inner_ns = thread->level[thread->used - 1].least_ns;
 	level = &thread->level[depth];
 	before_ns = level->end_ns;
-	/* It contains the deeper calls that have ended since the last call that was not deeper. */
+	/*
+	 * This call contains the deeper calls that have ended since the last call of at most its
+	 * depth. So it must begin before them.
+	 */
 	if (inner_ns <= begin_ns && inner_ns > before_ns)
 		begin_ns = inner_ns - 1;
 	error_ns = ERROR_NS + (end_ns - begin_ns) / ERROR_PART;

@@ -2,15 +2,16 @@
 /*
  * nest.h - corrects the begins of calls that have one event, so that calls of a thread nest.
  *
- * The begin of such a call is its end minus its duration. Both are exact to some nanoseconds only,
- * so a function could seem to begin after a function that it has called. Its depth shows which is
- * which: a call of depth 2 that ends before a call of depth 1 is inside of it, or was before it.
+ * The begin of such a call is its end minus its duration. End and duration may be wrong by some
+ * nanoseconds, so a function could seem to begin after a function that it has called. The depths of
+ * the calls show what is true: if a call of depth 2 ends before a call of depth 1, the first call
+ * is either inside the second one or precedes it.
  *
- * Coroutines end in another order than they began. Where the corrections contradict each other, the
- * begin stays as it is.
+ * Coroutines need not end in the order in which calls nest. If corrections contradict each other,
+ * the begin is not corrected.
  *
- * Memory is bounded: calls of threads beyond NEST_THREADS, or deeper than NEST_DEPTH, stay as they
- * are. Without memory they do, too.
+ * Memory is bounded: the begins of calls of threads beyond NEST_THREADS, or deeper than NEST_DEPTH,
+ * are not corrected. If memory is lacking, begins are not corrected, either.
  */
 #ifndef POSIXTRACE_SPANS_NEST_H
 #define POSIXTRACE_SPANS_NEST_H

@@ -42,7 +42,7 @@ static uint32_t *place_of(struct pairing *pairing, uint64_t key)
 	return &pairing->head[(key ^ key >> 32) & (HEADS - 1)];
 }
 
-/* *link is the index of an entry. Removes this entry from its chain and from the list by age. */
+/* Removes the entry with the index *link from its chain and from the list by age. */
 static void remove_open(struct pairing *pairing, uint32_t *link)
 {
 	uint32_t index = *link;

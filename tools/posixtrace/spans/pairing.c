@@ -115,8 +115,8 @@ static struct series *series_for(struct pairing *pairing, const struct role *rol
 }
 
 /*
- * Adds up the CPU times in the data. There usually are two, of kernel mode and of user mode.
- * Returns false if the type has no such field, or if the data lacks one.
+ * Adds up the CPU times in the data. There are usually two such fields, for kernel mode and for
+ * user mode. Returns false if the type has no such field, or if the data lacks one of them.
  */
 static bool cpu_of(const struct role *role, const struct log_type *type,
 		   const struct posix_trace_event_np *event, uint64_t *cpu_ns)
@@ -169,8 +169,8 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 		return;
 	}
 	/*
-	 * The end may be older than the begin: the clocks of different processors may differ, and a
-	 * damaged log may have any times.
+	 * The end may be older than the begin, because the clocks of two processors may differ, and
+	 * because a damaged log may have any times.
 	 */
 	if (open.begin_ns > event->time_ns) {
 		series->backwards++;
@@ -192,8 +192,8 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 }
 
 /*
- * Passes to the caller's function take a span that is described by a single event, which has the
- * duration in its data. The time of the event is the end of the span.
+ * Makes a span from a single event, which has the duration in its data, and passes the span to the
+ * caller's function take. The time of the event is the end of the span.
  */
 static void whole_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
@@ -233,8 +233,8 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 /* ------------------------------------------------------------------ events */
 
 /*
- * Before START, nothing was recorded for some time. Before OVERFLOW, RESUME and an event behind
- * damage, events were lost.
+ * Nothing was recorded for some time before START. Events were lost before OVERFLOW, before RESUME,
+ * and before an event that follows damage.
  */
 bool pairing_is_loss(const struct posix_trace_event_np *event)
 {

@@ -5,12 +5,16 @@
  *
  * span: two event types with @begin and @end, or two whose names are a pair (by_name.h). A begin
  * and an end belong together if their key fields are equal. If the types have no key fields, both
- * events must be of the same thread. pair: two types that the option --pair names, with the key
- * fields that it names. If it names no fields, the thread is the key. event: a type with a field of
- * type ns and neither @begin nor @end. The field has the duration, and the span ends at the time of
- * the event.
+ * events must be of the same thread.
  *
- * whole: a type with @span. Its events are spans, as those with a duration, but have this name.
+ * pair: two types that the option --pair names, with the key fields that it names. If it names no
+ * fields, the thread is the key.
+ *
+ * event: a type with a field of type ns and neither @begin nor @end. The field has the duration,
+ * and the span ends at the time of the event.
+ *
+ * whole: a type with @span. Each of its events is a span, as an event with a duration is, but the
+ * span has the name that @span gives.
  *
  * function: a type whose @begin or @end names a field of type ptr, as in "ptr function; @begin
  * function". The field has the address of a function. Each function has a separate series with the
@@ -67,7 +71,7 @@ struct span {
 	uint64_t end_ordinal;
 };
 
-/* Returns the span's duration as a signed number, for tables that have no other. */
+/* Returns the span's duration as a signed number, for tables that have only signed numbers. */
 static inline int64_t span_signed_ns(const struct span *span)
 {
 	return span->time_ns > INT64_MAX ? INT64_MAX : (int64_t)span->time_ns;

@@ -152,8 +152,8 @@ static bool has_name(const void *array, uint32_t index, const void *name)
 }
 
 /*
- * Each event of a function needs a search for the series of the function. There may be thousands,
- * so a hash table is used.
+ * Each event of a function needs a search for the series of this function. There may be thousands
+ * of functions, so a hash table is used.
  */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
 {

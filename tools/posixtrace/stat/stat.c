@@ -50,8 +50,8 @@ int64_t stat_span(const struct tally_count *count)
 }
 
 /*
- * The rates of types and threads, too, are per second of the whole log, so that their sum is the
- * rate of the log.
+ * The rates of types and threads are also per second of the whole log. So the sum of these rates is
+ * the rate of the log.
  */
 double stat_rate(const struct tally *tally, const struct tally_count *count)
 {
@@ -90,8 +90,8 @@ static int read_attributes(trace_id_t trid, struct stat_attributes *to)
 }
 
 /*
- * Returns true if the log is damaged. If the log has another number of events than its ledger says,
- * salvage has skipped a damaged part without a mark.
+ * Returns true if the log is damaged. If the number of events that were read is not the number in
+ * the ledger, salvage has skipped a damaged part without a mark.
  */
 static bool looks_damaged(const struct stat_report *report)
 {
@@ -136,7 +136,7 @@ static int stat_open_log(struct logfile *log)
 				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
 		status = tool_worse(status, TOOL_LOST);
 	/*
-	 * This is not necessary after an error, because tally_count() has then freed the tally
+	 * tally_fini() is not called after an error, because tally_count() has then freed the tally
 	 * itself.
 	 */
 	tally_fini(&report.tally);

@@ -133,7 +133,7 @@ static void type_object(struct json *json, const struct tally *tally,
 	count_members(json, tally, &type->count);
 	counters_array(json, type);
 	equation_json(json, "ledger", &type->ledger);
-	/* Recorded for a part of the time only: rates, sizes and times are estimates. */
+	/* The type was recorded only for a part of the time: rates and times are estimates. */
 	if (type->ledger.lost[POSIX_TRACE_LOST_BUDGET_NP])
 		json_bool(json, "sampled", true);
 	json_end_object(json);

@@ -156,8 +156,8 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 }
 
 /*
- * Prints the columns of a type or thread. Its percentage is its part of the events in the log; lost
- * events do not count.
+ * Prints the columns of a type or thread. The percentage is its part of the events that the log
+ * has, so lost events do not count.
  */
 static void count_columns(struct out *out, const struct tally *tally,
 			  const struct tally_count *count,
@@ -188,8 +188,8 @@ static bool is_silent(const struct tally_count *count, const struct posix_trace_
 }
 
 /*
- * Says which types were recorded for a part of the time only. The number of calls is exact, and all
- * other figures of the type are estimates.
+ * Prints which types were recorded for a part of the time only. The number of calls of such a type
+ * is exact, and all other figures of it are estimates.
  */
 static void print_sampled(struct out *out, const struct tally *tally)
 {

@@ -33,7 +33,7 @@ struct report {
 	const struct logfile *log;
 	struct json json;
 	uint64_t printed; /* number of faults that were printed */
-	/* the library has reported that the ledger has another number of events than the log */
+	/* the library has reported a wrong number of events in the ledger as a fault */
 	bool has_count;
 };
 
@@ -103,7 +103,7 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 
 /*
  * Reports a fault if the number of events is not the number in the ledger. The library does not
- * report this if the log has other damage that may be its cause.
+ * report this difference if the log has other damage that may be the cause of the difference.
  */
 static void report_count(struct report *report, struct posix_trace_check_np *check)
 {
@@ -156,8 +156,8 @@ static void begin_json(struct json *json, const struct logfile *log)
 }
 
 /*
- * Returns 0, or an error number if the library cannot open the file even with salvage.
- * posix_trace_check_np() reports such a file as one fault with the reason.
+ * Returns 0 if the library can open the file, perhaps only with salvage. Otherwise returns an error
+ * number. posix_trace_check_np() reports a file that cannot be opened as one fault with the reason.
  */
 static int try_to_open(const struct logfile *log)
 {

@@ -12,8 +12,8 @@
 #include "base/library.h"
 
 /*
- * The name is from a file that anyone may have made. To demangle a long name may take very much
- * time and memory, so names longer than NAME_MAX_BYTES are not demangled.
+ * The name is from a file that anyone may have made. Demangling a long name may take very much time
+ * and memory, so names longer than NAME_MAX_BYTES are not demangled.
  */
 #define NAME_MAX_BYTES 65536
 

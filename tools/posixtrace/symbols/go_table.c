@@ -74,7 +74,7 @@ bool go_table_get(const struct go_table *table, uint64_t index, struct go_functi
 	return true;
 }
 
-/* A hostile table need not be sorted; the search ends in any case. */
+/* The search ends even if a hostile table is not sorted. */
 const char *go_table_find(const struct go_table *table, uint64_t address)
 {
 	uint64_t from = 0, until = table->count;

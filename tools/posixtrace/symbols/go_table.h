@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * go_table.h - the functions in the section .gopclntab of Go programs. Programs that are stripped
- * have it, too: the runtime needs it. The formats of Go 1.18 and later are known.
+ * go_table.h - the functions in the section .gopclntab of Go programs. Stripped programs have this
+ * section, too, because the runtime needs it. The formats of Go 1.18 and later are known.
  *
  * The bytes may be hostile: each offset is checked. Nothing is copied, and a table has no state, so
  * that several threads may use it.
@@ -18,7 +18,7 @@ struct go_table {
 	size_t bytes;
 	uint64_t text;       /* address of the code, to which the table refers */
 	uint64_t names, functions; /* offsets */
-	uint64_t count;      /* of functions */
+	uint64_t count;      /* number of functions */
 };
 
 struct go_function {
@@ -26,7 +26,7 @@ struct go_function {
 	const char *name;    /* points into the section */
 };
 
-/* Reads the head of a section. Returns false if it is none, or has an unknown format. */
+/* Reads the head of a section. Returns false if there is no section or its format is unknown. */
 bool go_table_begin(struct go_table *table, const void *data, size_t bytes);
 
 /* Stores a function by its index, in the order of addresses. Returns false for a wrong entry. */

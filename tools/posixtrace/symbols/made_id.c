@@ -11,8 +11,8 @@
 static const uint8_t mark[8] = "contents";
 
 /*
- * The hash takes words of 8 bytes. If another process shortens the file meanwhile, reading would be
- * a fault (SIGBUS), so the file is read by pread() and not mapped.
+ * The hash takes words of 8 bytes. The file is read by pread() and not mapped: if another process
+ * shortened a mapped file meanwhile, reading it would raise SIGBUS.
  */
 uint32_t made_id_of(int fd, uint8_t id[MADE_ID_BYTES])
 {

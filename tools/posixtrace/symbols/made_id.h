@@ -2,8 +2,9 @@
 /*
  * made_id.h - an identity for files that have no build-id, such as those of Go and of some linkers.
  *
- * A log has it in place of the build-id. It consists of a mark that no linker writes, the size, and
- * a hash of the contents. So readers use a file only if it is the same.
+ * A log has this identity in place of the build-id. It consists of a mark that no linker writes,
+ * the size, and a hash of the contents. So readers use a file only if it is the same as the mapped
+ * file.
  */
 #ifndef POSIXTRACE_SYMBOLS_MADE_ID_H
 #define POSIXTRACE_SYMBOLS_MADE_ID_H
@@ -14,12 +15,12 @@
 #define MADE_ID_BYTES 24
 
 /*
- * Stores the identity of an open regular file and returns MADE_ID_BYTES, or returns 0 if it cannot
- * be read. The whole file is read, at some gigabytes a second if it is in memory.
+ * Stores the identity of an open regular file and returns MADE_ID_BYTES. Returns 0 if the file
+ * cannot be read. The whole file is read, at some gigabytes a second if it is in memory.
  */
 uint32_t made_id_of(int fd, uint8_t id[MADE_ID_BYTES]);
 
-/* Returns whether an identity in a log is one of these. */
+/* Returns whether an identity in a log was made by made_id_of(), and is no build-id. */
 bool made_id_is(const uint8_t *id, uint32_t bytes);
 
 #endif

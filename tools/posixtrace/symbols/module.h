@@ -53,9 +53,9 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 const char *module_function(struct module *module, uint64_t address);
 
 /*
- * Stores the address in the file at which the function begins that an address is in, also for files
- * without symbols. Returns false if it is not known. A function that the compiler has divided has
- * several begins.
+ * Finds the function that contains an address of the file, and stores the address in the file at
+ * which this function begins. That is possible for files without symbols, too. Returns false if the
+ * begin is not known. A function that the compiler has divided has several begins.
  */
 bool module_begin(struct module *module, uint64_t address, uint64_t *begin);
 

@@ -40,8 +40,8 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 }
 
 /*
- * A callback of elfutils that finds no file. None is needed, because module_load() passes the file
- * to elfutils.
+ * A callback of elfutils that should find the file of a module. It finds none, because
+ * module_load() passes the file to elfutils.
  */
 static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base, char **file,
 		    Elf **found)
@@ -99,8 +99,8 @@ const char *module_load(struct module *module, int fd)
 		return dwfl_errmsg(-1);
 	}
 	/*
-	 * elfutils reads most of the file only when a name is searched. If its contents are wrong,
-	 * names are missing then.
+	 * elfutils reads most of the file only when a name is searched. If the contents of the file
+	 * are wrong, there is no error here, but names are missing later.
 	 */
 	dwfl_report_begin(module->session);
 	/* If the call succeeds, elfutils closes the descriptor later. */
@@ -141,7 +141,8 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
 }
 
-/* Returns the name of the address in the table of a Go program, which stripping leaves. */
+/* Returns the name of the address in the table of a Go program. A stripped program has this table,
+ * too. */
 static const char *in_go_table(struct module *module, Dwarf_Addr address)
 {
 	GElf_Addr bias;
@@ -165,9 +166,9 @@ static const char *in_go_table(struct module *module, Dwarf_Addr address)
 }
 
 /*
- * Returns the better one of two names: name is from DWARF, symbol from the symbol table. If name is
- * not mangled but symbol is, symbol is better, because only it contains the namespace of the C++
- * function.
+ * Returns the better one of two names: name is from DWARF, symbol from the symbol table. If symbol
+ * is mangled but name is not, symbol is better: it has the namespace of the C++ function, which
+ * name lacks.
  */
 static const char *better_name(const char *name, const char *symbol)
 {

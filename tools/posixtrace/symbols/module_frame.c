@@ -4,8 +4,9 @@
  *
  * Compilers describe each function in .eh_frame, for unwinders, and strip(1) leaves this section.
  * The section .eh_frame_hdr has a table of the begins of all functions, in order. All numbers of
- * the table are 4 bytes and count from the begin of the table: no linker writes another form. The
- * file is hostile: libelf checks the offsets, and this file the numbers.
+ * the table have 4 bytes and count from the begin of the table, because no linker writes another
+ * form. The ELF file may be hostile. libelf checks the offsets, and module_frame.c checks the
+ * numbers.
  */
 #include "symbols/module_part.h"
 
@@ -21,7 +22,8 @@
 #define ENTRY_BYTES 8        /* the begin of a function, and the place of its description */
 #define RANGE_AT   12        /* in a description: the number of bytes of the function */
 
-/* Returns bytes of the file at an address, NULL if a segment of the file does not have them all. */
+/* Returns the bytes of the file at an address. Returns NULL if no segment of the file has all these
+ * bytes. */
 static const uint8_t *frame_bytes(Elf *elf, uint64_t address, uint64_t bytes)
 {
 	size_t count;
@@ -109,7 +111,10 @@ bool module_begin(struct module *module, uint64_t address, uint64_t *begin)
 		return false;
 	entry = module->frame + (low - 1) * (size_t)ENTRY_BYTES;
 	*begin = module->frame_table + (uint64_t)(int64_t)signed_at(entry);
-	/* Code behind the end of the function has no description, for example the begin of .plt. */
+	/*
+	 * The address may be behind the end of the function, in code that has no description. An
+	 * example is the begin of .plt.
+	 */
 	range = frame_bytes(dwfl_module_getelf(module->elf, &bias),
 			    module->frame_table + (uint64_t)(int64_t)signed_at(entry + 4) +
 			    RANGE_AT, sizeof(int32_t));

@@ -24,10 +24,12 @@ struct module {
 	bool said;        /* module_say_lack() has been called */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
-	bool has_go;      /* the table of Go was searched for; count 0: there is none */
+	bool has_go;      /* the table of Go was searched; if go.count is 0, there is none */
 	struct go_table go;
-	/* In module_frame.c: the table of functions of the file; frame NULL: there is none. */
-	bool has_frames;  /* the table was searched for */
+	/*
+	 * The table of functions of the file, for module_frame.c. If frame is NULL, there is none.
+	 */
+	bool has_frames;  /* the table of functions was searched */
 	const uint8_t *frame;
 	uint32_t frames;
 	uint64_t frame_table;

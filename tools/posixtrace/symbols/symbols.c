@@ -37,7 +37,7 @@ static struct {
 	struct table table;
 } known;
 
-static bool as_the_linker_has_it; /* --no-demangle */
+static bool as_the_linker_has_it; /* names are not demangled (--no-demangle) */
 
 const struct option_row symbols_dir_rows[] = {
 	{ "debug-dir", SYMBOLS_DEBUG_DIR, "DIR",
@@ -146,8 +146,8 @@ enum address_kind {
 };
 
 /*
- * Fills the entry. A return address may belong to the next line or function, so the byte before it
- * is used, which belongs to the call.
+ * Fills the entry. A return address may belong to the next line or function. So the address of the
+ * byte before it is searched, because that byte belongs to the call.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
 			uint64_t address, enum address_kind kind)
@@ -187,8 +187,8 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 }
 
 /*
- * In the cache, an address has one of these bits by its kind. No address of a program has them, so
- * the kinds are not confused.
+ * In the cache, one of these bits is set in an address to show its kind; a return address has none
+ * of them. No address of a program has these bits, so the kinds are not confused.
  */
 static const uint64_t key_of_kind[] = {
 	[IS_INSTRUCTION] = UINT64_C(1) << 62, [IS_BEGIN] = UINT64_C(1) << 63,

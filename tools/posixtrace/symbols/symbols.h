@@ -32,7 +32,7 @@ struct symbol {
 	unsigned line;      /* 0: unknown */
 	bool is_function;
 	/*
-	 * For sums over functions: a name that all addresses of a function have in common. It
+	 * A name that all addresses of a function have in common, for sums over functions. It
 	 * equals name, but in a file without symbols it is "function 0xBEGIN of MODULE" if the
 	 * tables for unwinders have the begin.
 	 */
@@ -47,19 +47,19 @@ bool symbols_option(int option, const char *value);
 
 /*
  * Returns the symbol of the event's address, NULL if none is known. It is valid until the next
- * call. The address is that of the instruction for a sample, a return address for other events.
+ * call. In a sample the address is that of an instruction; in other events it is a return address.
  */
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
 
 /*
- * The same for an address of a process at a time. is_exact: a thread was at this instruction;
- * otherwise a call returns there.
+ * Returns the symbol of an address of a process at a time. is_exact is true if a thread was at this
+ * instruction. Otherwise the address is a return address.
  */
 const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				bool is_exact);
 
-/* The same for a frame of a stack. */
+/* Returns the symbol of a frame of a stack. */
 const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct stacks_found *stack,
 				      size_t index, int64_t time_ns);
 

@@ -3,9 +3,10 @@
  * assemble.h - the instructions of the kernel's BPF, as functions that append one or a few of them
  * to a program.
  *
- * A program that has no room for an instruction loses it; PROGRAM_MOST is above the length of each
- * program that is made here, and the verifier of the kernel refuses an incomplete one. A place on
- * the stack is a negative distance from register 10, a multiple of the size of its value. The
+ * If a program has no room for an instruction, the instruction is left out. This does not happen,
+ * because PROGRAM_MOST is greater than the length of each program that is made here. If it
+ * happened, the verifier of the kernel would refuse the incomplete program. A place on the stack is
+ * a negative distance from register 10, and a multiple of the size of the value there. The
  * functions of the kernel change the registers 0 to 5.
  *
  * Threads  a program belongs to one thread.
@@ -15,7 +16,7 @@
 
 #include "syscalls/program.h"
 
-/* Appends an instruction with all its parts. The others are written by it. */
+/* Appends an instruction with all its parts. The functions below append instructions by it. */
 static inline void program_put(struct program *program, unsigned code, unsigned to, unsigned from,
 			       int offset, int number)
 {
@@ -31,7 +32,7 @@ static inline void move_register(struct program *p, unsigned to, unsigned from)
 	program_put(p, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
 }
 
-/* The sign of a number fills the upper half of the register. */
+/* Stores a number of 32 bits in a register. Its sign fills the upper half of the register. */
 static inline void move_number(struct program *p, unsigned to, int number)
 {
 	program_put(p, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number);
@@ -52,7 +53,7 @@ static inline void and_number(struct program *p, unsigned to, int number)
 	program_put(p, BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, number);
 }
 
-/* size: BPF_B, BPF_H, BPF_W or BPF_DW. */
+/* Loads memory into a register. size is BPF_B, BPF_H, BPF_W or BPF_DW. */
 static inline void load_memory(struct program *p, unsigned size, unsigned to, unsigned from,
 			       int offset)
 {
@@ -77,14 +78,19 @@ static inline void call_function(struct program *p, int function)
 	program_put(p, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
-/* When the kernel loads the program, it replaces the descriptor of a map by the map's address. */
+/*
+ * Loads the address of a map. The kernel puts it in place of the descriptor as it loads a program.
+ */
 static inline void load_map(struct program *p, unsigned to, int descriptor)
 {
 	program_put(p, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, descriptor);
 	program_put(p, 0, 0, 0, 0, 0);
 }
 
-/* Begins a jump forward if the condition holds; jump_lands() sets its end to the present place. */
+/*
+ * Appends a jump forward, which is executed if the condition holds. Returns its index, by which
+ * jump_lands() later makes the end of the program so far its target.
+ */
 static inline size_t jump_if(struct program *p, unsigned condition, unsigned reg, int number)
 {
 	program_put(p, BPF_JMP | condition | BPF_K, reg, 0, 0, number);
@@ -96,7 +102,10 @@ static inline void jump_lands(struct program *p, size_t from)
 	p->insn[from].off = (int16_t)(p->count - from - 1);
 }
 
-/* Ends the program. The result 0 has no meaning for tracepoints, and ends the event of a probe. */
+/*
+ * Ends the program with the result 0. For a tracepoint this result has no meaning. For a probe it
+ * means that the kernel makes no event of its own.
+ */
 static inline void leave_program(struct program *p)
 {
 	move_number(p, BPF_REG_0, 0);
@@ -131,7 +140,7 @@ static inline void check_traced(struct program *p, const int *map, int tid, int 
 	jump_lands(p, is_traced);
 }
 
-/* Stores a value in the map, also if the map has the key. Both are places on the stack. */
+/* Stores a value in the map, also if the map has the key. key and value are places on the stack. */
 static inline void update_key(struct program *p, int map, int key, int value)
 {
 	load_map(p, BPF_REG_1, map);
@@ -143,7 +152,7 @@ static inline void update_key(struct program *p, int map, int key, int value)
 	call_function(p, BPF_FUNC_map_update_elem);
 }
 
-/* A key that the map lacks is no error. */
+/* Deletes a key from the map. It is no error if the map lacks the key. */
 static inline void delete_key(struct program *p, int map, int key)
 {
 	load_map(p, BPF_REG_1, map);

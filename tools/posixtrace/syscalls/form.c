@@ -2,9 +2,10 @@
 /*
  * form.c - interprets the table of form_rows.h, and makes the data of events.
  *
- * The rows are a part of this program, and so they are right. The records may not be: a process
- * chooses the memory that is copied, and may change it during its call. Each number, text and
- * struct is taken from a piece whose length was checked, and its absence has a value, such as 0.
+ * The rows are a part of this program, so they are right. The records may have any contents: a
+ * process chooses the memory that is copied, and may change it during its call. Each number, text
+ * and struct is taken from a piece whose length was checked. If it is absent, a fixed value such as
+ * 0 is used.
  */
 #include "syscalls/form.h"
 
@@ -46,7 +47,7 @@ static const struct {
 
 /* ------------------------------------------------------------------ rows */
 
-/* Returns the row with a name, NULL if there is none. A name with ! is of 64 bits only. */
+/* Returns the row of a call, NULL if there is none. A row with ! is only for calls of 64 bits. */
 static const struct form_row *find_row(const char *call, bool is_32bit)
 {
 	size_t len = strlen(call);
@@ -76,8 +77,9 @@ static const char *next_word(const char *text, size_t *len)
 }
 
 /*
- * Reads the parts of a row into the plan. A part of no bytes, as that of --data without the option,
- * keeps its place, so that the numbers in the row remain those of the pieces.
+ * Reads the parts of a row into the plan. A part may have no bytes, for example the part for --data
+ * if this option is not given. Such a part keeps its place in the plan, so that the numbers in the
+ * row remain the numbers of the pieces.
  */
 static void plan_parts(const struct form_row *row, unsigned content, struct syscalls_plan *plan)
 {
@@ -103,14 +105,14 @@ static void plan_parts(const struct form_row *row, unsigned content, struct sysc
 	}
 }
 
-/* Whether a call may not return, or changes the memory from which its texts are copied. */
+/* Returns whether a call may not return, or may replace the memory that has its texts. */
 static bool is_at_entry(const char *call)
 {
 	return !strcmp(call, "exit_group") || !strcmp(call, "exit") || !strcmp(call, "execve") ||
 	       !strcmp(call, "execveat");
 }
 
-/* Calls of kernels newer than the headers have a number in place of a name. */
+/* Writes sys.NAME. A call that is newer than the headers of the build has its number for a name. */
 static void sys_name(char name[FORM_NAME_BYTES], uint32_t number, bool is_32bit)
 {
 	const char *call = syscalls_name(number, is_32bit);
@@ -131,9 +133,10 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 		char name[FORM_NAME_BYTES];
 
 		/*
-		 * One number may become events of several types, which depends on its arguments: a
-		 * thread or a process, a message with or without an address, an execution that
-		 * fails. The call is recorded if one of them is wanted.
+		 * Calls of one number may become events of several types. The type depends on the
+		 * arguments or the result: whether a thread or a process is created, whether a
+		 * message has an address, whether an execution fails. The call is recorded if one
+		 * of these types is wanted.
 		 */
 		plan[i] = (struct syscalls_plan){ .flags = 0 };
 		sys_name(name, number, is_32bit);
@@ -155,8 +158,8 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 /* ------------------------------------------------------------------ pieces */
 
 /*
- * Returns a piece of the record and its length; NULL if it is not there. The lengths are compared
- * with the bytes of the record, as if they were wrong.
+ * Returns a piece of the record and stores its length. Returns NULL if there is no such piece. The
+ * lengths in the record are not trusted, but compared with the number of bytes that it has.
  */
 static const unsigned char *piece_of(const struct syscalls_record *record,
 				     const unsigned char *piece, size_t bytes, unsigned which,
@@ -179,7 +182,7 @@ static const unsigned char *piece_of(const struct syscalls_record *record,
 	return NULL;
 }
 
-/* Returns a number of 4 or 8 bytes in a piece, 0 if it is not there. 4 bytes keep their sign. */
+/* Returns a number of 4 or 8 bytes in a piece, 0 if it is not there. 4 bytes are read as signed. */
 static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offset, size_t size)
 {
 	uint64_t number = 0;
@@ -211,7 +214,7 @@ static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 
 /* ------------------------------------------------------------------ types */
 
-/* Whether a call of the family of clone(2) creates a thread. clone3() has its flags in memory. */
+/* Returns whether a call of clone(2) or clone3() creates a thread. clone3() has flags in memory. */
 static bool is_thread(const struct syscalls_record *record, const char *call,
 		      const unsigned char *piece, size_t bytes)
 {
@@ -222,7 +225,10 @@ static bool is_thread(const struct syscalls_record *record, const char *call,
 	return flags & CLONE_THREAD;
 }
 
-/* find_row() for a number. It searches once, because each record needs the row. */
+/*
+ * Returns the result of find_row() for a call. It is kept for each number, because each record
+ * needs the row.
+ */
 static const struct form_row *row_at(uint32_t number, bool is_32bit, const char *call)
 {
 	static const struct form_row *row[SYSCALLS_PLANS];
@@ -307,8 +313,8 @@ static void put_arguments(char *schema, size_t room, const char *call)
 }
 
 /*
- * Appends the texts that a call with a row has, as fields path and to. plan_parts() copies them for
- * sys.NAME as well.
+ * Appends the fields text and text2 to the schema of sys.NAME, for a call with a row that has
+ * texts. The plan of the row copies these texts for events sys.NAME as well.
  */
 static void put_texts(char *schema, size_t room, const struct form_row *row)
 {
@@ -322,7 +328,7 @@ static void put_texts(char *schema, size_t room, const struct form_row *row)
 						 texts++ ? "text2" : "text");
 }
 
-/* Returns the type with a name, and makes it at its first use. NULL: not wanted, or no memory. */
+/* Returns the type with this name, made at its first use. NULL: it is not wanted, or no memory. */
 static struct form_type *make_type(struct forms *forms, const char *name,
 				   const struct form_row *row, bool is_library)
 {
@@ -394,7 +400,7 @@ static void form_put(struct making *making, const void *from, size_t bytes)
 	}
 }
 
-/* As in the library, a text that is too long loses its beginning. */
+/* Appends a text. As in the library, the beginning of a text that is too long is left out. */
 static void put_text(struct making *making, const void *from, size_t len)
 {
 	const char *text = from;
@@ -411,38 +417,38 @@ static void put_text(struct making *making, const void *from, size_t len)
 	form_put(making, "", 1);
 }
 
-/* The value that the C library returns for the kernel's: each error is -1. */
+/* Returns what the C library returns for the kernel's result. It returns -1 for each error. */
 static int64_t result_of(const struct syscalls_record *record)
 {
 	return record->result < 0 && record->result >= -4095 ? -1 : record->result;
 }
 
-/* The value of errno after the call, 0 after success. */
+/* Returns the value of errno after the call, 0 after success. */
 static int error_of(const struct syscalls_record *record)
 {
 	int64_t error = -record->result;
 
-	/* Codes from 512 on are the kernel's own: the call is made again after a signal. */
+	/* Codes from 512 on are internal to the kernel: it repeats the call after a signal. */
 	if (error <= 0 || error > 4095)
 		return 0;
 	return error >= 512 ? EINTR : (int)error;
 }
 
-/* The number of milliseconds in an argument as nanoseconds. */
+/* Returns milliseconds in an argument as nanoseconds, -1 if they are negative. */
 static int64_t of_milliseconds(uint64_t arg)
 {
 	return (int)arg < 0 ? -1 : (int64_t)(int)arg * 1000000;
 }
 
-/* Whether flags of open(2) create a file, so that there is a mode. */
+/* Returns whether open(2) may create a file with these flags. Only such a call has a mode. */
 static bool is_creating(uint64_t flags)
 {
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
 /*
- * Evaluates a source of form_rows.h that is a number. The remainders keep an index within its array
- * whatever the row says.
+ * Evaluates a source of form_rows.h that is a number. The operator % keeps each index within its
+ * array, whatever the row contains.
  */
 static int64_t number_from(const struct making *making, const char *source)
 {
@@ -484,7 +490,7 @@ static int64_t number_from(const struct making *making, const char *source)
 	return (int64_t)record->arg[which % 6];
 }
 
-/* Puts a text from its source. Without a source, or without its piece, the text is empty. */
+/* Appends a text from its source. If the source or its piece is missing, the text is empty. */
 static void text_from(struct making *making, const char *source)
 {
 	char address[SHIM_ADDRESS_TEXT];
@@ -510,8 +516,8 @@ static void text_from(struct making *making, const char *source)
 }
 
 /*
- * Finds the source of a field in a row. Returns NULL if the row does not have it. The search is
- * linear: rows are short, and this is no part of the traced program.
+ * Finds the source of a field in a row. Returns NULL if the row does not name the field. The search
+ * is linear, because rows are short, and because it does not slow down the traced program.
  */
 static const char *source_of(const struct form_row *row, const char *field)
 {
@@ -524,17 +530,17 @@ static const char *source_of(const struct form_row *row, const char *field)
 	return NULL;
 }
 
-/* Puts a number with the size of the field. */
+/* Appends a number with the size of the field. */
 static void put_number(struct making *making, const struct posix_trace_field_np *field,
 		       int64_t number)
 {
 	uint64_t value = (uint64_t)number;
 
-	/* Both byte orders that this runs on have the low bytes first. */
+	/* All processors on which this runs have the low bytes first. */
 	form_put(making, &value, field->size && field->size <= 8 ? field->size : 8);
 }
 
-/* Puts the fields of a type of the library behind time and error. */
+/* Appends the fields of a type of the library: time, error, and those that the row describes. */
 static void put_row(struct making *making, const struct form_type *type,
 		    const struct form_row *row)
 {
@@ -566,8 +572,8 @@ static void put_row(struct making *making, const struct form_type *type,
 }
 
 /*
- * Puts the fields of sys.NAME: the arguments follow the result in their order, and the texts follow
- * them.
+ * Appends the fields of sys.NAME: time, error and result, then the arguments in their order, then
+ * the texts.
  */
 static void put_sys(struct making *making, const struct form_type *type)
 {
@@ -582,7 +588,7 @@ static void put_sys(struct making *making, const struct form_type *type)
 		if (field->type == POSIX_TRACE_TYPE_STR_NP) {
 			const unsigned char *text;
 
-			/* The parts that are no texts have no field. */
+			/* skips the parts that are no texts, because they have no fields */
 			for (word = next_word(word + len, &len); len && *word != 's';
 			     word = next_word(word + len, &len))
 				part++;

@@ -16,45 +16,46 @@
 
 #include "syscalls/syscalls.h"
 
-#define FORM_DATA_BYTES 8192 /* the largest data of an event */
-#define FORM_TEXT_BYTES 480  /* of one text in the data, with its NUL */
+#define FORM_DATA_BYTES 8192 /* the most bytes of the data of an event */
+#define FORM_TEXT_BYTES 480  /* the most bytes of one text in the data, with its NUL */
 #define FORM_NAME_BYTES 64
 
 struct form_row;
 
-/* An event type that calls become. */
+/* An event type for system calls. */
 struct form_type {
 	char name[FORM_NAME_BYTES];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	struct posix_trace_schema_np schema;
-	const struct form_row *row; /* NULL: sys.NAME */
+	const struct form_row *row; /* NULL: the type is a sys.NAME */
 	bool is_used;               /* an event of this type will be written */
-	trace_event_id_t id;        /* for the caller */
+	trace_event_id_t id;        /* only the caller uses it */
 };
 
 struct forms {
 	struct form_type **type;
 	size_t types;
-	unsigned content;           /* of --data: bytes of each transfer to record */
+	unsigned content;           /* value of --data: bytes of each transfer to be recorded */
 	bool (*wants)(void *arg, const char *type);
 	void *arg;
 };
 
-/* wants says for the name of a type whether its events are wanted. */
+/* Begins without types. The function wants returns whether events of the named type are wanted. */
 void forms_begin(struct forms *forms, unsigned content,
 		 bool (*wants)(void *arg, const char *type), void *arg);
 /* Frees the types. */
 void forms_fini(struct forms *forms);
 
 /*
- * Plans which calls are recorded with which parts of memory. as_sys: some calls become sys.NAME
- * although the library has a type for them.
+ * Plans which calls are recorded, and with which parts of memory. If as_sys is true, some calls
+ * become sys.NAME although the library has a type for them.
  */
 void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PLANS], bool as_sys);
 
 /*
- * Returns the type of the event that a call becomes, NULL if its events are not wanted or without
- * memory. as_sys: the type is sys.NAME. The pieces are those of the record; bytes is their size.
+ * Returns the type of the event that a call becomes. Returns NULL if events of this type are not
+ * wanted, or without memory. If as_sys is true, the type is sys.NAME. piece points to the pieces of
+ * the record, and bytes is their total length.
  */
 struct form_type *forms_type(struct forms *forms, const struct syscalls_record *record,
 			     const unsigned char *piece, size_t bytes, bool as_sys);

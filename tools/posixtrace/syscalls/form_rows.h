@@ -23,7 +23,8 @@
  * 	n       the name of the call            o       the socket option in arguments 1 and 2
  * 	k0      1 if part 0 is there and a child was waited for
  *
- * A call with a name that ends in ! differs in 32-bit programs, whose calls become sys.NAME.
+ * A ! at the end of a call's name means that the call has other arguments in 32-bit programs. There
+ * the call becomes sys.NAME.
  */
 #define FORM_ROWS(ROW) \
 	ROW("open", "io.open", "s0", "fd=r folder=#-100 flags=1 mode=c2 path=@0") \

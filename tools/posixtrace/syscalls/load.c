@@ -24,16 +24,16 @@
 #include "syscalls/program.h"
 
 /*
- * The ring has room for some 100000 calls. A look each 10 ms finds some thousands on a busy
- * machine.
+ * The ring has room for some 100000 calls. On a busy machine some thousands of calls arrive between
+ * two readings, 10 ms apart.
  */
 #define RING_BYTES  (UINT32_C(16) << 20)
-#define TRACED_MOST 65536 /* processes at one time */
-#define OPEN_MOST   65536 /* threads in a call at one time */
+#define TRACED_MOST 65536 /* the most traced processes at one time */
+#define OPEN_MOST   65536 /* the most threads in a call at one time */
 
 #define FIRST_PID_SPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 
-/* In the order in which they are attached: the exits first, the entries last. */
+/* The programs in the order in which they are attached: that of exits before that of entries. */
 enum { NEW, EXEC, DEAD, EXIT, ENTER };
 
 static const char *const events[SYSCALLS_PROGRAMS] = {
@@ -62,13 +62,16 @@ bool syscalls_read_event(const char *event, const char *file, char *text, size_t
 			return true;
 		is_refused |= errno == EACCES || errno == EPERM;
 	}
-	/* A folder that may not be read is the reason, though the other one is not there. */
+	/*
+	 * One folder may be forbidden while the other does not exist. The lack of permission is
+	 * then the reason that helps the user.
+	 */
 	if (is_refused)
 		errno = EACCES;
 	return false;
 }
 
-/* Returns the offset of a field in the kernel's description of an event, -1 if it has no such. */
+/* Returns the offset of a field in the kernel's records of an event, -1 if they lack the field. */
 static int offset_of(const char *event, const char *field)
 {
 	char text[PROCFILE_BYTES], wanted[64];
@@ -89,7 +92,7 @@ static int offset_of(const char *event, const char *field)
 	return offset > 0 && offset < 4096 ? offset : -1;
 }
 
-/* Reads where the fields are. Returns false if the kernel lacks one. */
+/* Reads the offsets of all fields. Returns false if the kernel lacks a field that is needed. */
 static bool find_fields(struct program_fields *fields)
 {
 	*fields = (struct program_fields){
@@ -107,7 +110,7 @@ static bool find_fields(struct program_fields *fields)
 
 /* ------------------------------------------------------------------ maps and programs */
 
-/* Returns the descriptor of a new map, or -1. most: number of its elements, or bytes of a ring. */
+/* Returns the descriptor of a new map, or -1. most is its number of elements, or a ring's bytes. */
 static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t most)
 {
 	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value,
@@ -161,7 +164,7 @@ int syscalls_load(const struct program *program, enum bpf_prog_type type, unsign
 	};
 	int fd = syscalls_bpf(BPF_PROG_LOAD, &attr);
 
-	/* For those who change the programs: the verifier's reason. */
+	/* Prints the verifier's reason, for developers who change the programs. */
 	if (fd < 0 && getenv("POSIXTRACE_BPF_LOG")) {
 		static char all[1 << 20];
 
@@ -174,7 +177,10 @@ int syscalls_load(const struct program *program, enum bpf_prog_type type, unsign
 	return fd;
 }
 
-/* The programs of calls are left out if no calls are wanted: they slow down the whole machine. */
+/*
+ * Returns whether a program is attached. The programs of calls slow down the whole machine, so they
+ * are left out if no calls are wanted.
+ */
 static bool is_wanted(int which, unsigned scope)
 {
 	return (which != ENTER && which != EXIT) || (scope & SYSCALLS_CALLS);
@@ -214,8 +220,9 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 }
 
 /*
- * Attaches the programs. One event of any CPU is enough: the program runs on all of them. The order
- * matters: when the first entry of a call is recorded, its exit will be, too.
+ * Attaches the programs. For each program one event of any CPU is enough, because the program then
+ * runs on all CPUs. The program of exits is attached before the program of entries. So when the
+ * first entry of a call is recorded, its exit will be recorded, too.
  */
 static bool attach_programs(struct syscalls *syscalls, unsigned scope)
 {
@@ -239,7 +246,7 @@ static bool attach_programs(struct syscalls *syscalls, unsigned scope)
 	return true;
 }
 
-/* Maps the ring: the page with the reader's place, and the writer's page with the data twice. */
+/* Maps the ring: a page with the reader's place, a page with the writer's, and the data twice. */
 static bool map_ring(struct syscalls *syscalls)
 {
 	int fd = syscalls->map[SYSCALLS_MAP_RING];
@@ -269,7 +276,7 @@ static void forget_all(struct syscalls *syscalls)
 	memset(syscalls->event, -1, sizeof(syscalls->event));
 }
 
-/* The kernel's reason for errno, in words. */
+/* Returns the kernel's reason for this error number, in words. */
 const char *syscalls_reason(int err)
 {
 	switch (err) {
@@ -296,8 +303,9 @@ static const char *fields_reason(void)
 
 /*
  * Returns the reason why processes cannot be recognized here, or NULL. The programs compare the
- * numbers that processes have in the first PID namespace, whose inode is constant. In another one,
- * as in a container, this process knows other numbers. If /proc is not there, that cannot be known.
+ * numbers that processes have in the first PID namespace, whose inode is constant. In another
+ * namespace, such as that of a container, this process sees other numbers. If /proc is not mounted,
+ * the namespace cannot be recognized, and the result is NULL.
  */
 static const char *space_reason(void)
 {
@@ -368,7 +376,7 @@ static void close_all(int *fd, size_t count)
 			close(fd[i]);
 }
 
-/* Whether a descriptor is that of an event. */
+/* Returns whether a descriptor is that of an event. */
 static bool is_event(const struct syscalls *syscalls, int fd)
 {
 	for (int i = 0; i < SYSCALLS_PROGRAMS; i++)
@@ -377,7 +385,10 @@ static bool is_event(const struct syscalls *syscalls, int fd)
 	return false;
 }
 
-/* Closes all descriptors but the events and keep. The highest of them bounds the search. */
+/*
+ * Closes all descriptors except for the events and keep. One call closes all that are greater than
+ * these.
+ */
 static void close_others(const struct syscalls *syscalls, int keep)
 {
 	int last = keep;
@@ -393,9 +404,9 @@ static void close_others(const struct syscalls *syscalls, int keep)
 
 /*
  * Closes the events so that the last close is in another process. The kernel waits some 50 ms at
- * the last close of each event, until no CPU executes the program any more. The other process has
- * no other descriptors, so that nothing waits for it. It ends when this process has closed its own
- * descriptors, which the end of the pipe shows.
+ * the last close of each event, until no CPU executes the program any more. The other process
+ * closes its further descriptors, so that no process waits for them meanwhile. It ends when this
+ * process has closed its own descriptors of the events. The end of the pipe shows that.
  */
 static void close_events(struct syscalls *syscalls)
 {
@@ -409,7 +420,7 @@ static void close_events(struct syscalls *syscalls)
 	}
 	child = fork();
 	if (child == 0) {
-		/* This process need not wait for a child of the child. */
+		/* Only a child of the child goes on, so this process need not wait for it. */
 		if (fork())
 			_exit(0);
 		close_others(syscalls, ends[0]);

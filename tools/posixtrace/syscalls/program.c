@@ -21,12 +21,12 @@ enum {
 	AT_OPEN = -40 - (int)sizeof(struct program_open)
 };
 
-#define TS_COMPAT         2  /* of thread_info.status: the call is one of 32 bits */
-#define STATUS_OFFSET     16 /* of thread_info.status in the task, on x86-64 since Linux 5.11 */
+#define TS_COMPAT         2  /* a bit of thread_info.status: the call is a 32-bit call */
+#define STATUS_OFFSET     16 /* place of thread_info.status in the task: x86-64, Linux 5.11 on */
 
 /* ------------------------------------------------------------------ parts of programs */
 
-/* Register 9 gets the memory for the record. Stores time, process, thread and kind in it. */
+/* Loads register 9 with the memory for the record. Stores time, process, thread and kind there. */
 static void begin_record(struct program *p, const int *map, enum syscalls_kind kind)
 {
 	size_t is_there;
@@ -44,7 +44,7 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
 	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, tid), BPF_REG_1);
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, kind), (int)kind);
-	/* The memory has an earlier record. write_call() stores the number of its call. */
+	/* The memory still has an earlier record. write_call() later stores the call's number. */
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), 0);
 	for (int i = 0; i < SYSCALLS_PIECES; i++)
 		store_number(p, BPF_W, BPF_REG_9,
@@ -53,8 +53,8 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 }
 
 /*
- * Passes the record to the reader, or counts it as lost. The mask repeats for the verifier what the
- * code already ensures: the pieces are smaller than the memory.
+ * Passes the record to the reader, or counts it as lost. The mask is only for the verifier, which
+ * does not see that the record is always smaller than the memory.
  */
 static void end_record(struct program *p, const int *map)
 {
@@ -71,7 +71,7 @@ static void end_record(struct program *p, const int *map)
 	jump_lands(p, is_kept);
 }
 
-/* Register to gets the address of the first unused byte of the record. */
+/* Loads the register to with the address of the first unused byte of the record. */
 static void unused_byte(struct program *p, unsigned to)
 {
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_10, AT_USED);
@@ -80,7 +80,10 @@ static void unused_byte(struct program *p, unsigned to)
 	add_register(p, to, BPF_REG_1);
 }
 
-/* Register 0 has the length of a piece, or a negative error. Stores it and counts the bytes. */
+/*
+ * Stores the length of a piece and counts its bytes. Register 0 has the length, or a negative
+ * number if the memory could not be read.
+ */
 static void end_piece(struct program *p, int piece)
 {
 	int length = (int)offsetof(struct syscalls_record, length) + 4 * piece;
@@ -97,7 +100,7 @@ static void end_piece(struct program *p, int piece)
 	jump_lands(p, done);
 }
 
-/* Register to gets the value of the argument whose index the plan has at an offset. */
+/* Loads the register to with an argument. The plan has the argument's index at offset. */
 static void load_argument(struct program *p, unsigned to, int offset)
 {
 	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, offset);
@@ -127,7 +130,7 @@ static void copy_piece(struct program *p, int piece)
 	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8,
 		    fetch + (int)offsetof(struct syscalls_fetch, kind));
 	is_bytes = jump_if(p, BPF_JNE, BPF_REG_1, SYSCALLS_TEXT);
-	/* A text: the function returns the length with the NUL. */
+	/* copies a text; the kernel's function returns its length with the NUL */
 	unused_byte(p, BPF_REG_4);
 	move_register(p, BPF_REG_1, BPF_REG_4);
 	move_number(p, BPF_REG_2, SYSCALLS_PIECE_BYTES);
@@ -135,7 +138,7 @@ static void copy_piece(struct program *p, int piece)
 	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 	done = p->count - 1;
 
-	/* Bytes: as many as the argument or the result says, but no more than the limit. */
+	/* copies as many bytes as the argument or the result says, but at most the limit */
 	jump_lands(p, is_bytes);
 	move_register(p, BPF_REG_5, BPF_REG_3);
 	load_argument(p, BPF_REG_4, fetch + (int)offsetof(struct syscalls_fetch, length_arg));
@@ -162,8 +165,8 @@ static void copy_piece(struct program *p, int piece)
 }
 
 /*
- * Writes a record of the call that register 7 has, with its pieces. Without a plan that wants it,
- * nothing is written.
+ * Writes a record of the call that register 7 has, with its pieces. If the plan does not want the
+ * call, nothing is written.
  */
 static void write_call(struct program *p, const int *map, enum syscalls_kind kind)
 {
@@ -212,9 +215,9 @@ static void write_call(struct program *p, const int *map, enum syscalls_kind kin
 /* ------------------------------------------------------------------ the programs */
 
 /*
- * Keeps the call until it returns. thread_info.status is the first member of the task behind the
- * flags; its place is the same in all kernels that have the functions used here. A call that the
- * map has no room for is lost: its return finds nothing.
+ * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. This
+ * member has the same place in all kernels that have the functions used here. If the map has no
+ * room for the call, the call is lost, because its return does not find it.
  */
 void program_enter(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -265,8 +268,9 @@ void program_enter(struct program *p, const int *map, const struct program_field
 }
 
 /*
- * Writes the call. A negative result is no length. A thread that was in a call when the recording
- * began has no entry in the map; that call is left out, as are calls that never return.
+ * Writes the call when it returns. A negative result cannot be used as a length, so the length is
+ * 0. A thread that was in a call when the recording began has no entry in the map. That call is
+ * left out, as are calls that never return.
  */
 void program_exit(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -283,7 +287,10 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 	jump_lands(p, is_positive);
 	store_register(p, BPF_DW, BPF_REG_7, (int)offsetof(struct program_open, args) + 8 * 6,
 		       BPF_REG_1);
-	/* begin_record() is a part of write_call(), so the result is stored before the copy. */
+	/*
+	 * The result is stored in the memory of the record now. begin_record(), a part of
+	 * write_call(), does not change it.
+	 */
 	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
 	look_up(p, map[SYSCALLS_MAP_SCRATCH], AT_ZERO);
 	is_positive = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
@@ -297,8 +304,9 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 }
 
 /*
- * A traced process creates a thread. A new process is traced before it runs, so that no call of it
- * is missed. The tracepoint runs in the creating thread.
+ * Writes a record when a traced process creates a thread or a process. The program runs in the
+ * creating thread. With follow, it adds a new process to the traced ones before that process runs,
+ * so that no call is missed.
  */
 void program_new(struct program *p, const int *map, const struct program_fields *fields,
 		 bool follow)
@@ -326,7 +334,9 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 	leave_program(p);
 }
 
-/* The field of the path has its offset in the record in its lower half. */
+/*
+ * Writes a record of an execution. The lower half of the field for the path is the path's offset.
+ */
 void program_exec(struct program *p, const int *map, const struct program_fields *fields)
 {
 	p->count = 0;
@@ -345,8 +355,8 @@ void program_exec(struct program *p, const int *map, const struct program_fields
 }
 
 /*
- * Forgets a thread, and its process with the last thread. Without the field group_dead, the end of
- * the first thread counts as that of the process.
+ * Forgets a thread that ends, and with the last thread also its process. If the kernel's record
+ * lacks the field group_dead, the end of the first thread counts as the end of the process.
  */
 void program_dead(struct program *p, const int *map, const struct program_fields *fields,
 		  bool records)

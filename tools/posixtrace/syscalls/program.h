@@ -7,14 +7,14 @@
 
 #include "syscalls/syscalls.h"
 
-#define PROGRAM_MOST 1600 /* instructions */
+#define PROGRAM_MOST 1600 /* the most instructions of a program */
 
 struct program {
 	struct bpf_insn insn[PROGRAM_MOST];
 	size_t count;
 };
 
-/* A call that has begun, as the programs keep it. args[6] is the result, and args[7] is large. */
+/* A call that has begun, as the programs keep it. args[6]: the result; args[7]: a large number. */
 struct program_open {
 	uint64_t begin_ns;
 	uint32_t number, is_32bit;
@@ -43,7 +43,7 @@ void program_exit(struct program *program, const int *map, const struct program_
 void program_new(struct program *program, const int *map, const struct program_fields *fields,
 		 bool follow);
 void program_exec(struct program *program, const int *map, const struct program_fields *fields);
-/* records: a record is made, too. */
+/* If records is true, the program also makes a record of the end. */
 void program_dead(struct program *program, const int *map, const struct program_fields *fields,
 		  bool records);
 

@@ -3,12 +3,12 @@
  * syscalls.h - the system calls of processes, recorded by programs of the kernel's BPF at the
  * tracepoints raw_syscalls:sys_enter and sys_exit.
  *
- * This sees processes that the preload library cannot enter: static ones, those of Go and of other
- * C libraries, 32-bit ones. The processes are not stopped or changed. The programs keep a set of
- * process IDs: a traced process adds its children before they run. A call becomes one record when
- * it returns. Texts and structs are then copied from the memory of the process, so that they have
- * the contents that the kernel used and the results that it stored. Another thread of the process
- * may change the memory during the call.
+ * In this way processes can be traced that the preload library cannot enter: processes of static
+ * programs, of Go, of other C libraries, and 32-bit processes. The processes are not stopped or
+ * changed. The BPF programs keep a set of process IDs. When a traced process creates a child, the
+ * child is added before it runs. A call becomes one record when it returns. Texts and structs are
+ * then copied from the memory of the process, so that results that the kernel has stored there are
+ * copied, too. Another thread of the process may change the memory during the call.
  *
  * The kernel removes everything when the descriptors are closed, also if this process is killed.
  * While the programs are attached, each system call of every process of the machine is slower.
@@ -26,17 +26,17 @@
 #include <sys/types.h>
 
 #define SYSCALLS_PIECES      3    /* parts of memory that a record can have */
-#define SYSCALLS_PIECE_BYTES 4096 /* of one piece */
-#define SYSCALLS_NUMBERS     512  /* numbers of calls; the kernel's last one is below */
+#define SYSCALLS_PIECE_BYTES 4096 /* the most bytes of one piece */
+#define SYSCALLS_NUMBERS     512  /* greater than the number of each call of the kernel */
 #define SYSCALLS_UNREAD      UINT32_MAX
 
 enum syscalls_kind {
 	SYSCALLS_CALL,  /* a call has returned */
-	SYSCALLS_ENTER, /* a call begins that may not return: exit or execve */
+	SYSCALLS_ENTER, /* a call that may not return, such as exit or execve, has begun */
 	SYSCALLS_NEW,   /* tid created the thread arg[0] with the flags arg[1] of clone(2) */
 	SYSCALLS_EXEC,  /* the process executes another program, whose path is the first piece */
 	SYSCALLS_DEAD,  /* the thread has ended; number: 1 if it was the last one of its process */
-	SYSCALLS_TRAP,  /* a thread is at a place of uprobes/uprobes.h, which has the members */
+	SYSCALLS_TRAP,  /* a thread is at a place; uprobes/uprobes.h explains the members */
 };
 
 /* A record as the programs write it. The pieces follow it without gaps. */
@@ -47,13 +47,13 @@ struct syscalls_record {
 	int64_t result;             /* as the kernel returns it: an error is negative */
 	uint64_t arg[6];
 	uint32_t length[SYSCALLS_PIECES]; /* SYSCALLS_UNREAD: the memory cannot be read */
-	uint32_t is_32bit;          /* number is one of the 32-bit processor */
+	uint32_t is_32bit;          /* the call was made as a 32-bit call, with its number */
 };
 
 /*
- * A part of memory that the programs copy. args[arg] is its address. The length is the value of
- * args[length_arg], at most limit. Index 6 is the result of the call, 7 a very large number. A text
- * ends at its NUL.
+ * A part of memory that the programs copy. args[arg] is its address. The length is
+ * args[length_arg], at most limit. args[6] is the result of the call, and args[7] is a very large
+ * number. A text ends at its NUL.
  */
 struct syscalls_fetch {
 	uint8_t kind; /* SYSCALLS_NOTHING, ... */
@@ -83,19 +83,19 @@ struct syscalls {
 	int map[SYSCALLS_MAPS];
 	int program[SYSCALLS_PROGRAMS], event[SYSCALLS_PROGRAMS];
 	unsigned char *consumer, *producer; /* the shared pages of the ring */
-	size_t page;                        /* bytes */
+	size_t page;                        /* size of a page in bytes */
 	bool is_active;
 };
 
-/* Lost records are counted by their kind: those of calls and processes, and those of places. */
+/* Lost records of calls and processes are counted separately from lost records of places. */
 enum syscalls_losses { SYSCALLS_LOST_CALLS, SYSCALLS_LOST_TRAPS, SYSCALLS_LOSSES };
 
-/* Parts of a recording. Processes that begin and end are recorded in each case. */
+/* The parts of a recording. Begins and executions of processes are recorded in any case. */
 enum syscalls_scope {
 	SYSCALLS_OF_PROCESS = 0,
-	SYSCALLS_FOLLOW = 1,   /* also the processes that the process starts */
+	SYSCALLS_FOLLOW = 1,   /* the processes that the process starts are recorded, too */
 	SYSCALLS_CALLS = 2,    /* system calls */
-	SYSCALLS_ENDS = 4,     /* records SYSCALLS_DEAD */
+	SYSCALLS_ENDS = 4,     /* the ends of threads, as records SYSCALLS_DEAD */
 };
 
 /*
@@ -105,14 +105,14 @@ enum syscalls_scope {
 const char *syscalls_refusal(void);
 
 /*
- * Begins to record a process. scope is a sum of enum syscalls_scope; without SYSCALLS_CALLS, plan
- * may be NULL. Returns NULL, or the reason for a failure. syscalls_end() is to be called in both
- * cases.
+ * Begins to record a process. scope is a sum of values of enum syscalls_scope. Without
+ * SYSCALLS_CALLS, plan may be NULL. Returns NULL, or the reason for a failure. The caller must call
+ * syscalls_end() in both cases.
  */
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope);
 
-/* Passes each record that is there to a function. piece is the memory behind the record. */
+/* Passes each record that has arrived to take. piece is the memory behind the record. */
 void syscalls_look(struct syscalls *syscalls,
 		   void (*take)(void *arg, const struct syscalls_record *record,
 				const unsigned char *piece, size_t bytes),
@@ -124,7 +124,7 @@ void syscalls_stop(struct syscalls *syscalls);
 /* Returns the number of records that the kernel had no room for. */
 uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses which);
 
-/* Removes everything from the kernel, after syscalls_begin() or in its place. */
+/* Removes everything from the kernel, also after syscalls_begin() has failed. */
 void syscalls_end(struct syscalls *syscalls);
 
 /*

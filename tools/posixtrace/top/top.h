@@ -30,7 +30,7 @@ struct top_type {
 	/* find_schema() has looked for the schema since the last update, or has found it */
 	bool asked;
 	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
-	bool is_span;              /* its durations are those of spans that it ends */
+	bool is_span;              /* the type's durations are those of spans that it ends */
 	char *span;                /* the name of these spans */
 	struct histogram time;     /* durations, in ns */
 	uint64_t total_ns;

@@ -11,8 +11,8 @@
 #include "top/top.h"
 
 /*
- * Adds the duration of a span or call to the type that ends it. The pairing calls it. If a type
- * ends spans of several series, the name of the first series is shown.
+ * The pairing calls this function for each span or call. It adds the duration to the type that ends
+ * the span. If a type ends spans of several series, the name of the first series is shown.
  */
 static void add_duration(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -52,14 +52,14 @@ void top_fini(struct top *top)
 }
 
 /*
- * Durations and locks begin anew. The counts of events remain, because they come from the ledger.
- * Open spans continue, so their ends count after the reset.
+ * Durations and locks begin anew. The counts of events remain, because they come from the ledger. A
+ * span that is open now counts when it ends after the reset.
  */
 void top_reset(struct top *top)
 {
 	struct locks empty = { .count = 0 };
 
-	/* Without memory for new ones, the old locks remain. */
+	/* If there is no memory for a new struct, the old locks remain. */
 	if (locks_init(&empty)) {
 		struct locks before = top->locks;
 

@@ -63,7 +63,7 @@ static void put_rate(double rate)
 	out_printf(&line, rate < 10 && rate > 0 ? "%12.1f" : "%12.0f", rate);
 }
 
-/* Writes a blank and a duration in the unit that keeps it short, in twelve columns or more. */
+/* Writes a blank and a duration, in a unit with which it is short, in at least twelve columns. */
 static void put_time(uint64_t ns)
 {
 	char text[24];
@@ -85,7 +85,7 @@ static void put_name(const char *name)
 	text_name(&line, name, strlen(name));
 }
 
-/* The head of the page: the source and its totals. */
+/* Writes the head of the page: the source and its totals. */
 static void put_top(struct top_page *page, const struct top_source *source, const struct top *top)
 {
 	if (source->pid) {
@@ -152,7 +152,7 @@ static struct top_type **sorted_types(const struct top *top, size_t *count, bool
 	return type;
 }
 
-/* The part of event types. */
+/* Writes the part of event types. */
 static void put_types(struct top_page *page, const struct top *top, size_t rows)
 {
 	size_t count;
@@ -169,7 +169,7 @@ static void put_types(struct top_page *page, const struct top *top, size_t rows)
 	free(type);
 }
 
-/* The part of latencies. It is omitted if there are none. */
+/* Writes the part of latencies. The part is omitted if there are no latencies. */
 static void put_latencies(struct top_page *page, const struct top *top, size_t rows)
 {
 	size_t count;
@@ -243,8 +243,8 @@ static void put_thread_name(const struct top_source *source, const struct top_th
 }
 
 /*
- * The part of threads. The thread of this command is omitted; it has events, because it controls
- * the stream.
+ * Writes the part of threads. The thread of this command is omitted. It also has events, because it
+ * controls the stream.
  */
 static void put_threads(struct top_page *page, const struct top_source *source,
 			const struct top *top, size_t rows)
@@ -279,7 +279,7 @@ static int order_locks(const void *a, const void *b)
 	return by_number((double)(*x)->wait.total_ns, (double)(*y)->wait.total_ns);
 }
 
-/* The part of contended locks, in order of the total time waited. */
+/* Writes the part of contended locks, in order of the total time that threads waited for them. */
 static void put_locks(struct top_page *page, const struct top_source *source, const struct top *top,
 		      size_t rows)
 {
@@ -314,7 +314,7 @@ static void put_locks(struct top_page *page, const struct top_source *source, co
 	free(lock);
 }
 
-/* The part of streams; a log has none. */
+/* Writes the part of streams. For a log there is no such part. */
 static void put_streams(struct top_page *page, const struct top_source *source, size_t rows)
 {
 	if (!source->pid)

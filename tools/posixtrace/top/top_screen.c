@@ -3,9 +3,9 @@
  * top_screen.c - top on a terminal. Signals arrive through a descriptor, so that the terminal is
  * restored whatever signal ends the command, except after SIGKILL.
  *
- * Without NCURSES_NOMACROS ncurses defines its functions as macros, with names such as erase. The
- * functions of ncurses are not safe in signal handlers. Therefore the signals that end the command
- * stay blocked.
+ * NCURSES_NOMACROS is needed, because otherwise ncurses defines its functions as macros, with names
+ * such as erase. The functions of ncurses are not safe in signal handlers. Therefore the signals
+ * that end the command stay blocked.
  */
 #define NCURSES_NOMACROS 1
 #include <curses.h>
@@ -135,8 +135,8 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	struct pollfd poller[3] = {
 		{ .fd = screen->until.signals, .events = POLLIN },
 		/*
-		 * The third element is the process. After its end poll() would report this end each
-		 * time, so the descriptor is left out then.
+		 * The third element is the process. Once the process has ended, poll() would report
+		 * that at each call, so the descriptor is then left out.
 		 */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
@@ -158,7 +158,7 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		}
 		take_signals(screen);
 		if (poller[1].revents & (POLLHUP | POLLERR))
-			screen->quit = true; /* the terminal is gone */
+			screen->quit = true; /* the terminal does not exist any more */
 		while ((key = getch()) != ERR)
 			execute_key(screen, key);
 		/*

@@ -2,9 +2,9 @@
 /*
  * top_source.c - reads a process or a log for top.
  *
- * For a process, the counts come from the stream's ledger, which counts also events that were
- * overwritten before this command read them. Durations and locks come from the events that it
- * reads. For a log, the counts come from its events, too.
+ * For a process, the counts come from the stream's ledger, which also counts events that were
+ * overwritten before this command read them. Durations and locks come from the events that the
+ * command reads. For a log, the counts come from its events, as durations and locks do.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -175,8 +175,8 @@ void top_close(struct top_source *source)
 }
 
 /*
- * Returns the rate per second. A count may be lower than before if a new thread has the number of
- * an old one; the rate is 0 then.
+ * Returns the rate per second. If a new thread has got the number of a thread that has ended, its
+ * count may be lower than the count before. The rate is then 0.
  */
 static double rate_of(uint64_t now, uint64_t before, double seconds)
 {
@@ -184,8 +184,8 @@ static double rate_of(uint64_t now, uint64_t before, double seconds)
 }
 
 /*
- * Updates the types by the ledger. seconds is the time since the last update. A type without a
- * schema so far is looked up again. Returns 0 or an error number.
+ * Updates the types by the ledger. seconds is the time since the last update. If a type has no
+ * schema yet, its schema is searched again. Returns 0 or an error number.
  */
 static int update_types(struct top_source *source, struct top *top, double seconds)
 {
@@ -227,7 +227,7 @@ static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
 
 /*
  * Updates the threads by the ledger. Returns 0 or an error number. The search for the former counts
- * takes quadratic time, which is fast enough for the at most some thousand threads of a stream.
+ * takes quadratic time. That is fast enough, because a stream has at most some thousand threads.
  */
 static int update_threads(struct top_source *source, struct top *top, double seconds)
 {

@@ -18,13 +18,13 @@
 /* Offsets in struct pt_regs. */
 enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
 
-/* Places on the stack of the program. The record needs a multiple of 8. */
+/* Places on the stack of the program. The place of the record must be a multiple of 8. */
 enum {
 	AT_TID = -4, AT_PID = -8, AT_ZERO = -12, AT_FILE = -16,
 	AT_RECORD = -16 - (int)sizeof(struct syscalls_record)
 };
 
-/* The place on the stack of a member of the record, by its offset there. */
+/* Returns the place on the stack of the member of the record that has this offset. */
 static int member_at(size_t offset)
 {
 	return AT_RECORD + (int)offset;
@@ -37,7 +37,7 @@ static void copy_register(struct program *p, int reg, size_t member)
 	store_register(p, BPF_DW, BPF_REG_10, member_at(member), BPF_REG_1);
 }
 
-/* Copies memory at the address in register 3. If it cannot be read, the kernel stores zeros. */
+/* Copies memory at the address in register 3. The kernel stores zeros if it cannot be read. */
 static void copy_memory(struct program *p, size_t member, int bytes)
 {
 	move_register(p, BPF_REG_1, BPF_REG_10);
@@ -47,9 +47,9 @@ static void copy_memory(struct program *p, size_t member, int bytes)
 }
 
 /*
- * Makes the program of places without values. The record is composed on the stack: these programs
- * can be preempted, so the memory of a CPU that the programs of system calls use could be
- * overwritten.
+ * Makes the program for places without values. The record is composed on the stack. The programs of
+ * system calls compose theirs in a memory that each CPU has. That is not possible here, because a
+ * program of a place can be preempted, and another program could overwrite this memory.
  */
 void arrive_plain(struct program *p, const int *map)
 {
@@ -86,7 +86,7 @@ void arrive_plain(struct program *p, const int *map)
 		       BPF_REG_0);
 	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
 	is_c = jump_if(p, BPF_JNE, BPF_REG_0, ARRIVE_GO);
-	/* A goroutine begins with the bounds of its stack: the low one, then the high one. */
+	/* The first words of a goroutine are the bounds of its stack, the low one first. */
 	copy_register(p, REG_R14, args);
 	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_R14);
 	copy_memory(p, args + 4 * 8, 16);
@@ -106,20 +106,20 @@ void arrive_plain(struct program *p, const int *map)
 
 /* ------------------------------------------------------------------ values */
 
-/* The processor's numbers of registers, as offsets in struct pt_regs. */
+/* The offset in struct pt_regs of each register, by the processor's number of the register. */
 static const int registers[16] = {
 	80, 88, 96, 40, 152, 32, 104, 112, 72, 64, 56, 48, 24, 16, 8, 0,
 };
 
 #define VALUED_BYTES ((int)(sizeof(struct syscalls_record) + sizeof(struct uprobes_found)))
 
-/* The offset in the record of a member of what was found. */
+/* Returns the offset in the record of a member of struct uprobes_found. */
 static int found_at(size_t offset)
 {
 	return (int)(sizeof(struct syscalls_record) + offset);
 }
 
-/* Adds to register 3 a register of the thread whose number the value has, shifted if wanted. */
+/* Adds a register of the thread to register 3. The value's plan has its number and its shift. */
 static void add_part(struct program *p, int number, int shift)
 {
 	size_t none;
@@ -140,14 +140,14 @@ static void add_part(struct program *p, int number, int shift)
 	jump_lands(p, none);
 }
 
-/* Register 1 gets the address of a member of what was found, by an offset there. */
+/* Loads register 1 with the address of a member of struct uprobes_found in the record. */
 static void found_address(struct program *p, size_t offset)
 {
 	move_register(p, BPF_REG_1, BPF_REG_9);
 	add_number(p, BPF_REG_1, found_at(offset));
 }
 
-/* Finds a value. Register 8 has its plan at an offset, register 7 the bias of the file. */
+/* Finds value i. Register 8 points to the plans of all values; register 7 is the file's bias. */
 static void find_value(struct program *p, int i)
 {
 	const int plan = (int)(offsetof(struct uprobes_values, value) +
@@ -182,7 +182,7 @@ static void find_value(struct program *p, int i)
 	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 	done = p->count - 1;
 
-	/* The pointer to a text is stored as the number of the value. */
+	/* If the value is a pointer to a text, the pointer is stored in the member number. */
 	jump_lands(p, is_text);
 	move_number(p, BPF_REG_2, 8);
 	found_address(p, number);
@@ -205,7 +205,7 @@ static void find_value(struct program *p, int i)
 	jump_lands(p, none);
 }
 
-/* The same as copy_register() and copy_memory() for the record in the ring. */
+/* Do the same as copy_register() and copy_memory() for a record that is in the ring. */
 static void keep_register(struct program *p, int reg, size_t member)
 {
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, reg);
@@ -222,8 +222,9 @@ static void keep_memory(struct program *p, int reg, size_t member, int bytes)
 }
 
 /*
- * Makes the program of places with values. The record is too long for the stack, so it is composed
- * in the ring. Its bytes before the texts are set to 0 there, because the ring has old records.
+ * Makes the program for places with values. The record is too long for the stack, so it is composed
+ * in the ring. The ring still has the bytes of old records there, so the bytes before the texts are
+ * set to 0 first.
  */
 void arrive_valued(struct program *p, const int *map, int values)
 {
@@ -252,7 +253,7 @@ void arrive_valued(struct program *p, const int *map, int values)
 	leave_program(p);
 	jump_lands(p, none);
 	move_register(p, BPF_REG_9, BPF_REG_0);
-	/* The verifier lets no program end before the record is submitted. */
+	/* From here on the program must not end before it has submitted the record. */
 	for (int at = 0; at < found_at(offsetof(struct uprobes_found, text)); at += 8)
 		store_number(p, BPF_DW, BPF_REG_9, at, 0);
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_PID);

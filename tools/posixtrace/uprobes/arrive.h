@@ -6,7 +6,7 @@
 #include "syscalls/program.h"
 #include "uprobes/uprobes.h"
 
-/* The upper half of a cookie. The lower half is the index of the place. */
+/* The upper half of the cookie of a place in a file of Go. The lower half is the place's index. */
 #define ARRIVE_GO 1
 
 /*

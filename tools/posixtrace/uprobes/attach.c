@@ -2,9 +2,9 @@
 /*
  * attach.c - loads the BPF programs, and links them with the places.
  *
- * There are two ways to attach. A link of the kind uprobe_multi has all places of a file; it is
- * made and removed in one step, however many they are. Kernels before 6.6 need an event and a link
- * for each place, which are two descriptors.
+ * There are two ways to attach. A link of the kind uprobe_multi has all places of a file. It is
+ * made and removed in one step, whatever the number of places is. Kernels before 6.6 need an event
+ * and a link, and so two descriptors, for each place.
  */
 #include "uprobes/uprobes.h"
 
@@ -23,7 +23,7 @@
 
 #if defined __x86_64__
 
-/* From the headers of Linux 6.6. */
+/* The following definitions are from the headers of Linux 6.6. */
 #define TRACE_UPROBE_MULTI 48 /* enum bpf_attach_type */
 struct multi_attr {
 	uint32_t program, target, attach, flags;
@@ -32,8 +32,9 @@ struct multi_attr {
 };
 
 /*
- * Returns whether the kernel has links of many places. Some kernels without them accept a program
- * with their attach type. Those with them refuse a path that is no file, before all else.
+ * Returns whether the kernel has links of many places. Some kernels without such links nevertheless
+ * accept a program with their attach type. So a link with a path that is no file is tried: a kernel
+ * with such links refuses it because of the path, before it checks anything else.
  */
 static bool has_multi_links(int program)
 {
@@ -50,8 +51,8 @@ static bool has_multi_links(int program)
 }
 
 /*
- * Loads a program for either way. The first one that is loaded chooses the way. Returns the
- * descriptor, or -1.
+ * Loads a program for one of the two ways. The first program that is loaded determines the way of
+ * all programs. Returns the descriptor, or -1.
  */
 static int load_either(struct uprobes *uprobes, const struct program *program, bool is_first)
 {
@@ -83,7 +84,7 @@ static const char *load_uprobe(struct uprobes *uprobes)
 	return uprobes->program < 0 ? syscalls_reason(errno) : NULL;
 }
 
-/* Stores the values of all places, and loads the program for them. Returns as load_uprobe(). */
+/* Stores the values of all places and loads the program for them. Returns a reason or NULL. */
 static const char *load_valued(struct uprobes *uprobes, const struct uprobes_place *place,
 			       size_t count)
 {
@@ -123,13 +124,13 @@ static bool keep_descriptor(struct uprobes *uprobes, int fd)
 	return false;
 }
 
-/* The kernel passes this number to the program at each arrival of a thread. */
+/* Returns the number that the kernel passes to the program each time a thread arrives there. */
 static uint64_t cookie_of(const struct uprobes_place *place, size_t index)
 {
 	return index | (uint64_t)(place->is_go ? ARRIVE_GO : 0) << 32;
 }
 
-/* The kernel's reason to refuse a place, in words. */
+/* Returns the reason why the kernel refused a place, in words. */
 static const char *place_reason(int err)
 {
 	switch (err) {
@@ -143,7 +144,7 @@ static const char *place_reason(int err)
 	return "this kernel accepts no breakpoint there";
 }
 
-/* The places of one file, as the kernel wants them. */
+/* The places of one file, in the form in which the kernel takes them. */
 struct batch {
 	const char *path;
 	uint64_t *offset, *semaphore, *cookie;
@@ -152,7 +153,7 @@ struct batch {
 	bool has_semaphores;
 };
 
-/* Attaches places from first on by one link. Returns 0 or an error number. */
+/* Attaches count places, from first on, by one link. Returns 0 or an error number. */
 static int link_places(struct uprobes *uprobes, const struct batch *batch, size_t first,
 		       size_t count)
 {
@@ -170,8 +171,9 @@ static int link_places(struct uprobes *uprobes, const struct batch *batch, size_
 }
 
 /*
- * The kernel refuses a link with one bad place altogether. So the halves are tried, until the bad
- * places are alone. Returns 0, or the error number if no place was accepted.
+ * Attaches places by links. The kernel refuses a whole link if it has a single bad place. In that
+ * case each half of the places gets a link of its own, and so on, until each bad place is alone and
+ * left out. Returns 0, or an error number if no place was accepted or if a resource is lacking.
  */
 static int attach_multi(struct uprobes *uprobes, const struct batch *batch, size_t first,
 			size_t count)
@@ -203,7 +205,7 @@ static int event_type(void)
 	       atoi(text) : -1;
 }
 
-/* Attaches a place by an event of its own. One event of any CPU is enough for all of them. */
+/* Attaches a place by an event of its own. An event of any CPU is enough for all CPUs. */
 static int attach_place(struct uprobes *uprobes, const struct batch *batch, size_t index, int type)
 {
 	struct perf_event_attr attr = {
@@ -252,7 +254,9 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 	return err == EMFILE || err == ENOMEM || !good ? last : 0;
 }
 
-/* Attaches the places of one file, those with or without values. Returns 0 or an error number. */
+/*
+ * Attaches those places of a file that have values, or those without. Returns 0 or an error number.
+ */
 static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
 		       const struct uprobes_place *place, size_t count, bool has_values)
 {
@@ -292,7 +296,7 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 	why = load_uprobe(uprobes);
 	if (!why)
 		why = load_valued(uprobes, place, count);
-	/* Files without places among them are possible: they are skipped. */
+	/* Finds the number of files. Some of them may have no places; they are skipped below. */
 	for (size_t i = 0; i < count; i++)
 		files = place[i].file >= files ? place[i].file + 1 : files;
 	for (uint32_t i = 0; i < files && !why && !err; i++)
@@ -337,7 +341,7 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 
 #endif
 
-/* The events are closed after their links, which were opened later. */
+/* Descriptors are closed in reverse order, so a link is closed before its event. */
 void uprobes_end(struct uprobes *uprobes)
 {
 	while (uprobes->fds)

@@ -2,10 +2,10 @@
 /*
  * match.c - the active calls of all stacks.
  *
- * Records may be missing, if the kernel had no room for them, and they may be those of a program
- * that does strange things with its stacks. So nothing is derived from one record alone: a call
- * that seems to be over is kept as doubtful, and is reported only if its place in the stack is used
- * again, or at the end of its thread. If it returns before, it was not over.
+ * Records may be missing, because the kernel had no room for them. The program may do strange
+ * things with its stacks. So nothing is derived from one record alone. A call that seems to be over
+ * is kept as doubtful. It is reported only when its place in the stack is used again, or at the end
+ * of its thread. If it returns before that, it was not over.
  */
 #include "uprobes/match.h"
 
@@ -15,32 +15,32 @@
 
 #include "base/vec.h"
 
-#define DOUBTFUL_MOST 65536 /* of one stack; further ones are reported */
+#define DOUBTFUL_MOST 65536 /* the most doubtful calls of a stack; more are reported at once */
 
 struct frame {
 	uint64_t begin_ns, function, caller;
-	int64_t place_at;     /* of the return address in the stack */
-	uint64_t over_ns;     /* not 0: it is probably over since then, or has jumped then */
-	uint64_t target;      /* of its jump */
+	int64_t place_at;     /* place of the return address in the stack */
+	uint64_t over_ns;     /* time of its jump, or of its probable end; 0: none */
+	uint64_t target;      /* the function to which it has jumped */
 	pid_t tid;
 	uint32_t depth, at;   /* at: the index of the place of its begin */
-	void *data;           /* that its begin has brought; is_inherited: NULL */
+	void *data;           /* the data that came with its begin; NULL if is_inherited */
 	const struct match_result *result;
 	bool has_jumped;      /* over_ns is the time of its jump */
-	bool is_inherited;    /* it began before fork(2): the parent reports its begin */
+	bool is_inherited;    /* it began before fork(2), so the parent's stack reports it */
 };
 
-/* The stack of a thread, or of a goroutine; key is the number of the thread or the address. */
+/* The stack of a thread or goroutine. key is the thread's number or the goroutine's address. */
 struct match_stack {
 	pid_t pid;
 	bool is_go;
 	uint64_t key;
 	struct frame *frame;
-	size_t frames, room;  /* no frame has a lower place than a later one */
-	size_t active;        /* frames whose over_ns is 0; the others have jumped */
-	struct frame *doubtful; /* in the order of their places, the latest of a place last */
+	size_t frames, room;  /* from frame to frame, place_at never increases */
+	size_t active;        /* number of frames that have not jumped */
+	struct frame *doubtful; /* sorted by place_at; of equal places, the latest is last */
 	size_t doubts, doubts_room;
-	uint64_t goroutine, low, high; /* of a thread: those that it executed last */
+	uint64_t goroutine, low, high; /* of a thread: its last goroutine, and the stack of it */
 };
 
 struct stack_key {
@@ -59,9 +59,9 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns a stack, which is new and empty if it was not known. NULL without memory. The pointer is
- * valid until the next call. Stacks are never removed: those of a number that is used again are
- * empty by then.
+ * Returns a stack, which is new and empty if it was not known. Returns NULL without memory. The
+ * pointer is valid until the next call. Stacks are never removed. If the number of a thread is used
+ * again, the old stack is empty by then.
  */
 static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go, uint64_t key)
 {
@@ -81,7 +81,7 @@ static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go
 
 /* ------------------------------------------------------------------ frames */
 
-/* Reports a call that was removed from its stack. The parent reports an inherited one. */
+/* Reports a call that was removed from its stack. An inherited call is reported by the parent. */
 static void report_call(struct match *match, const struct match_stack *stack, struct frame frame,
 			pid_t tid, uint64_t now_ns, bool is_open)
 {
@@ -107,7 +107,7 @@ static struct frame pop_frame(struct match_stack *stack)
 	return frame;
 }
 
-/* Returns the index of the first doubtful call whose place is not below a place. */
+/* Returns the index of the first doubtful call whose place_at is not less than this one. */
 static size_t first_doubt(const struct match_stack *stack, int64_t place_at)
 {
 	size_t from = 0, until = stack->doubts;
@@ -124,8 +124,8 @@ static size_t first_doubt(const struct match_stack *stack, int64_t place_at)
 }
 
 /*
- * Removes the latest doubtful call with a place in the stack. Returns false if there is none. Such
- * calls of one place are few: a call and those that have jumped to it.
+ * Removes the latest doubtful call that has this place in the stack. Returns false if there is
+ * none. Only few doubtful calls have the same place.
  */
 static bool pop_doubt(struct match_stack *stack, int64_t place_at, struct frame *frame)
 {
@@ -158,8 +158,9 @@ static bool keep_doubt(struct match_stack *stack, struct frame frame)
 }
 
 /*
- * The thread is at a place of the stack: calls that began behind it are over, or belong to another
- * stack. A call that has jumped is over for certain.
+ * Called when the thread is at a place of the stack. Calls with a lower place_at, which are deeper,
+ * are over, or they belong to another stack. So they become doubtful. A call that has jumped is
+ * certainly over and is reported.
  */
 static void pass_frames(struct match *match, struct match_stack *stack, int64_t place_at,
 			pid_t tid, uint64_t now_ns)
@@ -176,8 +177,9 @@ static void pass_frames(struct match *match, struct match_stack *stack, int64_t 
 }
 
 /*
- * Whether the function that begins now continues a call with the same place in the stack: that call
- * has jumped to it. A jump through a pointer is no place; it keeps the return address.
+ * Returns whether the function that begins now continues a call with the same place in the stack,
+ * because that call has jumped to it. A jump through a pointer is not recorded. It is recognized,
+ * because both functions have the same return address.
  */
 static bool is_continued(const struct frame *frame, uint64_t function, uint64_t caller)
 {
@@ -186,7 +188,7 @@ static bool is_continued(const struct frame *frame, uint64_t function, uint64_t 
 	return !frame->over_ns && frame->function != function && frame->caller == caller;
 }
 
-/* Ends the calls with a place in the stack that a new call uses, unless it continues them. */
+/* Ends the calls whose place in the stack a new call uses, unless the new call continues them. */
 static void reuse_place(struct match *match, struct match_stack *stack, const struct frame *made)
 {
 	struct frame frame;
@@ -199,7 +201,7 @@ static void reuse_place(struct match *match, struct match_stack *stack, const st
 		frame = pop_frame(stack);
 		report_call(match, stack, frame, made->tid, made->begin_ns, false);
 	}
-	/* If a call continues one that itself was continued, all of them go on. */
+	/* All calls that are left at this place are continued, so they are active again. */
 	for (size_t i = stack->frames; i-- > 0 && stack->frame[i].place_at == made->place_at;) {
 		stack->active += stack->frame[i].over_ns != 0;
 		stack->frame[i].over_ns = 0;
@@ -217,7 +219,7 @@ static bool push_frame(struct match_stack *stack, struct frame frame)
 	return true;
 }
 
-/* A function begins. Its depth is the number of calls that are active below it. */
+/* Adds a call whose function begins. Its depth is the number of calls that are active then. */
 static void begin_call(struct match *match, struct match_stack *stack, struct frame made)
 {
 	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
@@ -229,7 +231,7 @@ static void begin_call(struct match *match, struct match_stack *stack, struct fr
 	free(made.data);
 }
 
-/* Removes the latest call with a place in the stack, after pass_frames(). False: there is none. */
+/* After pass_frames(), removes the latest call with this place. Returns false if there is none. */
 static bool pop_call(struct match_stack *stack, int64_t place_at, struct frame *frame)
 {
 	if (stack->frames && stack->frame[stack->frames - 1].place_at == place_at) {
@@ -240,8 +242,8 @@ static bool pop_call(struct match_stack *stack, int64_t place_at, struct frame *
 }
 
 /*
- * A function returns: all calls with its place in the stack end, with the same result. Those that
- * have jumped to a function that is not recorded have ended at their jumps.
+ * Ends all calls with this place in the stack, because a function returns there. All of them have
+ * the same result. A call that has jumped to a function that is not recorded has ended at its jump.
  */
 static void return_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
 			uint64_t now_ns, const struct match_result *result)
@@ -250,7 +252,7 @@ static void return_call(struct match *match, struct match_stack *stack, int64_t 
 
 	pass_frames(match, stack, place_at, tid, now_ns);
 	while (pop_call(stack, place_at, &frame)) {
-		/* A doubtful call was not over. */
+		/* If the call was doubtful, it was not over, because it returns now. */
 		if (!frame.has_jumped) {
 			frame.over_ns = 0;
 			frame.result = result;
@@ -259,7 +261,7 @@ static void return_call(struct match *match, struct match_stack *stack, int64_t 
 	}
 }
 
-/* A function jumps to another one. */
+/* Notes that the latest call with this place jumps to another function. */
 static void jump_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
 		      uint64_t now_ns, uint64_t target)
 {
@@ -277,7 +279,7 @@ static void jump_call(struct match *match, struct match_stack *stack, int64_t pl
 
 /* ------------------------------------------------------------------ records */
 
-/* Whether the condition of a jump holds. The odd conditions are the opposites of the even ones. */
+/* Returns whether a jump's condition holds. Each odd condition negates the even one before it. */
 static bool is_taken(unsigned condition, uint64_t flags)
 {
 	const bool carry = flags & 1, parity = flags & 4, zero = flags & 0x40, sign = flags & 0x80,
@@ -317,8 +319,8 @@ static bool is_taken(unsigned condition, uint64_t flags)
 
 /*
  * Finds the stack of a record and the place in it. In Go, register r14 has the goroutine, except in
- * some functions of assembler and of C: these run on the stack of the goroutine that the thread
- * executed last, or on one that belongs to the thread.
+ * some functions of assembler and of C. These functions run either on the stack of the goroutine
+ * that the thread executed last, or on a stack that belongs to the thread.
  */
 static struct match_stack *stack_of(struct match *match, const struct match_place *place,
 				    const struct syscalls_record *record, int64_t *place_at)
@@ -346,8 +348,8 @@ static struct match_stack *stack_of(struct match *match, const struct match_plac
 }
 
 /*
- * A thread has arrived at a place. The difference of the two addresses of the place is that of all
- * addresses of the file.
+ * Processes the arrival of a thread at a place. The place has an address in the process and one in
+ * the file. The difference of both is the same for all addresses of the file.
  */
 static void match_trap(struct match *match, const struct syscalls_record *record, void *data,
 		       const char *text)
@@ -372,7 +374,7 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 			.caller = UPROBES_CALLER(record), .place_at = place_at,
 			.at = record->number, .data = data,
 			.tid = (pid_t)record->tid });
-	/* The first instruction may be an exit. */
+	/* The first instruction of a function may be a return or a jump. */
 	if (place->kind == MATCH_RETURN ||
 	    (place->kind == MATCH_BEGIN && !place->target && place->condition == MATCH_ALWAYS))
 		return_call(match, stack, place_at, (pid_t)record->tid, record->time_ns, &result);
@@ -398,7 +400,7 @@ static void close_stack(struct match *match, struct match_stack *stack, uint64_t
 				       .key = stack->key };
 }
 
-/* Closes all stacks of a process, or that of one thread. */
+/* Closes the stack of one thread, or all stacks of the process if tid is 0. */
 static void close_stacks(struct match *match, pid_t pid, pid_t tid, uint64_t now_ns)
 {
 	struct match_stack *stack;
@@ -415,8 +417,9 @@ static void close_stacks(struct match *match, pid_t pid, pid_t tid, uint64_t now
 }
 
 /*
- * A child of fork(2) is in the functions that its parent has called. They count for depths. The
- * parent reports them, also if the child returns from them.
+ * Copies the stack of a thread that calls fork(2) for the child, which is in the same functions.
+ * The copied calls count for the depths of later calls. They are reported only for the parent, even
+ * if the child returns from them.
  */
 static void fork_stack(struct match *match, const struct syscalls_record *record)
 {
@@ -426,7 +429,7 @@ static void fork_stack(struct match *match, const struct syscalls_record *record
 	if (record->arg[1] & CLONE_THREAD)
 		return;
 	child = find_stack(match, child_pid, false, (uint64_t)child_pid);
-	/* The second call may move the first stack, so the child is looked up again. */
+	/* find_stack() may move all stacks, so the child's is looked up again. */
 	parent = find_stack(match, (pid_t)record->pid, false, record->tid);
 	child = child && parent ? find_stack(match, child_pid, false, (uint64_t)child_pid) : NULL;
 	if (!child || child->frames || !parent->frames ||

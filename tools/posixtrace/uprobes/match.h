@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * match.h - makes calls of the records of their begins and ends.
+ * match.h - combines the records of begins and ends of functions to calls.
  *
- * A call is identified by its stack and by the place of its return address there. A thread has a
- * stack; a goroutine has one of its own, wherever it runs, and places are measured from the upper
- * end of that stack, which is moved when it grows.
+ * A call is identified by its stack and by the place of its return address there. Each thread has a
+ * stack. A goroutine has a stack of its own, no matter which thread runs it. This stack is moved
+ * when it grows, so places in it are measured from its upper end.
  *
  * The begin of each call leads to exactly one call that is reported. The end is
  *
@@ -41,20 +41,24 @@ struct match_place {
 	bool is_go;
 	uint64_t address;        /* of the place in the file */
 	uint64_t function;       /* of the function in the file */
-	uint64_t target;         /* MATCH_BEGIN: 0 without a jump; condition is 0 without an exit */
+	/*
+	 * the target of a jump. For MATCH_BEGIN, target and condition describe the first
+	 * instruction: without a jump target is 0, and without a jump or return both are 0.
+	 */
+	uint64_t target;
 };
 
-/* The result of a function. text: the text that number points to; NULL: it was not read. */
+/* The result of a function. If number is a pointer, text may be the text there; NULL: not read. */
 struct match_result {
 	uint64_t number;
 	const char *text;
 };
 
 struct match_call {
-	pid_t pid, tid;          /* of the thread that ended the call; is_open: that began it */
+	pid_t pid, tid;          /* the thread that ended the call; if is_open: that began it */
 	uint32_t place;          /* index of the place of the begin */
-	const void *data;        /* of the begin: its arguments; NULL: none */
-	const struct match_result *result; /* NULL: it did not return */
+	const void *data;        /* the data of the begin, which has the arguments; NULL: none */
+	const struct match_result *result; /* NULL: the function did not return */
 	uint64_t begin_ns, end_ns;
 	uint64_t function, caller; /* addresses in the process; caller: where the call returns to */
 	uint32_t depth;          /* calls that were active in the stack when it began */
@@ -69,17 +73,20 @@ struct match {
 	struct match_stack *stack;
 	size_t stacks;
 	struct table of_stack;
-	uint64_t lost; /* begins for which there was no memory */
+	uint64_t lost; /* number of calls whose begin was dropped for lack of memory */
 };
 
-/* place must exist as long as match. take is called for each call that has ended. */
+/*
+ * Begins without stacks. place must exist as long as match. take gets each call that is reported.
+ */
 void match_begin(struct match *match, const struct match_place *place, size_t places,
 		 void (*take)(void *arg, const struct match_call *call), void *arg);
 
 /*
- * Processes a record of the kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD, in their order. data is
- * memory of malloc(3) that the call of a begin has until take() returns, or NULL; it is freed in
- * each case. text is the text that a function returns, or NULL.
+ * Processes a record of kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD. Records come in their order. data
+ * is memory from malloc(3), or NULL. If the record is a begin, the call keeps data until take() has
+ * returned. In each case data is freed by this file. text is the text that a function returns, or
+ * NULL.
  */
 void match_record(struct match *match, const struct syscalls_record *record, void *data,
 		  const char *text);

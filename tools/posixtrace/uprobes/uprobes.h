@@ -19,30 +19,36 @@
 #include "syscalls/syscalls.h"
 
 /*
- * The members of a struct syscalls_record of the kind SYSCALLS_TRAP that have another meaning than
- * in the record of a call. number is the index of the place.
+ * These members of a struct syscalls_record have another meaning in a record of the kind
+ * SYSCALLS_TRAP than in the record of a call. The member number is the index of the place.
  */
 #define UPROBES_ADDRESS(record)  ((record)->begin_ns)          /* of the place in the process */
 #define UPROBES_STACK(record)    ((uint64_t)(record)->result)  /* the stack pointer */
 #define UPROBES_FLAGS(record)    ((record)->arg[3])            /* of the processor */
 #define UPROBES_CALLER(record)   ((record)->arg[2])            /* the word at the stack pointer */
 #define UPROBES_RESULT(record)   ((record)->arg[1])            /* register rax */
-/* In files of Go: the goroutine, and the bounds of its stack. They are unchecked memory. */
+/*
+ * In files of Go: the goroutine and the bounds of its stack. The thread may have any values there.
+ */
 #define UPROBES_GOROUTINE(record) ((record)->arg[0])
 #define UPROBES_LOW(record)       ((record)->arg[4])
 #define UPROBES_HIGH(record)      ((record)->arg[5])
 
-#define UPROBES_VALUES     12   /* of a place */
+#define UPROBES_VALUES     12   /* the most values of a place */
 #define UPROBES_TEXT_BYTES 1024 /* memory for the texts of a place */
 
-/* How the program finds a value. Other values are in registers, or constants. */
+/*
+ * How the program finds a value in memory. It need not find a value that is UPROBES_KNOWN, because
+ * such a value is in a register or is a constant.
+ */
 enum uprobes_how { UPROBES_KNOWN, UPROBES_NUMBER, UPROBES_TEXT_AT, UPROBES_TEXT_BEHIND };
 
 /*
- * A value of a place. Its address is the sum of value, of the register base, and of the register
- * index shifted by shift; UPROBES_NONE: no such register. UPROBES_NUMBER: a number of size bytes is
- * there. UPROBES_TEXT_AT: a text is there; UPROBES_TEXT_BEHIND: a pointer to a text. A text has at
- * most size bytes with its NUL, less than 512, and is stored from the byte at on, less than 512.
+ * A value of a place. Its address is the sum of three parts: the member value, the register base,
+ * and the register index shifted by shift. A register of UPROBES_NONE is left out. With
+ * UPROBES_NUMBER a number of size bytes is at the address. With UPROBES_TEXT_AT a text is there,
+ * and with UPROBES_TEXT_BEHIND a pointer to a text. A text has at most size bytes with its NUL, and
+ * is stored in the member text from the byte at on. Both size and at are less than 512.
  */
 struct uprobes_value {
 	uint8_t how, base, index, shift;
@@ -62,13 +68,13 @@ struct uprobes_values {
 struct uprobes_found {
 	uint64_t reg[16];
 	uint64_t number[UPROBES_VALUES];
-	uint32_t length[UPROBES_VALUES]; /* of texts, with the NUL; 0: not readable */
+	uint32_t length[UPROBES_VALUES]; /* lengths of texts with their NULs; 0: not readable */
 	char text[UPROBES_TEXT_BYTES];
 };
 
 struct uprobes_place {
-	uint32_t file;      /* index of its path */
-	uint64_t offset;    /* in the file */
+	uint32_t file;      /* index of the path of its file */
+	uint64_t offset;    /* its offset in the file */
 	uint64_t semaphore; /* offset of a number of 2 bytes to be incremented; 0: none */
 	bool is_go;
 	const struct uprobes_values *values; /* NULL: none */
@@ -93,9 +99,9 @@ const char *uprobes_refusal(void);
 
 /*
  * Adds the places to the recording that syscalls_begin() has begun. Only threads of processes that
- * it follows are recorded; other processes that execute the same files are slower meanwhile. Single
- * places that the kernel refuses are counted; it is an error if it refuses all of them.
- * uprobes_end() is to be called in both cases.
+ * it follows are recorded. Other processes that execute the same files are slower meanwhile. If the
+ * kernel refuses some places, they are counted. If it refuses all of them, that is an error. The
+ * caller must call uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count);

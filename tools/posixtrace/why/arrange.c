@@ -3,9 +3,9 @@
  * arrange.c - sorts the calls of a history, so that those of a window of time are found quickly.
  *
  * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
- * by a binary search that relies on its order. So a change of an order needs a change of its
- * search: by_end() belongs to transfers_until() in causes.c; by_cpu() belongs to first_run() and
- * the order of pieces to first_piece() in divide.c.
+ * by a binary search that relies on its order. So if an order changes, its search must change, too.
+ * The order of by_end() belongs to transfers_until() in causes.c. The order of by_cpu() belongs to
+ * first_run() in divide.c, and the order of pieces to first_piece() in divide.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,17 +78,17 @@ static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns,
 	return true;
 }
 
-#define NESTED 64 /* levels of calls within calls; a deeper call gets no pieces */
+#define NESTED 64 /* the most levels of nested calls; a deeper call gets no pieces */
 
 /*
  * Divides the calls of one thread into pieces, so that each moment belongs to the innermost call at
- * that moment. If a call ends later than the call around it, its end is moved to the end of that
- * call: the clocks of two processors may differ.
+ * that moment. If a call ends later than the call around it, its end is moved to the end of the
+ * outer call. Such ends may occur, because the clocks of two processors may differ.
  *
  * sorted has the calls in the order of by_begin(). open[] contains the calls that have begun and
  * not ended, each inside the call before it. at is the time up to which pieces exist. The last
- * round has no call and the greatest time; it ends all calls that are still open. Returns false
- * without memory.
+ * round of the loop has no call and the greatest time, so that it ends all calls that are still
+ * open. Returns false without memory.
  */
 static bool divide_calls(struct history *history, const uint32_t *sorted, size_t count)
 {

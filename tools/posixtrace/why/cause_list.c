@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cause_list.c - the places of a division in which chains of causes end, added up by label.
+ * cause_list.c - collects the nodes of a division at which chains of causes end, and adds up the
+ * times of those with the same label.
  *
  * The own time of a node is the part of its time that no child explains. So the times of all causes
  * add up to the explained time, and no moment is counted twice.
@@ -19,8 +20,8 @@ struct cause_key {
 };
 
 /*
- * Returns whether causes of this kind are separate for each thread. Such a thread runs, waits for a
- * CPU, or is blocked for an unknown reason.
+ * Returns whether causes of this kind are separate for each thread. That is so if the thread runs,
+ * waits for a CPU, or is blocked for an unknown reason.
  */
 static bool has_thread(enum why_kind kind)
 {
@@ -66,7 +67,8 @@ static bool add_node(struct why_causes *causes, struct table *table,
 	/*
 	 * The whole time of a READY node is its own: the time belongs to the thread without a
 	 * processor. The threads that had the processor meanwhile are skipped, so that no time is
-	 * counted twice. The same is true of a function with those that it calls.
+	 * counted twice. In the same way the whole time of the common function is its own, and the
+	 * functions that it calls are skipped.
 	 */
 	if (node->kind == WHY_READY || node->is_whole)
 		own = node->ns;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * causes.c - for what a call waited, and which thread caused that: the holder of a lock, the thread
- * that was joined, the child, the writer at the other end of a pipe.
+ * causes.c - finds for what a call waited, and which thread caused the wait: the holder of a lock,
+ * the thread that was joined, the child, or the writer at the other end of a pipe.
  *
- * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child,
- * and, if the kernel's tracing recorded it, which thread woke another: these causes are certain.
- * Without the kernel's record, no event says which thread signalled a condition variable or filled
- * a pipe: such causes are found by times, and is_guess and the word "probably" mark them.
+ * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child.
+ * If the kernel's tracing recorded it, the log also says which thread woke another. These causes
+ * are certain. Without the kernel's record, no event says which thread signalled a condition
+ * variable or filled a pipe. Such causes are found by times. is_guess and the word "probably" mark
+ * them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@
  * the wait.
  */
 #define AFTER_NS INT64_C(1000000)
-#define CALLERS  8   /* of a call that a label has */
-#define LOOK_AT  512 /* events that a search examines at most */
+#define CALLERS  8   /* the most callers of a call in a label */
+#define LOOK_AT  512 /* the most calls or holds that a search examines */
 
 /*
  * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
@@ -86,7 +87,7 @@ static void add_callers(const struct division *division, const struct call *call
 			return;
 		}
 		used += (size_t)len;
-		/* The C library calls main(). */
+		/* The list ends with main(), because the C library calls main(). */
 		if (symbol && !strcmp(symbol->name, "main"))
 			return;
 	}
@@ -116,8 +117,8 @@ static void lock_text(const struct division *division, const struct call *call, 
  * Adds another thread as the cause of a part of a node, and below it what that thread did
  * meanwhile.
  *
- * node is an index and not a pointer: division_child() may move the nodes. how and is_guess have an
- * effect on a new node only; later parts with the same thread are added to this node.
+ * node is an index and not a pointer, because division_child() may move the nodes. how and is_guess
+ * have an effect only if a new node is added. Later parts with the same thread are added to it.
  */
 static void add_who(struct division *division, uint32_t node, const char *how, uint32_t thread,
 		    bool is_guess, int64_t from_ns, int64_t to_ns)
@@ -127,7 +128,7 @@ static void add_who(struct division *division, uint32_t node, const char *how, u
 	char text[160];
 
 	/*
-	 * Times of a hostile log may run backwards; division_add() would make a huge time of them.
+	 * Times of a hostile log may run backwards. division_add() would compute a huge time then.
 	 */
 	if (from_ns >= to_ns)
 		return;
@@ -149,10 +150,10 @@ static void add_who(struct division *division, uint32_t node, const char *how, u
 }
 
 /*
- * Uses the kernel's record of a wake-up. If the waker is an interrupt, a timer or a device ended
- * the wait, and the thread that was interrupted has nothing to do with the wait. In a softirq the
- * kernel delivers data of the network, often on behalf of the thread that sent them, so this thread
- * is only the probable cause.
+ * Uses the kernel's record of a wake-up. If the waker is an interrupt, then a timer or a device has
+ * ended the wait, and the interrupted thread has nothing to do with the wait. If the waker is a
+ * softirq, the kernel delivered data of the network, often on behalf of the interrupted thread. So
+ * this thread is only the probable cause.
  */
 bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
 		      int64_t to_ns)
@@ -309,10 +310,10 @@ static bool is_better(const struct call *call, const struct call *other, const s
  * Returns the call of another thread that probably ended this wait: a write during a read, or the
  * reverse. A call with the same number of bytes is preferred, because the log does not identify a
  * pipe: its two ends have different descriptors. Among these calls the one that began last is
- * preferred. For a barrier this is the only rule. A writing thread may lose its CPU to the reading
- * thread before the write ends, so calls that end after the wait are examined as well. At most
- * LOOK_AT calls are examined on each side. Returns NULL if there is none. The call belongs to the
- * history.
+ * preferred. For a barrier this second rule is the only one. A writing thread may lose its CPU to
+ * the reading thread before the write ends, so calls that end after the wait are examined as well.
+ * At most LOOK_AT calls are examined before the end of the wait, and as many after it. Returns NULL
+ * if there is no such call. The history owns the call.
  */
 static const struct call *find_partner(const struct history *history, const struct call *call)
 {
@@ -385,7 +386,8 @@ static enum why_kind kind_of(const struct call *call)
 /*
  * Returns the number that separates the parts of one kind. Sleeps and polls have no object, so they
  * are separated by their place in the program. Calls on files are separated by descriptor and path,
- * because a descriptor is used again. All other calls are separated by lock, thread or child. The
+ * because the number of a closed descriptor is used again. All other calls are separated by the
+ * lock, thread or child for which they wait. The
  * cause is part of the number, because a lock and a semaphore may have the same address at
  * different times. The function and the text are part of the number if the label contains them: an
  * fsync of a file must not be added to its open. The same is true of the callers.
@@ -412,8 +414,9 @@ static uint64_t key_of(const struct call *call)
 }
 
 /*
- * Labels a new part, so that the user knows for what the thread waited. The label of the first call
- * serves for all calls of the part; key_of() makes sure that it is right for them. The name of the
+ * Labels a new part, so that the user knows for what the thread waited. The label is made from the
+ * first call of the part. It is right for all other calls of the part, because they have the same
+ * key_of(). The name of the
  * called function is the part behind the dot in the name of the event type.
  */
 static void label_part(struct division *division, struct why_node *node, const struct call *call)

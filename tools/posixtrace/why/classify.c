@@ -16,8 +16,9 @@
 #include "spans/pairing.h"
 
 /*
- * The first row whose prefix begins the type's name applies, so a longer prefix is before a shorter
- * one. key and other are names of fields; NULL: the call has no object.
+ * A row applies to a type whose name begins with the prefix. If several rows apply, the first one
+ * is used, so a longer prefix precedes a shorter one. key and other are names of fields; NULL: the
+ * call has no object.
  */
 static const struct {
 	const char *prefix;
@@ -50,8 +51,9 @@ static const struct {
 };
 
 /*
- * Event types that are no calls but facts about a thread, from the scheduler, the shim or the
- * sampler. Their names are compared as a whole. kind is one of enum plan.kind.
+ * Event types that are not calls. They are facts about a thread, from the scheduler, the shim or
+ * the sampler. Their names are compared as a whole. kind is a value of the member kind of struct
+ * plan.
  */
 static const struct {
 	const char *name;
@@ -125,7 +127,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
 			       .by = { -1, -1 }, .more = -1 };
-	/* A function is no reason, but its calls have reasons. */
+	/* That a function runs is no reason for its time. Its calls may have reasons. */
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
 		plan->time = -1;
 	plan->result = field_of(type, "result");

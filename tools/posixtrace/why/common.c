@@ -10,16 +10,16 @@
 #include "base/vec.h"
 #include "symbols/symbols.h"
 
-#define LEVELS  64  /* of a stack that are followed */
-#define CALLERS 4   /* in the label */
+#define LEVELS  64  /* the most levels of a stack that are followed */
+#define CALLERS 4   /* the most callers in the label */
 #define NAME    100
 
-/* A stack of the samples: how many have it, and the name of its function at the present level. */
+/* A call stack that samples have. The present level is the one that is compared now. */
 struct common_stack {
 	uint32_t number;      /* of the stack */
 	uint64_t samples;
-	int64_t time_ns;      /* of one of the samples, for the names */
-	uint64_t hash;        /* of the name at the present level */
+	int64_t time_ns;      /* time of one of these samples; names are looked up for it */
+	uint64_t hash;        /* of the function's name at the present level; 0: no name */
 };
 
 static bool is_stack(const void *array, uint32_t index, const void *key)
@@ -28,8 +28,8 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the name of a stack's function so many levels inside the outermost one; NULL: none.
- * *is_named says whether a symbol has it.
+ * Returns the name of the function that is so many levels inside the outermost one of a stack, or
+ * NULL if there is none. Stores in *is_named whether the name comes from a symbol.
  */
 static const char *name_at(const struct history *history, pid_t pid,
 			   const struct common_stack *stack, size_t level, bool *is_named)
@@ -45,11 +45,11 @@ static const char *name_at(const struct history *history, pid_t pid,
 	if (!symbol)
 		return NULL;
 	*is_named = symbol->is_function;
-	/* Without a symbol and a begin the name is that of an address, not of a function. */
+	/* If neither a symbol nor the function's begin is known, the name is only an address. */
 	return symbol->is_function || symbol->whole != symbol->name ? symbol->whole : NULL;
 }
 
-/* Adds up the samples of each stack. Returns false without memory; *all counts all samples. */
+/* Counts the samples of each stack, and all samples in *all. Returns false without memory. */
 static bool collect_stacks(const struct history_thread *thread, int64_t from_ns, int64_t to_ns,
 			   struct common_stack **stack, size_t *stacks, uint64_t *all)
 {
@@ -90,8 +90,8 @@ static int by_hash(const void *a, const void *b)
 }
 
 /*
- * Keeps the stacks that have the most frequent name at a level, if two thirds of all samples have
- * it. Stores the name. Returns false if there is no such name; the stacks are then all still there.
+ * Finds the most frequent name at a level. If two thirds of all samples have it, keeps only the
+ * stacks with this name and stores the name. Otherwise keeps all stacks and returns false.
  */
 static bool follow_level(const struct history *history, pid_t pid, struct common_stack *stack,
 			 size_t *stacks, uint64_t all, size_t level, char name[NAME],
@@ -132,7 +132,7 @@ static void write_label(struct common *common, char name[LEVELS][NAME], size_t l
 	size_t used = (size_t)snprintf(common->label, sizeof(common->label),
 				       "running %s and what it calls", name[levels - 1]);
 
-	/* The C library calls main(). */
+	/* The list ends with main(), because the C library calls main(). */
 	for (size_t i = 1; i <= CALLERS && i < levels && used < sizeof(common->label) &&
 	     strcmp(name[levels - i], "main") != 0; i++)
 		used += (size_t)snprintf(common->label + used, sizeof(common->label) - used,
@@ -140,7 +140,7 @@ static void write_label(struct common *common, char name[LEVELS][NAME], size_t l
 					 name[levels - 1 - i]);
 }
 
-/* Notes the stacks, in the place of those that were noted before. Returns false without memory. */
+/* Notes these stacks and forgets those that were noted before. Returns false without memory. */
 static bool note_stacks(struct common *common, const struct common_stack *stack, size_t stacks)
 {
 	if (common->stacks)
@@ -154,8 +154,9 @@ static bool note_stacks(struct common *common, const struct common_stack *stack,
 }
 
 /*
- * The innermost function with a name is the answer, because an address says little. If no function
- * has a name, the innermost one is. The functions that start each program are no answer.
+ * The result is the innermost common function that has a name, because an address says little. If
+ * no common function has a name, the result is the innermost one. The functions with which every
+ * program starts, such as main(), are never the result.
  */
 int common_find(struct common *common, const struct history *history, uint32_t thread,
 		int64_t from_ns, int64_t to_ns)

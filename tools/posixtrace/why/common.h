@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * common.h - the innermost function that most samples of a time have in common, from their call
- * stacks. A slow request usually spends its time in many small functions; the function that calls
- * them all, directly or not, says what the thread did.
+ * common.h - finds the innermost function that most samples of a time have in common in their call
+ * stacks. A slow request usually spends its time in many small functions. The function that calls
+ * them all, directly or not, shows what the thread did.
  */
 #ifndef POSIXTRACE_WHY_COMMON_H
 #define POSIXTRACE_WHY_COMMON_H

@@ -54,7 +54,10 @@ struct node_key {
 	uint64_t key;
 };
 
-/* Compares for the table. The root has index 0, is not in the table and is never found. */
+/*
+ * Compares a node with the wanted key, for table_find(). The root has index 0, is not in the table
+ * and is never found.
+ */
 static bool is_node(const void *array, uint32_t index, const void *key)
 {
 	const struct why_node *node = (const struct why_node *)array + index;
@@ -74,9 +77,9 @@ uint32_t division_index(const struct division *division, const struct why_node *
 }
 
 /*
- * Returns NULL at the limit WHY_NODES, and without memory. At the limit some chains end early,
- * which is no error; a lack of memory is an error. The pointer is valid until the next call. The
- * table makes the search quick for parts with many children.
+ * Returns NULL at the limit WHY_NODES, and without memory. If the limit is reached, some chains end
+ * early, which is no error. A lack of memory is an error. The pointer is valid until the next call.
+ * The table makes the search quick for parts with many children.
  */
 struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
 				uint64_t key, bool *is_new)
@@ -101,7 +104,9 @@ struct why_node *division_child(struct division *division, uint32_t parent, enum
 	node = &division->node[division->nodes];
 	*node = (struct why_node){ .parent = parent, .kind = kind, .key = key,
 				   .thread = division->node[parent].thread };
-	/* New children are in front; the output sorts them by time. */
+	/*
+	 * A new child is put before the others. Their order does not matter: the output sorts them.
+	 */
 	node->sibling = division->node[parent].child;
 	division->node[parent].child = (uint32_t)division->nodes++;
 	*is_new = true;
@@ -126,7 +131,8 @@ void division_add(struct division *division, struct why_node *node, int64_t from
 }
 
 /*
- * Without memory the node remains in the tree without a label; division_make() returns the error.
+ * Without memory the node remains in the tree without a label, and division_make() returns the
+ * error.
  */
 void division_label(struct division *division, struct why_node *node, const char *format, ...)
 {
@@ -165,8 +171,9 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 }
 
 /*
- * Returns the node to which the function of a sample belongs: that of the common function if the
- * running part is one of the root, otherwise the running part itself.
+ * Returns the node below which the function of a sample is added. node is a running part. If it is
+ * a child of the root, and the sample belongs to the common function, the result is the node of the
+ * common function. Otherwise it is node itself.
  */
 static uint32_t common_node(struct division *division, uint32_t node, const struct sample *sample)
 {
@@ -226,8 +233,8 @@ uint64_t division_share(uint64_t ns, uint64_t some, uint64_t all)
 
 /*
  * Divides the time of running nodes among their functions, by the numbers of samples. A sample has
- * no duration of its own: this is an estimate, whose error shrinks with the number of samples. The
- * only children of a running node are functions, so that below_ns is at most the time ns of the
+ * no duration, so the times are estimates. The more samples there are, the smaller is their error.
+ * The only children of a running node are functions, so that below_ns is at most the time ns of the
  * node.
  */
 static void share_samples(struct division *division)
@@ -246,7 +253,9 @@ static void share_samples(struct division *division)
 			struct why_node *function = &division->node[at];
 			const uint64_t before = node->below_ns;
 
-			/* The limit after each function is rounded, so that the last one is ns. */
+			/*
+			 * The sum so far is rounded, not each time, so that all times add up to ns.
+			 */
 			counted += function->samples;
 			node->below_ns = division_share(node->ns, counted, node->samples);
 			function->ns = node->below_ns - before;
@@ -312,9 +321,9 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 }
 
 /*
- * Adds the program that got the processor of a preempted thread and was not recorded: ns of the
- * time are not explained by recorded threads. All threads with the same name are one part, because
- * the log does not say when such a thread lost the processor.
+ * Adds the thread that got the processor of a preempted thread, if the log has no events of it. ns
+ * is the time that recorded threads do not explain. All such threads with the same name are one
+ * part, because the log does not say when each of them lost the processor.
  */
 static void add_taker(struct division *division, uint32_t node, uint32_t taker, uint64_t ns,
 		      int64_t from_ns)
@@ -340,10 +349,11 @@ static void add_taker(struct division *division, uint32_t node, uint32_t taker, 
 }
 
 /*
- * Adds a time without a processor, and the recorded threads that had it. taker: the thread that got
- * the processor, as an index in history.waker + 1; 0: unknown. UINT16_MAX as cpu: the log
- * says only that the thread was woken, not for which processor, so no other thread is named. The
- * time in which a thread that is not in the log had the processor is given to no child of the node.
+ * Adds a time in which the thread was ready but had no processor, and the recorded threads that had
+ * it. taker is the thread that got the processor, as an index in history.waker + 1, or 0 if it is
+ * unknown. If cpu is UINT16_MAX, the log does not say for which processor the thread waited, so the
+ * threads that ran there are not searched. Without taker, the time in which an unrecorded thread
+ * had the processor belongs to no child of the node.
  */
 static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
 		      uint32_t taker, int64_t from_ns, int64_t to_ns)
@@ -390,9 +400,9 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 
 /*
  * Adds a time in which the thread was blocked. is_known is false if the log has no state of the
- * thread for this time: then the thread may have been blocked. If call is not known to wait, it is
- * not the reason why the thread was blocked. But it is the best hint that the log has, so the label
- * names it.
+ * thread for this time. In this case the thread may have been blocked or not. If call is not known
+ * to wait, it is not the reason why the thread was blocked. But it is the best hint that the log
+ * has, so the label names it.
  */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
 			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -545,7 +555,7 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	const struct history_thread *of = &division->history->thread[thread];
 	unsigned depth = division->depth;
 
-	/* The thread did nothing before its first event and after its last one. */
+	/* Nothing is known of a thread before its first event and after its last event. */
 	if (from_ns < of->first_ns)
 		from_ns = of->first_ns;
 	if (to_ns > of->last_ns)
@@ -553,8 +563,8 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	if (from_ns >= to_ns)
 		return;
 	/*
-	 * The depth bounds the stack, and the steps bound the time: a tree of this depth could be
-	 * huge.
+	 * The limit of the depth bounds the stack. The limit of steps bounds the time, because a
+	 * tree of this depth could be huge.
 	 */
 	if (depth == WHY_DEPTH || division->steps > WHY_STEPS) {
 		division->is_cut = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * divide.h - divides the time of a thread into parts, as a tree. The children of the root are what
- * the thread did; their times add up to the whole. Below a part are the threads that caused it.
- * Below each such thread are the parts of what it did meanwhile. A node's own time is its time
- * without that of its children: there the chain of causes ends.
+ * the thread did. Their times add up to the whole time. Below a part are the threads that caused
+ * it. Below each such thread are the parts of what it did meanwhile. A node's own time is its time
+ * without the times of its children. It is the time for which the chain of causes ends at the node.
  */
 #ifndef POSIXTRACE_WHY_DIVIDE_H
 #define POSIXTRACE_WHY_DIVIDE_H
@@ -12,7 +12,7 @@
 #include "why/history.h"
 
 enum why_kind {
-	WHY_RUN,     /* had a processor; without states in the log: made no call that waits */
+	WHY_RUN,     /* had a processor; or, without states, was in no call that waits */
 	WHY_READY,   /* could run, but had no processor */
 	WHY_LOCK,
 	WHY_FILE,
@@ -29,14 +29,14 @@ struct why_node {
 	enum why_kind kind;
 	uint64_t key;
 	char *label;
-	uint32_t thread;        /* index: whose time it is; of WHY_WHO: the cause */
-	uint64_t ns, below_ns;  /* below_ns: the time of the children */
+	uint32_t thread;        /* index of the thread whose time it is; of WHY_WHO: the cause */
+	uint64_t ns, below_ns;  /* its time, and the total time of its children */
 	uint64_t count, longest_ns, bytes;
 	int64_t longest_at_ns;  /* the begin of the longest occurrence */
-	uint64_t samples;       /* samples in its time; of WHY_FAULT: in run_ns */
+	uint64_t samples;       /* number of samples in its time; of WHY_FAULT: in run_ns */
 	/* of WHY_FAULT: the time in which the thread ran and had page faults */
 	uint64_t run_ns;
-	bool is_whole;          /* a function with those that it calls, which is one cause */
+	bool is_whole;          /* the common function and all that it calls; it is one cause */
 	bool is_guess;          /* the cause was found only by the times of events */
 };
 
@@ -55,7 +55,7 @@ struct division {
 	} active[WHY_DEPTH];
 	unsigned depth;
 	uint64_t steps;
-	struct common common;   /* of the samples of the root */
+	struct common common;   /* the common function of the root's samples */
 	bool is_cut;            /* a limit was reached: some chains end early */
 	int err;
 };
@@ -70,7 +70,7 @@ static inline uint64_t division_own_ns(const struct why_node *node)
 	return node->ns > node->below_ns ? node->ns - node->below_ns : 0;
 }
 
-/* "running", "lock" and so on, for programs. */
+/* Returns a constant word for the kind, such as "running" or "lock", for programs. */
 const char *division_kind_name(enum why_kind kind);
 
 /* Writes "thread 12 (name)", also with the process of the thread if that is not pid. */
@@ -113,8 +113,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 
 /*
  * Counts the page faults of a time in which the thread ran. They are added to the part "page
- * faults" below a node, and below that to their functions. samples: the number of samples in this
- * time.
+ * faults" below a node, and to their functions below this part. samples is the number of samples in
+ * this time.
  */
 void faults_add(struct division *division, uint32_t node, uint32_t thread, uint64_t samples,
 		int64_t from_ns, int64_t to_ns);
@@ -129,8 +129,8 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns);
 /* ------------------------------------------------------------------ causes.c */
 
 /*
- * Adds a part for a waiting call below a node, with its causes. waker: the waker that ended the
- * wait, as an index in history.waker + 1; 0: unknown.
+ * Adds a part for a waiting call below a node, with its causes. waker is the waker that ended the
+ * wait, as an index in history.waker + 1, or 0 if it is unknown.
  */
 void causes_add(struct division *division, uint32_t node, const struct call *call, uint32_t waker,
 		int64_t from_ns, int64_t to_ns);

@@ -2,18 +2,18 @@
 /*
  * faults.c - the time of page faults, of which the log has the number but no duration.
  *
- * Samples are of user mode only, at a known rate of CPU time. A time between calls in which samples
- * are missing was therefore spent in the kernel. A thread is in the kernel without a call because
- * of page faults or interrupts. So this time is given to the page faults if the log has some there,
- * and if more samples are missing than chance explains.
+ * Samples are taken only in user mode, at a known rate of CPU time. If samples are missing in a
+ * time between calls, the thread spent this time in the kernel. A thread is in the kernel without a
+ * call because of page faults or interrupts. So this time is given to the page faults if the log
+ * has page faults there, and if more samples are missing than chance explains.
  */
 #include <string.h>
 
 #include "why/divide.h"
 
 /*
- * If a thread is in no call and blocks at most so long after a page fault, it waits for the data of
- * the page.
+ * If a thread is in no call and blocks within this time after a page fault, it waits for the data
+ * of the page.
  */
 #define FAULT_NS 100000
 
@@ -41,7 +41,7 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns)
 {
 	size_t next = first_fault(thread, time_ns);
 
-	/* The time of a sampled fault says nothing about the faults before it. */
+	/* A sampled fault does not count: it represents several faults, whose times are unknown. */
 	return next && !thread->fault[next - 1].count &&
 	       time_ns - thread->fault[next - 1].time_ns < FAULT_NS;
 }
@@ -74,9 +74,10 @@ static void add_function(struct division *division, uint32_t part,
 }
 
 /*
- * A sample of page faults is for all faults since the sample before it. So the time before a sample
- * that is for several faults counts as a time with page faults, even if none was recorded in it. If
- * this time in fact had no faults, that does no harm: then no CPU samples are missing in it.
+ * A sample of page faults represents all faults since the sample before it. So the time before a
+ * sample that represents several faults counts as a time with page faults, even if no fault was
+ * recorded in it. If this time in fact had no faults, that does no harm, because no CPU samples are
+ * missing in it then.
  */
 void faults_add(struct division *division, uint32_t parent, uint32_t index, uint64_t samples,
 		int64_t from_ns, int64_t to_ns)
@@ -103,8 +104,8 @@ void faults_add(struct division *division, uint32_t parent, uint32_t index, uint
 		const struct fault *fault = &thread->fault[i];
 
 		/*
-		 * If each page fault was recorded itself, the samples would count the same faults
-		 * again.
+		 * If each page fault was recorded, the samples of faults are left out. They would
+		 * count the same faults again.
 		 */
 		if (history->has_each_fault && fault->count)
 			continue;
@@ -127,8 +128,8 @@ void faults_share(struct division *division, uint32_t index)
 	missing = expected - (double)faults->samples;
 	faults->samples = 0;
 	/*
-	 * Without states, a thread that waits for a CPU or is blocked lacks samples, too, so that
-	 * missing samples say nothing.
+	 * Without states, the thread may have waited for a CPU or have been blocked. It has no
+	 * samples then, either, so missing samples prove nothing.
 	 */
 	if (!division->history->has_states)
 		return;
@@ -142,7 +143,7 @@ void faults_share(struct division *division, uint32_t index)
 	if (faults->ns > run->ns)
 		faults->ns = run->ns;
 	run->ns -= faults->ns;
-	/* The longest occurrence has page faults in it, whose part of it is not known. */
+	/* The longest occurrence may contain page faults of unknown length, so it is not shown. */
 	run->longest_ns = 0;
 	run->longest_at_ns = 0;
 	for (uint32_t at = faults->child; at; at = division->node[at].sibling) {

@@ -28,7 +28,7 @@ struct thread_key {
 	pid_t pid, tid;
 };
 
-/* Compares for the table of threads. */
+/* Compares a thread with the wanted one, for table_find(). */
 static bool is_thread(const void *array, uint32_t index, const void *key)
 {
 	const struct history_thread *thread = (const struct history_thread *)array + index;
@@ -52,8 +52,8 @@ uint32_t history_find(const struct history *history, pid_t pid, pid_t tid)
 }
 
 /*
- * Returns the youngest thread with this pthread_t: pthread_create() uses the values again. The
- * search is linear, since it is made for a join or a name only, and the threads are few.
+ * Returns the youngest thread with this pthread_t, because pthread_create() uses the values again.
+ * The search is linear. That is fast enough: only a join or a name needs it, and threads are few.
  */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread)
 {
@@ -112,7 +112,7 @@ struct text_key {
 	size_t len;
 };
 
-/* Compares for the table of texts. */
+/* Compares a text with the wanted one, for table_find(). */
 static bool is_text(const void *array, uint32_t index, const void *key)
 {
 	const char *text = ((char *const *)array)[index];
@@ -157,7 +157,7 @@ static uint32_t keep_text(struct history *history, const struct log_type *type,
 	return (uint32_t)history->texts;
 }
 
-/* Compares for the table of descriptors. A descriptor belongs to a process, not to a thread. */
+/* Compares a descriptor with the wanted one. A descriptor belongs to a process, not to a thread. */
 static bool is_fd(const void *array, uint32_t index, const void *key)
 {
 	const struct history_fd *fd = (const struct history_fd *)array + index, *wanted = key;
@@ -244,8 +244,9 @@ static void follow_fd(struct history *history, const struct plan *plan, const st
 /* ------------------------------------------------------------------ events */
 
 /*
- * Adds a state. A time that runs backwards counts as the previous one, so that the states of a
- * thread are in the order of their times, which stay_at() relies on. cpu UINT16_MAX: unknown.
+ * Adds a state. If its time is before the time of the last state, it gets that time. So the states
+ * of a thread are in the order of their times, on which history_stay_at() relies. If cpu is
+ * UINT16_MAX, the processor is unknown.
  */
 static void add_stay(struct history *history, struct history_thread *thread, int64_t time_ns,
 		     enum state state, unsigned cpu, uint32_t waker)
@@ -282,7 +283,9 @@ size_t history_sample_at(const struct history_thread *thread, int64_t time_ns)
 	return low;
 }
 
-/* add_stay() keeps the states in the order of their times. */
+/*
+ * The binary search is possible, because add_stay() keeps the states in the order of their times.
+ */
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns)
 {
 	size_t low = 0, high = thread->stays;
@@ -298,7 +301,7 @@ size_t history_stay_at(const struct history_thread *thread, int64_t time_ns)
 	return low ? low - 1 : thread->stays;
 }
 
-/* Compares for the table of wakers. */
+/* Compares a waker with the wanted one, for table_find(). */
 static bool is_waker(const void *array, uint32_t index, const void *key)
 {
 	const struct waker *waker = (const struct waker *)array + index, *wanted = key;
@@ -326,9 +329,9 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 	uint32_t index;
 
 	/*
-	 * A thread that no signal could wake waited for a disk. The disk's softirq interrupts any
-	 * thread, so the interrupted thread is not the waker, and the softirq counts as an
-	 * interrupt.
+	 * If no signal could wake the thread, it waited for a disk. The disk's softirq may
+	 * interrupt any thread, so the interrupted thread is not the waker. Therefore this softirq
+	 * is treated as an interrupt.
 	 */
 	if (waker.context == WAKER_SOFTIRQ && thread->stays &&
 	    thread->stay[thread->stays - 1].is_deep)
@@ -355,8 +358,8 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 }
 
 /*
- * Adds that a thread left its processor. If it could have run on, the thread that got the processor
- * is noted, unless the log lacks it.
+ * Adds the state of a thread that has left its processor. If it could have run on, the thread that
+ * got the processor is noted, if the event names it.
  */
 static void add_out(struct history *history, struct history_thread *thread,
 		    const struct plan *plan, const struct log_type *type,
@@ -392,7 +395,7 @@ static void add_sample(struct history *history, struct history_thread *thread,
 }
 
 /*
- * Adds an event of page faults. The event of a sample has the number of page faults that it is for.
+ * Adds an event of page faults. If it is a sample, it has the number of faults that it represents.
  */
 static void add_fault(struct history *history, struct history_thread *thread,
 		      const struct plan *plan, const struct log_type *type,
@@ -443,7 +446,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
 	follow_fd(history, plan, type, event, thread->pid, call.text);
-	/* Only accept() has a second object among these calls. */
+	/* accept() is the only call with CAUSE_PEER that has a second object. */
 	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
 	/*
 	 * This look-up comes after follow_fd(), which has removed the path of a descriptor that the
@@ -506,8 +509,8 @@ static void name_thread(struct history *history, struct history_thread *thread,
 
 		from = slash && plan->kind == PLAN_PROGRAM ? slash + 1 : from;
 		/*
-		 * The last byte that is copied is the NUL. For a name that is too long it is
-		 * another byte, which the next line overwrites.
+		 * The last byte that is copied is the NUL. If the name is too long, the last byte
+		 * is not the NUL, and the next line overwrites it.
 		 */
 		memcpy(thread->name, from, strnlen(from, sizeof(thread->name) - 1) + 1);
 		thread->name[sizeof(thread->name) - 1] = '\0';
@@ -533,8 +536,8 @@ static const struct plan *plan_of(struct history *history, const struct log_type
 }
 
 /*
- * Adds one event to the history of its thread. An event of no interest still extends the time in
- * which the thread is known to exist.
+ * Adds one event to the history of its thread. Even an event that explains nothing extends the time
+ * in which the thread is known to exist.
  */
 static void add_event(struct history *history, const struct log_type *type,
 		      const struct posix_trace_event_np *event)
@@ -596,8 +599,8 @@ static void add_event(struct history *history, const struct log_type *type,
 }
 
 /*
- * Names the main threads that no event names: by the program that their process executes. A process
- * to which the recorder attached has no event with the name of its program.
+ * Gives main threads that no event names the name of the program that their process executes. If
+ * the recorder attached to a process, the log has no event with the name of the process's program.
  */
 static void name_programs(struct history *history)
 {

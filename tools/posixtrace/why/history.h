@@ -25,9 +25,9 @@ enum cause { /* the reason for which a call waits */
 	CAUSE_COND,
 	CAUSE_SEM,
 	CAUSE_BARRIER,
-	CAUSE_READ,    /* of a file, pipe or socket */
+	CAUSE_READ,    /* for data of a file, pipe or socket */
 	CAUSE_WRITE,
-	CAUSE_FILE,    /* open, close, fsync: the file itself */
+	CAUSE_FILE,    /* for the file itself: open, close, fsync */
 	CAUSE_POLL,
 	CAUSE_PEER,    /* connect, accept, and others that wait for another process */
 	CAUSE_SLEEP,
@@ -41,7 +41,7 @@ struct call {
 	uint64_t key;          /* lock, thread, child or file descriptor */
 	/* mutex of a condition variable, accepted descriptor, or transferred bytes */
 	uint64_t other;
-	uint64_t address;      /* of the caller */
+	uint64_t address;      /* address of the call in the program */
 	const struct log_type *type;
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
@@ -62,11 +62,11 @@ struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
 	uint8_t state;
 	bool is_preempted;
-	bool is_deep;          /* blocked so that no signal ends it, for example by a disk */
+	bool is_deep;          /* blocked such that no signal wakes it, for example by a disk */
 	uint16_t cpu;
 	/*
-	 * STATE_READY has a waker: the thread that woke this one, or, with is_preempted, the thread
-	 * that got the processor instead. The index in history.waker + 1; 0: unknown.
+	 * For STATE_READY: the thread that woke this thread, or, if is_preempted is true, the
+	 * thread that got the processor instead. It is an index in history.waker + 1; 0: unknown.
 	 */
 	uint32_t waker;
 };
@@ -87,7 +87,7 @@ struct sample { /* the thread executed an instruction at this address */
 struct fault { /* page faults of the instruction at this address */
 	int64_t time_ns;
 	uint64_t address;
-	/* the faults that a sample is for; 0: this fault itself was recorded */
+	/* the number of faults that a sample represents; 0: the event is one fault */
 	uint64_t count;
 };
 
@@ -123,7 +123,7 @@ struct history {
 	size_t calls;
 	struct piece *piece;   /* sorted by thread, then by time */
 	size_t pieces;
-	struct holds holds;    /* thread: index */
+	struct holds holds;    /* their member thread is an index in thread */
 	uint32_t *transfer;    /* calls that read, write or wait at a barrier, sorted by end */
 	size_t transfers;
 	struct run *run;       /* sorted by processor, then by time */
@@ -147,7 +147,7 @@ struct history {
 	int64_t first_ns, last_ns;
 	uint64_t dropped;      /* calls past HISTORY_CALLS */
 	uint64_t events, samples;
-	int64_t clock_error_ns; /* of the states and samples; -1: the log does not say it */
+	int64_t clock_error_ns; /* error of the times of states and samples; -1: unknown */
 	unsigned sample_hz;     /* 0: the log does not say it */
 	bool has_states;
 	bool has_each_fault;    /* page faults were recorded, not sampled */
@@ -164,7 +164,7 @@ void history_fini(struct history *history);
 
 /* Returns the thread's index, or HISTORY_NONE. */
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
-/* Does the same for a thread that is given by its pthread_t. */
+/* Returns the index of the thread with this pthread_t, or HISTORY_NONE. */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread);
 
 /*

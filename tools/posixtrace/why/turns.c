@@ -3,22 +3,25 @@
 #include "why/turns.h"
 
 /*
- * A wait that took so long has probably blocked the thread, if the log does not say when threads
- * had a CPU.
+ * For logs that do not say when threads had a CPU: a wait of at least this length has probably
+ * blocked the thread.
  */
 #define BLOCKED_NS INT64_C(100000)
 
 /*
- * A turn is an exception if it is so many times longer than the mean one, and long enough for a
- * person to notice the delay.
+ * A turn is an exception if it is EXCEPTION_TIMES as long as the mean turn, and at least
+ * EXCEPTION_NS long, so that a person can notice the delay.
  */
 #define EXCEPTION_TIMES 10
 #define EXCEPTION_NS    INT64_C(10000000)
 
-/* A thread with fewer turns is no server, or has served so little that its waits say more. */
+/*
+ * A thread with fewer turns than this is no server, or has handled so few requests that its waits
+ * explain more than its turns.
+ */
 #define LEAST_TURNS 10
 
-/* Returns whether a thread was blocked in its wait for input: it then had nothing else to do. */
+/* Returns whether a thread was blocked in its wait for input. If so, it had nothing else to do. */
 static bool turns_was_blocked(const struct history *history, const struct call *wait)
 {
 	const struct history_thread *thread = &history->thread[wait->thread];
@@ -33,7 +36,7 @@ static bool turns_was_blocked(const struct history *history, const struct call *
 	return false;
 }
 
-/* A wait of several pieces, between which other calls ran, counts once. */
+/* A wait may have several pieces, because other calls ran between them. It counts only once. */
 void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 		void (*take)(void *arg, const struct turn *turn), void *arg)
 {
@@ -64,7 +67,7 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 		}
 		before = wait;
 	}
-	/* The last busy time ends with the log, before the thread waited again. */
+	/* No wait that blocked ends the last busy time. It ends when the last wait begins. */
 	if (is_busy && before && before->begin_ns > turn.from_ns) {
 		turn.to_ns = before->begin_ns;
 		turn.ready = before->other;

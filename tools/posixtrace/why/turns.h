@@ -2,7 +2,7 @@
 /*
  * turns.h - the work of servers. A server waits for input in poll(), select() or epoll_wait(),
  * handles what came, and waits again. A turn is the time from one such wait to the next one. Other
- * requests wait meanwhile. The log has no event of a turn: it follows from the waits.
+ * requests wait meanwhile. The log has no events of turns. They are computed from the waits.
  */
 #ifndef POSIXTRACE_WHY_TURNS_H
 #define POSIXTRACE_WHY_TURNS_H
@@ -11,18 +11,18 @@
 
 /* The values of --span. */
 #define TURNS_TURN "turn"
-#define TURNS_BUSY "busy" /* turns between which the thread was never blocked: one busy time */
+#define TURNS_BUSY "busy" /* a busy time: turns between which the thread was never blocked */
 
 struct turn {
 	int64_t from_ns, to_ns;
 	uint32_t thread;
 	uint64_t ready; /* descriptors on which the next wait found input at once */
-	uint64_t parts; /* of a busy time: its turns; between them, waits found input at once */
+	uint64_t parts; /* the number of turns; in a busy time, waits found input between them */
 };
 
 /* The turns of a thread, added up. */
 struct turns {
-	uint64_t count, ns;  /* ns: their time */
+	uint64_t count, ns;  /* number of turns, and their total time */
 	int64_t from_ns, to_ns; /* the begin of the first one, the end of the last one */
 	struct turn longest; /* the longest turn */
 	struct turn busiest; /* the longest busy time */

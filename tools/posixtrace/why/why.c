@@ -25,15 +25,15 @@
 extern const struct tool_command why_command;
 
 /*
- * The greatest value of --slowest. Each window gives one page of text, and take_span() may move all
- * kept windows for each span.
+ * The greatest value of --slowest. It is limited, because each window gives one page of text, and
+ * because each span may move all kept windows in keep_window().
  */
 #define SLOWEST_MOST 1000
 #define SPANS_MOST   (1u << 22) /* the number of spans that --aggregate keeps at most */
 
 /*
- * A wait for an upstream is the reason of a slow request if a person notices it, and if it is so
- * many times longer than the longest time in which the server was busy.
+ * A wait for an upstream is the reason of a slow request if it takes at least UPSTREAM_NS, which a
+ * person notices, and at least UPSTREAM_TIMES the longest time in which the server was busy.
  */
 #define UPSTREAM_NS    UINT64_C(10000000)
 #define UPSTREAM_TIMES 10
@@ -151,8 +151,8 @@ static void take_answer(void *arg, const struct answer *answer)
 }
 
 /*
- * Takes the turns of all threads, or the waits for answers, if --span asks for them. A pattern asks
- * for the spans of the log only. Returns 0 or ENOMEM.
+ * Takes the turns of all threads, or the waits for answers, if --span names them. If --span is a
+ * pattern, it selects only spans of the log. Returns 0 or ENOMEM.
  */
 static int take_turns(void)
 {
@@ -182,7 +182,7 @@ static void see_event(void *arg, const struct reading *reading)
 			      reading->is_wanted);
 }
 
-/* Returns the span of the log that --span probably meant, as nearest_hint() writes it. */
+/* Returns a hint with the name of a span that the user probably meant with --span. */
 static const char *span_hint(void)
 {
 	static struct nearest nearest;
@@ -526,8 +526,8 @@ static bool parse_bound(const char *text, struct bound *bound)
 }
 
 /*
- * Checks the options together. Returns false after it printed an error. Spans and threads exclude
- * each other: a span has its own thread and time.
+ * Checks which options may be used together. Returns false after it printed an error. Options for
+ * spans and options for threads exclude each other, because a span has its own thread and time.
  */
 static bool options_fit(void)
 {

@@ -29,7 +29,7 @@ struct why_cause {
 	const char *label;      /* belongs to the division */
 	uint32_t thread;
 	uint64_t ns, count;
-	uint64_t place_ns;      /* the time of the member node, which contributes most */
+	uint64_t place_ns;      /* own time of the node that contributes most: the member node */
 	uint32_t node;
 };
 

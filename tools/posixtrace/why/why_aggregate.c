@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * why_aggregate.c - compares the slowest spans of a kind with those in the middle: which causes
- * take more time in the slowest.
+ * why_aggregate.c - compares the slowest spans of a kind with those around the median, and shows
+ * which causes take more time in the slowest spans.
  *
  * The groups are the slowest 1 % and the 10 % around the median. The times of a group are means per
  * span, so that groups of different sizes can be compared.
@@ -192,8 +192,9 @@ int why_aggregate(struct out *out, struct why *why)
 	struct aggregate aggregate = { .count = 0 };
 	size_t size[2] = { group_size(why->windows, 100), group_size(why->windows, 10) };
 	/*
-	 * The middle group is around the median. It is rounded to the faster spans, so that of two
-	 * spans the slower one is not compared with itself.
+	 * The middle group is around the median. If it cannot be exactly in the middle, it is one
+	 * place nearer to the faster spans. So of two spans the slower one is not compared with
+	 * itself.
 	 */
 	size_t middle = (why->windows - size[1] + 1) / 2;
 	double slow_ns, middle_ns;

@@ -3,8 +3,9 @@
  * why_json.c - an answer as a JSON object. Durations are numbers of nanoseconds, and times are
  * strings that contain such numbers.
  *
- * Times are strings because they exceed 2^53: a program that reads numbers as double would not read
- * them exactly. Programs rely on the names of the keys: a change of one breaks them.
+ * Times are strings because they exceed 2^53, and many programs read numbers as double. Such a
+ * program would not read them exactly. The names of keys must not change, because programs rely on
+ * them.
  */
 #include <string.h>
 
@@ -17,8 +18,8 @@ static void put_string(struct json *json, const char *name, const char *text)
 }
 
 /*
- * Writes a time and its percentage. Each percentage is that of the root's time and not of the
- * parent's, also for the parts of a thread that caused a wait.
+ * Writes a time and its percentage. Each percentage is relative to the root's time and not to the
+ * parent's time, also for the parts of a thread that caused a wait.
  */
 static void put_share(struct json *json, uint64_t ns, uint64_t whole)
 {

@@ -13,10 +13,10 @@
 #include "base/text.h"
 #include "why/why.h"
 
-#define CHILDREN  12   /* parts of one part that are printed */
-#define LINES     36   /* parts that are printed in all */
+#define CHILDREN  12   /* the most children of one part that are printed */
+#define LINES     36   /* the most parts that are printed in all */
 #define CAUSES    6
-#define LEAST     0.5  /* percent: smaller parts are summed */
+#define LEAST     0.5  /* percent; smaller parts are added up in one line */
 
 /*
  * One answer that is being printed. whole is the time of the root in nanoseconds, 100 percent.
@@ -72,7 +72,7 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 		out_str(page->out, ", in ");
 		put_thread(page, cause->thread, root_pid(page));
 	}
-	/* The thread or program that had the CPU, if one had it for most of the time. */
+	/* adds the thread or program that had the CPU, if it had it for most of the time */
 	if (cause->kind == WHY_READY &&
 	    why_children(page->division, cause->node, &child, 1) &&
 	    page->division->node[child].ns > page->division->node[cause->node].ns / 2) {
@@ -83,8 +83,8 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 
 /*
  * Writes the labels of the nodes from the root to the cause. A chain has at most two nodes for each
- * of WHY_DEPTH threads, the wait and the thread that caused it, and two at its end: a running part
- * and a function.
+ * of WHY_DEPTH threads: the wait, and the thread that caused it. At its end it has at most a
+ * running part and its functions.
  */
 static void put_chain(const struct page *page, uint32_t node)
 {
@@ -113,14 +113,17 @@ static void put_upstream(const struct page *page, const struct window *window)
 		out_str(page->out, "another server");
 }
 
-/* Writes the line "The span ... took", or that requests waited for the thread. */
+/* Writes the line "The span ... took", or a line which says that requests waited for the thread. */
 static void put_question(const struct page *page, const struct window *window)
 {
 	const bool is_turn = window->kind == WINDOW_TURN || window->kind == WINDOW_BUSY;
 	char text[BRIEF_BYTES], when[WHEN_BYTES];
 
 	if (is_turn) {
-		/* Without this evidence no request arrived meanwhile, or the log ends. */
+		/*
+		 * If neither number shows that input was waiting, perhaps no request arrived
+		 * meanwhile, or the log ends there.
+		 */
 		out_str(page->out, window->ready || window->parts > 1 ? "Requests waited: " :
 			"Requests would have waited: ");
 	} else if (window->kind == WINDOW_UPSTREAM) {
@@ -145,8 +148,8 @@ static void put_question(const struct page *page, const struct window *window)
 }
 
 /*
- * Writes how busy the thread of a turn was, and whether other threads share its work: only then can
- * a request be handled while the thread is busy.
+ * Writes how busy the thread of a turn was, and whether other threads share its work. Only if they
+ * do, a request can be handled while the thread is busy.
  */
 static void put_load(const struct page *page, const struct window *window)
 {
@@ -299,8 +302,8 @@ static void put_parts(struct page *page)
 }
 
 /*
- * Prints the ends of all chains if there are several. A single end is not printed, because the
- * second line of the page already has it.
+ * Prints the causes, at which the chains end, if there are several. A single cause is not printed
+ * again, because the second line of the page has it.
  */
 static void put_causes(const struct page *page, const struct why_causes *causes)
 {
@@ -334,8 +337,8 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 }
 
 /*
- * Says what the answer is based on, and each reason why it may be incomplete, with the option of
- * the recorder that would have helped.
+ * Prints on which evidence the answer is based, and each reason why it may be incomplete. For each
+ * reason it names the option of the recorder that would have helped.
  */
 void why_text_end(struct out *out, const struct why *why, bool is_cut)
 {

@@ -34,8 +34,8 @@
 struct etw_describe;
 
 /*
- * The file. read() works as pread(), but it returns less than len only at the end of the file. It
- * returns -1 after an error.
+ * The file. Its function read() works as pread(), but it returns less than len only at the end of
+ * the file. After an error it returns -1.
  */
 struct etw_input {
 	int64_t (*read)(void *arg, uint64_t at, void *to, size_t len);
@@ -97,13 +97,16 @@ struct etw_record {
 	const unsigned char *bytes;
 	size_t size;
 	size_t header;          /* bytes before the payload: header and extended items */
-	/* offset in the file, of the record or, if its buffer is compressed, of the buffer */
+	/*
+	 * offset of the record in the file; if the buffer of the record is compressed, offset of
+	 * the buffer
+	 */
 	uint64_t at;
 	enum etw_kind kind;
 	unsigned header_type;
 	unsigned version;
 	int group;
-	unsigned type;          /* in the class; of EVENT: opcode */
+	unsigned type;          /* type in the class; for kind EVENT: the opcode */
 	int level;
 	unsigned id;            /* of EVENT and MESSAGE */
 	unsigned flags;         /* of EVENT, MESSAGE */
@@ -136,9 +139,9 @@ int etw_record(const unsigned char *p, size_t size, struct etw_record *record, c
 bool etw_is_about_log(const struct etw_record *record);
 
 /*
- * Convert between the 16 bytes of a GUID in a log and its text, such as
- * bbccf6c1-6cd1-48c4-80ff-839482e37671. etw_guid_parse() accepts no other form and returns false
- * for it; digits may have either case.
+ * These functions convert between the 16 bytes of a GUID in a log and its text, such as
+ * bbccf6c1-6cd1-48c4-80ff-839482e37671. etw_guid_parse() returns false for a text of any other
+ * form. Its digits may have either case.
  */
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
 bool etw_guid_parse(const char *text, unsigned char guid[ETW_GUID_BYTES]);
@@ -146,7 +149,7 @@ bool etw_guid_parse(const char *text, unsigned char guid[ETW_GUID_BYTES]);
 /* The short name of a known class, or NULL. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES]);
 const char *etw_group_name(unsigned group);
-/* "start" and so on. Returns NULL for a type that has only a number. */
+/* Returns the name of a type, such as "start", or NULL for a type that has only a number. */
 const char *etw_type_name(unsigned type);
 /* The name of the class, and of the event type. A name that is too long ends with its checksum. */
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
@@ -157,14 +160,17 @@ bool etw_is_kernel(const struct etw_record *record);
 /* Whether the record is an event of a provider with a manifest or TraceLogging. */
 bool etw_is_provider(const struct etw_record *record);
 /*
- * Returns what a record reports as lost: 32 an event, 33 a buffer, 34 a file. These are the types
- * of the records about lost data. Returns 0 for other records.
+ * Returns the type of a record that reports a loss: 32 if an event was lost, 33 if a buffer was
+ * lost, 34 if a file was lost. Returns 0 for all other records.
  */
 unsigned etw_lost_type(const struct etw_record *record);
 
 #define ETW_FILETIME_EPOCH INT64_C(116444736000000000)
 
-/* Nanoseconds since 1970, or the nearest value that fits in 64 bits. */
+/*
+ * These functions return a time in nanoseconds since 1970, or the nearest value that fits into 64
+ * bits.
+ */
 int64_t etw_filetime_ns(int64_t filetime);
 int64_t etw_time_ns(const struct etw_log *log, int64_t stamp);
 
@@ -188,9 +194,9 @@ struct etw_file {
 	size_t largest;         /* bytes of the largest record */
 	int64_t first_ns, last_ns;
 	bool ours;              /* an export of posixtrace, which etw_restore() can read */
-	bool disordered;        /* a processor's records are not in order of time */
+	bool disordered;        /* the records of at least one processor are not in order of time */
 	size_t pointer_bytes;   /* in kernel events; 0: not known */
-	struct etw_describe *describe; /* descriptions of payloads in the log */
+	struct etw_describe *describe; /* the descriptions of payloads that the log has */
 };
 
 /* Whether a file with these first bytes is a log of ETW. */
@@ -198,7 +204,8 @@ bool etw_is(const unsigned char *bytes, size_t size);
 
 /*
  * Reads the header, lists the buffers and scans the records. Returns 0, EINVAL if the file is
- * refused (a finding has the reason), EIO or ENOMEM. After an error nothing is left to close.
+ * refused (a finding has the reason), EIO or ENOMEM. After an error the caller has nothing to
+ * close.
  */
 int etw_open(struct etw_file *file, const struct etw_input *input,
 	     const struct etw_options *options, struct findings *findings);
@@ -217,8 +224,8 @@ struct etw_content {
 };
 
 /*
- * Loads a buffer. A fault in the buffer leaves the content shorter or empty; the fault is reported
- * if findings is not NULL. Returns 0, EIO or ENOMEM.
+ * Loads a buffer. If the buffer has a fault, the content is shorter or empty, and the function
+ * reports the fault if findings is not NULL. Returns 0, EIO or ENOMEM.
  */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *buffer,
 		     struct etw_content *content, struct findings *findings);
@@ -235,8 +242,8 @@ struct etw_walk;
  */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk);
 /*
- * Returns 1 with a record that is valid until the next call, 0 at the end, -1 without memory or if
- * the file cannot be read.
+ * Returns 1 with a record that is valid until the next call, 0 at the end, -1 if memory is lacking
+ * or if the file cannot be read.
  */
 int etw_walk_next(struct etw_walk *walk, struct etw_record *record);
 void etw_walk_end(struct etw_walk *walk);

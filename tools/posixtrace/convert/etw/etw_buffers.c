@@ -2,7 +2,8 @@
 /*
  * etw_buffers.c - lists the buffers of a file by their headers alone. Only the size in the header
  * of a buffer says where the next buffer begins, so one wrong size would make all later buffers
- * unreadable. With --etw-resync, such a buffer is assumed to have the usual size.
+ * unreadable. With --etw-resync, the reader assumes that a buffer with a wrong size has the usual
+ * size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #include "convert/octets.h"
 
 /*
- * Each caller has checked that the bytes are within the file. A short read is therefore an error:
- * the file has become shorter since then.
+ * Each caller has checked that the bytes are within the file. So if fewer bytes can be read, the
+ * file has become shorter since then, and the function returns an error.
  */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 {
@@ -25,13 +26,17 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 struct list { /* the state of etw_list_buffers() */
 	struct etw_file *file;
 	struct findings *f;
-	uint32_t lost_events, lost_buffers; /* numbers of buffers whose flags say so */
+	/*
+	 * number of buffers whose flags report lost events, and of those whose flags report lost
+	 * buffers
+	 */
+	uint32_t lost_events, lost_buffers;
 	bool processor_told, sizes_differ;
 };
 
 /*
- * Adds the buffer at that offset. A buffer of a processor that the log does not have is reported by
- * a finding and is read nevertheless.
+ * Adds the buffer at the offset at. If the log does not have the processor of the buffer, a finding
+ * reports this, and the buffer is read nevertheless.
  */
 static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
 {
@@ -42,7 +47,10 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 
 	if (!vec_grow(&file->buffer, file->buffers, 1))
 		return ENOMEM;
-	/* Old systems store the processor in one byte; a flag says that two bytes are valid. */
+	/*
+	 * Old systems store the number of the processor in one byte. A flag says that two bytes are
+	 * valid.
+	 */
 	processor &= flag & ETW_FLAG_PROCESSOR ? ETW_PROCESSORS - 1 : 0xff;
 	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);
 	list->lost_buffers += !!(flag & ETW_FLAG_BUFFER_LOST);
@@ -90,8 +98,8 @@ static bool is_zero_from(const struct etw_file *file, uint64_t at)
 
 /*
  * Handles a size that no buffer can have. Either *at is behind the last buffer, or the header of
- * the buffer at *at is damaged. Returns true if list_all() shall continue at *at, which may have
- * been moved to the next buffer.
+ * the buffer at *at is damaged. The function may move *at to the next buffer. Returns true if
+ * list_all() shall continue at *at.
  */
 static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 {
@@ -167,8 +175,8 @@ static int by_order(const void *a, const void *b)
 
 /*
  * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
- * buffer. The counts in the log's header are compared with the list. A difference is reported by a
- * finding and is no error.
+ * buffer. The function compares the counts in the log's header with the list. If they differ, a
+ * finding reports this, but it is no error.
  */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {

@@ -66,7 +66,9 @@ static const struct class classes[] = {
 
 #define CLASSES (sizeof(classes) / sizeof(classes[0]))
 
-/* The first three numbers of a GUID are little endian, the rest are bytes. */
+/*
+ * The first three numbers of a GUID are little endian. The rest of the GUID is a sequence of bytes.
+ */
 void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEXT])
 {
 	snprintf(text, ETW_GUID_TEXT, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
@@ -75,8 +77,8 @@ void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEX
 }
 
 /*
- * Accepts exactly the form of etw_guid_text(), with digits in either case. %n stores the number of
- * characters read, which shows if all of the text was used.
+ * Accepts exactly the form of etw_guid_text(), with digits in either case. By %n, sscanf() stores
+ * the number of characters that it read, which shows whether it read the whole text.
  */
 bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 {
@@ -182,8 +184,8 @@ bool etw_is_provider(const struct etw_record *r)
 }
 
 /*
- * The GUID of a record about a loss is that of the class lostevent. Other types of this class are
- * no losses.
+ * A record about a loss has the GUID of the class lostevent and one of the types 32 to 34. Records
+ * of this class with other types report no loss.
  */
 unsigned etw_lost_type(const struct etw_record *r)
 {
@@ -210,7 +212,7 @@ static bool text_in(const unsigned char *bytes, size_t size, size_t at, const ch
 
 /*
  * Finds the name of a TraceLogging event. In the schema, a size of two bytes and tags precede the
- * name. The last byte of the tags is the one without bit 7.
+ * name. In the tags, each byte except the last one has bit 7 set.
  */
 static bool event_text(const struct etw_record *r, const char **text)
 {
@@ -223,7 +225,7 @@ static bool event_text(const struct etw_record *r, const char **text)
 	return text_in(r->schema, r->schema_bytes, at + 1, text, &next);
 }
 
-/* Finds the provider's name. In the traits, a size of two bytes precedes it. */
+/* Finds the provider's name, which follows a size of two bytes in the traits. */
 static bool provider_text(const struct etw_record *r, const char **text)
 {
 	size_t next;
@@ -242,7 +244,7 @@ void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 	if (r->group != ETW_NO_GROUP) {
 		known = etw_group_name((unsigned)r->group);
 		if (!known) {
-			/* A group without a known class gets its number. */
+			/* A group whose class is not known is named by the number of the group. */
 			snprintf(name, ETW_GUID_TEXT, "group%02x", (unsigned)r->group);
 			return;
 		}
@@ -272,7 +274,10 @@ void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 	if (r->kind == ETW_MESSAGE) {
 		snprintf(full, sizeof(full), "etw.wpp.%s.%u", class, r->id);
 	} else if (etw_is_provider(r)) {
-		/* A provider's event has its name in the record, or else a number. */
+		/*
+		 * The name of a provider's event is in the record. If the record has no name, the
+		 * number of the event is used.
+		 */
 		if (event_text(r, &event))
 			snprintf(full, sizeof(full), "etw.%s.%s",
 				 provider_text(r, &provider) ? provider : class, event);

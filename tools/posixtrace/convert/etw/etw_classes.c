@@ -3,8 +3,9 @@
  * etw_classes.c - chooses the ETW class and type for each event type of a log that is exported.
  *
  * Two types whose names are a pair, such as x_begin and x_end, become START and END of one class,
- * so that readers of ETW show spans. Each other type has a class of its own. The GUID of a class is
- * computed from the name (etw_guid5.c), so equal names have equal classes in all exports.
+ * so that readers of ETW show spans. Every type without such a partner has a class of its own. The
+ * GUID of a class is computed from the name (etw_guid5.c), so equal names have equal classes in all
+ * exports.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +119,9 @@ static void find_class(const struct names *names, const struct fmt_type *type,
 }
 
 /*
- * Returns the classes of all types by index, or NULL without memory; the caller frees them. The
- * names are sorted once, so that the search for partners costs n log n.
+ * Returns the classes of all types by index, or NULL if memory is lacking; the caller frees them.
+ * The function sorts the names once, so that the search for the partners of n types takes n log n
+ * steps.
  */
 struct etw_class *etw_classes(const struct fmt_flow *flow)
 {

@@ -64,8 +64,8 @@ static int load_compressed(const struct etw_file *file, const struct etw_buffer 
 
 /*
  * Returns the offset at which the records in a buffer end; 0 for an empty buffer. Writers store
- * this offset in either of two fields. If it is outside of the buffer, it is reported, and the
- * whole buffer is read.
+ * this offset in either of two fields. If the offset is outside of the buffer, the function reports
+ * this and returns the end of the buffer, so that the whole buffer is read.
  */
 static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *header,
 			   struct findings *f)
@@ -126,7 +126,7 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	return 0;
 }
 
-/* Returns true with the next record. Records are aligned to 8 bytes. */
+/* Stores the next record and returns true. Records are aligned to 8 bytes. */
 bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		      struct etw_content *content, struct etw_record *record, struct findings *f)
 {
@@ -140,7 +140,9 @@ bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 		return false;
 	fault = etw_record(content->bytes + at, content->filled - at, record, &why);
 	if (fault) {
-		/* The next record cannot be found: the rest of the buffer is lost. */
+		/*
+		 * The beginning of the next record is not known, so the rest of the buffer is lost.
+		 */
 		snprintf(code, sizeof(code), "E%02d", fault);
 		finding(f, FINDING_DAMAGE, code, b->at + (b->compressed ? 0 : at),
 			"buffer %u, offset %zu: %s (it begins with %02x%02x%02x%02x; %zu bytes "

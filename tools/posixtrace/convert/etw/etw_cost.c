@@ -11,7 +11,8 @@ struct last { /* the CPU times in a thread's last record, in units of the log */
 
 struct etw_costs {
 	uint64_t total_ns;
-	void *threads;          /* a tree of struct last: hostile ids cannot make it slow */
+	/* a balanced tree of struct last, so that hostile ids cannot make searches slow */
+	void *threads;
 	size_t count;
 };
 
@@ -36,7 +37,10 @@ uint64_t etw_costs_total_ns(const struct etw_costs *costs)
 	return costs->total_ns;
 }
 
-/* Orders by thread and process. A thread's number may be used again in another process. */
+/*
+ * Orders by the thread and then by the process, because a thread of another process may get the
+ * same number later.
+ */
 static int etw_cost_compare(const void *a, const void *b)
 {
 	const struct last *x = a, *y = b;
@@ -55,7 +59,10 @@ static struct last *find_thread(const struct etw_costs *costs, uint32_t pid, uin
 	return found ? *found : NULL;
 }
 
-/* Adds a thread. Without memory, or past the limit, its records have no cost. */
+/*
+ * Adds a thread. If memory is lacking, or if there are too many threads, the function adds nothing,
+ * and the records of the thread have no cost.
+ */
 static void add_thread(struct etw_costs *costs, const struct etw_record *record)
 {
 	struct last *last = costs->count < ETW_COST_THREADS ? malloc(sizeof(*last)) : NULL;
@@ -100,8 +107,8 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		return ETW_COST_UNKNOWN;
 	costs->total_ns += cost_ns;
 	/*
-	 * The result is signed because the constants are negative. Therefore a greater cost becomes
-	 * INT64_MAX.
+	 * The result is signed because the constants are negative. Therefore a cost that is greater
+	 * than INT64_MAX becomes INT64_MAX.
 	 */
 	return cost_ns > INT64_MAX ? INT64_MAX : (int64_t)cost_ns;
 }

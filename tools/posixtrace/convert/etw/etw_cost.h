@@ -17,7 +17,7 @@
 
 struct etw_costs;
 
-/* etw_costs_new() returns NULL without memory. etw_costs_free() accepts NULL. */
+/* etw_costs_new() returns NULL if memory is lacking. etw_costs_free() accepts NULL. */
 struct etw_costs *etw_costs_new(void);
 void etw_costs_free(struct etw_costs *costs);
 

@@ -2,10 +2,10 @@
 /*
  * etw_decode.c - makes schemas from layouts, and decodes payloads by them.
  *
- * One walk over the fields makes both schema and data, so both have the same columns. A struct that
- * occurs once gives a column for each member. An array gives a single column, which is a text. The
- * layouts come from the file and are hostile: structs may contain each other, and counts may be
- * huge. A budget bounds the walk.
+ * The same walk over the fields makes a schema, or data, or text, so schema and data have the same
+ * columns. A struct that occurs once gives a column for each member. An array gives a single
+ * column, which is a text. The layouts come from the file and are hostile: structs may contain each
+ * other, and counts may be huge. A budget bounds the walk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct walk {
 	const struct etw_layout *layout;
 	enum purpose purpose;
 	struct etw_reader reader; /* empty for a schema */
-	/* the last value of each field, as later fields may use it as a count or length */
+	/* the last value of each field; a later field may use it as a count or a length */
 	uint64_t *value;
 	uint64_t budget;        /* visits that are still allowed; ends hostile counts */
 	struct etw_bytes *to;   /* NULL for a schema */
@@ -53,15 +53,15 @@ static void join_name(const struct walk *w, const char *name, char full[2 * ETW_
 }
 
 /*
- * Whether the next field gets a column of its own. The first field without a column begins the text
- * `more`.
+ * Whether the next field gets a column of its own. If it does not, this field begins the text
+ * `more`, and all later fields belong to `more`, too.
  */
 static bool has_column(struct walk *w)
 {
 	return !w->in_more && w->column < w->columns;
 }
 
-/* Begins a field in `more`: NAME=. */
+/* Begins a field in the text `more` by appending NAME= to it. */
 static void begin_more(struct walk *w, const char *name)
 {
 	w->in_more = true;
@@ -72,8 +72,8 @@ static void begin_more(struct walk *w, const char *name)
 }
 
 /*
- * Gets a count or length that is a constant or the value of another field. Returns false for
- * another rule.
+ * Stores a count or a length that is a constant or the value of another field. Returns false if the
+ * rule is a different one.
  */
 static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, uint64_t *number)
 {
@@ -87,8 +87,8 @@ static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, 
 }
 
 /*
- * Sets *count to the number of elements of a field in this payload; UINT64_MAX: as many as the
- * payload has. Returns false if the payload or the layout gives no valid number.
+ * Sets *count to the number of elements of a field in this payload. UINT64_MAX means as many
+ * elements as the payload has. Returns false if the payload or the layout gives no valid number.
  */
 static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 {
@@ -127,8 +127,8 @@ static bool spend_visit(struct walk *w)
 }
 
 /*
- * Reads one value of the payload into scratch. The number of the value is kept, because later
- * fields may use it as a count or length.
+ * Reads one value of the payload into scratch. If the value is a number, the function keeps it,
+ * because later fields may use it as a count or a length.
  */
 static bool take_value(struct walk *w, unsigned index)
 {
@@ -223,9 +223,10 @@ static bool text_array(struct walk *w, unsigned index, unsigned depth)
 }
 
 /*
- * Handles one field that is no single struct. For a schema it adds the column; for data it decodes
- * the value into its column or into `more`; for text it appends NAME=VALUE. An array in a column
- * becomes a text, which is collected in w->text first and then stored with a NUL.
+ * Handles one field that is no single struct. For a schema the function adds the column. For data
+ * it decodes the value into its column or into `more`. For text it appends NAME=VALUE. An array in
+ * a column becomes a text. The function first collects this text in w->text and then stores it with
+ * a NUL.
  */
 static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 {

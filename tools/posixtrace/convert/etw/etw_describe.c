@@ -27,8 +27,8 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 
 #define LAYOUTS_MAX 65536 /* the most layouts; a conversion has no more event types */
 /*
- * The most fields of all layouts together. Many events of a manifest can use one list of fields,
- * and each event has a copy of this list.
+ * The most fields of all layouts together. The limit is needed because many events of a manifest
+ * can use one list of fields, and each of these events has a copy of the list.
  */
 #define ALL_FIELDS_MAX (1 << 20)
 
@@ -142,7 +142,8 @@ void etw_describe_free(struct etw_describe *d)
 }
 
 /*
- * Only the layout that is made at the moment can be dropped, so its uses of maps are the last ones.
+ * Only the newest layout can be dropped, so the uses of maps that belong to it are the last ones in
+ * the list.
  */
 void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 {
@@ -151,7 +152,10 @@ void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 	etw_layout_free(layout);
 }
 
-/* The limits apply to the whole log, because the descriptions are short and there may be many. */
+/*
+ * The limits apply to the whole log and not to one description, because a log may have many
+ * descriptions that are short.
+ */
 bool etw_describe_is_full(const struct etw_describe *d, unsigned fields)
 {
 	return d->count == LAYOUTS_MAX || fields > ALL_FIELDS_MAX - d->fields;
@@ -214,8 +218,8 @@ bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 }
 
 /*
- * Keeps layout and index of the field instead of its address, because the array of fields may still
- * move.
+ * The function keeps the layout and the index of the field and not the field's address, because the
+ * array of fields may still move.
  */
 bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name)
@@ -235,8 +239,8 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 }
 
 /*
- * Reports the fault of a description and returns true. If why is NULL, memory was missing and the
- * description has no fault. The function then only returns false.
+ * Reports the fault of a description and returns true. If why is NULL, the description has no
+ * fault, but memory was lacking. The function then reports nothing and returns false.
  */
 static bool report_dropped(const char *what, const char *why, const struct etw_record *r,
 			   struct findings *f)
@@ -247,7 +251,7 @@ static bool report_dropped(const char *what, const char *why, const struct etw_r
 	return true;
 }
 
-/* ---- manifests, which come in chunks */
+/* ---- manifests, which a log contains in pieces (chunks) */
 
 static int compare_manifests(const void *a, const void *b)
 {
@@ -257,8 +261,8 @@ static int compare_manifests(const void *a, const void *b)
 }
 
 /*
- * Finds the manifest of the record's provider, or makes a new one. *of is NULL if there are too
- * many. Returns false without memory.
+ * Finds the manifest of the record's provider, or makes a new one. If there are too many manifests,
+ * *of becomes NULL. Returns false if memory is lacking.
  */
 static bool manifest_of(struct etw_describe *d, const struct etw_record *r, struct manifest **of)
 {
@@ -321,7 +325,7 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 
 /*
  * Joins the pieces and parses the XML. A manifest that lacks pieces is dropped with a finding.
- * Returns false without memory.
+ * Returns false if memory is lacking.
  */
 static bool parse_manifest(struct etw_describe *d, const struct manifest *m, struct findings *f)
 {
@@ -352,7 +356,10 @@ static bool parse_manifest(struct etw_describe *d, const struct manifest *m, str
 
 /* ---- descriptions of all kinds */
 
-/* Only three kinds of records are descriptions. A few comparisons recognize all other records. */
+/*
+ * Only three kinds of records are descriptions. A few comparisons are enough to pass by all other
+ * records.
+ */
 bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {
 	const unsigned char *p = r->bytes + r->header;

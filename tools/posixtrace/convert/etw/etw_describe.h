@@ -15,22 +15,22 @@
 struct etw_describe;
 
 /*
- * etw_describe_new() returns an empty set, which has the built-in descriptions only, or NULL
- * without memory. etw_describe_free() also frees the layouts that etw_describe_find() has returned;
- * it accepts NULL.
+ * etw_describe_new() returns an empty set, which has the built-in descriptions only, or NULL if
+ * memory is lacking. etw_describe_free() also frees the layouts that etw_describe_find() has
+ * returned; it accepts NULL.
  */
 struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
 
 /*
  * If the record is a description, keeps the description. A damaged description is reported and
- * dropped. Returns false without memory.
+ * dropped. Returns false if memory is lacking.
  */
 bool etw_describe_take(struct etw_describe *describe, const struct etw_record *record,
 		       struct findings *findings);
 /*
- * The caller must call it after the last record. Parses manifests, and connects fields with the
- * maps of their values. Returns false without memory.
+ * The caller must call this function after the last record. The function parses manifests, and
+ * connects fields with the maps of their values. Returns false if memory is lacking.
  */
 bool etw_describe_end(struct etw_describe *describe, struct findings *findings);
 
@@ -40,14 +40,17 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 
 /* ---- for the readers of descriptions */
 
-/* The most units of UTF-16, or bytes of UTF-8, that are kept of a name in a description. */
+/*
+ * The greatest length of a name that is kept from a description, in units of UTF-16 or in bytes of
+ * UTF-8.
+ */
 #define ETW_NAME_CHARS 255
 
-/* Whether there is no room for another layout with that many fields. */
+/* Whether the limits permit no further layout with this number of fields. */
 bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /*
  * Adds the layout and becomes its owner. If the event has a layout already, that layout is kept and
- * the new one is freed. Returns false without memory; the new layout is freed then, too.
+ * the new one is freed. Returns false if memory is lacking; the new layout is freed then, too.
  */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);
@@ -84,10 +87,10 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 
 /*
  * The layout of a public class of the kernel, which the caller frees. Returns NULL if there is
- * none, or without memory.
+ * none, or if memory is lacking.
  */
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version);
-/* "cswitch" and so on. Returns NULL for a type that has only a number. */
+/* Returns the name of a type, such as "cswitch", or NULL for a type that has only a number. */
 const char *etw_kernel_type_name(const char *class, unsigned type);
 
 enum etw_role { ETW_ROLE_NONE, ETW_ROLE_BEGIN, ETW_ROLE_END };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_event_info.c - reads TRACE_EVENT_INFO and EVENT_MAP_INFO (tdh.h). A merge of logs writes them
- * for the providers that are registered on its machine.
+ * etw_event_info.c - reads TRACE_EVENT_INFO and EVENT_MAP_INFO (tdh.h). When logs are merged on a
+ * Windows machine, these structures are written into the new log for the providers that are
+ * registered on this machine.
  *
  * All offsets count from the beginning of the structure. Names are UTF-16 with a NUL.
  */
@@ -58,8 +59,8 @@ static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 }
 
 /*
- * Adds one EVENT_PROPERTY_INFO as a field. Returns false without memory, or if the description
- * lacks members of a struct.
+ * Adds one EVENT_PROPERTY_INFO as a field. Returns false if memory is lacking, or if the
+ * description lacks members of a struct.
  */
 static bool add_property(struct etw_describe *describe, struct etw_layout *layout,
 			 const unsigned char *p, size_t size, unsigned index, unsigned count)
@@ -71,8 +72,8 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 	bool ok;
 
 	/*
-	 * A property without a name is a field with an empty name, so that indexes of properties
-	 * stay valid.
+	 * A property without a name becomes a field with an empty name, so that the index of each
+	 * property is also the index of its field.
 	 */
 	free(name);
 	if (!field)
@@ -106,7 +107,7 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 
 /*
  * Returns the name of the event: "Task/Opcode", or "Task" if there is no opcode or if the opcode is
- * the default "win:Info". Returns NULL if there is no task, or without memory.
+ * the default "win:Info". Returns NULL if there is no task, or if memory is lacking.
  */
 static char *event_name(const unsigned char *p, size_t size)
 {
@@ -133,8 +134,8 @@ static char *event_name(const unsigned char *p, size_t size)
 }
 
 /*
- * The function first checks the sizes. After these checks it is certain that all properties are
- * within the record.
+ * The function first checks the sizes, which makes certain that all properties are within the
+ * record.
  */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why)
@@ -174,7 +175,10 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why)
 {
-	/* The structure follows the GUID of the provider; offsets count from its own beginning. */
+	/*
+	 * The structure follows the GUID of the provider. Offsets count from the beginning of the
+	 * structure.
+	 */
 	const unsigned char *info = p + ETW_GUID_BYTES;
 	struct etw_map *map;
 	uint32_t entries;

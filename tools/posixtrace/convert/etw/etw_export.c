@@ -3,7 +3,7 @@
  * etw_export.c - the sink "etw": writes a flow of events as a log of ETW.
  *
  * In the file the names and classes precede the events, and the class of a type depends on all
- * other types. The events are therefore kept in a temporary file until the last type is known. Data
+ * other types. So the sink keeps the events in a temporary file until the last type is known. Data
  * that restores the original log precedes the payload of each event, unless --etw-plain is given.
  */
 #include <errno.h>
@@ -86,7 +86,10 @@ struct wide {
 	uint32_t id;
 };
 
-/* Orders by handle. A tree keeps the search fast for any handles. */
+/*
+ * Orders by handle. The handles are kept in a tree, in which a search is fast whatever the handles
+ * are.
+ */
 static int compare_wide(const void *a, const void *b)
 {
 	const struct wide *x = a, *y = b;
@@ -121,8 +124,9 @@ static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 }
 
 /*
- * ETW has 32 bits for the number of a thread. The system's number of the thread is used if the
- * event has one, else the handle if it is less than ID_WIDE, else a new number.
+ * ETW has 32 bits for the number of a thread. If the event has the system's number of the thread,
+ * the function uses this number. Otherwise it uses the handle if the handle is less than ID_WIDE,
+ * and a new number if not.
  */
 static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t *id)
 {
@@ -150,7 +154,7 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 	};
 	int err;
 
-	/* An imported ETW log is written back with its own records. */
+	/* If the log was imported from ETW, the export writes its original records back. */
 	if (etw_rewrite_wants(s, event))
 		return etw_rewrite_event(s, event);
 	err = thread_id(s, event, &spooled.tid);
@@ -164,7 +168,9 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 	return s->spool.err;
 }
 
-/* Reads the next bytes of the temporary file through a buffer: events are many and short. */
+/*
+ * Reads the next bytes of the temporary file through a buffer, because there are many short events.
+ */
 static int read_spool(struct etw_sink *s, void *to, size_t len)
 {
 	while (len) {

@@ -26,11 +26,11 @@ struct etw_sink {
 	uint32_t wide_threads;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 	struct etw_writer writer;
-	uint64_t piece_at;      /* offset in the spool when it is read */
+	uint64_t piece_at;      /* when the spool is read: offset in the spool */
 	size_t piece_len, piece_used;
 	unsigned char piece[65536];
 
-	/* For a log that was imported from ETW: the export writes its original records. */
+	/* If true, the log was imported from ETW, and the export writes its original records. */
 	bool rewrite;
 	unsigned char *log_record;
 	size_t log_record_bytes;
@@ -53,8 +53,8 @@ struct spooled {
 struct etw_class *etw_classes(const struct fmt_flow *flow);
 
 /*
- * Write the records about the log itself: the first function before the events, the other after
- * them.
+ * These functions write the records about the log itself. etw_registry_begin() writes those before
+ * the events, etw_registry_end() those behind them.
  */
 int etw_registry_begin(struct etw_sink *sink, const struct etw_class *classes, int64_t stamp);
 int etw_registry_end(struct etw_sink *sink, const struct fmt_end *end, int64_t stamp);

@@ -41,7 +41,10 @@ struct import {
 	size_t data_len, data_room;
 };
 
-/* etw_input.read(): resumes after signals and short reads. */
+/*
+ * The function read of struct etw_input. It continues after a signal and after a read that returned
+ * fewer bytes.
+ */
 static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 {
 	const struct import *im = arg;
@@ -69,11 +72,11 @@ static bool read_options(struct import *im, struct etw_options *options)
 	im->level = 255;
 	im->join = fmt_flag(flow, "join");
 	im->types.payload_only = fmt_flag(flow, "etw-payload") || im->join;
-	/* The sink "etw" writes the records back, so it needs only the records. */
+	/* The sink "etw" writes the records back, so it needs no decoded payloads. */
 	im->types.raw = fmt_flag(flow, "etw-raw") || fmt_sink_is(flow, "etw");
 	/*
-	 * Without whole records no export can write a log back, so the header of the log is
-	 * useless.
+	 * If the events have no whole records, no export can write the log back. The header of the
+	 * log is then useless, so it is not passed either.
 	 */
 	im->meta = !fmt_flag(flow, "no-meta") && !im->types.payload_only;
 	im->types.records = im->meta;
@@ -104,7 +107,7 @@ static bool begin_flow(struct import *im, struct findings *findings)
 		.data_max = im->file.largest,
 		.resolution_ns = 100,
 	};
-	/* Memory for two names of at most 64 KiB. It is on the heap because it is large. */
+	/* Memory for two names of at most 64 KiB each. It is too large for the stack. */
 	char *names = malloc(2 * 65536);
 
 	if (!names)
@@ -132,7 +135,10 @@ static bool begin_flow(struct import *im, struct findings *findings)
 		facts.data_max = log->record_bytes;
 	if (im->spans && facts.data_max < ETW_SPAN_EVENT_BYTES)
 		facts.data_max = ETW_SPAN_EVENT_BYTES;
-	/* The lengths of decoded and joined events are not known yet, so the maximum is passed. */
+	/*
+	 * The lengths of decoded and joined events are not known yet, so the facts have the
+	 * greatest length that is possible.
+	 */
 	if (im->join || !im->types.raw)
 		facts.data_max = ETW_DATA_MAX;
 	return fmt_begin(im->flow, &facts);
@@ -174,7 +180,10 @@ static bool append_data(struct import *im, const unsigned char *bytes, size_t le
 	return true;
 }
 
-/* Whether a record has more data of the event before it: type 5 of the same class and thread. */
+/*
+ * Whether a record continues the data of the event before it. Such a record has type 5, and the
+ * class and the thread of that event.
+ */
 static bool is_extension(const struct etw_record *r, const struct etw_record *to)
 {
 	return r->type == 5 && etw_is_classic(r) && etw_is_classic(to) && r->tid == to->tid &&
@@ -301,7 +310,10 @@ static bool finish_flow(struct import *im)
 	return fmt_finish(im->flow, &end);
 }
 
-/* Selects between the listing, the restoring of an export, and the reading as a log of ETW. */
+/*
+ * Selects one of three ways to convert the file: as a listing, as an export of posixtrace that is
+ * restored, or as any log of ETW.
+ */
 static int convert_file(struct import *im, struct findings *findings)
 {
 	if (fmt_wants_lines(im->flow)) {
@@ -314,7 +326,10 @@ static int convert_file(struct import *im, struct findings *findings)
 			return TOOL_FAILURE;
 		return TOOL_OK;
 	}
-	/* With --no-meta, --etw-payload or --join an export of posixtrace is read as any log. */
+	/*
+	 * With --no-meta, --etw-payload or --join, an export of posixtrace is read as any log of
+	 * ETW and not restored.
+	 */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
 	if (fmt_flag(im->flow, "spans")) {
@@ -330,8 +345,9 @@ static int convert_file(struct import *im, struct findings *findings)
 }
 
 /*
- * The log is read twice, so fmt_file() is used, which copies a pipe to a temporary file. Errors
- * without a finding, such as missing memory, are reported here.
+ * The log is read twice, which is impossible for a pipe. So the function calls fmt_file(), which
+ * copies a pipe to a temporary file. Errors without a finding, such as missing memory, are reported
+ * here.
  */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 {

@@ -213,8 +213,9 @@ static const struct row rows[] = {
 };
 
 /*
- * Returns the row for the type and version of an event: among the rows of the type whose version is
- * not greater than the event's, the one with the greatest version. Returns NULL if there is none.
+ * Returns the row for the type and version of an event. This is the row with the greatest version
+ * among the rows of the type whose version is not greater than that of the event. Returns NULL if
+ * there is no such row.
  */
 static const struct row *find_row(const char *class, unsigned type, unsigned version)
 {
@@ -302,7 +303,7 @@ struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned 
 static const struct {
 	const char *class;
 	unsigned begin, end;    /* types */
-	const char *key;        /* the fields that identify the object that begins and ends */
+	const char *key;        /* the fields that identify the process, thread or other object */
 } lives[] = {
 	{ "process", 1, 2, "ProcessId" },
 	{ "thread", 1, 2, "TThreadId" },

@@ -85,7 +85,10 @@ static int compare_entries(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts pointers and not the entries, because a schema needs the entries in their first order. */
+/*
+ * The function sorts pointers to the entries and not the entries, because a schema needs the
+ * entries in the order in which they were added.
+ */
 bool etw_map_sort(struct etw_map *map)
 {
 	map->sorted = calloc(map->entries + 1, sizeof(struct etw_map_entry *));
@@ -97,7 +100,10 @@ bool etw_map_sort(struct etw_map *map)
 	return true;
 }
 
-/* A binary search: a map may have thousands of values, and each event may look up one. */
+/*
+ * The function uses a binary search, because a map may have thousands of values, and each event may
+ * search for one of them.
+ */
 const char *etw_map_name(const struct etw_map *map, uint64_t value)
 {
 	size_t low = 0, high = map->entries;

@@ -68,39 +68,40 @@ struct etw_field {
 	char *name;
 	unsigned in, out;
 	enum etw_rule count_rule, length_rule;
-	unsigned count, length; /* a constant, or an index of a field */
+	unsigned count, length; /* as the rule says: a constant, or the index of a field */
 	unsigned first, members; /* of a struct: index of the first member, number of members */
 	unsigned next;          /* index of the next field; skips the members of a struct */
-	const struct etw_map *map; /* names of values; NULL: none. Not freed with the layout */
+	const struct etw_map *map; /* names of values; NULL: none; not freed with the layout */
 };
 
 struct etw_layout {
 	char *provider, *event; /* names in UTF-8; NULL: not known */
-	unsigned fields, top;   /* number of all, and of those outside of structs */
+	/* number of all fields, and number of the fields outside of structs */
+	unsigned fields, top;
 	struct etw_field *field;
 };
 
 /*
- * etw_layout_new() returns a layout without fields, or NULL without memory. etw_layout_free() frees
- * it with its names and fields, but not the maps of its fields; it accepts NULL.
+ * etw_layout_new() returns a layout without fields, or NULL if memory is lacking. etw_layout_free()
+ * frees it with its names and fields, but not the maps of its fields; it accepts NULL.
  */
 struct etw_layout *etw_layout_new(void);
 void etw_layout_free(struct etw_layout *layout);
 /*
  * Adds a field. All members of the new field are zero except its name, which is a copy. Returns
- * NULL without memory, or if there are too many fields.
+ * NULL if memory is lacking, or if there are too many fields.
  */
 struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, size_t len);
 
 /*
  * etw_map_free() frees a map with its names; it accepts NULL. etw_map_add() copies the name, and
- * returns false without memory.
+ * returns false if memory is lacking.
  */
 void etw_map_free(struct etw_map *map);
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
 /*
- * The caller must call it after the last etw_map_add() and before the first etw_map_name(). Returns
- * false without memory.
+ * The caller must call this function after the last etw_map_add() and before the first
+ * etw_map_name(). Returns false if memory is lacking.
  */
 bool etw_map_sort(struct etw_map *map);
 /* The name that was added first for the value, or NULL. */

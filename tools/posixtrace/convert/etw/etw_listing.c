@@ -61,7 +61,10 @@ static void put_time(char *to, size_t room, int64_t ns)
 		*to = '-';
 }
 
-/* Passes a line and frees it. len is the result of asprintf(), -1 without memory. */
+/*
+ * Passes a line to the sink and frees it. len is the result of asprintf(), which is -1 if memory is
+ * lacking.
+ */
 static bool list_line(struct etw_listing *listing, char *line, int len)
 {
 	bool more;

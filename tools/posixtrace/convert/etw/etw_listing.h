@@ -11,7 +11,7 @@
 
 struct etw_listing;
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory is lacking. */
 struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_listing_free(struct etw_listing *listing);
 

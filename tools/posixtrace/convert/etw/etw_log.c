@@ -16,7 +16,10 @@
 
 #define SYSTEM_HEADER 32
 
-/* The first record has group 0 and type 0, and all fields of the header. */
+/*
+ * Returns whether the record is the header of a log: it has group 0 and type 0, and is long enough
+ * for all fields of the header.
+ */
 static bool is_log_header(const struct etw_record *r)
 {
 	size_t least = SYSTEM_HEADER + (r->header_type == 2 ? ETW_LOG_HEADER64 : ETW_LOG_HEADER32);
@@ -25,8 +28,8 @@ static bool is_log_header(const struct etw_record *r)
 }
 
 /*
- * Reads one record at the fixed offset. Only a file whose first record is a log file header is a
- * log.
+ * The function reads the first record, which is at a fixed offset. The file is a log only if this
+ * record is a log file header.
  */
 bool etw_is(const unsigned char *bytes, size_t size)
 {
@@ -121,8 +124,8 @@ static int refuse_size(const struct etw_file *file, uint32_t size, struct findin
 }
 
 /*
- * Refuses a file that is no log, and a log of which this version can keep nothing. The first record
- * is kept whole, as an export writes it back.
+ * Refuses a file that is no log, and a log of which this version of the tool can read nothing. The
+ * function keeps the whole first record, because an export writes it back.
  */
 int etw_read_log(struct etw_file *file, struct findings *f)
 {
@@ -143,7 +146,7 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 	size = octets_u32(header + ETW_BUFFER_SIZE);
 	if (size < ETW_BUFFER_HEADER || size > file->input.size)
 		return refuse_size(file, size, f);
-	/* A record has at most 64 KiB, so more is not read. */
+	/* A record has at most 64 KiB, so no more bytes are read. */
 	there = size - ETW_BUFFER_HEADER < 65536 ? size - ETW_BUFFER_HEADER : 65536;
 	log->record = malloc(there ? there : 1);
 	if (!log->record)

@@ -2,10 +2,10 @@
 /*
  * etw_manifest.c - reads the XML manifest that an EventSource writes into a log (eventman.xsd).
  *
- * An event names its template and a field names its map. Either may come later in the text. This
- * file therefore collects all elements, and etw_manifest_join.c joins them. expat expands no
- * external entity, declared entities are refused, and the text is limited by the size of a log's
- * chunks.
+ * An event refers to its template by name, and a field refers to its map by name. The template or
+ * the map may come later in the text. So the functions of this file collect all elements, and
+ * etw_manifest_join.c joins them. expat expands no external entity, declared entities are refused,
+ * and the text is limited by the size of a log's chunks.
  */
 #include <expat.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 /* A manifest while expat reads it. */
 struct reading {
 	struct manifest manifest;
-	char *map;              /* the map whose values come now */
+	char *map;              /* the map to which the next values belong */
 	bool bits;
 	int open_struct;        /* index of the open struct in the template; -1: none */
 	const char *why;        /* the fault */
@@ -63,7 +63,7 @@ static const char *etw_manifest_attribute(const char **attributes, const char *n
 	return NULL;
 }
 
-/* Returns a copy of the text. Returns NULL if text is NULL, or without memory. */
+/* Returns a copy of the text. Returns NULL if text is NULL, or if memory is lacking. */
 static char *copy_text(struct reading *m, const char *text)
 {
 	char *to = text ? strdup(text) : NULL;
@@ -212,7 +212,9 @@ static void begin_template(struct reading *m, const char **attributes)
 	m->open_struct = -1;
 }
 
-/* Adds an event. Its numbers are reduced to the bits that a record has for them. */
+/*
+ * Adds an event. The function reduces the event's numbers to the bits that a record has for them.
+ */
 static void begin_event(struct reading *m, const char **attributes)
 {
 	const char *value = etw_manifest_attribute(attributes, "value"),
@@ -228,7 +230,10 @@ static void begin_event(struct reading *m, const char **attributes)
 	e->name = copy_text(m, symbol ? symbol : etw_manifest_attribute(attributes, "task"));
 }
 
-/* The message of a value: "$(string.ID)" refers to a string; other text is the name itself. */
+/*
+ * Stores the message of a value. "$(string.ID)" refers to a string, which has the name of the
+ * value. Any other text is the name itself.
+ */
 static void begin_message(struct reading *m, struct manifest_map_value *value, const char *message)
 {
 	static const char prefix[] = "$(string.";
@@ -356,8 +361,8 @@ static void free_manifest(struct manifest *m)
 }
 
 /*
- * Parses the text in one call and joins its elements. *why has the fault, or is NULL without
- * memory.
+ * Parses the text in one call and joins its elements. If the manifest has a fault, *why becomes its
+ * text. If memory is lacking, *why becomes NULL.
  */
 bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		  const char *text, size_t size, const char **why)

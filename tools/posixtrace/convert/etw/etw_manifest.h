@@ -45,7 +45,7 @@ struct manifest {
 /*
  * Adds the layouts of the events and the maps of the provider to the descriptions of the log. The
  * fields of an event come from its template. The names of values come from messages or strings.
- * Returns false without memory.
+ * Returns false if memory is lacking.
  */
 bool etw_manifest_join(const struct manifest *manifest, struct etw_describe *describe,
 		       const unsigned char guid[ETW_GUID_BYTES]);

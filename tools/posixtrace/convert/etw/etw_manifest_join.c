@@ -52,7 +52,7 @@ static bool index_ids(struct join *j)
 }
 
 /*
- * tdestroy() needs a function that frees an element. This function keeps the element, because the
+ * tdestroy() needs a function that frees an element. This function does nothing, because the
  * manifest owns the elements.
  */
 static void keep_element(void *element)

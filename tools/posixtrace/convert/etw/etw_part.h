@@ -30,10 +30,10 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
  * that long names with the same beginning differ.
  */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
-/* Stores the beginning of shown and always adds the checksum of full. */
+/* Stores the beginning of shown, and adds the checksum of full even if shown is short enough. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
 
-/* These return 0, EINVAL after a refusal, EIO or ENOMEM. */
+/* These functions return 0, EINVAL if they refuse the file, EIO or ENOMEM. */
 int etw_read_log(struct etw_file *file, struct findings *findings);
 int etw_list_buffers(struct etw_file *file, struct findings *findings);
 int etw_scan(struct etw_file *file, struct findings *findings);

@@ -31,7 +31,7 @@ struct kind {
 	unsigned char header; /* least size */
 };
 
-/* Indexed by the header type. A header of 0 bytes is an unknown type. */
+/* Indexed by the header type. If the header has 0 bytes, the header type is unknown. */
 static const struct kind kinds[] = {
 	[1] = { ETW_SYSTEM, 4, 32 },     [2] = { ETW_SYSTEM, 4, 32 },
 	[3] = { ETW_COMPACT, 4, 24 },    [4] = { ETW_COMPACT, 4, 24 },
@@ -73,7 +73,7 @@ static void read_stamp(struct etw_record *r, size_t at)
 
 /*
  * The CPU times count units of the log's timer resolution. In a private session the two fields are
- * the halves of one count of cycles.
+ * the two halves of one number, which counts cycles of the processor.
  */
 static void read_cpu(struct etw_record *r, size_t at)
 {
@@ -101,8 +101,8 @@ static void read_system(struct etw_record *r)
 }
 
 /*
- * A PERFINFO header is followed by extended items of 8 bytes. The upper byte of the version has
- * their number.
+ * Extended items of 8 bytes follow a PERFINFO header. The upper byte of the version is the number
+ * of these items.
  */
 static bool read_perfinfo(struct etw_record *r)
 {
@@ -227,7 +227,7 @@ static bool read_message(struct etw_record *r)
 
 /*
  * The caller has checked that the record has the least size of its kind. So this function can
- * return false only for kinds with a header of variable size.
+ * return false only if the kind has a header of variable size that does not fit into the record.
  */
 static bool read_kind(struct etw_record *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw_registry.c - writes records with the facts for which ETW has no field: attributes, names,
- * schemas, the status, and losses by cause. etw_restore.c reads them. Other readers show them as
- * events of an unknown class.
+ * schemas, the status, and losses by cause. etw_restore.c reads them. Other programs that read ETW
+ * logs show these records as events of an unknown class.
  */
 #include <errno.h>
 #include <string.h>
@@ -57,7 +57,8 @@ static int put_stream(struct etw_sink *s, int64_t stamp)
 		posix_trace_attr_getlogsize(&f->attr, &log_size);
 	}
 	/*
-	 * The nanoseconds must not be negative, so a time before 1970 is rounded down to seconds.
+	 * The member for the nanoseconds must not be negative. So the seconds of a time before 1970
+	 * are rounded down.
 	 */
 	if (ns < 0) {
 		seconds--;

@@ -5,7 +5,8 @@
  * The records of the registry, before and after the events, have the attributes and types of that
  * log. The payload of each event begins with the identifiers of the event. In an export made with
  * --etw-plain the payload is the data alone, and the class and type of the record identify the
- * event type. Anyone can write such a file, so all of it is checked as any other input.
+ * event type. Anyone can write such a file, so all of its content is checked as that of any other
+ * input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ struct restore {
 	size_t data_len, data_room;
 };
 
-/* Reports a record of the export that is damaged. The others are still read. */
+/* Reports a damaged record of the export. The other records are still read. */
 static void report_damage(struct restore *re, const struct etw_record *r, const char *what)
 {
 	fmt_fault(re->flow, FMT_DAMAGED, r->at, NULL, "a record of the export is not whole: %s",
@@ -59,7 +60,7 @@ static void report_damage(struct restore *re, const struct etw_record *r, const 
 
 /*
  * Copies a text up to its NUL. A text that does not fit into room bytes is shortened. Returns false
- * if it has no NUL.
+ * if the text has no NUL.
  */
 static bool take_text(const unsigned char **p, const unsigned char *end, char *to, size_t room)
 {
@@ -134,15 +135,18 @@ static bool restore_stream(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Makes room for a type by its number. The limit bounds the array that a hostile number could
- * demand.
+ * Makes room in the array of types for a type with this number. The limit for the number bounds the
+ * array, because a hostile number could demand any size.
  */
 static bool make_room(struct restore *re, uint32_t id)
 {
 	return id < 1u << 20 && vec_reach(&re->type, &re->types, id);
 }
 
-/* Keeps the class of a type for plain events. Without memory such events have no type. */
+/*
+ * Keeps the class of a type, by which the type of a plain event is found. If memory is lacking,
+ * plain events of this class have no type.
+ */
 static void keep_class(struct restore *re, const unsigned char *p)
 {
 	struct class_row *row;
@@ -156,7 +160,7 @@ static void keep_class(struct restore *re, const unsigned char *p)
 	re->is_sorted = false;
 }
 
-/* Sorts by class and type, and equal ones by id. */
+/* Sorts rows by class and type. Rows with equal class and type are sorted by id. */
 static int by_class(const void *a, const void *b)
 {
 	const struct class_row *x = a, *y = b;
@@ -167,7 +171,10 @@ static int by_class(const void *a, const void *b)
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-/* The first event type with the class and type of a plain record. Returns false if none has. */
+/*
+ * Finds the first event type that has the class and type of a plain record. Returns false if there
+ * is none.
+ */
 static bool find_class(struct restore *re, const struct etw_record *r, uint32_t *id)
 {
 	size_t from = 0, to = re->rows;
@@ -192,7 +199,9 @@ static bool find_class(struct restore *re, const struct etw_record *r, uint32_t 
 	return true;
 }
 
-/* Registers the type in the record, with the schema of the record before. */
+/*
+ * Registers the type that the record describes. The record before it has the schema of this type.
+ */
 static void name_type(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header, *end = r->bytes + r->size;
@@ -234,8 +243,8 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes a count of lost events. It sets lost_told, so that finish_restore() does not pass the
- * total in the header too, because the total contains this count.
+ * Passes a count of lost events. The function also sets lost_told. The total in the header contains
+ * this count, so finish_restore() then does not pass the total.
  */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {
@@ -278,8 +287,8 @@ static void take_status(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Appends data to the current event. The number of extension records is not limited, so the length
- * is.
+ * Appends data to the current event. An event may have any number of extension records, so the
+ * function limits the length of the data.
  */
 static bool append_data(struct restore *re, const unsigned char *data, size_t len)
 {
@@ -306,8 +315,8 @@ static bool put_event(struct restore *re)
 }
 
 /*
- * Returns the system's number of a thread; 0: not known. If etw_export.c did not know this number,
- * it used the handle of the thread or a number from 0x80000000 on.
+ * Returns the system's number of a thread, or 0 if it is not known. If etw_export.c did not know
+ * this number, it used the handle of the thread or a number from 0x80000000 on.
  */
 static uint32_t system_tid(uint32_t tid, uint64_t thread)
 {
@@ -376,7 +385,7 @@ static bool take_event(struct restore *re, const struct etw_record *r)
 	return begin_event(re, r, id, false);
 }
 
-/* Dispatches a record by its class and type. */
+/* Calls the function for the record's class and type. */
 static bool restore_record(struct restore *re, const struct etw_record *r)
 {
 	if (!re->begun)
@@ -402,8 +411,8 @@ static bool restore_record(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes the last event and the end. If the registry has no losses by cause, the total in the
- * header is passed.
+ * Passes the last event and the end. If the registry has no losses by cause, the function also
+ * passes the total of losses that the header has.
  */
 static bool finish_restore(struct restore *re)
 {

@@ -3,8 +3,8 @@
  * etw_rewrite.c - writes an imported log of ETW back, with its original records and its original
  * header.
  *
- * The new buffers are not compressed and belong to one processor. In the header, the name of the
- * file, the size and number of buffers and the flag for compression are changed.
+ * The new buffers are not compressed and belong to one processor. Some fields of the header are
+ * changed: the name of the file, the size and the number of buffers, and the flag for compression.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 
 /*
  * Takes the header from the data of an event and replaces the file name. This data is hostile, like
- * the data of any event. Returns false if the data is not a header, or without memory. The log is
- * then exported like any other log.
+ * the data of any event. Returns false if the data is not a header, or if memory is lacking. The
+ * log is then exported like any other log.
  */
 static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t len)
 {
@@ -60,8 +60,8 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 }
 
 /*
- * Only the first event can be the header that an import has kept. If it is not, the log is exported
- * like any other log.
+ * Only the first event can be the header that an import has kept. If the first event is another
+ * one, the log is exported like any other log.
  */
 bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 {
@@ -107,7 +107,10 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
-/* Stores the number of buffers in the header, because this number was not known earlier. */
+/*
+ * Stores the number of buffers in the header. This is done at the end, because the number was not
+ * known earlier.
+ */
 int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)

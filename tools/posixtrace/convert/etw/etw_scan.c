@@ -21,7 +21,11 @@ struct scan {
 	bool begun;             /* the current processor had a record */
 	int64_t last;
 	bool time_told, order_told;
-	unsigned fits[2];       /* process events that fit pointers of 4, of 8 bytes */
+	/*
+	 * number of process events that fit pointers of 4 bytes, and number of those that fit 8
+	 * bytes
+	 */
+	unsigned fits[2];
 	unsigned tries;
 };
 
@@ -43,15 +47,15 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 }
 
 /*
- * Checks if the record is older than the record before it of the same processor. If the records of
- * a processor are not in order of time, a merge of the processors would give a wrong order, so
+ * Checks whether the record is older than the previous record of the same processor. If the records
+ * of a processor are not in order of time, a merge of the processors would give a wrong order, so
  * etw_walk.c sorts all records.
  */
 static void check_order(struct scan *s, const struct etw_record *r)
 {
 	/*
-	 * An export of posixtrace has the order of the original log, also where the clock went
-	 * back. Therefore the records of an export are never sorted.
+	 * An export of posixtrace has the order of the original log, even if the clock went back
+	 * there. Therefore the records of an export are never sorted.
 	 */
 	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
@@ -102,7 +106,7 @@ static bool is_ours(const struct etw_record *r)
 	       !memcmp(r->guid, guid, sizeof(guid));
 }
 
-/* Examines a record. Returns false without memory. */
+/* Examines a record. Returns false if memory is lacking. */
 static bool scan_record(struct scan *s, const struct etw_record *r)
 {
 	struct etw_file *file = s->file;
@@ -131,13 +135,17 @@ static bool scan_record(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Decides how large pointers are. If no process event fits, or if all of them fit both sizes, the
- * header type of the log decides. In all other cases of a tie the size is not known (0).
+ * Decides how large pointers are. If no process event fits any size, or if all of them fit both
+ * sizes, the header type of the log decides. If the two counts are equal in any other way, the size
+ * is not known (0).
  */
 static void decide_pointers(struct scan *s)
 {
 	struct etw_file *file = s->file;
-	/* The size that fits more process events is taken. An ended process may fit neither. */
+	/*
+	 * If more process events fit one of the sizes, this size is taken. The event of an ended
+	 * process may fit neither size.
+	 */
 	if (s->fits[0] != s->fits[1])
 		file->pointer_bytes = s->fits[1] > s->fits[0] ? 8 : 4;
 	else if (!s->fits[0] || s->fits[0] == s->tries)

@@ -42,7 +42,10 @@ static bool is_in_schema(const char *schema, const char *name)
 	return false;
 }
 
-/* Whether a field of the header, which follows the decoded fields, or `more` has this name. */
+/*
+ * Whether the name belongs to `more` or to one of the fields of the record's header, which follow
+ * the decoded fields.
+ */
 static bool is_taken(const char *name)
 {
 	static const char *const taken[] = {
@@ -76,7 +79,10 @@ static bool add_map(const struct etw_schema *s, const struct etw_map *map, struc
 	return true;
 }
 
-/* The item is built completely before it is added, so that a schema never ends within an item. */
+/*
+ * The function builds the whole item before it adds the item, so that a schema never ends within an
+ * item.
+ */
 bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 		    const struct etw_map *map)
 {
@@ -95,8 +101,8 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	named = item.len;
 	maps = add_map(s, map, &item);
 	/*
-	 * If there is no room, the names of values are dropped. If there still is none, the field
-	 * is dropped.
+	 * If there is no room for the item, the names of values are dropped from it. If there still
+	 * is no room, the whole field is dropped.
 	 */
 	if (maps && s->used + item.len + 2 > s->room) {
 		item.len = named;

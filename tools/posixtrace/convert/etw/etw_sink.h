@@ -8,7 +8,7 @@
 
 #include "convert/format.h"
 
-/* The type of the event that has an imported log's own header. */
+/* The name of the event type that has the header of an imported log as its data. */
 #define ETW_HEADER_EVENT "etw_header"
 
 /* The member import of the format. Returns a status of the tool after it printed an error. */

@@ -49,8 +49,8 @@ void etw_span_events_free(struct etw_span_events *events)
 }
 
 /*
- * Returns the time between two moments; 0 if the clock went back, because a duration must not be
- * negative.
+ * Returns the time between two moments. If the clock went back, returns 0, because a duration must
+ * not be negative.
  */
 static uint64_t etw_span_events_since(int64_t from_ns, int64_t to_ns)
 {
@@ -59,7 +59,7 @@ static uint64_t etw_span_events_since(int64_t from_ns, int64_t to_ns)
 
 /*
  * The event has the time of the record that ended the span. SCHEMA describes the fields of the
- * event. They are little endian, like all data of this source.
+ * event. Their numbers are little endian, like all data of this source.
  */
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns)

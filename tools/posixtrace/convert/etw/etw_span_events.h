@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_span_events.h - with --spans: an event after each record that ends a span, with its duration
- * and its CPU cost.
+ * etw_span_events.h - for the option --spans: after each record that ends a span, passes an event
+ * with the duration and the CPU cost of the span.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SPAN_EVENTS_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SPAN_EVENTS_H
@@ -13,7 +13,7 @@
 
 struct etw_span_events;
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory is lacking. */
 struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_span_events_free(struct etw_span_events *events);
 

@@ -25,7 +25,7 @@ struct open {
 
 struct etw_spans {
 	const struct etw_file *file;
-	void *youngest;         /* a tree: the youngest open span for each key and name */
+	void *youngest;         /* a tree with the youngest open span of each key and name */
 	struct open *first, *last;
 	size_t open;
 	uint64_t without_room;
@@ -52,8 +52,8 @@ static void etw_spans_keep(void *open)
 }
 
 /*
- * The spans are freed by the list, which has every open span exactly once. The tree has only the
- * youngest span of each key.
+ * The function frees the spans that are in the list, which has every open span exactly once. The
+ * tree has only the youngest span of each key and name.
  */
 void etw_spans_free(struct etw_spans *spans)
 {
@@ -105,8 +105,8 @@ static int compare_totals(const void *a, const void *b)
 }
 
 /*
- * Returns the total of a thread, which the first call for the thread makes. Returns NULL if there
- * are too many threads, or without memory.
+ * Returns the total of a thread. The first call for a thread makes its total. Returns NULL if there
+ * are too many threads, or if memory is lacking.
  */
 static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t tid)
 {
@@ -128,7 +128,8 @@ static struct total *total_of(struct etw_spans *spans, uint32_t pid, uint32_t ti
 }
 
 /*
- * Counts unknown costs, because the cost of a span is unknown if the cost of one of its records is.
+ * The function also counts unknown costs, because the cost of a span is unknown if the cost of one
+ * of its records is unknown.
  */
 static void add_cost(struct total *total, int64_t cost_ns)
 {
@@ -141,7 +142,7 @@ static void add_cost(struct total *total, int64_t cost_ns)
 
 /*
  * Adds the fields that identify the object of a kernel event to the span's key. Returns false if
- * they are not in the payload.
+ * the payload does not have these fields.
  */
 static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,
 			const char *class, const char *key, struct etw_span *span)
@@ -197,7 +198,7 @@ static enum role role_of(const struct etw_record *r, const char *class, const ch
 	return r->type == 1 ? BEGIN : r->type == 2 ? END : r->type == 7 ? DEQUEUE : NONE;
 }
 
-/* Finds the role of the record and fills name, key and by_thread of its span. */
+/* Returns the role of the record, and sets the members name, key and by_thread of its span. */
 static enum role identify_span(const struct etw_spans *spans, const struct etw_record *r,
 			       struct etw_span *span)
 {
@@ -232,8 +233,8 @@ static enum role identify_span(const struct etw_spans *spans, const struct etw_r
 /* ------------------------------------------------------------------ spans */
 
 /*
- * Keys are hashes of 64 bits, so two spans may have one key by chance. The name is compared too,
- * which makes such a collision less likely.
+ * Keys are hashes of 64 bits, so two spans may have the same key by chance. The function also
+ * compares the names, which makes such a collision less likely.
  */
 static int compare_open(const void *a, const void *b)
 {
@@ -255,8 +256,8 @@ static struct open *find_open(const struct etw_spans *spans, const struct etw_sp
 }
 
 /*
- * Opens a span. Older open spans with the same key and name are linked behind the new one, since an
- * END ends the youngest.
+ * Opens a span. The new span has a link to the older open spans with the same key and name. They
+ * are kept behind it, since an END ends the youngest span.
  */
 static void open_span(struct etw_spans *spans, const struct etw_span *span)
 {
@@ -305,7 +306,7 @@ static void close_span(struct etw_spans *spans, struct open *open)
 	free(open);
 }
 
-/* Sets the cost of an ended span: the growth of its thread's total since the START. */
+/* Sets the cost of an ended span. The cost is the growth of the thread's total since the START. */
 static void settle_cost(struct etw_span *ended, const struct etw_record *r,
 			const struct total *total)
 {
@@ -316,7 +317,10 @@ static void settle_cost(struct etw_span *ended, const struct etw_record *r,
 	ended->unknown = total->unknown - ended->unknown;
 }
 
-/* A second DEQUEUE does not change the wait. An END without a START is ignored. */
+/*
+ * The wait of a span ends at its first DEQUEUE, so a second DEQUEUE is ignored. So is an END
+ * without a START.
+ */
 bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t time_ns,
 		    int64_t cost_ns, struct etw_span *ended)
 {
@@ -326,7 +330,8 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t
 	struct open *open;
 
 	/*
-	 * The cost of the record belongs to the time before the record, so the cost is added first.
+	 * The cost of the record belongs to the time before the record, so the cost is added before
+	 * the record begins or ends a span.
 	 */
 	if (total)
 		add_cost(total, cost_ns);

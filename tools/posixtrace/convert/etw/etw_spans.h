@@ -29,19 +29,27 @@ struct etw_span {
 	int64_t dequeue_ns;  /* valid if dequeued */
 	bool dequeued;
 	bool by_thread;      /* one thread logs START and END; the span has its cost */
-	uint64_t cost_ns;    /* open: of the thread at the START; ended: of the span */
-	uint64_t unknown;    /* unknown costs. open: of the thread so far; ended: in the span */
+	/* while open: cost of the thread up to the START; when ended: cost of the span */
+	uint64_t cost_ns;
+	/*
+	 * number of unknown costs. While open: of the thread up to the START; when ended: in the
+	 * span
+	 */
+	uint64_t unknown;
 	bool has_cost;
 	uint32_t pid, tid;   /* of the START */
 };
 
 struct etw_spans;
 
-/* Returns NULL without memory. */
+/* Returns NULL if memory is lacking. */
 struct etw_spans *etw_spans_new(const struct etw_file *file);
 void etw_spans_free(struct etw_spans *spans);
 
-/* Returns true if the record ends the span in *ended. cost_ns is the record's, from etw_cost(). */
+/*
+ * If the record ends a span, stores the span in *ended and returns true. cost_ns is the cost of the
+ * record, which etw_cost() has returned.
+ */
 bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, int64_t time_ns,
 		    int64_t cost_ns, struct etw_span *ended);
 

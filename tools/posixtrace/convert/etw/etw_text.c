@@ -70,7 +70,7 @@ void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 	}
 }
 
-/* The result is at most max bytes of whole characters, and a NUL. */
+/* The result has at most max bytes, which are whole characters, and a NUL. */
 char *etw_text_copy(const char *text, size_t len, size_t max)
 {
 	struct etw_bytes copy = { 0 };
@@ -89,7 +89,10 @@ char *etw_text_copy(const char *text, size_t len, size_t max)
 	return NULL;
 }
 
-/* Fields by [MS-DTYP] 2.4.2.1: revision, authority (big endian), subauthorities (little endian). */
+/*
+ * The fields of a SID are described in [MS-DTYP] 2.4.2.1: revision, authority (big endian),
+ * subauthorities (little endian).
+ */
 void etw_sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to)
 {
 	char text[32];

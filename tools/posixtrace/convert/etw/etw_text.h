@@ -17,7 +17,7 @@ struct etw_bytes {
 	bool no_memory;         /* some bytes were not appended */
 };
 
-/* Appends bytes. Without memory it appends nothing and sets no_memory. */
+/* Appends bytes. If memory is lacking, the function appends nothing and sets no_memory. */
 void etw_bytes_add(struct etw_bytes *to, const void *bytes, size_t len);
 /* Appends a number in the byte order of this machine, as schemas require. */
 void etw_bytes_number(struct etw_bytes *to, uint64_t value, unsigned bytes);
@@ -40,14 +40,14 @@ void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 
 /*
  * Returns a copy of the text as etw_ansi_text() makes it, shortened to whole characters in at most
- * max bytes. Returns NULL without memory.
+ * max bytes. Returns NULL if memory is lacking.
  */
 char *etw_text_copy(const char *text, size_t len, size_t max);
 
-/* A SID with count subauthorities. */
+/* Appends a SID with count subauthorities. */
 void etw_sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to);
 void etw_address_text(int family, const unsigned char *address, struct etw_bytes *to);
-/* A sockaddr: family, port in network order, address. */
+/* Appends a sockaddr, which consists of the family, the port in network order and the address. */
 void etw_socket_text(const unsigned char *p, size_t len, struct etw_bytes *to);
 
 #endif

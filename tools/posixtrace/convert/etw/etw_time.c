@@ -21,7 +21,10 @@ static __int128 filetime_ns(int64_t filetime)
 	return ((__int128)filetime - ETW_FILETIME_EPOCH) * 100;
 }
 
-/* Times of the years 1677 to 2262 fit in 64 bits. Other times become the nearest limit. */
+/*
+ * Times of the years 1677 to 2262 fit into 64 bits. Any other time becomes the nearest time that
+ * fits.
+ */
 int64_t etw_filetime_ns(int64_t filetime)
 {
 	return clamp_ns(filetime_ns(filetime));

@@ -29,7 +29,10 @@ struct parser {
 	struct etw_layout *layout;
 };
 
-/* The functions take_ read the next part. They return false if the item is too short for it. */
+/*
+ * Each of the functions take_ reads the next part of the item. It returns false if the item is too
+ * short for this part.
+ */
 static bool take_byte(struct parser *parser, unsigned *byte)
 {
 	if (parser->at == parser->size)
@@ -136,8 +139,8 @@ static bool take_field(struct parser *parser, unsigned depth)
 }
 
 /*
- * Reads as many fields as wanted says, or all fields up to the end if wanted is UINT_MAX. The depth
- * bounds the recursion.
+ * Reads as many fields as wanted says, or all fields up to the end if wanted is UINT_MAX. The
+ * function checks the depth, which bounds the recursion.
  */
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)
 {

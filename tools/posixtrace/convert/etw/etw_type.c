@@ -73,10 +73,11 @@ static bool has_fields(const char *schema, const char *key)
 }
 
 /*
- * Finds whether the event begins or ends a span. The type of a kernel event or the opcode of a
- * provider's event says so. *key gets the fields by which begin and end are paired; NULL: they are
- * paired by thread. If the schema lacks the fields of the key, the event is no part of a span,
- * because pairing by thread would pair events of different subjects.
+ * Finds whether the event begins or ends a span. The type of a kernel event, or the opcode of a
+ * provider's event, says whether it does. *key becomes the names of the fields by which begin and
+ * end are paired, or NULL if they are paired by thread. If the schema lacks the fields of the key,
+ * the event is no part of a span, because pairing by thread would pair events of different
+ * subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)
@@ -113,8 +114,8 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 	etw_class(r, class);
 	provider = layout->provider ? layout->provider : class;
 	/*
-	 * If the name is too long, "Microsoft-Windows-" is removed. If it still is, the task before
-	 * the opcode is removed too.
+	 * If the name is too long, "Microsoft-Windows-" is removed from it. If the name is still
+	 * too long, the task before the opcode is removed, too.
 	 */
 	for (int cut = 0; cut < 3; cut++) {
 		if (cut == 1 && !strncmp(provider, WINDOWS, sizeof(WINDOWS) - 1))

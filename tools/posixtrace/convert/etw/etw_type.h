@@ -11,14 +11,14 @@ struct etw_type {
 	uint64_t key;
 	const struct fmt_type *type, *undecoded; /* undecoded is made when it is needed */
 	const struct etw_layout *layout; /* NULL: the payload is not described */
-	struct etw_layout *own;          /* layout if this type owns it, else NULL */
+	struct etw_layout *own;          /* the layout if this type owns it, otherwise NULL */
 	unsigned columns;
 	bool more;
 };
 
 /*
- * Makes the type with the record's name and schema. made->layout becomes NULL if no valid schema
- * can be made from the layout.
+ * Makes the type with the name and the schema that belong to the record. made->layout becomes NULL
+ * if no valid schema can be made from the layout.
  */
 const struct fmt_type *etw_type_make(struct etw_types *types, const struct etw_record *record,
 				     struct etw_type *made);

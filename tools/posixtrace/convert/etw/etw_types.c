@@ -15,8 +15,8 @@
 #include "log/etw_tail.h"
 
 /*
- * Returns a hash of 64 bits of the fields that decide name, layout and level. If the record has a
- * description of itself, the hash includes it.
+ * Returns a hash of 64 bits of the fields that decide name, layout and level. If the record
+ * contains its own description, the hash includes the description.
  */
 static uint64_t key_of(const struct etw_record *r)
 {
@@ -32,7 +32,10 @@ static uint64_t key_of(const struct etw_record *r)
 	return key;
 }
 
-/* Types are identified by the hash alone. Two types with the same hash would get one name. */
+/*
+ * Types are identified by the hash alone. If two types had the same hash, both would get the name
+ * of the first one.
+ */
 static int compare_keys(const void *a, const void *b)
 {
 	const struct etw_type *x = a, *y = b;
@@ -40,7 +43,7 @@ static int compare_keys(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Finds the layout of the payload; it stays NULL if nothing describes the payload. */
+/* Sets the layout of the type. If nothing describes the payload, the layout remains NULL. */
 static void find_layout(const struct etw_types *t, const struct etw_record *r,
 			struct etw_type *type)
 {
@@ -58,14 +61,20 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r,
 	type->layout = type->own;
 	if (!type->layout && !r->schema && t->file->describe)
 		type->layout = etw_describe_find(t->file->describe, r);
-	/* If the log does not show how long the kernel's pointers are, pointer_bytes is 0. */
+	/*
+	 * pointer_bytes is 0 if the log does not show how long the kernel's pointers are. Then
+	 * kernel events have no layout.
+	 */
 	if (!type->layout && etw_is_kernel(r) && t->file->pointer_bytes) {
 		etw_class(r, class);
 		type->layout = type->own = etw_kernel_layout(class, r->type, r->version);
 	}
 }
 
-/* Returns the type of a record, which the first such record makes. Returns NULL without memory. */
+/*
+ * Returns the type of a record. The first record of a type makes the type. Returns NULL if memory
+ * is lacking.
+ */
 static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type key = { .key = key_of(r) }, **found, *type;
@@ -87,8 +96,8 @@ static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 }
 
 /*
- * Returns the size of pointers in a payload. Events of providers have flags for the size. The scan
- * has found the size for kernel events.
+ * Returns the size of pointers in a payload. The flags of a provider's event give the size. For
+ * kernel events, etw_scan() has found the size.
  */
 static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record *r)
 {
@@ -160,7 +169,10 @@ static enum etw_decoded etw_types_decode(struct etw_types *t, const struct etw_r
 	return to->no_memory ? ETW_NO_MEMORY : ETW_DECODED;
 }
 
-/* Reports why the payload is not decoded. A contradiction is reported only once for a log. */
+/*
+ * Reports why the payload is not decoded. If a payload contradicts its layout, this is reported
+ * only once for a log.
+ */
 static void etw_types_report(struct etw_types *t, const struct etw_record *r,
 			     const struct etw_type *type, enum etw_decoded decoded)
 {
@@ -244,7 +256,7 @@ static void free_type(void *p)
 	free(type);
 }
 
-/* The types of the flow remain: they live as long as the flow. */
+/* The function does not free the types of the flow, because they exist as long as the flow. */
 void etw_types_free(struct etw_types *t)
 {
 	tdestroy(t->types, free_type);

@@ -14,7 +14,10 @@
 #include "convert/etw/etw_layout.h"
 #include "convert/format.h"
 
-/* The most bytes of data of a decoded or joined event. A record that decodes to more stays raw. */
+/*
+ * The greatest number of bytes of data that a decoded or joined event can have. If the decoded data
+ * of a record would have more bytes, the record is not decoded.
+ */
 #define ETW_DATA_MAX (1u << 20)
 
 struct etw_type;
@@ -32,12 +35,13 @@ struct etw_types {
 
 /*
  * Returns the type of a record and sets *data and *len to its data, which is valid until the next
- * call. Returns NULL without memory.
+ * call. Returns NULL if memory is lacking.
  */
 const struct fmt_type *etw_types_of(struct etw_types *types, const struct etw_record *record,
 				    const void **data, size_t *len);
 /*
- * The payload as text, " NAME=VALUE" for each field, if something describes the payload; else "".
+ * Returns the payload as text with " NAME=VALUE" for each field. Returns "" if nothing describes
+ * the payload.
  */
 const char *etw_types_text(struct etw_types *types, const struct etw_record *record);
 /* The type that keeps the log's own header. */

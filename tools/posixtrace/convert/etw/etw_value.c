@@ -18,8 +18,8 @@
 /* ---- kinds */
 
 /*
- * The kind of an integer. The out-type may make it hexadecimal, a truth value, a character or a
- * text.
+ * Returns the kind of an integer. The out-type may turn the integer into a hexadecimal number, a
+ * truth value, a character or a text.
  */
 static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size,
 					     bool is_signed)
@@ -183,9 +183,9 @@ static bool is_sid(const unsigned char *p, size_t left)
 }
 
 /*
- * A TOKEN_USER of two pointers precedes the SID. If there is no SID, there are only four bytes of 0
- * in its place. But a writer may clear the first pointer and still write a SID. Therefore four
- * bytes of 0 are the end only if no SID follows behind the TOKEN_USER.
+ * A TOKEN_USER of two pointers precedes the SID. If there is no SID, the payload has only four
+ * bytes of 0 instead of both. But a program may clear the first pointer of the TOKEN_USER and still
+ * write a SID. Therefore four bytes of 0 are the end only if no SID follows behind the TOKEN_USER.
  */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {
@@ -358,8 +358,8 @@ bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t leng
 /* ---- decoded values */
 
 /*
- * Schemas define the types str and bytes: a NUL follows a text, and a length of four bytes precedes
- * bytes.
+ * The function stores texts and bytes in the form that schemas define for the types str and bytes.
+ * A NUL follows a text, and a length of four bytes precedes bytes.
  */
 void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 {
@@ -390,8 +390,8 @@ static void float_text(const struct etw_value *v, char text[REAL_BYTES])
 }
 
 /*
- * If the field has a map, the name of the value replaces the number. Names of single bits are not
- * used here: only a schema has them.
+ * If the field has a map, the name of the value replaces the number. The function does not use the
+ * names of single bits, which only a schema has.
  */
 void etw_value_text(const struct etw_field *f, const struct etw_value *v, struct etw_bytes *to)
 {

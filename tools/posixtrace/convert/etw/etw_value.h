@@ -19,7 +19,8 @@ struct etw_kind_of_value {
 
 struct etw_value {
 	struct etw_kind_of_value kind;
-	uint64_t number;        /* of all forms but texts and bytes; a float's bits */
+	/* the value of all forms except texts and bytes; of a float: its bits */
+	uint64_t number;
 	const unsigned char *bytes; /* of BYTES: in the payload */
 	size_t len;
 	struct etw_bytes text;  /* of TEXT: UTF-8 without a NUL; the caller frees it */
@@ -47,7 +48,10 @@ const char *etw_value_type(struct etw_kind_of_value kind);
 bool etw_value_take(const struct etw_field *field, struct etw_reader *reader, size_t length,
 		    struct etw_value *value);
 
-/* Append the value as data of the schema's type, and as text. */
+/*
+ * etw_value_pack() appends the value as data of the schema's type, etw_value_text() appends it as
+ * text.
+ */
 void etw_value_pack(const struct etw_value *value, struct etw_bytes *to);
 void etw_value_text(const struct etw_field *field, const struct etw_value *value,
 		    struct etw_bytes *to);

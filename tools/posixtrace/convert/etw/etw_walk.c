@@ -25,7 +25,8 @@ struct cursor {
 
 struct line {                   /* an entry of the index */
 	int64_t stamp, sequence;
-	uint64_t at;            /* offset in the file; read again if bytes is NULL */
+	/* offset in the file, where the record is read again if bytes is NULL */
+	uint64_t at;
 	const unsigned char *bytes;
 	uint32_t order;         /* the order in the file, for entries that are equal otherwise */
 	uint16_t size, processor;
@@ -110,7 +111,10 @@ static int begin_cursors(struct etw_walk *w)
 	return 0;
 }
 
-/* Equal stamps are ordered by the sequence of their buffers, then by their place in the file. */
+/*
+ * Records with equal stamps are ordered by the sequence numbers of their buffers, and then by their
+ * offsets in the file.
+ */
 static bool is_before(const struct etw_record *a, const struct etw_record *b)
 {
 	if (a->stamp != b->stamp)
@@ -191,8 +195,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Adds the records of one buffer. A decompressed buffer stays in memory, as its records cannot be
- * read again one by one.
+ * Adds the records of one buffer. A decompressed buffer remains in memory, because its records
+ * cannot be read again one by one from the file.
  */
 static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
 {
@@ -216,7 +220,10 @@ static int index_buffer(struct etw_walk *w, const struct etw_buffer *b)
 	return err;
 }
 
-/* Sorts all records by time. Equal stamps are sorted by sequence, then by place in the file. */
+/*
+ * Sorts all records by time. Records with equal stamps are sorted by the sequence numbers of their
+ * buffers, and then by their offsets in the file.
+ */
 static int begin_index(struct etw_walk *w)
 {
 	for (size_t i = 0; i < w->file->buffers; i++) {
@@ -249,7 +256,7 @@ static int next_of_index(struct etw_walk *w, struct etw_record *record)
 		bytes = w->record;
 	}
 	if (etw_record(bytes, line->size, record, &why))
-		return -1; /* it was a record before: the file has changed */
+		return -1; /* the bytes were a record before, so the file has changed */
 	record->at = line->at;
 	record->stamp = line->stamp;
 	record->sequence = line->sequence;
@@ -257,7 +264,7 @@ static int next_of_index(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
-/* The scan has found out whether the index or the cursors are needed. */
+/* etw_scan() has found out whether the walk needs the index or whether the cursors are enough. */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 {
 	struct etw_walk *w = calloc(1, sizeof(*w));
@@ -277,7 +284,7 @@ int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 
 /*
  * The index is used only if it is needed, because it has an entry for each record. The cursors need
- * one buffer for each processor only.
+ * only one buffer in memory for each processor.
  */
 int etw_walk_next(struct etw_walk *w, struct etw_record *record)
 {

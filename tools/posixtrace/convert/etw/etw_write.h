@@ -27,10 +27,10 @@ enum etw_registry { /* types of the registry's class */
 	ETW_REGISTRY_LOST = 14,
 };
 
-/* of the prefix before the data, version 1: type, truncation, thread, address */
+/* size of the prefix before the data in version 1: type, truncation, thread, address */
 #define ETW_PREFIX_BYTES 24
 
-/* A UUID of version 5 from the first ETW_CLASS_NAME_MAX bytes of the name. */
+/* Makes a UUID of version 5 from the first ETW_CLASS_NAME_MAX bytes of the name. */
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES]);
 
 struct etw_writer {

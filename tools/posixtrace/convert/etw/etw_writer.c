@@ -55,7 +55,7 @@ static int write_at(const struct etw_writer *w, uint64_t at)
 
 /*
  * Completes the buffer's header. The rest of the buffer is filled with 0xff, which ends the
- * records. If begun is true, the buffer is the first one of the file: it begins with the session
+ * records. If begun is true, the buffer is the first one of the file, which begins with the session
  * and has no stamp.
  */
 static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, unsigned type,
@@ -92,7 +92,10 @@ static int close_buffer(struct etw_writer *w, bool last)
 	return err;
 }
 
-/* A record never crosses the end of a buffer. If the record does not fit, the buffer is written. */
+/*
+ * A record never crosses the end of a buffer. If the record does not fit into the open buffer, the
+ * function writes this buffer and begins the next one.
+ */
 int etw_writer_add(struct etw_writer *w, int64_t stamp, const void *header, size_t header_len,
 		   const void *payload, size_t payload_len)
 {
@@ -118,7 +121,10 @@ int etw_writer_add(struct etw_writer *w, int64_t stamp, const void *header, size
 	return 0;
 }
 
-/* The first buffer is written last. Until then the file has no header, so a reader refuses it. */
+/*
+ * The first buffer is written last. Until then the file has no header, so programs that read ETW
+ * logs refuse the file.
+ */
 int etw_writer_end(struct etw_writer *w, const void *log_record, size_t len)
 {
 	int err = close_buffer(w, true);

@@ -2,9 +2,9 @@
 /*
  * etw_xpress.c - decompresses plain LZ77 ([MS-XCA], section 2.4). Logs call it XPRESS.
  *
- * Flags come in words of 32 bits; the top bit is the first flag. A literal byte follows a flag 0. A
- * match with a distance and a length follows a flag 1. A length has up to four parts: three bits,
- * half of a byte that two matches share, a byte, a word.
+ * The input has flags in words of 32 bits. The top bit of a word is the first flag. A flag 0 means
+ * a literal byte. A flag 1 means a match with a distance and a length. A length has up to four
+ * parts: three bits, half of a byte that two matches share, a byte, a word.
  */
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
@@ -42,7 +42,10 @@ static bool take_half(struct reader *r, uint32_t *value)
 	return true;
 }
 
-/* Reads the length of a match minus 3. *length has the first three bits of it already. */
+/*
+ * Reads the length of a match minus 3. *length already has the first part of the length, which has
+ * three bits.
+ */
 static bool take_length(struct reader *r, uint32_t *length)
 {
 	uint32_t more;
@@ -92,12 +95,18 @@ bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, 
 		if (!take_number(&r, 2, &match))
 			return false;
 		length = match & 7;
-		/* A match must begin within the bytes that are done and end within the result. */
+		/*
+		 * A match must begin within the bytes that have been decompressed, and must end
+		 * within the result.
+		 */
 		match = (match >> 3) + 1;
 		if (!take_length(&r, &length) || match > done ||
 		    (uint64_t)length + 3 > to_size - done)
 			return false;
-		/* Copies byte by byte, because a match may overlap the bytes that are copied. */
+		/*
+		 * The loop copies byte by byte, because the bytes that a match copies may overlap
+		 * their copy.
+		 */
 		for (uint64_t n = (uint64_t)length + 3; n; n--, done++)
 			to[done] = to[done - match];
 	}

@@ -13,7 +13,8 @@ const struct format format_log = {
 	.suffix = "ptl",
 	.detect = log_detect,
 	.import = log_import,
-	.output = FMT_TO_FILE, /* the log's full policy may need to seek */
+	/* the writer of a log may need to seek, for example with policy LOOP */
+	.output = FMT_TO_FILE,
 	.open = log_sink_open,
 	.begin = log_sink_begin,
 	.type = log_sink_type,

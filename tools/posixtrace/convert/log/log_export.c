@@ -3,8 +3,8 @@
  * log_export.c - writes logs of libposixtrace by the functions of trace_np.h that compose a log.
  *
  * The composer computes the ledger from the events and the losses that it gets. A log has one
- * stream, and one number and one description for each type name. Therefore not all contents of
- * several logs can be written to a single log.
+ * stream, and one number and one description for each type name. Therefore a merge of several logs
+ * into one log may lose some of their contents.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,10 @@ struct writing { /* the context of the sink */
 	size_t data_max;
 	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: whether the stream of this log runs */
 	bool too_many; /* the fault about types was reported */
-	/* of several logs: the stack with index i has the number i in the new log */
+	/*
+	 * only if several logs are converted: the stack with the index i has the number i in the
+	 * new log
+	 */
 	struct writing_stack {
 		unsigned source;
 		uint32_t number; /* in its log */
@@ -58,7 +61,7 @@ void log_sink_close(void *context)
 {
 	struct writing *writing = context;
 
-	/* After log_sink_end() the composer is NULL, and this call does nothing. */
+	/* If log_sink_end() has been called, the composer is NULL, and this call does nothing. */
 	posix_trace_compose_abandon_np(writing->composer);
 	free(writing->id);
 	free(writing->state);
@@ -87,8 +90,9 @@ static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
 }
 
 /*
- * Copies which files processes had mapped, if the events are from logs. A full list is no error:
- * the new log then has names for fewer functions.
+ * If the events are from logs, copies the notes of the files that processes had mapped. It is no
+ * error if the new log's list of these files is full. The new log then has names for fewer
+ * functions.
  */
 static int copy_mappings(struct writing *writing)
 {
@@ -120,8 +124,8 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 	int err = facts->has_attr ? 0 : make_attr(facts, &attr);
 
 	/*
-	 * The library takes an empty name for the name of this machine. But the trace may be from
-	 * another machine, so an unknown host gets the name "unknown".
+	 * If the name is empty, the library writes the name of this machine. But the trace may be
+	 * from another machine, so an unknown host gets the name "unknown".
 	 */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
@@ -189,7 +193,7 @@ int log_sink_type(void *context, const struct fmt_type *type)
 	    more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
 		err = posix_trace_compose_schema_np(writing->composer, more[type->index],
 						    type->schema);
-	/* EEXIST: the number has a description already. The first one is kept. */
+	/* EEXIST means that the number already has a description, which the log keeps. */
 	return err == EEXIST ? 0 : err;
 }
 
@@ -217,8 +221,8 @@ int log_sink_object(void *context, const struct fmt_object *object)
 }
 
 /*
- * Refuses an event of a second description of a type: a log describes each type once. Returns -1
- * after the message.
+ * Refuses an event whose type is a second description of a type name, because a log describes each
+ * type only once. Returns -1 after the message.
  */
 static int refuse_variant(const struct fmt_type *type)
 {
@@ -229,8 +233,8 @@ static int refuse_variant(const struct fmt_type *type)
 
 /*
  * Whether the merged log must not have this event. Readers assume that nothing is recorded after a
- * stop. A log of several streams therefore has the stop of one stream only if no other stream runs,
- * or if the event says that the stream was full.
+ * stop. Therefore a log of several streams gets the stop of one stream only if no other stream
+ * runs, or if the stop event says that the stream was full.
  */
 static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 		       const struct posix_trace_event_np *as_log)
@@ -253,7 +257,7 @@ static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 	return false;
 }
 
-/* Compares source and number of a stack with the wanted ones, for table_find(). */
+/* Compares the source and the number of a stack with those that table_find() searches. */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {
 	const struct writing_stack *stack = (const struct writing_stack *)array + index;
@@ -262,7 +266,10 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 	return stack->source == wanted->source && stack->number == wanted->number;
 }
 
-/* Returns the number in the new log of a stack of a log, TABLE_NONE without memory. */
+/*
+ * Returns the number that a stack of one of the logs gets in the new log. Returns TABLE_NONE if
+ * memory is lacking or if there are too many stacks.
+ */
 static uint32_t number_of_stack(struct writing *writing, unsigned source, uint32_t number)
 {
 	const struct writing_stack wanted = { source, number };
@@ -279,8 +286,9 @@ static uint32_t number_of_stack(struct writing *writing, unsigned source, uint32
 }
 
 /*
- * Stores where the data of an event has the number of a stack, and the number. Returns false if it
- * has none. The field may follow fields of variable length.
+ * Stores the number of the stack that the data of an event has, and the offset of this number in
+ * the data. Returns false if the data has no such number. The field may follow fields of variable
+ * length.
  */
 static bool find_stack(const struct fmt_event *event, size_t *offset, uint32_t *number)
 {
@@ -304,8 +312,8 @@ static bool find_stack(const struct fmt_event *event, size_t *offset, uint32_t *
 }
 
 /*
- * The numbers of stacks belong to one log. So in a log of several, each stack gets a new number.
- * The mark of an event without a stack remains. Returns 0 or ENOMEM.
+ * The numbers of stacks belong to one log. So if several logs become one log, each stack gets a new
+ * number. An event without a stack keeps its number STACKS_UNKNOWN. Returns 0 or ENOMEM.
  */
 static int renumber_stack(struct writing *writing, const struct fmt_event *event,
 			  struct posix_trace_event_np *to)
@@ -350,8 +358,9 @@ int log_sink_event(void *context, const struct fmt_event *event)
 			return ENOMEM;
 	}
 	/*
-	 * Data that is too long is truncated, as a stream with this size would have done. Nothing
-	 * is reported if the composer accepts the event or truncates the data itself.
+	 * If the data is too long, the composer first gets the whole event, which it may accept or
+	 * truncate itself. If the composer refuses the event, the sink truncates the data, as a
+	 * stream with this limit would have done, and reports this.
 	 */
 	if (__builtin_expect(event->data_len > writing->data_max, false)) {
 		int err = posix_trace_compose_event_np(writing->composer, &to);
@@ -392,10 +401,10 @@ static uint64_t log_export_least(uint64_t a, uint64_t b)
 
 /*
  * Passes the losses of one cause to the composer, which wants type and thread together. A ledger
- * has them by type and by thread separately. Any table with the same sums gives the same ledger.
- * The function fills a table from the first row and column on (the north-west corner rule), in
- * linear time. In a damaged ledger the two sums may differ. The losses that remain are then passed
- * without a type or without a thread.
+ * has one list of losses by type and another one by thread. Any table with the same sums gives the
+ * same ledger. The function fills a table from the first row and column on (the north-west corner
+ * rule), in linear time. In a damaged ledger the two sums may differ. The losses that remain in one
+ * of the two lists are then passed without a type or without a thread.
  */
 static int losses_of(struct writing *writing, const struct fmt_end *end, int cause)
 {
@@ -440,7 +449,10 @@ int log_sink_end(void *context, const struct fmt_end *end)
 						  end->ledger.unattributed, 0, NULL);
 	if (err)
 		return err;
-	/* The next call frees the composer, with or without success. */
+	/*
+	 * The next call frees the composer even if it fails, so the composer must not be used
+	 * again.
+	 */
 	writing->composer = NULL;
 	return posix_trace_compose_finish_np(composer, end->has_status ? &end->status : NULL);
 }

@@ -25,7 +25,7 @@ struct import {
 	struct logfile **log;
 };
 
-/* lib/log/FORMAT 2.1: the first eight bytes of the header. */
+/* The function compares the first eight bytes of the header (lib/log/FORMAT 2.1). */
 bool log_detect(const struct fmt_head *head)
 {
 	return head->len >= 8 && !memcmp(head->bytes, "PXTRLOG1", 8);
@@ -52,7 +52,8 @@ static int open_log(struct import *import, struct fmt_input *input, struct merge
 }
 
 /*
- * Opens all logs, or fails if one of them cannot be opened: a trace without it would look complete.
+ * Opens all logs. Fails if one of them cannot be opened, because the trace would look complete
+ * without this log.
  */
 static int open_logs(struct import *import, struct fmt_input *input)
 {
@@ -77,7 +78,10 @@ static int open_logs(struct import *import, struct fmt_input *input)
 		import->log[merge->sources] = &source->log;
 		import->trid[merge->sources++] = source->log.trid;
 	}
-	/* Prints for several logs within what time their events are not ordered. */
+	/*
+	 * If there are several logs, prints how close in time two of their events can be before
+	 * their order is uncertain.
+	 */
 	merge_say_bounds(merge);
 	return TOOL_OK;
 }
@@ -122,8 +126,8 @@ static int read_one(struct import *import)
 }
 
 /*
- * Reads the next event of one of several logs and finds its position in the order of all events. A
- * read error is printed with the name of that log.
+ * Reads the next event of one of several logs and finds its position in the order of all events. If
+ * the reading fails, prints the error with the name of that log.
  */
 static int advance_source(struct merge_source *source)
 {
@@ -139,8 +143,9 @@ static int advance_source(struct merge_source *source)
 }
 
 /*
- * Reads several logs and passes their events in one common order. The next event of a log is read
- * only after its last event was passed, since the library's buffer for a log holds only one event.
+ * Reads several logs and passes their events in one common order. The library's buffer for a log
+ * holds only one event. So the next event of a log is read only after the log's current event was
+ * passed.
  */
 static int read_merged(struct import *import)
 {
@@ -227,8 +232,8 @@ static int read_logs(struct import *import)
 	flow->object_logs = count;
 	flow->logs = import->log;
 	/*
-	 * With several logs, descriptors get no names, because the types of the logs get new
-	 * numbers.
+	 * If there are several logs, the values of file descriptors get no names, because the types
+	 * of the logs get new numbers.
 	 */
 	flow->descriptors = count == 1 ? import->merge.source[0].log.descriptors : NULL;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
@@ -249,7 +254,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 	struct import import = { .flow = flow };
 	int status;
 
-	/* The values of --clock-error are used, but no other options of --merge. */
+	/* Only the values of --clock-error are used here, no other option for merging. */
 	if (flow->clocks) {
 		import.merge.error = flow->clocks->error;
 		import.merge.errors = flow->clocks->errors;

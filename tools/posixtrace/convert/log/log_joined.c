@@ -45,7 +45,10 @@ static int facts_of(const struct logfile *log, struct fmt_facts *facts)
 	facts->first_ns = log->info.first_ns;
 	facts->last_ns = log->info.last_ns;
 	err = posix_trace_get_ledger_np(log->trid, &ledger);
-	/* The ledger of a damaged log does not give the number of events that can be read. */
+	/*
+	 * has_events remains false for a damaged log, because its ledger does not give the number
+	 * of events that can be read.
+	 */
 	facts->has_events = !err && log->whole;
 	facts->events = facts->has_events ? ledger.reported : 0;
 	return err;
@@ -86,8 +89,8 @@ static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 }
 
 /*
- * Adds the facts of a further log: equal facts stay, different ones become unknown, times and
- * numbers of events are combined.
+ * Adds the facts of a further log. A fact that is equal in both logs remains. A fact that differs
+ * becomes unknown. Times and numbers of events are combined.
  */
 static void join_facts(struct fmt_facts *facts, const struct fmt_facts *other)
 {
@@ -146,9 +149,9 @@ bool joined_notes(const struct log_reading *reading, size_t count)
 /* ------------------------------------------------------------------ processes of several hosts */
 
 /*
- * Whether a log of another host has the same process number. The mark of a process is the number of
- * the log that had the process first, counted from 1. Processes past the limit of threads.h are not
- * checked.
+ * Whether a log of another host has a process with the same number. The mark of a process is the
+ * number of the log that had the process first, counted from 1. Processes beyond the limit of
+ * threads.h are not checked.
  */
 static bool is_elsewhere(struct threads *processes, const struct log_reading *reading, size_t at,
 			 pid_t pid)
@@ -170,7 +173,10 @@ static bool is_elsewhere(struct threads *processes, const struct log_reading *re
 	return true;
 }
 
-/* Whether all logs are of one host. Then process numbers cannot collide. This is the usual case. */
+/*
+ * Whether all logs are of one host, which is the usual case. Then two logs with the same process
+ * number have the same process.
+ */
 static bool has_one_host(const struct log_reading *reading, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -193,8 +199,9 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 		int unavailable;
 
 		/*
-		 * Only processes with events matter, and the ledger lists those by thread. A log
-		 * that is not complete has no such list, so its traced process is checked.
+		 * Only processes that have events are checked. The ledger of a complete log lists
+		 * them, in its lines for threads. A log that is not complete has no such lines, so
+		 * only its traced process is checked.
 		 */
 		if (!reading[i].log->info.complete)
 			fits = !is_elsewhere(&processes, reading, i, reading[i].log->info.pid);
@@ -212,7 +219,11 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 
 struct ending {
 	struct fmt_end end;
-	struct fmt_type_line *type;    /* by index of the type; type NULL: there is no line */
+	/*
+	 * by index of the type; if the member type of an element is NULL, there is no line for this
+	 * type
+	 */
+	struct fmt_type_line *type;
 	size_t types;
 	struct fmt_thread_line *thread;
 	/* the mark of a thread is its index in the array thread, plus 1 */
@@ -230,8 +241,8 @@ static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trac
 }
 
 /*
- * Adds the lines of the log's types. If two logs have the same type of the flow, the line of this
- * type gets the sum.
+ * Adds the lines of the log's types. If two logs have events of the same type of the flow, the line
+ * of this type gets the sum of their counts.
  */
 static int add_types(struct ending *ending, struct log_reading *reading)
 {
@@ -252,7 +263,8 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 
 /*
  * Adds a line of a thread. If joins is true and another log has the same thread, the line of this
- * thread gets the sum. Threads past the limit of threads.h get a line for each log.
+ * thread gets the sum of the counts. Threads beyond the limit of threads.h get a separate line for
+ * each log.
  */
 static int add_thread(struct ending *ending, const struct fmt_thread_line *line, bool joins)
 {
@@ -291,8 +303,8 @@ static int add_threads(struct ending *ending, const struct log_reading *reading,
 }
 
 /*
- * Combines the status of two logs. If one stream runs, is full or has lost events, this is also the
- * status of the trace.
+ * Combines the status of two logs. If at least one stream runs, is full or has lost events, the
+ * status of the trace says so, too.
  */
 static void add_status(struct posix_trace_status_info *to,
 		       const struct posix_trace_status_info *from)

@@ -3,7 +3,8 @@
  * log_reading.c - passes the types, objects, events and gaps of one log to the flow.
  *
  * The gaps come from the events that a stream records about itself (log/gaps.h) and from damaged
- * blocks. Only their place and time are passed: the ledger at the end has the counts.
+ * blocks. A gap is passed with its place and time only, because the ledger at the end has the
+ * counts.
  */
 #include "convert/log/log_reading.h"
 
@@ -15,7 +16,7 @@
 
 /*
  * Registers a type of the log with the flow. A damaged log may have numbers that are not less than
- * IDS. Such a number is looked up at each event.
+ * IDS. The type of such a number is not kept, so it is searched again at each event.
  */
 static const struct fmt_type *learn_type(struct log_reading *reading, trace_event_id_t id)
 {
@@ -26,8 +27,8 @@ static const struct fmt_type *learn_type(struct log_reading *reading, trace_even
 
 	if (reading->flow->sources > 1) {
 		/*
-		 * Another log may use the number for another type, so name and schema identify the
-		 * type.
+		 * Another log may use the number for another type, so the flow identifies the type
+		 * by name and schema and not by number.
 		 */
 		what.id = 0;
 		what.number = 0;
@@ -48,8 +49,8 @@ const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event
 }
 
 /*
- * Returns the cause of a gap between OVERFLOW and RESUME: a stream of policy LOOP has overwritten
- * events; any other stream was full.
+ * Returns the cause of a gap between OVERFLOW and RESUME. In a stream of policy LOOP, events were
+ * overwritten. Any other stream was full.
  */
 static int cause_of_gaps(trace_id_t trid)
 {
@@ -104,7 +105,7 @@ bool log_reading_objects(const struct log_reading *reading)
 	return true;
 }
 
-/* Passes a gap. A time in which the stream was stopped is no loss. */
+/* Passes a gap. A gap in which the stream was stopped is not passed, because it is no loss. */
 static bool pass_gap(struct log_reading *reading, const struct gap *gap)
 {
 	struct fmt_lost lost = {

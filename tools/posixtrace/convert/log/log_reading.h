@@ -6,8 +6,8 @@
  * Several logs are read as one trace. It has the events of all logs, in the order of posixtrace
  * dump --merge. A fact that all logs share (host, clock, traced process, name of the stream) is a
  * fact of the trace. Other facts are omitted from the trace, but for each log a note has the facts
- * of this log. Counts are sums. A process number that occurs on two hosts would be one process in
- * every format, so such logs are refused.
+ * of this log. Counts are sums. If the same process number occurs on two hosts, the two processes
+ * would look like one process in every format. Such logs are refused.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_READING_H
 #define POSIXTRACE_CONVERT_LOG_LOG_READING_H
@@ -48,8 +48,9 @@ void log_reading_fini(struct log_reading *reading);
 bool log_reading_objects(const struct log_reading *reading);
 bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *event);
 /*
- * The caller must call it after the last event. If the log ends in a gap, for example because the
- * stream is still full, the function passes this gap. Returns false if the sink has stopped.
+ * The caller must call this function after the last event. If the log ends in a gap, for example
+ * because the stream is still full, the function passes this gap. Returns false if the sink has
+ * stopped.
  */
 bool log_reading_end(struct log_reading *reading);
 
@@ -57,8 +58,8 @@ bool log_reading_end(struct log_reading *reading);
 bool log_reading_is_damaged(const struct log_reading *reading);
 
 /*
- * The flow's type for a number of this log. Never NULL; a number without a name gets a name from
- * logfile_type().
+ * Returns the flow's type for a type number of this log. The result is never NULL, because
+ * logfile_type() gives a name to a number that has none.
  */
 const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event_id_t id);
 

@@ -113,17 +113,22 @@ struct otlp_context {
 /* A record in the temporary file of entries. They are in the order of the ends. */
 struct otlp_entry {
 	struct otlp_context context;
-	uint8_t link_trace[TRACE_ID_BYTES]; /* the enclosing span, if that is of another trace */
+	/* identifiers of the enclosing span, if that span belongs to another trace */
+	uint8_t link_trace[TRACE_ID_BYTES];
 	uint8_t link_span[SPAN_ID_BYTES];
 	uint8_t own[SPAN_ID_BYTES]; /* of a Span: an identifier that no other span has */
 	int64_t begin_ns, end_ns;  /* of a LogRecord both are its time */
 	uint64_t begin, end;       /* numbers of its two events, which order equal times */
-	uint64_t thread;           /* a hash; 0: it is no part of a thread's nesting */
+	/* a hash of the thread; 0: the record is no part of a thread's nesting */
+	uint64_t thread;
 	uint32_t lane;
 	uint32_t resource;
 	uint32_t scope;
 	uint32_t signal;
-	uint64_t body_at, first_at; /* in the file of bodies; first: of the begin's attributes */
+	/*
+	 * offsets in the file of bodies; first_at and first_len are for the attributes of the begin
+	 */
+	uint64_t body_at, first_at;
 	uint32_t body_len, first_len;
 };
 
@@ -197,7 +202,7 @@ struct otlp {
 int otlp_init(struct otlp *otlp, struct fmt_flow *flow);
 void otlp_fini(struct otlp *otlp);
 
-/* These are for the members of struct format with such names. */
+/* Each of these functions does the work of the member of struct format that has the same name. */
 int otlp_begin(struct otlp *otlp, const struct fmt_facts *facts);
 int otlp_type(struct otlp *otlp, const struct fmt_type *type);
 int otlp_thread(struct otlp *otlp, const struct fmt_thread *thread);
@@ -215,18 +220,27 @@ int otlp_write(struct otlp *otlp);
 
 /* ------------------------------------------------------------------ otlp_entries.c */
 
-/* Stores the body that otlp->body has, and an entry. otlp->body is then empty. */
+/* Stores an entry, and the contents of otlp->body as its body. otlp->body is then empty. */
 int otlp_add(struct otlp *otlp, struct otlp_entry *entry);
-/* Stores what otlp->body has, as the attributes of an event that begins the span with this id. */
+/*
+ * Stores the contents of otlp->body as the attributes of the event that begins the span with this
+ * id.
+ */
 int otlp_keep_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin);
 int otlp_get_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin);
-/* Calls visit for each entry, forwards or backwards. Backwards it stores the changed entries. */
+/*
+ * Calls visit for each entry, forwards or backwards. In the backward direction visit may change the
+ * entries, and the function stores them.
+ */
 int otlp_visit(struct otlp *otlp, bool backwards,
 	       int (*visit)(void *arg, struct otlp_entry *entry), void *arg);
 
 /* ------------------------------------------------------------------ otlp_attributes.c */
 
-/* These append a KeyValue to p, in the field attributes of the message that p has. */
+/*
+ * These functions append a KeyValue to p. field is the number of the field attributes in the
+ * message that p has.
+ */
 void otlp_text(struct proto *p, unsigned field, const char *key, const void *text, size_t len);
 void otlp_string(struct proto *p, unsigned field, const char *key, const char *text);
 void otlp_number(struct proto *p, unsigned field, const char *key, int64_t number);
@@ -236,11 +250,12 @@ void otlp_bytes(struct proto *p, unsigned field, const char *key, const void *by
 
 /*
  * Appends the attributes of an event: its thread, its fields, and the rest. besides and begin_tid
- * are the type and the thread of the event that began the span; besides NULL: there is none.
+ * are the type and the thread of the event that began the span. If there is no such event, besides
+ * is NULL.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid);
-/* The number of fields that the data of a truncated event lacks. */
+/* Returns the number of fields that the data of a truncated event lacks. */
 unsigned otlp_missing(const struct fmt_event *event);
 
 /* ------------------------------------------------------------------ otlp_context.c */
@@ -256,12 +271,14 @@ static inline bool otlp_has(const uint8_t *id, size_t bytes)
 
 /* Finds the fields of the type that have identifiers. */
 void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema_np *schema);
-/* Adds the identifiers of the event to *context, as far as it lacks them. */
+/* Adds to *context those identifiers of the event that *context lacks. */
 void otlp_context_read(const struct otlp_type *type, const struct fmt_event *event,
 		       struct otlp_context *context);
 /* Gives the span an identifier that is different from those of all other spans. */
 int otlp_context_span(struct otlp *otlp, const struct fmt_event *event, uint8_t *id);
-/* The identifier of a trace whose first span, or only record, has the identifier span. */
+/*
+ * Computes the identifier of a trace from the identifier of its first span or of its only record.
+ */
 void otlp_context_trace(uint8_t *trace, const uint8_t *span);
 /* Sets the seeds of the identifiers. */
 int otlp_context_begin(struct otlp *otlp);
@@ -269,17 +286,23 @@ int otlp_context_begin(struct otlp *otlp);
 /* ------------------------------------------------------------------ otlp_resource.c */
 
 /*
- * Finds or makes the resource of a process. The source flow->sources means all logs together: this
- * resource has no facts of a single log.
+ * Finds or makes the resource of a process. If source is flow->sources, the resource describes all
+ * logs together and has no facts of a single log.
  */
 int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *index);
 /* Writes the Resource message. */
 void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index);
-/* The scope of an event type, as an index of otlp->scopes; TABLE_NONE without memory. */
+/*
+ * Returns the scope of an event type as an index in otlp->scopes, or TABLE_NONE if memory is
+ * lacking.
+ */
 uint32_t otlp_scope(struct otlp *otlp, const char *type);
 /* Writes the InstrumentationScope message. */
 void otlp_scope_put(const struct otlp *otlp, struct proto *p, uint32_t index);
-/* The name of a thread (tid or handle) or process (both 0), or NULL. */
+/*
+ * Returns the name of the thread with this tid or handle, or of the process if both are 0. Returns
+ * NULL if it has no name.
+ */
 const char *otlp_name(struct otlp *otlp, uint32_t pid, uint32_t tid, uint64_t handle);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_attributes.c - the attributes of a record. A name with a dot is one of the semantic
- * conventions of OpenTelemetry, or begins with "posixtrace.", or with the name of a field: the
- * names of fields have no dots, so no two attributes of a record have the same name.
+ * otlp_attributes.c - the attributes of a record. A name with a dot is defined by the semantic
+ * conventions of OpenTelemetry, or begins with "posixtrace.", or begins with the name of a field.
+ * The names of fields themselves have no dots, so no two attributes of a record have the same name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void end_pair(struct proto *p, const size_t begin[2])
 	proto_end(p, begin[0]);
 }
 
-/* Writes the member string_value: protobuf requires UTF-8. */
+/* Writes the member string_value. The text becomes valid UTF-8, which protobuf requires. */
 static void put_plain(struct proto *p, const void *text, size_t len)
 {
 	char *copy;
@@ -152,8 +152,8 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 }
 
 /*
- * Stores the name of the attribute for a field. The names of the semantic conventions are used only
- * for values that are exactly what they mean: file.path is a full path.
+ * Stores the name of the attribute for a field. A name of the semantic conventions is used only if
+ * the value is exactly what this name means. For example, file.path is a full path.
  */
 static void name_attribute(char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 32],
 			   const struct posix_trace_value_np *value, const char *before)
@@ -191,7 +191,7 @@ static const char *name_before(const struct posix_trace_field_np *field,
 	return field->is_key ? NULL : END_NAME;
 }
 
-/* The values of an array come one by one, and become one attribute. */
+/* The library yields the elements of an array one by one. They become one attribute. */
 static void put_fields(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		       const struct fmt_type *besides)
 {
@@ -259,7 +259,7 @@ unsigned otlp_missing(const struct fmt_event *event)
 
 /* ------------------------------------------------------------------ all of an event */
 
-/* Data that the fields do not describe: as text if it is text, else as bytes. */
+/* Writes data that the fields do not describe: as text if the data is text, otherwise as bytes. */
 static void put_data(struct proto *p, unsigned field, const char *key,
 		     const struct fmt_event *event)
 {
@@ -288,7 +288,10 @@ static void put_thread(struct otlp *otlp, unsigned field, const struct fmt_event
 		otlp_number(p, field, "cpu.logical_number", event->cpu);
 }
 
-/* Attributes that few events have. ends: the event ends a span that another event began. */
+/*
+ * Writes the attributes that only few events have. ends is true if the event ends a span that
+ * another event began.
+ */
 static void put_rare(struct proto *p, unsigned field, const struct fmt_event *event, bool ends)
 {
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
@@ -302,8 +305,8 @@ static void put_rare(struct proto *p, unsigned field, const struct fmt_event *ev
 }
 
 /*
- * The end of a span adds only its fields, its data, its flags, and the thread if that is another
- * one: the begin has the rest.
+ * The event that ends a span adds only its fields, its data, its flags, and its thread if that is
+ * not the thread of the begin. The other attributes are those of the begin.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid)

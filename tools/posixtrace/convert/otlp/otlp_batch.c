@@ -15,7 +15,10 @@
 #include "convert/otlp/otlp.h"
 #include "log/logfile.h"
 
-/* A request has at most so many records. It gets no further record if it has so many bytes. */
+/*
+ * A request has at most this number of records. When it has this number of bytes, it gets no
+ * further record.
+ */
 #define BATCH_RECORDS 1024
 #define BATCH_BYTES   (1u << 20)
 
@@ -36,7 +39,7 @@ struct batch {
 struct writing {
 	struct otlp *otlp;
 	struct batch batch[OTLP_SIGNALS];
-	uint8_t *bytes;          /* bodies that are read */
+	uint8_t *bytes;          /* bodies that have been read ahead */
 	size_t room, used;
 	uint64_t from;           /* the place of these bytes in the file */
 	uint64_t records;        /* the number of the current record */
@@ -57,7 +60,8 @@ static int compare_records(const void *left, const void *right)
 }
 
 /*
- * Writes the records from first on that have the scope of the first. Returns the index behind them.
+ * Writes the record with the index first, and the records behind it that have the same resource and
+ * scope. Returns the index behind these records.
  */
 static size_t put_scope(struct writing *writing, struct batch *batch, size_t first)
 {
@@ -112,7 +116,7 @@ static int emit_batch(struct writing *writing, struct batch *batch)
 
 /* ------------------------------------------------------------------ records */
 
-/* Reads the piece of the file of bodies that begins at this place. */
+/* Reads the piece of the file of bodies that begins at the offset at. */
 static int read_ahead(struct writing *writing, uint64_t at, size_t len)
 {
 	const struct otlp *otlp = writing->otlp;
@@ -161,14 +165,19 @@ static void put_id(struct proto *p, unsigned field, const uint8_t *id, size_t by
 		proto_bytes(p, field, id, bytes);
 }
 
-/* The members that were not known before. A message is the sum of its members in any order. */
+/*
+ * Appends the members that were not known when the body was written. This is possible because the
+ * members of a message may have any order.
+ */
 static void put_context(struct proto *p, const struct otlp_entry *entry)
 {
 	const struct otlp_context *context = &entry->context;
 	size_t link;
 
 	if (entry->signal == OTLP_LOGS) {
-		/* An identifier of a span without one of a trace is invalid. */
+		/*
+		 * A LogRecord with the identifier of a span but without that of a trace is invalid.
+		 */
 		if (!otlp_has(context->trace, TRACE_ID_BYTES))
 			return;
 		put_id(p, LOG_TRACE_ID, context->trace, TRACE_ID_BYTES);

@@ -5,9 +5,9 @@
  * A program may record identifiers in fields of its events (www.w3.org/TR/trace-context): trace_id,
  * span_id and parent_span_id, or traceparent. Other identifiers are computed from the identity of
  * the log, the process, and the thread, name and times of the span, so that two conversions of one
- * log give the same ones, also if other events are selected. Spans in which all of this is equal
- * are numbered in their order, so a selection of some of them may give one the identifier of
- * another.
+ * log give the same identifiers, also if other events are selected. If all of this is equal for
+ * several spans, they are numbered in their order. If only some of these spans are selected, a span
+ * may therefore get the identifier of another one of them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,10 @@ static void read_id(uint8_t *id, size_t bytes, int field, const struct fmt_event
 
 #define TRACEPARENT_LEN 55 /* 00-TRACE-PARENT-FLAGS */
 
-/* Reads a traceparent. A later version may have more behind the flags, and is read as version 0. */
+/*
+ * Reads a traceparent. A traceparent of a later version may have more text behind the flags. It is
+ * read as one of version 0.
+ */
 static void read_traceparent(struct otlp_context *context, int field,
 			     const struct fmt_event *event)
 {
@@ -131,7 +134,10 @@ void otlp_context_read(const struct otlp_type *type, const struct fmt_event *eve
 
 /* ------------------------------------------------------------------ computed identifiers */
 
-/* The seed of an input that is no log: facts that a second conversion finds as well. */
+/*
+ * Returns the seed for an input that is no log. It is computed from facts that a second conversion
+ * of the same input has, too.
+ */
 static uint64_t seed_of_facts(const struct fmt_facts *facts)
 {
 	uint64_t seed = hash_bytes(HASH_BEGIN, facts->name, strlen(facts->name));
@@ -188,7 +194,10 @@ int otlp_context_span(struct otlp *otlp, const struct fmt_event *event, uint8_t 
 	hash = hash_number(hash, event->tid ? event->tid : event->thread);
 	hash = hash_bytes(hash, span->name, strlen(span->name));
 	hash = hash_number(hash_number(hash, (uint64_t)span->begin_ns), (uint64_t)span->end_ns);
-	/* Spans of a thread may have equal names and times. Their order then distinguishes them. */
+	/*
+	 * Several spans of a thread may have equal names and times. The hash is then changed once
+	 * for each such span before, so their order distinguishes them.
+	 */
 	while (!err && used) {
 		hash = hash_number(hash, 1);
 		if (hash)

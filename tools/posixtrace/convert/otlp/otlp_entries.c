@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_entries.c - the temporary files: the entries in blocks, the bodies one behind the other, and
- * for each span that has begun the place of the begin's attributes.
+ * otlp_entries.c - the temporary files. One has the entries in blocks, one has the bodies one
+ * behind the other. The third has, for each span that has begun, the place of its begin's
+ * attributes.
  */
 #include <errno.h>
 #include <string.h>
@@ -44,7 +45,10 @@ int otlp_add(struct otlp *otlp, struct otlp_entry *entry)
 			    (otlp->entries - OTLP_BLOCK) * sizeof(*entry));
 }
 
-/* The number of a span is bounded by the number of events, so the file has no large holes. */
+/*
+ * The offset in the file is given by the number of the span. These numbers are not greater than the
+ * number of events, so the file has no large holes.
+ */
 int otlp_keep_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin)
 {
 	int err = move_body(otlp, &begin->at, &begin->len);

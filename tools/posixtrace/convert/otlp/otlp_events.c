@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_events.c - an event as the body of a Span or LogRecord: all members that are known when the
- * event occurs.
+ * otlp_events.c - makes the body of a Span or LogRecord from an event. The body has all members
+ * that are known when the event occurs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +97,10 @@ static uint64_t positive_ns(int64_t ns)
 	return ns < 0 ? 0 : (uint64_t)ns;
 }
 
-/* A hash of the thread, not 0. An event without a thread has no nesting: 0. */
+/*
+ * Returns a hash of the thread that is not 0. Returns 0 for an event without a thread, which has no
+ * nesting.
+ */
 static uint64_t thread_hash(const struct fmt_event *event)
 {
 	uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)event->pid << 32 | event->tid);
@@ -160,7 +163,10 @@ static void put_span_name(struct proto *p, const char *name)
 	free(plain);
 }
 
-/* The event begins a span: only its attributes and identifiers are kept. */
+/*
+ * Handles an event that begins a span. Only its attributes and identifiers are kept until the span
+ * ends.
+ */
 static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 {
 	struct otlp_begin begin = { .type = (uint32_t)event->type->index, .tid = event->tid,
@@ -172,7 +178,7 @@ static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 	return otlp_keep_begin(otlp, event->span->id, &begin);
 }
 
-/* The members that the event which ends the span has. */
+/* Writes those members of a Span that are known from the event that ends the span. */
 static void put_span(struct otlp *otlp, const struct fmt_event *event, const struct fmt_type *begun,
 		     const struct otlp_begin *begin)
 {
@@ -184,7 +190,10 @@ static void put_span(struct otlp *otlp, const struct fmt_event *event, const str
 	proto_number(p, SPAN_KIND, otlp->type[event->type->index].is_client ? KIND_CLIENT
 									    : KIND_INTERNAL);
 	proto_fixed64(p, SPAN_START, positive_ns(span->begin_ns));
-	/* The end is not before the begin: a reader would refuse that. */
+	/*
+	 * A reader would refuse a span whose end is before its begin. So an end that is too early
+	 * becomes the begin.
+	 */
 	proto_fixed64(p, SPAN_END, positive_ns(span->end_ns < span->begin_ns ? span->begin_ns
 									     : span->end_ns));
 	/*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * otlp_files.c - the sink "otlp": a folder with traces.jsonl and logs.jsonl, which have one request
- * a line, and traces.binpb and logs.binpb, which have the same requests one behind the other. Such
- * a sequence of messages is again one message, because all their members are repeated.
+ * on each line, and traces.binpb and logs.binpb, which have the same requests one behind the other.
+ * Such a sequence of messages is itself a valid message, because all members of these messages are
+ * repeated fields.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,9 @@ static int choose_encodings(struct otlp_files *files)
 	return 0;
 }
 
-/* Opens the file at this place of the array. The names are those of a new folder. */
+/*
+ * Opens the file for this signal and encoding. The folder is new, so no file of this name exists.
+ */
 static int open_file(struct otlp_files *files, unsigned signal, unsigned encoding)
 {
 	struct out *out = &files->out[signal][encoding];

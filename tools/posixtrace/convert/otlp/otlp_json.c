@@ -16,8 +16,8 @@ enum json_form {
 	JSON_BASE64,  /* bytes */
 	JSON_DIGITS,  /* identifiers: OTLP has hexadecimal digits instead of base64 */
 	JSON_SMALL,   /* a number below 2^32, or the value of an enum */
-	JSON_LARGE,   /* 64 bits: a string of decimal digits */
-	JSON_TIME,    /* the same, from 8 bytes */
+	JSON_LARGE,   /* a number of 64 bits, written as a string of decimal digits */
+	JSON_TIME,    /* as JSON_LARGE, but stored in 8 bytes of fixed length */
 	JSON_REAL,
 	JSON_TRUTH,
 	JSON_MESSAGE
@@ -173,7 +173,7 @@ static bool next_member(const uint8_t **at, const uint8_t *end, struct member *m
 		return false;
 	member->bytes = *at;
 	member->len = (size_t)len;
-	/* A value of 4 or 8 bytes is little endian, as the machine is. */
+	/* A value of 4 or 8 bytes is little endian, and so is this machine. */
 	if ((tag & 7) != 2)
 		memcpy(&member->value, *at, member->len);
 	*at += len;
@@ -206,7 +206,10 @@ static void put_real(struct json *json, const char *name, uint64_t bits)
 static void put_message(struct json *json, const struct json_member *members, const uint8_t *bytes,
 			size_t len);
 
-/* The depth of messages is that of the tables, and an array has no arrays. */
+/*
+ * The recursion ends, because messages are nested only as deep as the tables are, and an array
+ * contains no arrays.
+ */
 static void put_member(struct json *json, const struct json_member *as, const char *name,
 		       const struct member *member)
 {
@@ -244,8 +247,9 @@ static void put_member(struct json *json, const struct json_member *as, const ch
 }
 
 /*
- * Writes the members of a message. In JSON the elements of an array are in one place, but the bytes
- * may have other members between them. So the message is read once for each member of the table.
+ * Writes the members of a message. In JSON the elements of an array must be together, but in the
+ * bytes other members may be between them. So the function reads the message once for each member
+ * of the table.
  */
 static void put_message(struct json *json, const struct json_member *members, const uint8_t *bytes,
 			size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_losses.c - the losses as log records of severity WARN, and at the end the account of the
- * whole input as one of severity INFO.
+ * otlp_losses.c - writes losses as log records of severity WARN. At the end it writes the account
+ * of the whole input as a log record of severity INFO.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,15 +11,18 @@
 #include "log/equation.h"
 
 /*
- * The source of what the ledger has: it is the sum of the ledgers of all logs, so with several logs
- * it belongs to none of them.
+ * Returns the source to which the ledger belongs. The ledger of the trace is the sum of the ledgers
+ * of all logs. So if there are several logs, it belongs to none of them.
  */
 static unsigned source_of_ledger(const struct otlp *otlp)
 {
 	return otlp->flow->sources > 1 ? otlp->flow->sources : 0;
 }
 
-/* Adds the record that otlp->body has. It belongs to the scope of the recorder and to no span. */
+/*
+ * Adds the record whose body otlp->body has. The record belongs to the scope of the recorder and to
+ * no span.
+ */
 static int add_record(struct otlp *otlp, int64_t time_ns, uint32_t pid, unsigned source)
 {
 	struct otlp_entry entry = {
@@ -62,7 +65,10 @@ int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost)
 {
 	uint64_t number, *count = fmt_lost_count(&otlp->facts, lost, &number) ? &number : NULL;
 
-	/* The ledger's total of the cause, which otlp_account() must not repeat. */
+	/*
+	 * If the loss itself has no count, count is the ledger's total of this cause.
+	 * otlp_account() must not report this total again.
+	 */
 	otlp->counted[lost->cause] |= count && !lost->counted;
 	return put_loss(otlp, lost->has_interval ? lost->end_ns : otlp->last_ns, lost->cause, count,
 			lost);

@@ -31,7 +31,10 @@ int otlp_thread(struct otlp *otlp, const struct fmt_thread *thread)
 	char *name, number[32];
 	uint32_t index;
 
-	/* A name that is only the number says nothing new. scan_names.c makes such names. */
+	/*
+	 * scan_names.c gives a thread or process without a name a name that consists of its number.
+	 * Such a name is not kept, because it says nothing new.
+	 */
 	snprintf(number, sizeof(number), "%s %u", thread->tid ? "thread" : "process",
 		 thread->tid ? thread->tid : thread->pid);
 	if (!known || (thread->name_len == strlen(number) &&
@@ -62,7 +65,7 @@ int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *in
 	struct thread *process = threads_of(&otlp->processes, pid, source + 1, 0);
 
 	*index = 0;
-	/* Processes past the limit of threads.h share the first resource. */
+	/* Processes beyond the limit of threads.h share the first resource. */
 	if (!process)
 		return otlp->resources ? 0 : ENOMEM;
 	if (!process->mark) {
@@ -84,8 +87,8 @@ static void put_plain(struct proto *p, const char *key, const char *text, size_t
 }
 
 /*
- * The error of the times, compared with the clocks of other hosts. Times of one host differ by
- * less: posixtrace-select(7).
+ * Writes by how much the times of the log may be wrong in comparison with the clocks of other
+ * hosts. Times of one host differ by less, as posixtrace-select(7) explains.
  */
 static void put_clock_error(const struct otlp *otlp, struct proto *p, const struct logfile *log)
 {
@@ -96,7 +99,7 @@ static void put_clock_error(const struct otlp *otlp, struct proto *p, const stru
 		    merge_error_of(clocks, log));
 }
 
-/* The facts that only a log has. */
+/* Writes the facts that only a log has. */
 static void put_log(const struct otlp *otlp, struct proto *p, const struct logfile *log)
 {
 	char uuid[2 * sizeof(log->info.uuid)];
@@ -148,9 +151,9 @@ void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index)
 /* ------------------------------------------------------------------ scopes */
 
 /*
- * The provider of an event type: the library that wraps calls, the recorder itself, or the part of
- * the name before the first colon, as in provider:event. Other types are those of the traced
- * program: their scope has no name.
+ * The scope is the provider of the event type. It is the library that wraps calls, the recorder
+ * itself, or the part of the name before the first colon, as in provider:event. All other types are
+ * types of the traced program, whose scope has no name.
  */
 uint32_t otlp_scope(struct otlp *otlp, const char *type)
 {
@@ -166,7 +169,10 @@ uint32_t otlp_scope(struct otlp *otlp, const char *type)
 	return nameset_index(&otlp->scopes, name);
 }
 
-/* The version is known of scopes that are parts of this project. */
+/*
+ * The version is written only for the scopes that are parts of this project, because only their
+ * versions are known.
+ */
 void otlp_scope_put(const struct otlp *otlp, struct proto *p, uint32_t index)
 {
 	const char *name = otlp->scopes.name[index];

@@ -2,11 +2,12 @@
 /*
  * otlp_tree.c - finds the parent and the trace of each record.
  *
- * The entries are walked from the last end to the first one. In this order a span precedes all
- * spans and events that it contains. For each lane of a thread a stack has the spans whose begin
- * the walk has not passed. The top of the stack contains the next entry of the lane, because no two
- * spans of a lane cross. A span on another lane than the first crosses spans of the thread; if its
- * lane has no span that contains it, the first lane may have one.
+ * The functions visit the entries backwards, from the last end to the first one. In this order a
+ * span precedes all spans and events that it contains. For each lane of a thread a stack has the
+ * spans whose begin the walk has not passed. The top of the stack contains the next entry of the
+ * lane, because no two spans of a lane cross. A span that is not on the first lane crosses another
+ * span of the thread. If no span of its own lane contains it, a span of the first lane may contain
+ * it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 struct tree_span {
 	int64_t begin_ns, end_ns;
 	uint64_t begin;
-	bool is_whole; /* one event has both its times, so begin is the number of the end */
+	/* a single event has both times of the span, so begin is the number of that event */
+	bool is_whole;
 	uint8_t trace[TRACE_ID_BYTES], span[SPAN_ID_BYTES];
 };
 
@@ -44,7 +46,10 @@ struct tree {
 	struct threads given;
 };
 
-/* Returns the lane, made if it is new; NULL without memory or if there are too many. */
+/*
+ * Returns the lane, and makes it if it is new. Returns NULL if memory is lacking or if there are
+ * too many lanes.
+ */
 static struct tree_lane *lane_at(struct tree *tree, uint64_t thread, uint32_t lane)
 {
 	struct thread *place = threads_of(&tree->places, 0, 0, hash_number(thread, lane));
@@ -59,7 +64,10 @@ static struct tree_lane *lane_at(struct tree *tree, uint64_t thread, uint32_t la
 	return &tree->lane[place->mark - 1];
 }
 
-/* Whether the span began at or before this moment. The numbers of events order equal times. */
+/*
+ * Whether the span began at this moment or before. If the times are equal, the numbers of the
+ * events decide.
+ */
 static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
 {
 	return span->begin_ns != ns ? span->begin_ns < ns : span->begin < number;
@@ -86,8 +94,9 @@ static void pop_spans(struct tree_lane *lane, const struct otlp_entry *entry)
 }
 
 /*
- * The innermost span of the lane that contains the entry, or NULL. On the entry's own lane that is
- * the top. A span of another lane may cross the entry, so the spans below it are examined as well.
+ * Returns the innermost span of the lane that contains the entry, or NULL. On the entry's own lane
+ * this is the top of the stack. On another lane the top may cross the entry, so the function also
+ * examines the spans below the top.
  */
 static const struct tree_span *span_around(struct tree_lane *lane, const struct otlp_entry *entry)
 {
@@ -118,8 +127,8 @@ static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 	} else if (around) {
 		memcpy(context->trace, around->trace, TRACE_ID_BYTES);
 		/*
-		 * The span of the same thread is nearer than one of another process, which the
-		 * field traceparent names.
+		 * The span that contains the entry in the same thread becomes the parent, also if
+		 * the field traceparent names a span of another process.
 		 */
 		if (!otlp_has(to, SPAN_ID_BYTES) || (context->flags & FLAG_REMOTE))
 			memcpy(to, around->span, SPAN_ID_BYTES);
@@ -131,8 +140,9 @@ static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 
 /*
  * A program may record its current context with every event, so several spans may have one
- * identifier in their fields. The span that ends last has it. Any other is a span of its own inside
- * the span around it, or inside the one that has the identifier, if the times allow that.
+ * identifier in their fields. The span that ends last keeps this identifier. Each of the other
+ * spans gets an identifier of its own. Its parent is the span around it, or the span that has the
+ * identifier, if the times allow that.
  */
 static void own_identifier(struct tree *tree, struct otlp_entry *entry,
 			   const struct tree_span *around)
@@ -179,8 +189,9 @@ static int push_span(struct tree_lane *lane, const struct otlp_entry *entry)
 }
 
 /*
- * Returns the span around the entry, which is on the next lane if both began at the same time: the
- * lanes order such spans by their ends, so there they cross. NULL: there is no such span.
+ * Returns a span around the entry that began at the same time as the entry, or NULL if there is
+ * none. Such a span is on the next lane, because lanes order spans with the same begin by their
+ * ends, and so the two seem to cross.
  */
 static const struct tree_span *span_of_same_begin(struct tree *tree, const struct otlp_entry *entry)
 {
@@ -192,7 +203,7 @@ static const struct tree_span *span_of_same_begin(struct tree *tree, const struc
 	return around && around->is_whole && around->begin_ns == entry->begin_ns ? around : NULL;
 }
 
-/* Receives the entries from the last one back. */
+/* Receives the entries from the last one to the first, and completes each. */
 static int place_entry(void *arg, struct otlp_entry *entry)
 {
 	struct tree *tree = arg;
@@ -203,7 +214,10 @@ static int place_entry(void *arg, struct otlp_entry *entry)
 		same = span_of_same_begin(tree, entry);
 		if (entry->lane)
 			around = span_around(lane_at(tree, entry->thread, 0), entry);
-		/* The array of lanes may have moved, so this lane is found last. */
+		/*
+		 * The call above may have moved the array of lanes, so the pointer to the entry's
+		 * own lane is computed only now.
+		 */
 		lane = lane_at(tree, entry->thread, entry->lane);
 		if (span_around(lane, entry))
 			around = span_around(lane, entry);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * counts.c - makes the tables types, threads, losses and objects from the flow, if the source is no
- * log or if events are selected. These tables have the values that they have in a database of
- * SQLite.
+ * log or if events are selected. The tables have the same values as in the database that the sink
+ * "sqlite" writes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void put_log(const struct parquet_sink *sink, struct parquet *file, unsig
 }
 
 /*
- * Sets the columns events, called and lost. Without a line of the ledger, the first two are
+ * Sets the columns events, called and lost. If the ledger has no line, events and called are
  * unknown.
  */
 static void put_line(struct parquet *file, unsigned column,
@@ -73,7 +73,10 @@ int parquet_counts_object(struct parquet_sink *sink, const struct fmt_object *ob
 	struct parquet *file = &sink->counts.objects.file;
 	int err = open_counts(sink, &sink->counts.objects, QUERY_OBJECTS);
 
-	/* An object of this kind is a note about a process and has no name to show. */
+	/*
+	 * An object of this kind is a note about a child process and not an object of the program,
+	 * so it gets no row.
+	 */
 	if (err || object->number == POSIX_TRACE_OBJECT_CHILD_NP)
 		return err;
 	parquet_string(file, 0, object->kind);
@@ -137,7 +140,7 @@ static int write_thread(const struct parquet_sink *sink, struct parquet *file, u
 
 /*
  * Writes the threads of the ledger, and then the threads that have events but no line in the
- * ledger. The mark of a thread says that it has a line.
+ * ledger. The mark of a thread is set if the thread has a line.
  */
 static int write_threads(struct parquet_sink *sink, const struct fmt_end *end,
 			 struct parquet_table *table)

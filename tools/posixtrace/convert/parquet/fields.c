@@ -12,9 +12,9 @@
 #include "convert/parquet/parquet.h"
 
 /*
- * Returns a kind of column that can have every value of the field, as sqlvalue_of() gives it.
- * Values with a name are texts, but other values of the same field are numbers, so such a field
- * needs a column of texts.
+ * Returns a kind of column that can hold every value that sqlvalue_of() gives for the field. Values
+ * with a name are texts, but other values of the same field are numbers, so such a field needs a
+ * column of texts.
  */
 static enum column_kind kind_of(const struct posix_trace_field_np *field)
 {
@@ -46,8 +46,8 @@ static enum column_kind kind_with(enum column_kind a, enum column_kind b)
 }
 
 /*
- * Names a further column of a field. It is needed for values that do not fit into the field's
- * existing columns.
+ * Gives a further column of a field its name. A field gets a further column for values that do not
+ * fit into its existing columns.
  */
 static void name_further(const struct parquet_fields *fields, struct parquet_field *added)
 {
@@ -76,7 +76,10 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 	*added = (struct parquet_field){ .field = field, .kind = kind };
 	name = sqlfields_find(&fields->names, field);
 	if (name < 0)
-		/* there are more fields than columns in query, so this field gets none */
+		/*
+		 * The command query has a limited number of columns for fields, so this field gets
+		 * no column.
+		 */
 		return true;
 	if (is_first)
 		strcpy(added->name, fields->names.field[name].name);
@@ -88,8 +91,8 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 
 /*
  * Finds the column for a field of this kind, or adds one. The kind of a column can change as long
- * as the file does not have it. A type can appear later only in a damaged log, or in a source that
- * is no log.
+ * as the file does not have the column. A type can appear later only in a damaged log, or in a
+ * source that is no log.
  */
 static bool place_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 			uint32_t *place)
@@ -112,7 +115,7 @@ static bool place_field(struct parquet_fields *fields, const char *field, enum c
 	}
 	if (!add_field(fields, field, kind, is_first))
 		return false;
-	/* 0: the field has no column */
+	/* If no column was added, *place becomes 0, which means that the field has no column. */
 	*place = fields->count > before ? (uint32_t)fields->count : 0;
 	return true;
 }
@@ -193,8 +196,8 @@ static void put_as_text(struct parquet *file, unsigned column, const struct sqlv
 }
 
 /*
- * Writes an unsigned integer of 64 bits. It is not taken from SQL, which has a large number of this
- * kind only as a real.
+ * Writes an unsigned integer of 64 bits. The function does not use the value of SQL, because SQL
+ * has a number that is greater than INT64_MAX only as a real.
  */
 static void put_u64(struct parquet *file, const struct parquet_field *field, uint64_t number)
 {

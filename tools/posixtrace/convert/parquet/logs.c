@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * logs.c - writes the small tables of logs. It reads them from the tables of query, so that both
- * are the same. If these tables are large, SQLite keeps them in a temporary file of its own.
+ * logs.c - writes the small tables of logs. It reads their rows from the tables of the command
+ * query, so that both have the same values. If the tables of query are large, SQLite keeps them in
+ * a temporary file of its own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,10 @@ static int borrow_logs(struct query *query, const struct fmt_flow *flow)
 	return 0;
 }
 
-/* The query may have learned types of a damaged log, for which an array of the log has moved. */
+/*
+ * Copies the structs back. The query may have found further types of a damaged log, and an array of
+ * the log may have moved because of them.
+ */
 static void return_logs(struct query *query, const struct fmt_flow *flow)
 {
 	for (unsigned i = 0; i < query->logs; i++) {

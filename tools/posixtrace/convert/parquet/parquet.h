@@ -27,12 +27,12 @@ struct parquet_table {
 /* Opens NAME.parquet in a folder, without columns. Returns 0 or an error number. */
 int parquet_table_create(struct parquet_table *table, int folder, const char *name,
 			 enum codec codec);
-/* The same for a table of query, with its columns. */
+/* Opens the file for a table of query, and adds the columns of the table. */
 int parquet_table_open(struct parquet_table *table, int folder, const struct query_schema *schema,
 		       enum codec codec);
 /* Completes the file. Returns 0 or an error number. */
 int parquet_table_end(struct parquet_table *table);
-/* Frees the memory. May be called for a table that was not opened. */
+/* Frees the memory. The function may also be called for a table that was not opened. */
 void parquet_table_close(struct parquet_table *table);
 
 /*
@@ -63,12 +63,16 @@ struct parquet_fields {
 	size_t count;
 	struct parquet_plan *plan; /* by index of the type */
 	size_t plans;
-	size_t made;             /* the file has so many columns; their kinds do not change */
+	/* number of these columns that the file already has; their kinds no longer change */
+	size_t made;
 };
 
-/* Adds the fields of a type. Returns false without memory. */
+/* Adds the fields of a type. Returns false if memory is lacking. */
 bool parquet_fields_add(struct parquet_fields *fields, const struct fmt_type *type);
-/* Makes the columns that the file lacks. The caller must call it before it sets values of a row. */
+/*
+ * Makes the columns that the file lacks. The caller must call this function before it sets values
+ * of a row.
+ */
 void parquet_fields_make(struct parquet_fields *fields, struct parquet *file);
 /* Sets the values of the event's fields. */
 void parquet_fields_put(struct parquet_fields *fields, struct parquet *file,
@@ -78,8 +82,8 @@ void parquet_fields_free(struct parquet_fields *fields);
 /* ------------------------------------------------------------------ counts.c */
 
 /*
- * The tables types, threads, losses and objects of a source that is no log, or of a selection of
- * events, as far as the events of the flow and its end have the contents of these tables.
+ * The tables types, threads, losses and objects, for a source that is no log or if events are
+ * selected. They have only the contents that the events of the flow and its end give.
  */
 struct parquet_loss {
 	int cause;
@@ -89,7 +93,7 @@ struct parquet_loss {
 
 struct parquet_counts {
 	struct threads threads;        /* of the events */
-	struct parquet_loss *loss;     /* each pair of cause and type occurs once */
+	struct parquet_loss *loss;     /* has each pair of cause and type once */
 	size_t losses;
 	struct parquet_table objects;
 };
@@ -106,7 +110,9 @@ struct parquet_sink {
 	struct parquet_fields fields;
 	struct pairings pairings;
 	struct parquet_counts counts;
-	/* number of a type in each of several logs; 0: not looked up */
+	/*
+	 * the number of each type in each of several logs; 0: the number has not been searched yet
+	 */
 	trace_event_id_t *number;
 	size_t numbers;
 };
@@ -124,7 +130,7 @@ static inline bool parquet_has_logs(const struct parquet_sink *sink)
 
 /*
  * Writes the tables that describe logs, as query has them. These are all tables but events and
- * spans. With a selection, the tables of counts.c are left out too.
+ * spans. If events are selected, the function also leaves out the tables that counts.c writes.
  */
 int parquet_logs(const struct parquet_sink *sink);
 

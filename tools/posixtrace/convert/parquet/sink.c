@@ -17,14 +17,14 @@ extern const struct format format_parquet;
 
 
 /*
- * The sink writes only the columns of the table events before this one. This column and those
- * behind it are computed by query.
+ * The sink writes only those columns of the table events that precede this one. The command query
+ * computes this column and those behind it.
  */
 #define FIRST_COMPUTED QUERY_FUNCTION
 
 /*
- * Chooses the compression: the one that the option gives; without the option zstd, if its library
- * is there.
+ * Chooses the compression. If the option does not give one, the function chooses zstd if the
+ * library of zstd is there.
  */
 static int choose_codec(struct fmt_flow *flow, enum codec *codec)
 {
@@ -204,7 +204,10 @@ static int parquet_event(void *context, const struct fmt_event *event)
 		err = pairings_event(&sink->pairings, event);
 	if (!err)
 		err = sink->spans.file.err;
-	/* A thread past the limit of threads.h has no row. */
+	/*
+	 * A thread beyond the limit of threads.h gets no row, so the result of this call is not
+	 * checked.
+	 */
 	if (!err && !parquet_has_logs(sink))
 		threads_of(&sink->counts.threads, event->pid, event->tid, event->thread);
 	return err;

@@ -56,7 +56,10 @@ void parquet_table_close(struct parquet_table *table)
 	table->is_open = false;
 }
 
-/* Readers refuse a whole file if one text in it is not UTF-8. */
+/*
+ * Bytes that are not UTF-8 must be escaped, because programs that read Parquet refuse a whole file
+ * if one text in it is not UTF-8.
+ */
 void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len)
 {
 	char *plain;

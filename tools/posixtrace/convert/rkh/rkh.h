@@ -88,16 +88,17 @@ extern const char *const rkh_anomaly_names[RKH_ANOMALIES];
 struct rkh_trouble {
 	enum rkh_anomaly what;
 	uint64_t offset;   /* of the frame's first byte in the stream */
-	uint64_t bytes;    /* bytes: of the frame, of the noise, or left over */
+	/* number of bytes of the frame or of the noise, or of those that are left over */
+	uint64_t bytes;
 	unsigned sum, expected, got, missing;
-	uint64_t damaged;  /* GAP: frames that were dropped since the last good one */
+	uint64_t damaged;  /* for GAP: number of frames that were dropped since the last good one */
 };
 
 struct rkh_frame {
 	uint64_t offset;
 	unsigned id;
 	bool has_seq, has_time;
-	bool is_config;    /* the frame is a TCFG, and the decoder has its values now */
+	bool is_config;    /* the frame is a TCFG, and the decoder has already applied its values */
 	bool raw;          /* the record is unknown, or the arguments do not fit it */
 	unsigned seq;
 	uint64_t ticks;
@@ -119,8 +120,9 @@ struct rkh_listener {
 };
 
 struct rkh_decoder {
-	enum rkh_dialect dialect; /* RKH_DIALECT_3 becomes PTX and back as the stream requires */
-	bool fixed;               /* the dialect does not change */
+	/* the decoder changes between RKH_DIALECT_3 and RKH_DIALECT_PTX as the stream requires */
+	enum rkh_dialect dialect;
+	bool fixed;               /* the dialect is never changed */
 	unsigned fun;             /* bytes of a function pointer; 0: the size of other pointers */
 	struct rkh_config config;
 	struct rkh_counts counts;
@@ -147,18 +149,18 @@ void rkh_close(struct rkh_decoder *decoder);
 /* Decodes the next bytes, in pieces of any size. Returns false if the listener wants no more. */
 bool rkh_feed(struct rkh_decoder *decoder, const unsigned char *bytes, size_t len);
 
-/* Ends the input: reports a frame that is not complete. */
+/* Ends the input. If the last frame is not complete, reports this. */
 void rkh_end(struct rkh_decoder *decoder);
 
 /*
- * Whether the bytes are a stream of RKH: they begin with a flag, and behind it is a configuration
- * or at least two good frames.
+ * Whether the bytes are a stream of RKH. Such a stream begins with a flag, behind which there is a
+ * configuration or at least two good frames.
  */
 bool rkh_is(const unsigned char *bytes, size_t len);
 
 /* ------------------------------------------------------------------ arguments */
 
-/* Returns the number of bytes that a number of that kind has in a frame; 0 for STR. */
+/* Returns the number of bytes that a number of this kind has in a frame, or 0 for STR. */
 unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind);
 bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind);
 
@@ -204,8 +206,8 @@ enum rkh_space { RKH_ADDRESSES, RKH_SIGNALS, RKH_POOLS, RKH_EVENTS, RKH_SCHEMAS 
 struct rkh_names;
 
 /*
- * rkh_names_new() returns an empty table, or NULL without memory. rkh_names_clear() removes all
- * names, after which the table can be used again. rkh_names_free() accepts NULL.
+ * rkh_names_new() returns an empty table, or NULL if memory is lacking. rkh_names_clear() removes
+ * all names, after which the table can be used again. rkh_names_free() accepts NULL.
  */
 struct rkh_names *rkh_names_new(void);
 void rkh_names_free(struct rkh_names *names);
@@ -232,14 +234,14 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
  * The filter imitates the filters of the target, in which a set bit lets a record pass. There are
  * three levels of filters: group and event, active object, and signal. A record must pass each
  * level that applies to its type. The rules of one level apply in their order. A level without
- * rules lets all records pass. Otherwise the first rule decides about all records that no rule
- * names: if the first rule passes some records, these others are dropped, and if it drops some, the
- * others pass.
+ * rules lets all records pass. Otherwise the first rule also decides about all records that no rule
+ * names. If the first rule is a "pass" rule, these records are dropped. If it is a "drop" rule,
+ * they pass.
  */
 struct rkh_filter;
 
 /*
- * rkh_filter_new() returns a filter that lets every record pass, or NULL without memory.
+ * rkh_filter_new() returns a filter that lets every record pass, or NULL if memory is lacking.
  * rkh_filter_free() accepts NULL.
  */
 struct rkh_filter *rkh_filter_new(void);
@@ -257,7 +259,7 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame);
 
-/* Whether a user event with that number in its group passes; name may be NULL. */
+/* Whether a user event with this number in its group passes. name may be NULL. */
 bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number);
 
 /* ------------------------------------------------------------------ the listing */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_account.c - accounts: the counts by which a reader of this dialect detects every missing
- * event.
+ * rkh_account.c - sends accounts. By the counts in an account, a reader of the dialect of
+ * posixtrace detects every missing event.
  *
  * Sequence numbers repeat after 256 frames, and they count frames and not events. The sender
  * therefore sends an account from time to time. An account has the exact number of events that were
- * sent, and of events that were lost before they could be sent. After an account, names, epoch and
- * context are sent again for a reader that has joined late or has missed them.
+ * sent, and of events that were lost before they could be sent. After an account, the sender sends
+ * names, epoch and context again for a reader that has connected late or has missed them.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rkh_write_item(writer, RKH_U64, sink->lost[i]);
 	rkh_write_end(writer);
-	/* After an account, each type is named again before its next event. */
+	/* Because of this account, each type is named again before its next event. */
 	sink->told = sink->events;
 	sink->told_ns = until_now_ns();
 	sink->has_epoch = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_args.c - the lengths of the arguments of records, and the items of user events. TCFG may have
- * any sizes, so each length is checked against the frame.
+ * rkh_args.c - the lengths of the arguments of records, and the items of user events. A TCFG may
+ * give any sizes, so the functions compare each length with the length of the frame.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@ const char *const rkh_type_names[16] = {
 };
 
 /*
- * Sets the usual sizes of a 32-bit target. The decoder uses these sizes until it has a TCFG, which
- * a stream lacks if its beginning is missing.
+ * Sets the usual sizes of a 32-bit target. The decoder uses these sizes until it gets a TCFG. A
+ * stream whose beginning is missing may have none.
  */
 void rkh_config_default(struct rkh_config *config)
 {

@@ -44,9 +44,10 @@ static void put_epoch(struct rkh_sink *sink, int64_t time_ns)
 }
 
 /*
- * The timestamp of an event: microseconds since the epoch. A new epoch is sent if the event is
- * earlier than the last one, or if EPOCH_NS_MAX has passed since the last epoch. The difference is
- * unsigned, so it is large for a time before the epoch, which also gives a new epoch.
+ * Returns the timestamp of an event in microseconds since the epoch. Sends a new epoch if the event
+ * is earlier than the last event, or if it is more than EPOCH_NS_MAX after the epoch. The
+ * difference to the epoch is unsigned. So for a time before the epoch it is large, and a new epoch
+ * is sent, too.
  */
 static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 {
@@ -60,7 +61,7 @@ static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 	return (uint32_t)(since / 1000);
 }
 
-/* Makes room for a type by its index. A type has no number at first. */
+/* Makes room in the arrays for the type with this index. A new type has no number. */
 static int make_room(struct rkh_sink *sink, size_t index)
 {
 	size_t types = sink->types, more;
@@ -124,8 +125,8 @@ static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, ui
 
 /*
  * Sends process, thread and address if they differ from those that were sent last. The Linux number
- * of the thread is the last item, which is left out if the number is not known. Targets and lines
- * of evt have none.
+ * of the thread is the last item, which is left out if the number is not known. Events of targets
+ * and of the format evt do not have this number.
  */
 static void put_context(struct rkh_sink *sink, const struct fmt_event *event, uint32_t ticks)
 {
@@ -218,7 +219,7 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	sink->has_context = !fmt_flag(flow, "no-context");
 	sink->accounts = fmt_flag(flow, "account");
 	sink->schemas = fmt_flag(flow, "schemas");
-	sink->is_context_known = true; /* there is no context yet, so readers lack none */
+	sink->is_context_known = true; /* no event has needed a context yet, so readers lack none */
 	sink->told_ns = until_now_ns();
 	*context = sink;
 	return 0;
@@ -243,7 +244,7 @@ int rkh_sink_begin(void *context, const struct fmt_facts *facts)
 	return sink->writer.out->err;
 }
 
-/* The order is fixed: epoch, name, context, event. */
+/* The function always sends the epoch first, then the name, the context and the event. */
 int rkh_sink_event(void *context, const struct fmt_event *event)
 {
 	struct rkh_sink *sink = context;
@@ -263,7 +264,10 @@ int rkh_sink_event(void *context, const struct fmt_event *event)
 	return sink->writer.out->err;
 }
 
-/* A live source pauses. If an account is due, it is sent now with all events so far. */
+/*
+ * Called when a live source pauses. If an account is due, the function sends it now, and all events
+ * before it.
+ */
 int rkh_sink_idle(void *context)
 {
 	struct rkh_sink *sink = context;
@@ -273,7 +277,7 @@ int rkh_sink_idle(void *context)
 	return out_flush(sink->writer.out);
 }
 
-/* The last account says that the stream is complete. */
+/* The function sends the last account, by which readers know that the stream is complete. */
 int rkh_sink_end(void *context, const struct fmt_end *end)
 {
 	struct rkh_sink *sink = context;

@@ -47,7 +47,7 @@ void rkh_filter_free(struct rkh_filter *filter)
 
 /* ------------------------------------------------------------------ rules */
 
-/* A name that begins with a digit and is a valid number also means this number. */
+/* If the name of a rule is a valid number, the rule also applies to this number. */
 static void parse_name(struct rule *rule, const char *name)
 {
 	char *end;
@@ -138,7 +138,7 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 
 /* ------------------------------------------------------------------ records */
 
-/* Whether a rule means this name or number. */
+/* Whether a rule applies to this name or number. */
 static bool is_named(const struct rule *rule, const char *name, uint64_t number)
 {
 	return (name && !strcmp(rule->name, name)) || (rule->is_number && rule->number == number);
@@ -162,7 +162,7 @@ static bool passes_event(const struct rkh_filter *filter, const char *group, con
 			continue;
 		if (rule->what == EVENT && !is_named(rule, name, number))
 			continue;
-		/* A rule that drops an event does not change its group. */
+		/* A rule that drops a single event does not change the bit of the event's group. */
 		if (rule->what != EVENT || rule->pass)
 			group_bit = rule->pass;
 		if (rule->what != GROUP)

@@ -2,7 +2,8 @@
 /*
  * rkh_frames.c - decodes bytes to frames and checks them, in this order: damage, configuration,
  * length, checksum, sequence number, arguments. A damaged frame is dropped as a whole, and decoding
- * continues at the next flag. The input is hostile, so the decoder relies on nothing but the flags.
+ * continues at the next flag. The input is hostile, so the decoder relies on nothing except the
+ * flags.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +67,10 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 	const uint64_t low = UINT64_C(0x00ff00ff00ff00ff);
 	unsigned sum = 0;
 
-	/* Eight bytes at once, in four sums of 16 bits. Only the low bits of their sum are used. */
+	/*
+	 * The loop adds eight bytes at a time, in four sums of 16 bits. Only the low bits of their
+	 * total are used.
+	 */
 	for (; len >= sizeof(uint64_t); len -= sizeof(uint64_t), bytes += sizeof(uint64_t)) {
 		uint64_t sums, eight;
 
@@ -82,8 +86,8 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 /* ------------------------------------------------------------------ TCFG */
 
 /*
- * Whether the frame is a TCFG. The settings of a TCFG are not valid yet when it arrives, so the
- * flags in the TCFG itself say whether it has a checksum.
+ * Whether the frame is a TCFG. When a TCFG arrives, the decoder does not have its settings yet. So
+ * the flags in the frame of the TCFG itself say whether it has a checksum.
  */
 static bool is_config(const struct rkh_decoder *d)
 {
@@ -160,7 +164,10 @@ static bool check_sequence(struct rkh_decoder *d, unsigned seq)
 	return true;
 }
 
-/* Recognizes the dialect of posixtrace: its TCFG has no frequency, and an epoch follows. */
+/*
+ * Recognizes the dialect of posixtrace. In this dialect the TCFG has the frequency 0, and an epoch
+ * follows it.
+ */
 static void recognize_dialect(struct rkh_decoder *d, const struct rkh_frame *frame)
 {
 	struct rkh_config config = d->config;
@@ -238,7 +245,7 @@ static bool judge_frame(struct rkh_decoder *d)
 	unsigned char *swap;
 
 	/*
-	 * A wrong escape shows that bytes are missing or damaged, so no byte of the frame is used.
+	 * A wrong escape shows that bytes are missing or damaged, so the whole frame is dropped.
 	 */
 	if (d->marked) {
 		report_damage(d, RKH_BAD_ESCAPE, 0);
@@ -314,7 +321,10 @@ static bool handle_flag(struct rkh_decoder *d)
 	return more;
 }
 
-/* Adds a byte. A frame that is too long is skipped up to the next flag, so memory is bounded. */
+/*
+ * Adds a byte. If the frame is too long, the decoder skips the input up to the next flag. So the
+ * memory for a frame is bounded.
+ */
 static void append_byte(struct rkh_decoder *d, unsigned char byte)
 {
 	if (d->len == d->max) {
@@ -356,7 +366,10 @@ static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size
 			break;
 		memcpy(to + n, &eight, sizeof(eight));
 	}
-	/* Fewer than eight bytes are left, or one of the next eight ends the run. */
+	/*
+	 * This loop handles the rest: fewer than eight bytes are left, or one of the next eight
+	 * bytes ends the run.
+	 */
 	while (n < most && bytes[n] != RKH_FLAG && bytes[n] != RKH_ESCAPE) {
 		to[n] = bytes[n];
 		n++;
@@ -401,8 +414,9 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 		case RKH_ESCAPED:
 			d->state = RKH_COLLECT;
 			/*
-			 * Only the flag and the escape itself may be escaped. The frame is read to
-			 * its end, so that the next one is found.
+			 * Only the flag and the escape itself may be escaped. If another byte is,
+			 * the frame is wrong, but it is read to its end, so that the decoder finds
+			 * the next frame.
 			 */
 			d->marked |=
 				byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);

@@ -21,8 +21,8 @@
 /* ------------------------------------------------------------------ the flow */
 
 /*
- * Calls fmt_begin(). It is called as late as possible, because the dialect decides whether times
- * are absolute, and the first frames show the dialect.
+ * Calls fmt_begin(). This is done as late as possible. The facts say whether times are absolute,
+ * which depends on the dialect, and only the first frames show the dialect.
  */
 static bool begin_first(struct rkh_source *source)
 {
@@ -55,8 +55,8 @@ static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 }
 
 /*
- * A gap that is held back is passed before the event, because the missing events are older than
- * this event.
+ * If a gap is held back, the function passes the gap before the event, because the missing events
+ * are older than this event.
  */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 {
@@ -66,7 +66,7 @@ bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 	return fmt_event(source->flow, event);
 }
 
-/* Names past the limit are missing in the output, but the events are not. */
+/* Names beyond the limit are missing in the output, but their events are not. */
 void rkh_source_named(struct rkh_source *source, int err)
 {
 	if (err && !source->too_many)
@@ -77,7 +77,7 @@ void rkh_source_named(struct rkh_source *source, int err)
 
 /* ------------------------------------------------------------------ records */
 
-/* Passes the line that was made. Returns false if the sink has stopped, or without memory. */
+/* Passes the line that was made. Returns false if the sink has stopped, or if memory is lacking. */
 static bool pass_line(struct rkh_source *source)
 {
 	if (source->text.failed) {
@@ -87,7 +87,9 @@ static bool pass_line(struct rkh_source *source)
 	return fmt_line(source->flow, source->text.bytes, source->text.len);
 }
 
-/* The type of an id. A user event has the name that the stream gave it. */
+/*
+ * Returns the type of the events with this id. A user event has the name that the stream gave it.
+ */
 static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 {
 	bool flat = source->decoder.dialect == RKH_DIALECT_2;
@@ -112,8 +114,8 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 }
 
 /*
- * The time of a frame in nanoseconds since the beginning of the stream. If the ticks are smaller
- * than in the frame before, the counter has overflowed once.
+ * Returns the time of a frame in nanoseconds since the beginning of the stream. If the ticks are
+ * less than those of the frame before, the counter has overflowed once.
  */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {
@@ -159,8 +161,8 @@ static bool take_config(struct rkh_source *source, const struct rkh_frame *frame
 		return false;
 	memcpy(source->config, frame->args, sizeof(source->config));
 	/*
-	 * Names and types of the stream before are not valid any more: the target may run another
-	 * program.
+	 * Names and types of the previous stream are no longer valid, because the target may now
+	 * run another program.
 	 */
 	memset(source->type, 0, sizeof(source->type));
 	source->has_config = true;
@@ -170,7 +172,7 @@ static bool take_config(struct rkh_source *source, const struct rkh_frame *frame
 	return true;
 }
 
-/* Turns a frame into an event. A new name for a user event gives it a new type. */
+/* Turns a frame into an event. If a user event gets a new name, its events get a new type. */
 static bool handle_record(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	bool ptx = source->decoder.dialect == RKH_DIALECT_PTX;
@@ -191,7 +193,10 @@ static bool handle_record(struct rkh_source *source, const struct rkh_frame *fra
 	return rkh_source_event(source, &event);
 }
 
-/* Handles a valid frame. The name in it is learned first, since the filter uses names. */
+/*
+ * Handles a valid frame. If the frame has a name, the function keeps the name first, since the
+ * filter uses names.
+ */
 static bool on_frame(void *arg, const struct rkh_frame *frame)
 {
 	struct rkh_source *source = arg;
@@ -253,7 +258,9 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 
 /* ------------------------------------------------------------------ the input */
 
-/* Reads the input to its end. A short read means that a live sender pauses. */
+/*
+ * Reads the input to its end. If a read returns fewer bytes than requested, a live sender pauses.
+ */
 static int read_all(struct rkh_source *source, struct fmt_input *input)
 {
 	unsigned char *bytes = malloc(READ_BYTES);
@@ -274,7 +281,7 @@ static int read_all(struct rkh_source *source, struct fmt_input *input)
 	return n < 0 ? TOOL_FAILURE : TOOL_OK;
 }
 
-/* Ends the decoding and passes what is still held back. */
+/* Ends the decoding, and passes the configuration and the gap that are still held back. */
 static void finish_flow(struct rkh_source *source)
 {
 	struct fmt_end end = { 0 };

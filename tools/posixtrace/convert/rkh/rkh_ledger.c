@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_ledger.c - counts the missing events: at least as many as sequence numbers are missing, or
- * exactly as many as the accounts of the dialect of posixtrace say.
+ * rkh_ledger.c - counts the missing events. From missing sequence numbers only a lower bound is
+ * known. In the dialect of posixtrace the accounts give the exact number.
  *
  * Missing frames that arrived damaged are counted as DAMAGED. All other missing frames are counted
  * as OVERWRITTEN: they were overwritten before they were sent, or lost on the way.
@@ -41,7 +41,7 @@ static bool pass_missing(struct rkh_source *source, uint64_t count)
 }
 
 /*
- * Several gaps before the next account become one interval. It lasts from the event before the
+ * Several gaps before the next account become one interval, which lasts from the event before the
  * first gap to the event after the last gap.
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns)
@@ -60,8 +60,9 @@ bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged
 }
 
 /*
- * Called at the end of the input and at each new configuration. A sender that has sent accounts
- * must have sent a last one; otherwise events after the last account may be missing.
+ * Called at the end of the input and at each new configuration. If the sender has sent accounts,
+ * one of them must be marked as the last account. Otherwise events after the account that arrived
+ * last may be missing.
  */
 bool rkh_ledger_end(struct rkh_source *source)
 {
@@ -77,7 +78,7 @@ bool rkh_ledger_end(struct rkh_source *source)
 	return go;
 }
 
-/* Whether these items are an account: a number of 4 bytes, then numbers of 8. */
+/* Whether these items are an account, which is a number of 4 bytes and then numbers of 8 bytes. */
 static bool read_account(const struct rkh_source *source, const unsigned char *items, size_t len,
 			 uint64_t *word, size_t *words)
 {
@@ -96,7 +97,7 @@ static bool read_account(const struct rkh_source *source, const unsigned char *i
 	return !more && *words >= 2;
 }
 
-/* A count that no stream can reach shows damage. */
+/* Returns false if a count is greater than any stream can reach, which shows damage. */
 static bool is_possible(const uint64_t *word)
 {
 	for (size_t i = 1; i < WORDS; i++)
@@ -139,8 +140,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 		go = pass_missing(source, word[1] - known);
 		account->lost = word[1] - account->received;
 	} else {
-		source->missing = (struct rkh_missing){ 0 }; /* no events were among the missing
-							      * frames */
+		source->missing = (struct rkh_missing){ 0 }; /* the account shows that no events
+							      * were among the missing frames */
 	}
 	account->sent = word[1];
 	for (int i = 0; go && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {

@@ -14,7 +14,7 @@
 #include "convert/octets.h"
 #include "convert/rkh/rkh.h"
 
-/* Makes room for len bytes more and a NUL. Returns false without memory. */
+/* Makes room for len bytes more and a NUL. Returns false if memory is lacking. */
 static bool make_room(struct rkh_text *text, size_t len)
 {
 	if (!text->failed)
@@ -222,7 +222,7 @@ static void put_config(struct rkh_text *text, const struct rkh_config *c)
 		c->epools, c->hz);
 }
 
-/* Appends group and name, or the id. */
+/* Appends the group and the name of the frame's record, or the id if the record is unknown. */
 static void put_title(struct rkh_text *text, const struct rkh_frame *frame,
 		      const struct rkh_names *names, bool user)
 {
@@ -311,7 +311,7 @@ void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *t)
 	}
 }
 
-/* The last line of a listing. It has one sum for both kinds of faults in arguments. */
+/* The last line of a listing. One of its sums is for both kinds of faults in arguments. */
 void rkh_list_counts(struct rkh_text *text, const struct rkh_counts *c)
 {
 	static const enum rkh_anomaly order[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * rkh_names.c - the names that dictionary records give to addresses, signals, pools and user
- * events. The number and the size of all names are bounded, as the input decides both.
+ * events. The number and the size of all names are limited, because the input decides both.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct rkh_names *rkh_names_new(void)
 	return calloc(1, sizeof(struct rkh_names));
 }
 
-/* After this the table is empty and can be used again. */
+/* After this call the table is empty and can be used again. */
 void rkh_names_clear(struct rkh_names *names)
 {
 	for (size_t i = 0; i < names->entries; i++)
@@ -62,7 +62,7 @@ static struct entry *find_entry(const struct rkh_names *names, uint64_t key)
 	return index == TABLE_NONE ? NULL : &names->entry[index];
 }
 
-/* Adds an entry without a name. Returns NULL without memory. */
+/* Adds an entry without a name. Returns NULL if memory is lacking. */
 static struct entry *new_entry(struct rkh_names *names, uint64_t key)
 {
 	struct entry *entry;
@@ -112,7 +112,9 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 	return 0;
 }
 
-/* The name as the stream has it, for types whose names must be restored exactly. */
+/*
+ * Returns the name as the stream has it. This is for types, whose names must be restored exactly.
+ */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
 	const struct entry *entry = find_entry(names, key_of(space, value));
@@ -122,7 +124,7 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
 
 /*
  * Targets send the name of an object as an expression of the program's source, often with a leading
- * &, which is removed here.
+ * &. The function returns the name without this &.
  */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {
@@ -152,7 +154,10 @@ static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space
 	}
 }
 
-/* A configuration begins a new stream, in which names have new meanings. */
+/*
+ * If the frame is a configuration, the function removes all names, because a new stream begins, in
+ * which names have new meanings.
+ */
 int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
 		    const struct rkh_frame *frame)
 {

@@ -69,7 +69,7 @@ static bool set_key(struct rkh_decoder *decoder, const char *key, unsigned long 
 	return true;
 }
 
-/* Reads --cfg. Without fun, function pointers have the size of other pointers. */
+/* Reads --cfg. If the key fun is not given, function pointers have the size of other pointers. */
 static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 {
 	char *text = strdup(given), *rest = text, *pair;
@@ -79,7 +79,7 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 		char *value = strchr(pair, '='), *end = NULL;
 		unsigned long number;
 
-		/* strtoul() would accept a sign or a blank. */
+		/* The test is necessary because strtoul() would also accept a sign or a blank. */
 		if (!value || value[1] < '0' || value[1] > '9') {
 			good = false;
 			break;
@@ -99,7 +99,7 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 	return good;
 }
 
-/* Rules of several options apply in their order. */
+/* If the option is given several times, the rules of all of them apply, in their order. */
 static int read_filter(struct rkh_source *source)
 {
 	const char *rules;

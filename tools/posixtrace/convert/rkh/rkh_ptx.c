@@ -19,7 +19,10 @@ int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *fr
 	return time_ns;
 }
 
-/* Reads numbers of 4 bytes, at most max. Returns how many a frame has, or 0 if it has others. */
+/*
+ * Reads numbers of 4 bytes, at most max. Returns how many such numbers the frame has, or 0 if it
+ * also has other items.
+ */
 static unsigned read_words(const struct rkh_source *source, const struct rkh_frame *frame,
 			   uint32_t *to, unsigned max)
 {
@@ -38,7 +41,7 @@ static unsigned read_words(const struct rkh_source *source, const struct rkh_fra
 	return count;
 }
 
-/* Reports a record that is damaged. Returns true: the stream continues. */
+/* Reports a record that is damaged. Always returns true, because the stream continues. */
 static bool report_record(struct rkh_source *source, const struct rkh_frame *frame,
 			  const char *what)
 {
@@ -103,7 +106,7 @@ static bool read_name(struct rkh_source *source, const struct rkh_frame *frame)
 }
 
 /*
- * Returns the type with that number. It is made of the name and the schema that the stream has
+ * Returns the type with this number. The type has the name and the schema that the stream has
  * sent.
  */
 static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number)
@@ -125,8 +128,9 @@ static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number
 }
 
 /*
- * Makes the data of the event. If all items are pieces of a block, they are joined; otherwise the
- * data is the items as they are. An item with the truncation at the end is removed.
+ * Makes the data of the event. If all items are pieces of a block, the function joins them.
+ * Otherwise the data is the items as they are. If the last item is the truncation of the event, the
+ * function removes this item.
  */
 static void gather_data(struct rkh_source *source, const unsigned char *items, size_t len,
 			struct fmt_event *event)

@@ -13,7 +13,7 @@
 #include "convert/rkh/rkh_sink.h"
 #include "convert/rkh/rkh_source.h"
 
-/* the most bytes of a piece, so that its frame is shorter than RKH_FRAME_MAX */
+/* the greatest number of bytes of a piece, so that its frame is shorter than RKH_FRAME_MAX */
 #define PIECE_BYTES 512
 
 /* A schema that is longer than the standard's limit is not sent: a reader would not accept it. */
@@ -71,8 +71,8 @@ static bool read_piece(const struct rkh_source *source, const unsigned char *ite
 }
 
 /*
- * Pieces must arrive in order. If one is missing, the schema is not used, and the events remain
- * without fields.
+ * Pieces must arrive in order. If a piece is missing, the schema is not used, and the events of the
+ * type have no fields.
  */
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 		       const char *name)

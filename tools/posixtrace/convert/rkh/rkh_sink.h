@@ -8,7 +8,8 @@
 struct rkh_writer {
 	struct out *out;
 	unsigned char sum, number;
-	size_t len, longest;       /* bytes without escapes: this frame, the longest */
+	/* number of bytes without escapes of this frame, and of the longest frame so far */
+	size_t len, longest;
 };
 
 /*
@@ -25,12 +26,13 @@ void rkh_write_end(struct rkh_writer *writer);
 
 /*
  * The type of an account, which is an event. Its items are: whether the account is the last one,
- * the number of events that were sent before it, and the losses that the sender knows, by cause.
+ * the number of events that were sent before the account, and the losses that the sender knows, by
+ * cause.
  */
 #define RKH_ACCOUNT       "posixtrace.account"
 #define RKH_ACCOUNT_LAST  1u
 
-/* rkh_schema.c: events of this type have the schemas of other types. */
+/* The type of the events that have the schemas of other types (rkh_schema.c). */
 #define RKH_SCHEMA        "posixtrace.schema"
 
 struct rkh_sink {
@@ -54,7 +56,8 @@ struct rkh_sink {
 	bool accounts;
 	bool account_named;
 	uint32_t account;          /* the number of the type RKH_ACCOUNT */
-	uint64_t events, told;     /* events sent: so far, and before the last account */
+	/* number of events sent so far, and number of events sent before the last account */
+	uint64_t events, told;
 	int64_t told_ns;           /* of CLOCK_MONOTONIC */
 	bool has_lost;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];

@@ -15,10 +15,10 @@ struct rkh_missing {
 
 /* The counts of the stream since its configuration. */
 struct rkh_account {
-	bool any, last;      /* there was an account; it was the last one */
+	bool any, last;      /* any: an account has arrived; last: the last account has arrived */
 	uint64_t received;   /* events */
 	uint64_t lost;       /* events that were sent and did not arrive */
-	uint64_t sent;       /* events sent, by the last account */
+	uint64_t sent;       /* number of events sent, as the latest account says */
 	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* lost before they were sent */
 };
 
@@ -57,7 +57,8 @@ struct rkh_source {
 	bool wants_accounts; /* --account: the sender sends accounts */
 
 	/*
-	 * Only in the dialect of posixtrace: the epoch and the context of the events that follow.
+	 * Used only in the dialect of posixtrace: the epoch and the context of the events that
+	 * follow.
 	 */
 	int64_t epoch_ns;
 	uint32_t pid, tid;
@@ -72,7 +73,7 @@ int rkh_import(struct fmt_flow *flow, struct fmt_input *input);
 /* Opens the decoder as the options require. Returns TOOL_OK, or another status after a message. */
 int rkh_source_open(struct rkh_source *source);
 
-/* Passes an event. A gap that is held back is passed before it. */
+/* Passes an event. If a gap is held back, passes the gap before the event. */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event);
 
 /* err is a result of rkh_names_set(). If it is an error, reports once that a name was not kept. */
@@ -89,7 +90,7 @@ bool rkh_ledger_end(struct rkh_source *source);
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one);
 
-/* rkh_schema.c: whether the frame is a piece of a schema. Such a piece is kept. */
+/* rkh_schema.c: returns whether the frame is a piece of a schema. If so, keeps the piece. */
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 		       const char *name);
 

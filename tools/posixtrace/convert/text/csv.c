@@ -20,7 +20,10 @@
 
 extern const struct format format_csv;
 
-/* for longer data the column fields is empty, and only hex has the data */
+/*
+ * if the data has more bytes than this, the column fields is empty, and only the column hex has the
+ * data
+ */
 #define FIELDS_DATA_MAX (OUT_BYTES / 16)
 
 struct csv {
@@ -62,7 +65,7 @@ static void csv_close(void *context)
 }
 
 /*
- * Writes a text in quotes, which are doubled inside. A character that is unsafe on a terminal
+ * Writes a text in quotes. A quote in the text is doubled. A character that is unsafe on a terminal
  * becomes \xNN, or \uXXXX if it is not ASCII. A backslash is doubled, so that the text can be
  * restored.
  */
@@ -128,7 +131,7 @@ static int csv_type(void *context, const struct fmt_type *type)
 		return ENOMEM;
 	more = csv->name;
 	scratch.used = 0;
-	/* The bound keeps the quoted name within the buffer. */
+	/* The length is limited so that the quoted name fits into the buffer. */
 	put_quoted(&scratch, type->name, type->name_len < 4096 ? type->name_len : 4096);
 	out_char(&scratch, '\0');
 	more[type->index] = strdup(scratch.bytes);

@@ -17,7 +17,7 @@
 
 extern const struct format format_evt;
 
-/* a type keeps the number from its source if that is smaller than this */
+/* a type keeps the number from its source if that number is less than this */
 #define NUMBERS  (1u << 20)
 #define NAMELESS 0x1000     /* the first number for types that have none of their own */
 
@@ -70,9 +70,9 @@ static bool claim_number(struct evt *evt, uint64_t number)
 }
 
 /*
- * Returns the type's number in the output: its number in a log, else the source's own number, else
- * the next free number. The search for a free number ends, because there are fewer types than
- * numbers.
+ * Returns the type's number in the output. This is the number in a log, or otherwise the number
+ * that the source gives, or otherwise the next free number. The search for a free number ends,
+ * because there are fewer types than numbers.
  */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {
@@ -88,8 +88,9 @@ static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 }
 
 /*
- * Writes the name of a type. A name with an end of line cannot be written; its type has no name
- * then. A type with the default name needs no line, because evt_import.c gives it this name.
+ * Writes the name of a type. A name with an end of line cannot be written. The type then has no
+ * name in the output. A type with the default name needs no line, because evt_import.c gives it
+ * this name.
  */
 static int evt_type(void *context, const struct fmt_type *type)
 {
@@ -124,8 +125,8 @@ static char *put_text(char *p, const char *text)
 }
 
 /*
- * Writes seconds with nine decimals. The magnitude is unsigned, as that of INT64_MIN is greater
- * than INT64_MAX.
+ * Writes seconds with nine decimals. The magnitude is an unsigned number, because the magnitude of
+ * INT64_MIN is greater than INT64_MAX.
  */
 static char *put_time(char *p, int64_t time_ns)
 {
@@ -138,12 +139,15 @@ static char *put_time(char *p, int64_t time_ns)
 	return put_digits(p, size % 1000000000, 9);
 }
 
-/* Members that are 0 are omitted; the reader sets them to 0. */
+/* The function omits members that are 0. evt_import.c sets members that are missing to 0. */
 static int evt_put_event(void *context, const struct fmt_event *event)
 {
 	struct evt *evt = context;
 	struct out *out = evt->out;
-	/* The format has one member for the thread, so the handle has priority over the number. */
+	/*
+	 * The format has only one member for the thread. It is the handle, or the number of the
+	 * thread if there is no handle.
+	 */
 	uint64_t thread = event->thread ? event->thread : event->tid;
 	char *p = put_text(out_room(out), "evt id=0x");
 

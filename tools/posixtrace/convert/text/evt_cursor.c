@@ -59,7 +59,10 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 	uint64_t whole, fraction = 0, unit = 100000000;
 	const char *point;
 
-	/* A time past the year 2262 would overflow, so it is a fault of the line. */
+	/*
+	 * A time after the year 2262 would overflow, so the function returns false, and the line
+	 * has a fault.
+	 */
 	if (!cursor_digits(cursor, 10, &whole) ||
 	    __builtin_mul_overflow(whole, 1000000000u, &whole))
 		return false;

@@ -22,9 +22,11 @@ bool cursor_take(struct cursor *cursor, const char *word);
 /* Skips blanks. Returns true if nothing follows them. */
 bool cursor_at_end(struct cursor *cursor);
 
-/* An unsigned number in base 10 or 16. Returns false also if it exceeds 64 bits. */
+/*
+ * An unsigned number in base 10 or 16. Returns false also if the number does not fit into 64 bits.
+ */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value);
-/* A number in base 16, with or without 0x. Returns false also if it exceeds max. */
+/* A number in base 16, with or without 0x. Returns false also if the number is greater than max. */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value);
 /* Seconds with an optional fraction, as nanoseconds. */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns);

@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 /*
- * Reads pairs of hexadecimal digits, or "-" for no data. It stops at the first other character;
- * evt_event() then checks that a blank follows.
+ * Reads pairs of hexadecimal digits, or "-" for no data. The function stops at the first other
+ * character. evt_event() then checks that this character is a blank.
  */
 static bool read_data(struct cursor *cursor, unsigned char *data, struct fmt_event *event)
 {

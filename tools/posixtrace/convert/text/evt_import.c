@@ -56,9 +56,9 @@ static bool report_line(struct reading *reading, const char *reason)
 /* ------------------------------------------------------------------ event types */
 
 /*
- * The slot of an event type by its number, made if it is new. The hash is multiplicative, and its
- * upper 17 bits are used. Open addressing always finds a free slot, because at most half of the
- * slots can be in use. Returns NULL if there are too many types.
+ * Returns the slot of the event type with this number. If there is none, makes it. The hash is
+ * multiplicative, and its upper 17 bits are used. Open addressing always finds a free slot, because
+ * at most half of the slots can be in use. Returns NULL if there are too many types.
  */
 static struct slot *slot_of(struct reading *reading, uint32_t id)
 {
@@ -80,7 +80,10 @@ static struct slot *slot_of(struct reading *reading, uint32_t id)
 	}
 }
 
-/* The flow's type of a slot. A type without a name gets a default name from its number. */
+/*
+ * Returns the flow's type for a slot. A type without a name gets a default name that has its
+ * number.
+ */
 static const struct fmt_type *type_of(struct reading *reading, struct slot *slot)
 {
 	char nameless[EVT_NAMELESS_BYTES];
@@ -118,8 +121,8 @@ static bool begin_once(struct reading *reading)
 }
 
 /*
- * Registers a type that has got a name. The line with the byte order may follow the lines with
- * names, so the types wait until the first event. Returns false without memory.
+ * Registers a type to which the input has given a name. The line with the byte order may follow the
+ * lines with names, so the types wait until the first event. Returns false if memory is lacking.
  */
 static bool keep_named(struct reading *reading, struct slot *slot)
 {
@@ -230,9 +233,9 @@ static bool read_line(struct reading *reading, const char *text, size_t len)
 /* ------------------------------------------------------------------ the file */
 
 /*
- * Reads more bytes behind those in the buffer. Returns false without memory, or if the input cannot
- * be read. The memory for data grows with the buffer, since two digits of a line become one byte of
- * data. Only the length of the longest line, up to LINE_BYTES, makes the buffer grow.
+ * Reads more bytes behind those in the buffer. Returns false if memory is lacking, or if the input
+ * cannot be read. The memory for data grows with the buffer, since two digits of a line become one
+ * byte of data. Only the length of the longest line, up to LINE_BYTES, makes the buffer grow.
  */
 static bool read_more(struct reading *reading)
 {
@@ -322,8 +325,8 @@ static bool read_lines(struct reading *reading)
 }
 
 /*
- * Many formats have lines that begin with #, so these lines are skipped. The first other line shows
- * if the format is evt.
+ * Many formats have lines that begin with #, so the function skips such lines. The first other line
+ * shows whether the format is evt.
  */
 bool evt_detect(const struct fmt_head *head)
 {

@@ -27,8 +27,8 @@ struct kept { /* a piece of JSON that many lines repeat */
 
 /*
  * The parts of the lines of a type that do not change from event to event: its name, and its
- * origin. The origin is made again only if thread or place of the program differ from those of the
- * type's last event.
+ * origin. The origin is made again only if the thread, or the place in the program, differs from
+ * that of the type's last event.
  */
 #define ORIGIN_BYTES 192 /* enough for five names and numbers */
 #define TIMES_BYTES  128 /* enough for two times, the other names and the end of the line */
@@ -109,8 +109,8 @@ static const char *policy_name(int policy)
 }
 
 /*
- * If an attribute is damaged, the posix_trace_attr_ function leaves the variable 0. Therefore the
- * results of these functions are not checked.
+ * If an attribute is damaged, the function posix_trace_attr_get...() leaves the variable at 0.
+ * Therefore the results of these functions are not checked.
  */
 static void attribute_members(struct json *json, const trace_attr_t *attr)
 {
@@ -206,7 +206,7 @@ static int jsonl_type(void *context, const struct fmt_type *type)
 	return keep_type(jsonl, type);
 }
 
-/* tid and handle are 0 in the name of a process. */
+/* If the name is that of a process, tid and handle are 0. */
 static int jsonl_thread(void *context, const struct fmt_thread *thread)
 {
 	struct json *json = &((struct jsonl *)context)->json;
@@ -250,7 +250,7 @@ static void log_member(struct jsonl *jsonl, unsigned source)
 		string_member(&jsonl->json, "log", log);
 }
 
-/* Data as text if all of it is text, else in hexadecimal digits. */
+/* Writes the data as text if all of it is text, otherwise in hexadecimal digits. */
 static void data_member(struct json *json, const struct fmt_event *event)
 {
 	if (text_is_text(event->data, event->data_len, true))
@@ -259,7 +259,7 @@ static void data_member(struct json *json, const struct fmt_event *event)
 		json_hex(json, "hex", event->data, event->data_len);
 }
 
-/* Members that few events have. */
+/* Writes the members that only few events have. */
 static void rare_members(struct json *json, const struct fmt_event *event)
 {
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
@@ -307,8 +307,8 @@ static void make_origin(struct kind *kind, const struct fmt_event *event)
 #define PUT(p, literal) ((char *)memcpy((p), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
 
 /*
- * Writes the line from the kept parts. It is the line that jsonl_event() would write member by
- * member.
+ * Writes the line from the kept parts. The result is the same line that jsonl_event() would write
+ * member by member.
  */
 static void put_line(struct out *out, struct kind *kind, const struct fmt_event *event)
 {
@@ -338,7 +338,7 @@ static int jsonl_event(void *context, const struct fmt_event *event)
 	struct kind *kind = jsonl->kind[event->type->index];
 
 	/*
-	 * Nearly all lines of most traces are such lines. The other lines are written member by
+	 * In most traces, nearly all lines are of this kind. The other lines are written member by
 	 * member.
 	 */
 	if (is_usual(jsonl, kind, event)) {
@@ -363,7 +363,7 @@ static int jsonl_event(void *context, const struct fmt_event *event)
 	return json->out->err;
 }
 
-/* An unknown count is null, which differs from 0. */
+/* If the count is not known, it is written as null, which differs from 0. */
 static int jsonl_lost(void *context, const struct fmt_lost *lost)
 {
 	struct jsonl *jsonl = context;
@@ -401,7 +401,7 @@ static int jsonl_note(void *context, const char *text)
 	return json->out->err;
 }
 
-/* The members of a ledger. Causes without losses are omitted. */
+/* Writes the members of a ledger. Causes without losses are omitted. */
 static void ledger_members(struct json *json, const struct posix_trace_ledger_np *ledger)
 {
 	json_unsigned(json, "called", ledger->called);
@@ -410,7 +410,7 @@ static void ledger_members(struct json *json, const struct posix_trace_ledger_np
 	equation_causes_json(json, "lost", ledger->lost);
 }
 
-/* The ledger in total, by type and by thread. */
+/* Writes the ledger in total, by type and by thread. */
 static void ledgers_member(struct json *json, const struct fmt_end *end)
 {
 	json_object(json, "ledger");
@@ -463,7 +463,7 @@ static int jsonl_end(void *context, const struct fmt_end *end)
 	return json->out->err;
 }
 
-/* A live source pauses. The reader of the output shall see all lines so far. */
+/* Called when a live source pauses, so that the reader of the output can see all lines so far. */
 static int jsonl_idle(void *context)
 {
 	return out_flush(((struct jsonl *)context)->json.out);

@@ -3,8 +3,8 @@
  * sqlite.c - the sink "sqlite": a database of SQLite (sqlite.org/c3ref/intro.html).
  *
  * Its tables have comments, which .schema prints. The tables of posixtrace query exist as views
- * with the same names. All rows are inserted in one transaction by prepared statements, and the
- * rows of events and spans many at a time.
+ * with the same names. All rows are inserted in one transaction by prepared statements. For events
+ * and spans, one statement inserts many rows at a time.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -29,13 +29,16 @@ extern const struct format format_sqlite;
 #define SPAN_LABELS  64 /* a power of two */
 #define TEXT_MOST    1024 /* bytes; longer texts are shortened */
 
-/* A text that many rows have, made safe once. */
+/* A text that many rows have. Its unsafe characters are escaped only once and not for each row. */
 struct label {
 	char *text;
 	size_t len;
 };
 
-/* The name of a series of spans. The element is that of the series' address. */
+/*
+ * The name of a series of spans. The address of the series determines the element of the array
+ * span.
+ */
 struct series_label {
 	const struct series *series;
 	struct label name;
@@ -46,7 +49,7 @@ struct base {
 	const char *shown;
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
-	struct threads known;          /* their marks are rows of the table thread */
+	struct threads known;          /* the mark of a thread is its row in the table thread */
 	struct thread *last;           /* of the last event */
 	int64_t last_row;              /* the row of the last thread that got a new row */
 	int64_t threads;               /* the number of rows of the table thread */
@@ -63,12 +66,12 @@ struct base {
 	size_t types, plans;
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */
-	int err;                       /* of take_span(), which returns nothing */
+	int err;                       /* error of take_span(), which cannot return it */
 };
 
 /*
  * Prints the error of SQLite, which says more than an error number. Returns -1, so that the caller
- * does not print it again.
+ * does not print the error again.
  */
 static int print_error(struct base *base)
 {
@@ -82,8 +85,8 @@ static int execute_sql(struct base *base, const char *sql)
 }
 
 /*
- * May also be called for a sink that sqlite_open() could not complete, because SQLite accepts NULL
- * in both calls here.
+ * The function may also be called for a sink that sqlite_open() could not complete, because SQLite
+ * accepts NULL in both calls here.
  */
 static void sqlite_close(void *context)
 {
@@ -114,7 +117,10 @@ static void sqlite_close(void *context)
 
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 
-/* Makes a text safe and keeps it; the rest of a long text is omitted. False without memory. */
+/*
+ * Keeps a copy of a text with its unsafe characters escaped. The end of a long text is omitted.
+ * Returns false if memory is lacking.
+ */
 static bool keep_label(struct label *label, const char *text, size_t len)
 {
 	label->text = plain_copy(text, len > TEXT_MOST ? TEXT_MOST : len);
@@ -155,9 +161,9 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	base->scratch.fd = -1;
 	threads_init(&base->known, true, 0);
 	/*
-	 * One thread runs a conversion, and no limit of memory is set. Without mutexes and counts
-	 * of memory a row costs an eighth less. If one of these calls fails, SQLite only keeps the
-	 * mutexes or the counts.
+	 * One thread runs a conversion, and no limit of memory is set. So SQLite needs no mutexes
+	 * and no counts of memory, and without them a row takes an eighth less time. If one of
+	 * these calls fails, SQLite only keeps the mutexes or the counts.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -178,7 +184,10 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 				       SQLITE_PREPARE_PERSISTENT, &base->statement[i],
 				       NULL) != SQLITE_OK)
 			err = print_error(base);
-	/* flow calls close only if open has set the context. */
+	/*
+	 * The flow calls the function close only if the function open has set the context, so after
+	 * an error this function releases everything itself.
+	 */
 	if (err)
 		sqlite_close(base);
 	else
@@ -223,8 +232,8 @@ static void bind_number(struct base *base, enum statement which, int column, int
 }
 
 /*
- * Binds a text of at most TEXT_MOST bytes; the rest of a longer one is omitted. Bytes that are not
- * UTF-8 and unsafe characters are escaped. Returns false if this part of the text has such an
+ * Binds the first TEXT_MOST bytes of a text. Unsafe characters, and bytes that
+ * are not UTF-8, are escaped. Returns false if the bound text has such an
  * escape.
  */
 static bool bind_text(struct base *base, enum statement which, int column, const char *text,
@@ -279,7 +288,10 @@ static int sqlite_begin(void *context, const struct fmt_facts *facts)
 		err = insert_fact(base, "creation_ns", facts->creation_ns);
 	if (!err && facts->resolution_ns)
 		err = insert_fact(base, "resolution_ns", facts->resolution_ns);
-	/* The table log exists also for a single log, so that statements need not differ. */
+	/*
+	 * The table log exists also for a single log, so that users need no different statements in
+	 * this case.
+	 */
 	for (unsigned i = 0; !err && i < base->flow->sources; i++) {
 		bind_number(base, INSERT_LOG, 1, i + 1);
 		bind_text(base, INSERT_LOG, 2, base->pairings.log[i].name,
@@ -290,8 +302,8 @@ static int sqlite_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Prepares a statement for events anew, with all columns for fields: the text is that of
- * sqlite_statements, up to FROM, with further cells.
+ * Prepares a statement for events again, with the columns of all fields. The new text is the text
+ * of sqlite_statements, with further cells before FROM.
  */
 static int prepare_events(struct base *base, enum statement which)
 {
@@ -311,7 +323,7 @@ static int prepare_events(struct base *base, enum statement which)
 }
 
 /*
- * Adds columns for the fields of a type that has more of them than the types before, and prepares
+ * If a type has more fields than all types before it, adds columns for them and prepares
  * INSERT_EVENT for all columns. The number of fields in a schema is limited, so the text fits.
  */
 static int make_columns(struct base *base, unsigned values)
@@ -322,8 +334,8 @@ static int make_columns(struct base *base, unsigned values)
 	if (values <= base->values)
 		return 0;
 	/*
-	 * The rows that wait have the old columns, so they are inserted before the statement is
-	 * made anew below.
+	 * The rows in memory have the old columns, so they are inserted before the code below makes
+	 * the statement again.
 	 */
 	err = insert_rows(base, base->new_events, INSERT_EVENT);
 	for (unsigned i = base->values; !err && i < values; i++) {
@@ -371,7 +383,7 @@ static int sqlite_type(void *context, const struct fmt_type *type)
 	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
 	if (type->number)
 		bind_number(base, INSERT_TYPE, 2, (int64_t)type->number);
-	/* The exact bytes of a name that is not plain UTF-8 are kept too. */
+	/* If the name had to be escaped, its exact bytes are kept, too. */
 	if (!bind_text(base, INSERT_TYPE, 3, type->name, type->name_len))
 		sqlite3_bind_blob64(base->statement[INSERT_TYPE], 4, type->name, type->name_len,
 				    SQLITE_TRANSIENT);
@@ -399,9 +411,9 @@ static int add_thread(struct base *base, uint32_t pid, uint32_t tid, uint64_t ha
 }
 
 /*
- * The row of the event's thread, made if it is new. Most events have the same thread as the event
- * before, so they need no search. A thread past the limit of threads.h gets a new row whenever the
- * thread changes.
+ * Stores the row of the event's thread in *row. If the thread is new, makes its row. Most events
+ * have the same thread as the event before, so they need no search. A thread beyond the limit of
+ * threads.h gets a new row for each of its events.
  */
 static int thread_row(struct base *base, const struct fmt_event *event, int64_t *row)
 {
@@ -423,8 +435,8 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 }
 
 /*
- * Adds the fields as a JSON object. The buffer has room for one object. Data whose object may be
- * larger has no JSON, and its fields are in the columns only.
+ * Adds the fields as a JSON object. The buffer has room for one object. If the object may be larger
+ * than the buffer, the event has no JSON, and its fields are only in the columns.
  */
 static void put_fields(struct base *base, const struct fmt_event *event)
 {
@@ -436,7 +448,10 @@ static void put_fields(struct base *base, const struct fmt_event *event)
 
 	if (event->data_len > OUT_BYTES / 16 || !event->type->fields->fields)
 		return;
-	/* A plan writes its text directly into the memory from which SQLite reads. */
+	/*
+	 * If the type has a plan, the plan writes the text directly into the memory from which
+	 * SQLite reads.
+	 */
 	if (fieldplan_fits(plan, event->data_len)) {
 		to = rows_room(rows, plan->most);
 		if (to)
@@ -456,7 +471,10 @@ static void put_fields(struct base *base, const struct fmt_event *event)
 	}
 }
 
-/* Adds each field with its own type in SQLite. A field that the data is too short for is NULL. */
+/*
+ * Adds each field with its own type in SQLite. If the data is too short for a field, the field is
+ * NULL.
+ */
 static void put_values(struct base *base, const struct fmt_event *event)
 {
 	struct sqlvalue value;
@@ -479,15 +497,15 @@ static void put_text(struct rows *rows, unsigned column, const char *text, size_
 		rows_done(rows, column, SQLVALUE_TEXT, to, plain_text(to, text, len, NULL));
 }
 
-/* Adds a text that lives as long as the sink, without a copy. */
+/* Adds a text without copying it, because the text exists as long as the sink. */
 static void put_label(struct rows *rows, unsigned column, const struct label *label)
 {
 	rows_done(rows, column, SQLVALUE_TEXT, label->text, label->len);
 }
 
 /*
- * Adds the name of a series. A series lives as long as the sink, so its safe name is kept. If
- * another series has the element already, the name is made safe again for each row.
+ * Adds the name of a series. A series exists as long as the sink, so its escaped name is kept. If
+ * another series already has the same element, the name is escaped again for each row.
  */
 static void put_series(struct base *base, struct rows *rows, const struct series *series)
 {
@@ -542,7 +560,7 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 
 	if (err)
 		return err;
-	/* Column 1 is the number of the row, which SQLite counts itself. */
+	/* Column 1, which is not set here, is the number of the row. SQLite counts it. */
 	rows_integer(rows, 2, event->time_ns);
 	rows_integer(rows, 3, (int64_t)event->type->index + 1);
 	rows_integer(rows, 4, row);

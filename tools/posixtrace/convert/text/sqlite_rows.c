@@ -21,8 +21,8 @@ struct rows_cursor {
 /* ------------------------------------------------------------------ the virtual table */
 
 /*
- * SQLite calls this when the first statement names the table. When the database is closed, SQLite
- * frees the table by disconnect_rows().
+ * SQLite calls this function when the first statement names the table. When the database is closed,
+ * SQLite frees the table by disconnect_rows().
  */
 static int connect_rows(sqlite3 *db, void *rows, int argc, const char *const *argv,
 			sqlite3_vtab **made, char **error)
@@ -50,14 +50,14 @@ static int connect_rows(sqlite3 *db, void *rows, int argc, const char *const *ar
 	return SQLITE_OK;
 }
 
-/* The rows themselves belong to the sink. */
+/* Frees the table, but not the rows, which belong to the sink. */
 static int disconnect_rows(sqlite3_vtab *table)
 {
 	sqlite3_free(table);
 	return SQLITE_OK;
 }
 
-/* All rows are read in their order. */
+/* There is only one plan: SQLite reads all rows in their order. */
 static int plan_rows(sqlite3_vtab *table, sqlite3_index_info *info)
 {
 	(void)table;
@@ -108,7 +108,7 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 	return cursor->at >= cursor->rows->count;
 }
 
-/* The bytes stay where they are until rows_clear(), so SQLite needs no copy. */
+/* The bytes of a value remain at their place until rows_clear(), so SQLite need not copy them. */
 static int get_cell(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	const struct rows_cursor *cursor = (const struct rows_cursor *)base;
@@ -133,7 +133,7 @@ static int get_cell(sqlite3_vtab_cursor *base, sqlite3_context *context, int col
 	return SQLITE_OK;
 }
 
-/* SQLite requires the function; no statement asks for the number of a row. */
+/* SQLite requires this function, although no statement asks for the number of a row. */
 static int get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
 	*rowid = (sqlite3_int64)((struct rows_cursor *)cursor)->at;
@@ -154,7 +154,7 @@ static const sqlite3_module module = {
 
 struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns)
 {
-	/* Zeros are an empty first row. */
+	/* After calloc() all cells are NULL, so the first row is empty. */
 	struct rows *rows = calloc(1, sizeof(*rows));
 
 	if (!rows)

@@ -2,9 +2,10 @@
 /*
  * sqlite_rows.h - rows that SQLite inserts many at a time.
  *
- * A statement for each row would open the table, search its end and close it again each time. So
- * rows are kept here, and SQLite reads them as a virtual table (sqlite.org/vtab.html) with the
- * columns c1, c2 ...: "INSERT INTO event SELECT NULL,c2,c3 FROM new_event" inserts all of them.
+ * If a statement inserted only one row, it would open the table, search its end and close the table
+ * again for each row. So rows are kept here, and SQLite reads them as a virtual table
+ * (sqlite.org/vtab.html) with the columns c1, c2 ...: "INSERT INTO event SELECT NULL,c2,c3 FROM
+ * new_event" inserts all of them.
  *
  * The caller sets cells of the current row, which is empty at first, and ends it by rows_end().
  */
@@ -50,7 +51,7 @@ struct rows {
 	char bytes[ROWS_BYTES];
 };
 
-/* Makes the empty rows and their virtual table. Returns NULL without memory. */
+/* Makes the empty rows and their virtual table. Returns NULL if memory is lacking. */
 struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns);
 /* Frees the rows, after the database was closed. */
 void rows_free(struct rows *rows);
@@ -69,9 +70,9 @@ static inline void rows_integer(struct rows *rows, unsigned column, int64_t numb
 }
 
 /*
- * rows_room() returns room for a text or blob of len bytes, or NULL without memory. The caller
- * writes the value there, and rows_done() makes it the value of the cell. rows_bytes() copies a
- * value.
+ * rows_room() returns room for a text or blob of len bytes, or NULL if memory is lacking. The
+ * caller writes the value there, and rows_done() makes it the value of the cell. rows_bytes()
+ * copies a value.
  */
 char *rows_room(struct rows *rows, size_t len);
 void rows_done(struct rows *rows, unsigned column, enum sqlvalue_kind kind, const char *bytes,

@@ -63,15 +63,18 @@ const char sqlite_schema[] =
 	"  pid INTEGER, tid INTEGER, begin_tid INTEGER, event TEXT, log TEXT);";
 
 /*
- * The parameters are numbered in the order of the columns above. So are the cells of the rows that
- * sqlite_rows.h provides. The index of event is created before the events are inserted. Nearly all
- * times increase, so nearly all entries are appended to the index, which costs less than to sort
- * them at the end.
+ * The parameters of a statement, and the cells of the rows of sqlite_rows.h, are numbered in the
+ * order of the columns above. The index of event is created before the events are inserted. Nearly
+ * all times increase, so nearly all entries are appended to the index, which takes less time than
+ * to sort the index at the end.
  */
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13 "
 			 "FROM new_event",
-	/* Rows without the values that few events have. Constants need no calls for each row. */
+	/*
+	 * This statement is for rows without the values that few events have. It has constants in
+	 * place of these values, because SQLite calls no function for a constant.
+	 */
 	[INSERT_PLAIN] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,NULL,0,0,0,c10,c11,NULL,c13 "
 			 "FROM new_event",
 	[INSERT_TYPE] = "INSERT INTO type VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",

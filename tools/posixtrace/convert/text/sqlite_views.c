@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlite_views.c - views with events, types, threads, losses and objects as posixtrace query has
- * them, so that its statements work here too.
+ * sqlite_views.c - makes the same views of events, types, threads, losses and objects that
+ * posixtrace query has, so that statements for query work here, too.
  *
  * In the table event the columns of the fields are numbered as the fields of a schema are. In a
- * view each name of a field has a column. The type of an event decides which number the field with
- * this name has. All names from the trace are quoted by %Q and %w, which SQLite offers against
- * injection.
+ * view each name of a field has a column. The type of an event decides which numbered column of the
+ * table has the field with this name. All names from the trace are quoted by %Q and %w, which
+ * SQLite offers against injection.
  */
 #include "convert/text/sqlite_schema.h"
 
@@ -49,7 +49,8 @@ static void append_events_view(sqlite3_str *sql, const struct sqlfields *fields,
 	for (size_t i = 0; i < fields->count; i++)
 		field_column(sql, &fields->field[i], type, types);
 	/*
-	 * CROSS: SQLite must not reorder the join, so that the rows are in the order of the events.
+	 * With CROSS JOIN, SQLite does not reorder the join, so that the rows are in the order of
+	 * the events.
 	 */
 	sqlite3_str_appendall(sql, " FROM event CROSS JOIN type ON type.id = event.type "
 				   "CROSS JOIN thread ON thread.id = event.thread;");
@@ -96,7 +97,10 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 		"GROUP BY type, cause;"
 		"CREATE VIEW objects AS SELECT kind, pid, pointer, name, since_ns AS since, "
 		"%Q AS log FROM object WHERE kind <> %Q;",
-		/* An object of the kind CHILD is a note about a process and has no name to show. */
+		/*
+		 * An object of the kind CHILD is only a note about a process. It has no name to
+		 * show, so it is left out.
+		 */
 		log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
 	text = sqlite3_str_finish(sql);
 	err = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;

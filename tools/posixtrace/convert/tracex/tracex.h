@@ -38,8 +38,8 @@
 #define TRACEX_TIMER 2
 
 /*
- * In exports by posixtrace: the pointer of the slot that keeps the time of the first event and the
- * length of a tick.
+ * The pointer of the slot in which an export of posixtrace keeps the time of the first event and
+ * the length of a tick.
  */
 #define TRACEX_CLOCK_POINTER 0x7ffffff0u
 
@@ -131,12 +131,12 @@ int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
 /* Returns the priority of a thread, -1 if the slot has none. */
 int tracex_slot_priority(const struct tracex_slot *slot);
-/* Returns NULL beyond the last type. */
+/* Returns the name of a type, or NULL if type is greater than the last one. */
 const char *tracex_type_name(unsigned type);
 
 /*
- * Refers to a slot that was used at some time. tracex_refs() sorts these references by pointer.
- * Among several slots with one pointer, the most credible slot is first.
+ * A reference to a slot that was used at some time. tracex_refs() sorts the references by pointer.
+ * If several slots have the same pointer, the most credible slot is first.
  */
 struct tracex_ref {
 	uint64_t pointer;
@@ -144,9 +144,12 @@ struct tracex_ref {
 	bool freed;
 };
 
-/* Returns 0, and the caller frees *refs; or ENOMEM. */
+/*
+ * Makes the sorted references to all slots that were used. Returns 0 or ENOMEM. The caller frees
+ * *refs.
+ */
 int tracex_refs(const struct tracex *dump, struct tracex_ref **refs, size_t *count);
-/* Returns NULL if no slot has the pointer. */
+/* Returns the first reference with this pointer, or NULL if no slot has the pointer. */
 const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count, uint64_t pointer);
 
 /* Reads an entry. index must be less than dump->entries. entry->ticks becomes 0. */
@@ -160,8 +163,8 @@ void tracex_walk(const struct tracex *dump, struct tracex_walk *walk);
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry);
 
 /*
- * These functions copy a part of the dump. The words of the copy are little endian; otherwise it
- * has the layout of the dump. They return the number of bytes.
+ * These functions copy a part of the dump. The copy has the layout of the dump, but its words are
+ * little endian. They return the number of bytes.
  */
 size_t tracex_put_header(const struct tracex *dump, unsigned char *to);
 size_t tracex_put_slot(const struct tracex *dump, size_t index, unsigned char *to);
@@ -177,7 +180,7 @@ struct tracex_event {
 extern const struct tracex_event tracex_events[];
 extern const size_t tracex_events_count;
 
-/* Returns NULL if the table does not have the id. */
+/* Returns the meaning of the id, or NULL if the table does not have the id. */
 const struct tracex_event *tracex_event_of(unsigned id);
 bool tracex_is_user(const struct tracex *dump, uint32_t raw_id);
 

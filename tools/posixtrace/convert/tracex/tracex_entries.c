@@ -3,8 +3,8 @@
  * tracex_entries.c - the events, in the order in which they were written.
  *
  * The events have the order of the buffer, which begins with the oldest entry and wraps around, and
- * not the order of their time stamps. Only the context 0 shows that an entry was never used. The
- * other words of such an entry are old memory.
+ * not the order of their time stamps. An entry with the context 0 was never used. Only the context
+ * shows this, because the other words of such an entry may have any old contents of the memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -80,8 +80,8 @@ bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 }
 
 /*
- * The ids 1025 to 1033 belong to USBX or, in old firmware, to the user. The dump does not say to
- * which of them, so d->usb and the option decide.
+ * The ids 1025 to 1033 are events of USBX or, in old firmware, events of the user. The dump does
+ * not say which, so d->usb and the option decide.
  */
 bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 {
@@ -89,12 +89,16 @@ bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 
 	if (id >= TRACEX_USER_FIRST || (id >= 1025 && d->user_ids_1025))
 		return true;
-	if (id >= 1025 && id <= 1033) /* of USBX if the dump has any USB */
+	/* events of USBX, if there is any other sign of USBX in the dump */
+	if (id >= 1025 && id <= 1033)
 		return !d->usb;
 	return id > 1033;
 }
 
-/* Uses a binary search, because the table has the order of ids, as tracex-events.csv has. */
+/*
+ * The function uses a binary search. This is possible because the rows of tracex-events.csv, and so
+ * those of the table, are in the order of the ids.
+ */
 const struct tracex_event *tracex_event_of(unsigned id)
 {
 	size_t low = 0, high = tracex_events_count;

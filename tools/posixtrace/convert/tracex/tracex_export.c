@@ -3,9 +3,9 @@
  * tracex_export.c - converts a flow of events into a trace buffer that TraceX opens.
  *
  * The registry precedes the events, and the length of a tick depends on the time of the last event.
- * Events are therefore kept in a temporary file, as entries whose time is not yet in ticks. A log
- * that was imported from a trace buffer still has the header and the entries of this buffer.
- * tracex_rebuild.c writes them without a change.
+ * So the sink keeps the events in a temporary file (the spool), as entries whose time is not yet in
+ * ticks. A log that was imported from a trace buffer still has the header and the entries of this
+ * buffer. tracex_rebuild.c writes them without a change.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@
 #include "convert/tracex/tracex_names.h"
 
 /*
- * Ids of event types in the buffer: those of the user from USER_FIRST on, predefined types of POSIX
- * from SYSTEM_FIRST + 1 on. Addresses have 32 bits, so the buffer ends below 4 GiB: ENTRIES_MAX
- * entries of 32 bytes leave 2 MiB for header and registry.
+ * The ids of event types in the buffer: types of the user have ids from USER_FIRST on, predefined
+ * types of POSIX from SYSTEM_FIRST + 1 on. Addresses have 32 bits, so the buffer must end below 4
+ * GiB. ENTRIES_MAX is so small that 2 MiB remain for header and registry.
  */
 #define USER_FIRST 4096u
 #define SYSTEM_FIRST 65527u
@@ -30,9 +30,9 @@
 #define NANOSECONDS 1000000000
 
 /*
- * Creates the side file at the beginning, so that a name that exists is refused before anything is
- * written. There is no side file for a pipe, because the name of the side file is made from the
- * name of the output. Returns -1 if the error has been printed.
+ * Creates the side file. This is done at the beginning, so that an existing file of this name is
+ * refused before anything is written. There is no side file for a pipe, because the name of the
+ * side file is made from the name of the output. Returns -1 if the error has been printed.
  */
 static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 {
@@ -51,8 +51,8 @@ static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 }
 
 /*
- * *context is set as soon as the object exists, so that tracex_sink_close() frees the part that was
- * made before an error.
+ * The function sets *context as soon as the object exists, so that after an error
+ * tracex_sink_close() frees the part that was made.
  */
 int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -101,9 +101,9 @@ int tracex_sink_object(void *context, const struct fmt_object *object)
 }
 
 /*
- * The id of an event type. A predefined type has an id in a separate range. The id of another type
- * depends on its number in the log or, without such a number, on its place in the flow. If all ids
- * are in use, further types share the first id.
+ * Returns the id of an event type. A predefined type has an id in a separate range. The id of
+ * another type depends on its number in the log or, without such a number, on its place in the
+ * flow. If all ids are in use, further types share the first id.
  */
 static uint32_t id_of(const struct fmt_type *type)
 {
@@ -117,7 +117,10 @@ static uint32_t id_of(const struct fmt_type *type)
 	return id <= SYSTEM_FIRST ? id : USER_FIRST;
 }
 
-/* entry has TRACEX_ENTRY_BYTES. A write error remains in the spool and is returned. */
+/*
+ * Appends an entry of TRACEX_ENTRY_BYTES to the spool. Returns 0 or the error number of a write,
+ * which the spool keeps.
+ */
 int tracex_sink_spool(struct tracex_sink *s, const unsigned char *entry)
 {
 	if (s->events >= ENTRIES_MAX) {
@@ -131,8 +134,8 @@ int tracex_sink_spool(struct tracex_sink *s, const unsigned char *entry)
 }
 
 /*
- * An entry has room for 16 bytes of data; the rest is lost. With --tracex-fields=len the first 4
- * bytes have the length and, in the upper two bits, the truncation.
+ * An entry has room for 16 bytes of data. Longer data loses its end. With --tracex-fields=len the
+ * first 4 bytes have the length and, in the upper two bits, the truncation.
  */
 static void put_data(const struct tracex_sink *s, const struct fmt_event *event, unsigned char *to)
 {
@@ -150,9 +153,9 @@ static void put_data(const struct tracex_sink *s, const struct fmt_event *event,
 }
 
 /*
- * An event that is older than its predecessor would look like a wrap of the timer, so it gets the
- * time of its predecessor and is counted. A time may be any number of 64 bits, so differences are
- * computed with unsigned numbers, which cannot overflow.
+ * If an event is older than its predecessor, TraceX would take this for an overflow of the timer.
+ * So the event gets the time of its predecessor, and is counted. A time may be any number of 64
+ * bits, so differences are computed with unsigned numbers, which cannot overflow.
  */
 int tracex_sink_event(void *context, const struct fmt_event *event)
 {
@@ -222,7 +225,8 @@ static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
  */
 static void put_clock(struct tracex_sink *s, uint64_t tick)
 {
-	char name[sizeof(TRACEX_CLOCK_NAME) + 20]; /* of any number; a tick has 11 digits at most */
+	/* room for any number, although a tick has at most 11 digits */
+	char name[sizeof(TRACEX_CLOCK_NAME) + 20];
 	int64_t ns = s->first_ns % NANOSECONDS, seconds = s->first_ns / NANOSECONDS;
 
 	if (ns < 0) {

@@ -33,9 +33,9 @@ struct tracex_sink {
 int tracex_sink_spool(struct tracex_sink *sink, const unsigned char *entry);
 
 /*
- * Returns whether the export rebuilds an imported dump. If the first event has the header of a
- * dump, the rebuild begins. If the function returns true, the caller passes the event to
- * tracex_rebuild_event().
+ * Returns whether the export writes an imported dump back (a rebuild). The rebuild begins if the
+ * first event has the header of a dump. If the function returns true, the caller must pass the
+ * event to tracex_rebuild_event().
  */
 bool tracex_rebuild_wants(struct tracex_sink *sink, const struct fmt_event *event);
 int tracex_rebuild_event(struct tracex_sink *sink, const struct fmt_event *event);

@@ -3,8 +3,8 @@
  * tracex_import.c - a trace buffer of ThreadX becomes a flow of events.
  *
  * The data of an event is the whole entry, in little endian, so that no part of the entry is lost.
- * The header and the registry become events, too. From these events the sink can make the file
- * again.
+ * The header and the registry become events, too. From these events the sink "tracex" can make the
+ * file again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 /*
  * Reads the whole input, since a dump is addressed by offsets in both directions. The memory grows
- * with the bytes that arrive, and is bounded before each growth.
+ * with the bytes that arrive. Before each growth the function checks the limit.
  */
 static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned char **bytes,
 		      size_t *size)
@@ -49,8 +49,8 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 }
 
 /*
- * Replaces the text of a container by the bytes that it describes. Afterwards *bytes is NULL or
- * valid, also after an error, so the caller can always free it.
+ * Replaces the text of a container by the bytes that it describes. Also after an error *bytes is
+ * NULL or valid, so the caller can always free it.
  */
 static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct findings *findings)
 {
@@ -64,7 +64,7 @@ static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct find
 	return err;
 }
 
-/* Returns false after a message about an option. */
+/* Reads the options. Returns false after it printed a message about one of them. */
 static bool read_options(struct tracex_source *im, struct tracex_options *options)
 {
 	struct fmt_flow *flow = im->flow;
@@ -84,8 +84,8 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
 }
 
 /*
- * The facts come from a complete pass over the dump. A sink can therefore write a correct header
- * before the first event. data_max is the largest of header, slot and entry.
+ * The facts come from a complete pass over the dump. So a sink can write a header with correct
+ * facts before the first event. data_max is the largest of header, slot and entry.
  */
 static bool tracex_import_begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
 {
@@ -166,8 +166,8 @@ static bool put_header_and_slots(struct tracex_source *im)
 }
 
 /*
- * Passes the names of pointers to the sink. If several slots have one pointer, the first of them in
- * refs is the best, and the others are skipped.
+ * Passes the names of pointers to the sink. If several slots have the same pointer, the first of
+ * them in refs is the most credible one, and the function skips the others.
  */
 static bool put_objects(struct tracex_source *im)
 {
@@ -187,7 +187,11 @@ static bool put_objects(struct tracex_source *im)
 			};
 
 			if (im->ours && tracex_source_thread(&slot, &thread.pid, &thread.thread))
-				continue; /* the name of the slot is only the ids */
+				/*
+				 * the name of the slot consists only of the ids of process and
+				 * thread
+				 */
+				continue;
 			if (!fmt_thread(im->flow, &thread))
 				return false;
 		}
@@ -204,9 +208,9 @@ static bool put_objects(struct tracex_source *im)
 }
 
 /*
- * The context is the thread's pointer; interrupts and initialization have special values. In an
- * export by posixtrace this pointer is a token, and the name of the slot has the true process and
- * thread.
+ * The context of an entry is the pointer of the thread. Entries of interrupts and of the
+ * initialization have special values instead. In an export by posixtrace this pointer is a token,
+ * and the name of the slot has the true process and thread.
  */
 static bool put_events(struct tracex_source *im)
 {
@@ -270,7 +274,7 @@ static bool tracex_import_finish(struct tracex_source *im)
 	return fmt_finish(im->flow, &end);
 }
 
-/* Returns the time of the last event. The sink needs this time before the first event is passed. */
+/* Returns the time of the last event. The sink needs this time before it gets the first event. */
 static uint64_t last_ticks(const struct tracex *d)
 {
 	struct tracex_walk walk;

@@ -2,9 +2,9 @@
 /*
  * tracex_layout.c - reads the control header and finds the registry and the entries.
  *
- * The pointers are addresses of the target. An offset in the file is a pointer minus the base. The
- * header is hostile. Before a pointer is used, this file checks that the part to which it points is
- * within the bytes.
+ * The pointers are addresses of the target. The offset in the file is the pointer minus the base.
+ * The header is hostile. Before a pointer is used, this file checks that the part to which it
+ * points is within the bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,9 +55,9 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
 
 /*
  * Decides whether the layout is wide. "BTXT" and four zero bytes may be a wide id, or a narrow id
- * and a timer mask of 0. If the reserved words have their fixed values in one layout, it is this
- * layout. Otherwise the distance from base to registry decides, because it is the size of the
- * header.
+ * and a timer mask of 0. If the reserved words have their fixed values in one of the two layouts,
+ * the dump has this layout. Otherwise the distance from base to registry decides, because it is the
+ * size of the header.
  */
 static int decide_width(struct tracex *d, struct findings *f)
 {
@@ -79,8 +79,9 @@ static int decide_width(struct tracex *d, struct findings *f)
 }
 
 /*
- * Finds the byte order and the size of words. Both follow from the place and the order of the
- * letters of the id. The function reads a byte only after it has checked that the dump has it.
+ * Finds the byte order and the size of words. The function derives both from the place and the
+ * order of the four letters of the id. The function reads a byte only after it has checked that the
+ * dump has it.
  */
 static int tracex_layout_detect(struct tracex *d, struct findings *f)
 {
@@ -108,7 +109,8 @@ static int tracex_layout_detect(struct tracex *d, struct findings *f)
 }
 
 /*
- * Reports unexpected values of reserved words. Such a dump is read, as some firmware writes them.
+ * Reports unexpected values of reserved words. Such a dump is read nevertheless, because some
+ * firmware writes such values.
  */
 static void check_reserved(const struct tracex *d, struct findings *f)
 {
@@ -127,8 +129,8 @@ static void check_reserved(const struct tracex *d, struct findings *f)
 }
 
 /*
- * Later subtractions and divisions rely on each comparison here: no end is below its start, the
- * buffer is large enough for an entry, and the size of names is bounded.
+ * The function checks that no end is below its start, that the buffer is large enough for an entry,
+ * and that the size of names is limited. Later subtractions and divisions rely on these checks.
  */
 static int read_header(struct tracex *d, struct findings *f)
 {
@@ -182,7 +184,8 @@ static int refuse_overlap(const struct tracex *d, const char *what, uint64_t a, 
 
 /*
  * Refuses parts that overlap, because the header is then wrong about at least one of them.
- * Addresses are compared, so the result does not depend on where the parts are in the file.
+ * The function compares addresses, so the result does not depend on the places of the parts in the
+ * file.
  */
 static int check_overlaps(const struct tracex *d, struct findings *f)
 {
@@ -193,7 +196,7 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 		return refuse_overlap(d, "registry and buffer", d->registry_start, d->registry_end,
 				      d->buffer_start, d->buffer_end, f);
 	if (__builtin_add_overflow(d->base, d->header_bytes, &header_end))
-		return 0; /* the base is wrong, which is the fault T08 */
+		return 0; /* The base is wrong, which is reported elsewhere as the fault T08. */
 	if (tracex_layout_overlap(d->base, header_end, d->registry_start, d->registry_end))
 		return refuse_overlap(d, "header and registry", d->base, header_end,
 				      d->registry_start, d->registry_end, f);
@@ -204,9 +207,9 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 }
 
 /*
- * Finds the parts by their pointers. If the base is implausible, the parts are assumed to follow
- * one another, as they often do in dumps that were made by hand. This function compares only
- * assumed offsets with the size of the file. find_parts() checks all others.
+ * Finds the parts by their pointers. If the base is implausible, the function assumes that the
+ * parts follow one another, as they often do in dumps that were made by hand. It compares only such
+ * assumed offsets with the size of the file. find_parts() checks all other offsets.
  */
 static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at,
 			       struct findings *f)
@@ -237,7 +240,8 @@ static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t
 
 /*
  * After this function, registry_at, slots, entries_at and entries describe ranges within the bytes.
- * The file may end within the entries. A file that lacks more bytes than it has is refused.
+ * The file may end within the entries. But if more bytes are missing than the file has, the file is
+ * refused.
  */
 static int find_parts(struct tracex *d, struct findings *f)
 {
@@ -279,8 +283,9 @@ static int find_parts(struct tracex *d, struct findings *f)
 }
 
 /*
- * "Current" is the entry that is written next, and therefore the oldest entry of a full buffer. If
- * this pointer does not point to an entry, it is reported and ignored.
+ * The pointer "current" of the header points to the entry that would be written next, which is the
+ * oldest entry of a full buffer. If it does not point to an entry, the function reports this and
+ * ignores the pointer.
  */
 static void find_oldest(struct tracex *d, struct findings *f)
 {
@@ -336,7 +341,8 @@ size_t tracex_put_slot(const struct tracex *d, size_t index, unsigned char *to)
 {
 	const unsigned char *from = d->bytes + d->registry_at + index * d->slot_bytes;
 	unsigned word = fields_of(d)->word;
-	size_t done = word; /* four bytes; if wide, four of padding */
+	/* the flags and reserved bytes; in the wide layout, four bytes of padding follow */
+	size_t done = word;
 
 	memcpy(to, from, word);
 	for (int i = 0; i < 3; i++)

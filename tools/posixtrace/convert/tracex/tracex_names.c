@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_names.c - reads and writes the side file with the names of user events. The user of the
- * tool gives the file that is read. If this file has an error, the command prints the file's name
- * and the line, and fails.
+ * tracex_names.c - reads and writes the side file with the names of user events. An import reads
+ * the side file that the user of the tool gives. If this file has an error, the command prints the
+ * file's name and the line, and fails.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +46,10 @@ static const char *tracex_names_split(char *line, char *part[PARTS])
 	return parts < PARTS ? "fewer than 13 parts" : NULL;
 }
 
-/* Returns NULL or the reason of an error. Labels are shortened to the size of name->info. */
+/*
+ * Parses the line of an event. Returns NULL or the reason of an error. Labels are shortened to the
+ * size of name->info.
+ */
 static const char *tracex_names_parse(char *line, struct tracex_name *name)
 {
 	char *part[PARTS], *end;
@@ -137,7 +140,7 @@ void tracex_names_free(struct tracex_names *names)
 	names->count = 0;
 }
 
-/* Called once for each event id, so a linear search is enough. */
+/* The function is called only once for each event id, so a linear search is enough. */
 const struct tracex_name *tracex_names_find(const struct tracex_names *names, uint32_t id)
 {
 	for (size_t i = 0; i < names->count; i++)
@@ -146,7 +149,7 @@ const struct tracex_name *tracex_names_find(const struct tracex_names *names, ui
 	return NULL;
 }
 
-/* The format has no quotes, so separators in a name become _. */
+/* The format has no quotes, so each separator in a name becomes _. */
 void tracex_names_put(struct out *out, uint32_t id, const char *name, size_t name_len)
 {
 	char shown[TRACE_EVENT_NAME_MAX + 1], brief[4] = "";

@@ -3,7 +3,7 @@
  * tracex_open.c - opens one dump of a file, and finds the next dump behind it.
  *
  * Some firmware appends the buffer to the same file each time it is full. Between two dumps there
- * can be further bytes of the memory, but fewer than an entry has.
+ * can be further bytes of the target's memory, but fewer bytes than an entry has.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,9 +48,9 @@ static void check_surplus(const struct tracex *d, unsigned part, struct findings
 }
 
 /*
- * Skips the dumps before the selected one. Their sizes are found, but their faults are not
- * reported. Each step moves forward by at least an entry, so a hostile file cannot make the loop
- * endless.
+ * Skips the dumps before the selected one. The function finds their sizes, but does not report
+ * their faults. Each step moves forward by at least an entry, so a hostile file cannot make the
+ * loop endless.
  */
 static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 {
@@ -76,7 +76,7 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 
 /*
  * Calls the steps in the order of tracex_part.h, because each step relies on the checks of the
- * steps before. After tracex_layout(), no finding refuses the dump.
+ * steps before. The steps after tracex_layout() never refuse the dump.
  */
 int tracex_open(struct tracex *d, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *f)

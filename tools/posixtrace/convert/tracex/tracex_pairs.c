@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tracex_pairs.c - threads and objects of a log, as slots of the registry of an exported buffer. */
+/*
+ * tracex_pairs.c - makes slots for the registry of an exported buffer from the threads and objects
+ * of a log.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +13,10 @@
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_pairs.h"
 
-/* Tokens look like pointers to aligned memory. They end below the pointer of the clock's slot. */
+/*
+ * Tokens look like pointers to aligned memory. All of them are less than the pointer of the clock's
+ * slot.
+ */
 #define TOKEN_FIRST 0x1000u
 #define TOKEN_STEP 16u
 #define PAIRS_MAX ((TRACEX_CLOCK_POINTER - TOKEN_FIRST) / TOKEN_STEP)
@@ -43,8 +49,8 @@ int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, ui
 }
 
 /*
- * Returns the type of an object in TraceX; 0 if TraceX has none for this kind. The kind thread is
- * not looked up, because threads get their slots by tokens.
+ * Returns the type that TraceX has for a kind of objects, or 0 if TraceX has none. The kind thread
+ * has the result 0, because threads get their slots by tokens.
  */
 static unsigned type_of(const char *kind)
 {
@@ -55,8 +61,8 @@ static unsigned type_of(const char *kind)
 }
 
 /*
- * Objects without a slot are counted and not exported. If several objects have one pointer, the
- * first remains, since the registry has one name for a pointer.
+ * Objects for which TraceX has no type of slot are counted and not exported. If several objects
+ * have the same pointer, only the first one is kept, since the registry has one name for a pointer.
  */
 int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 {
@@ -107,7 +113,7 @@ size_t tracex_pairs_slots(const struct tracex_pairs *p)
 	return p->pairs + p->things;
 }
 
-/* A long name is shortened, so that a null byte ends it. */
+/* The function shortens a long name, so that a null byte ends the name. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name)
 {

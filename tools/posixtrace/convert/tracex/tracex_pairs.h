@@ -38,19 +38,19 @@ int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread
 
 /*
  * Keeps an object for the registry. An object for which TraceX has no slot is counted in unfit. If
- * several objects have one pointer, the first remains. Returns 0 or ENOMEM.
+ * several objects have the same pointer, only the first one is kept. Returns 0 or ENOMEM.
  */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 
 /*
- * Omits objects whose pointers are tokens of threads. The caller must call it when all threads are
- * known.
+ * Omits objects whose pointers are tokens of threads. The caller must call this function when all
+ * threads are known.
  */
 void tracex_pairs_settle(struct tracex_pairs *pairs);
 size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
 /* Writes all slots. tracex_pairs_slots() returns their number. */
 void tracex_pairs_put(const struct tracex_pairs *pairs, struct out *out);
-/* Writes one slot of 48 bytes, in use. */
+/* Writes one slot of 48 bytes, which is marked as in use. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name);
 void tracex_pairs_free(struct tracex_pairs *pairs);

@@ -21,8 +21,8 @@ int tracex_check_registry(const struct tracex *dump, struct findings *findings);
 void tracex_check_entries(struct tracex *dump, const struct tracex_options *options,
 			  struct findings *findings);
 /*
- * Checks the timer mask and finds the period and direction of the timer. Reports what makes times
- * wrong.
+ * Checks the timer mask and finds the period and direction of the timer. Reports values of the dump
+ * that make times wrong.
  */
 void tracex_check_time(struct tracex *dump, const struct tracex_options *options,
 		       struct findings *findings);

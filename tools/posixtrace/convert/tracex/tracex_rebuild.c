@@ -40,9 +40,9 @@ static void read_header(const unsigned char *header, struct place *place)
 }
 
 /*
- * Begins a rebuild with this header. Returns false if the export cannot use the header, or without
- * memory. The log is then exported like any other log. The number of slots and the size of a slot
- * are bounded before they are multiplied.
+ * Begins a rebuild with this header. Returns false if the export cannot use the header, or if
+ * memory is lacking. The log is then exported like any other log. The function checks the number of
+ * slots and the size of a slot before it multiplies them.
  */
 static bool tracex_rebuild_begin(struct tracex_sink *s, const unsigned char *header)
 {
@@ -70,8 +70,8 @@ static bool tracex_rebuild_begin(struct tracex_sink *s, const unsigned char *hea
 }
 
 /*
- * Only a header in the first event begins a rebuild: entries that were spooled before the header
- * would have another form.
+ * Only a header in the first event begins a rebuild. If other events preceded the header, their
+ * entries in the spool would have another form.
  */
 bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 {
@@ -92,7 +92,7 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 
 /*
  * Events whose data is no entry of the dump are counted as foreign and omitted. The number of a
- * slot is compared with the size of the registry before it is used.
+ * slot is hostile, so it is compared with the size of the registry before it is used.
  */
 int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 {

@@ -3,7 +3,8 @@
  * tracex_registry.c - the registry of objects gives the meaning of the pointers in events.
  *
  * A freed slot keeps the name of its object, because older events still refer to this object. The
- * same pointer can therefore be in a freed slot and in a slot in use. The slot in use is preferred.
+ * same pointer can therefore be in a freed slot and in a slot in use. The name in the slot in use
+ * then has priority.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count
 {
 	size_t low = 0, high = count;
 
-	/* finds the first reference with this pointer, which is the best one */
+	/* The loop finds the first reference with this pointer, which is the best one. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -104,7 +105,7 @@ const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count
 	return low < count && refs[low].pointer == pointer ? &refs[low] : NULL;
 }
 
-/* The position of a slot in the file, for messages. */
+/* Returns the offset of a slot in the file, for messages. */
 static uint64_t slot_at(const struct tracex *d, size_t index)
 {
 	return d->at + d->registry_at + index * d->slot_bytes;

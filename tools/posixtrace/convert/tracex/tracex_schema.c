@@ -50,8 +50,8 @@ static const char *type_of(const struct tracex *d, const char *info)
 }
 
 /*
- * Writes the name of a field: "thread ptr" becomes thread_ptr. If no name can be made of the
- * description, the name is "info" and the number.
+ * Writes the name of a field. For example, "thread ptr" becomes thread_ptr. If no name can be made
+ * from the description, the name is "info" and the number of the field.
  */
 static void put_identifier(char *to, size_t room, const char *info, unsigned number)
 {

@@ -17,7 +17,8 @@ struct tracex_source {
 	const struct fmt_type *type[65536]; /* by event id */
 	struct tracex_ref *refs;
 	size_t refs_count;
-	bool ours;              /* an export by posixtrace: has times and thread ids */
+	/* the dump is an export of posixtrace, which has times and thread ids */
+	bool ours;
 	bool relative;
 	int64_t start_ns;
 	uint64_t tick_ns, tick_hz; /* one of the two is used; the other is 0 */
@@ -38,8 +39,8 @@ int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id);
 
 /*
- * For exports by posixtrace: finds the ids of process and thread in the name of a thread's slot.
- * Returns false if the name has none.
+ * For exports of posixtrace: finds the ids of process and thread in the name of a thread's slot.
+ * Returns false if the name does not have them.
  */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 

@@ -42,7 +42,9 @@ static void find_clock(struct tracex_source *im)
 	}
 }
 
-/* The values of options are used instead of the clock of the file. */
+/*
+ * If the user gives options for the clock, their values are used instead of the clock of the file.
+ */
 bool tracex_source_clock(struct tracex_source *im)
 {
 	struct fmt_flow *flow = im->flow;
@@ -70,7 +72,7 @@ bool tracex_source_clock(struct tracex_source *im)
 
 /*
  * The time is computed with 128 bits, since the file chooses both factors. A time that does not fit
- * becomes the greatest time. The first such time is reported.
+ * into 64 bits becomes the greatest time. The function reports only the first such time.
  */
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_source_types.c - finds event types by the ids of ThreadX, and the threads of posixtrace's
- * own exports by the names of their slots.
+ * tracex_source_types.c - finds event types by the ids of ThreadX. In exports of posixtrace, it
+ * finds threads by the names of their slots.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "convert/tracex/tracex_source.h"
 
 /*
- * sscanf(3) accepts more than the export writes, such as blanks. The name is therefore printed
- * again and compared.
+ * sscanf(3) also accepts forms that the export does not write, for example blanks. So the function
+ * prints the name again from the ids and compares both names.
  */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread)
 {
@@ -86,7 +86,8 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 		 */
 		if (given && strncmp(given->name, "posix_trace_", 12) != 0)
 			snprintf(name, sizeof(name), "%s", given->name);
-		for (int i = 0; given && i < 4; i++) /* I1 to I4 mean: no name */
+		/* the labels I1 to I4 mean that the field has no name */
+		for (int i = 0; given && i < 4; i++)
 			info[i] = given->info[i][0] == 'I' && given->info[i][1] == '1' + i &&
 				  !given->info[i][2] ? "" : given->info[i];
 	} else if (known) {

@@ -20,13 +20,13 @@ struct cpu {
 	uint64_t since, isr; /* ticks */
 	unsigned depth;      /* number of nested interrupts */
 	uint64_t isr_since;
-	bool has_next;       /* the thread next runs when the interrupt ends */
+	bool has_next;       /* when the interrupt ends, the thread in the member next runs */
 	uint64_t next;
 };
 
 struct held {
 	uint64_t mutex, owner; /* owner 0: free, or unknown */
-	uint64_t since, put;   /* ticks; put: of the last release */
+	uint64_t since, put;   /* in ticks; put is the time of the last release */
 	bool was_put;
 };
 
@@ -64,8 +64,8 @@ static bool is_thread(uint64_t context)
 }
 
 /*
- * Notes that the processor runs this thread from now on; 0: no thread. The span of the thread that
- * ran before ends. Returns false if visit() returns false.
+ * Notes that the processor runs this thread from now on, or no thread if thread is 0. Ends the span
+ * of the thread that ran before. Returns false if visit() returns false.
  */
 static bool tracex_spans_run(struct tracex_spans *s, unsigned number, uint64_t thread,
 			     uint64_t ticks)
@@ -169,7 +169,7 @@ static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, u
 	return true;
 }
 
-/* ------------------------------------------------------------------ who holds what */
+/* ------------------------------------------------------------------ the owners of mutexes */
 
 /*
  * Finds or adds a mutex. If TRACEX_HELD mutexes are known, a further mutex has no spans, and the
@@ -195,8 +195,8 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 }
 
 /*
- * Removes the waiter. The last waiter of the array takes its place, because the order of the array
- * has no meaning.
+ * Removes the waiter. The last waiter of the array takes its place. This is possible because the
+ * order of the array has no meaning.
  */
 static void tracex_spans_forget(struct tracex_spans *s, struct waiter *waiter)
 {
@@ -211,16 +211,16 @@ static void tracex_spans_hold(struct held *held, uint64_t owner, uint64_t ticks)
 }
 
 /*
- * A thread asks for a mutex. info[3] is the number of gets that the owner has not undone; 0 means
- * that the mutex was free. Otherwise the thread waits, unless it is the owner or did not ask to
- * wait.
+ * Handles an entry by which a thread asks for a mutex. info[3] is the number of gets that the owner
+ * has not undone. 0 means that the mutex was free. Otherwise the thread waits, unless it is the
+ * owner or did not ask to wait.
  */
 static void tracex_spans_get(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);
 	struct waiter *waiter = waiter_of(s, e->context);
 
-	if (waiter) /* the thread does not wait any longer */
+	if (waiter) /* the new entry shows that the thread no longer waits */
 		tracex_spans_forget(s, waiter);
 	if (!held || !is_thread(e->context))
 		return;
@@ -249,8 +249,9 @@ static bool tracex_spans_put(struct tracex_spans *s, const struct tracex_entry *
 }
 
 /*
- * A waiting thread resumes. If its mutex was released and has no owner, the thread owns it now.
- * Otherwise the thread has waited too long and does not own the mutex.
+ * Handles the entry that resumes a waiting thread. If the mutex was released and has no owner, the
+ * thread owns the mutex now. Otherwise the time limit of the wait has passed, and the thread does
+ * not own the mutex.
  */
 static void tracex_spans_resumed(struct tracex_spans *s, const struct tracex_entry *e)
 {

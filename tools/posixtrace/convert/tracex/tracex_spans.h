@@ -32,8 +32,8 @@ struct tracex_span {
 struct tracex_spans;
 
 /*
- * tracex_spans_new() returns NULL without memory. tracex_spans_free() accepts NULL; spans that are
- * still open are dropped.
+ * tracex_spans_new() returns NULL if memory is lacking. tracex_spans_free() accepts NULL. It drops
+ * the spans that are still open.
  */
 struct tracex_spans *tracex_spans_new(void);
 void tracex_spans_free(struct tracex_spans *spans);

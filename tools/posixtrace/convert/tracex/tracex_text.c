@@ -3,9 +3,9 @@
  * tracex_text.c - converts Intel HEX, S-records and hexadecimal text into the bytes that they
  * describe. Debuggers save memory in these forms.
  *
- * The place of a byte is the difference between its address and the lowest address. Holes are zero.
- * The span of addresses must not exceed the length of the text. Otherwise a few lines with distant
- * addresses would demand gigabytes of memory.
+ * The offset of a byte in the result is the difference between its address and the lowest address.
+ * Bytes without an address in the text are zero. The range of addresses must not exceed the length
+ * of the text. Otherwise a few lines with distant addresses would demand gigabytes of memory.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -104,8 +104,8 @@ static unsigned tracex_text_sum(const unsigned char *bytes, size_t len)
 
 /*
  * Reads one record of Intel HEX, which begins with a colon. *upper is the base address, which
- * records of types 2 and 4 set. The count is compared with the length of the line before the data
- * is copied.
+ * records of types 2 and 4 set. The function compares the count with the length of the line before
+ * it copies the data.
  */
 static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 {

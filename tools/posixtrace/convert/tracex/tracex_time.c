@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_time.c - finds the direction in which the timer counts, and its period. The file says
- * neither. The direction is the one in which most stamps change. The period follows from the mask,
- * unless the user gives another period.
+ * tracex_time.c - finds the direction in which the timer counts, and its period. The file has
+ * neither of them. The direction is the one in which most stamps change. The period follows from
+ * the mask, unless the user gives another period.
  */
 #include "convert/tracex/tracex_part.h"
 
@@ -10,7 +10,7 @@
 
 /*
  * The stamp of a timer that counts up becomes less only when the timer wraps, so most changes of
- * the stamp are rises. A timer without any change is assumed to count up.
+ * the stamp are rises. If the stamp never changes, the function assumes that the timer counts up.
  */
 static void find_direction(struct tracex *d)
 {
@@ -31,8 +31,8 @@ static void find_direction(struct tracex *d)
 }
 
 /*
- * Reports that the stamps may be nanoseconds within a second. This is so if all stamps are less
- * than a second, and a jump shows that they began again.
+ * Reports that the stamps may be nanoseconds within a second. The function reports this if all
+ * stamps are less than a second, and if a jump shows that they began again.
  */
 static void hint_nanoseconds(const struct tracex *d, struct findings *f)
 {

@@ -28,7 +28,7 @@ extern const struct format format_chrome;
 struct kept { /* a piece of JSON that many events repeat */
 	char *name; /* "name":"NAME" */
 	size_t name_len;
-	bool has_counters; /* a field is a counter */
+	bool has_counters; /* at least one field is a counter */
 };
 
 struct chrome {
@@ -90,8 +90,8 @@ static void put_metadata(struct json *json, uint32_t pid, uint64_t tid, bool is_
 }
 
 /*
- * Writes the beginning of the file. The base of times is the least time, which the first reading
- * has found, so that no time is negative.
+ * Writes the beginning of the file. Times count from the least time, which the first reading has
+ * found, so that no time is negative.
  */
 static int chrome_begin(void *context, const struct fmt_facts *facts)
 {
@@ -130,8 +130,8 @@ static int chrome_type(void *context, const struct fmt_type *type)
 }
 
 /*
- * The thread as a number that a double represents exactly. Only the lower 48 bits of a pthread_t
- * are kept; on common machines a user address has no more bits.
+ * Returns the thread as a number that a double represents exactly. Only the lower 48 bits of a
+ * pthread_t are kept; on common machines a user address has no more bits.
  */
 static uint64_t thread_number(uint32_t tid, uint64_t thread)
 {
@@ -151,8 +151,8 @@ static void put_microseconds(struct json *json, const char *name, uint64_t ns, b
 }
 
 /*
- * Writes a time relative to the base. The difference is unsigned, as it may exceed 63 bits in a
- * damaged trace.
+ * Writes a time relative to the base. The difference is unsigned, because in a damaged trace it may
+ * need all 64 bits.
  */
 static void put_time(struct chrome *chrome, int64_t time_ns)
 {
@@ -176,7 +176,7 @@ static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_
 }
 
 /*
- * Writes data that the fields do not describe completely: as text if it is text, else in
+ * Writes data that the fields do not describe completely: as text if the data is text, otherwise in
  * hexadecimal digits.
  */
 static void put_data(struct json *json, const struct fmt_event *event)
@@ -241,8 +241,8 @@ static void put_span(struct chrome *chrome, const struct fmt_event *event, char 
 }
 
 /*
- * The phase of an event by the format: X has a duration, B and E nest on the thread, b and e are
- * asynchronous.
+ * Returns the phase that the format has for an event. X has a duration. B and E nest on the thread.
+ * b and e are asynchronous.
  */
 static char phase_of(const struct fmt_span *span)
 {
@@ -256,7 +256,8 @@ static char phase_of(const struct fmt_span *span)
 }
 
 /*
- * An asynchronous span has no phase with a duration, so an event with a duration gets its end here.
+ * The format has no phase for an asynchronous span with a duration. So if such a span comes from a
+ * single event, this function writes a second element for its end.
  */
 static void put_end(struct chrome *chrome, const struct fmt_event *event)
 {

@@ -40,12 +40,12 @@ static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output,
 		return err;
 	}
 	/*
-	 * The UUID connects metadata and packets. It need not be secret, so a weak one is
-	 * acceptable if the kernel has no random numbers.
+	 * The UUID shows that metadata and packets belong together. It need not be secret. So if
+	 * the kernel has no random numbers yet, a weak one is good enough.
 	 */
 	if (getrandom(ctf->uuid, sizeof(ctf->uuid), 0) != (ssize_t)sizeof(ctf->uuid))
 		memcpy(ctf->uuid, &ctf, sizeof(ctf));
-	/* RFC 9562, section 5.4: version 4 and its variant. */
+	/* The bits for version 4 and its variant are those of RFC 9562, section 5.4. */
 	ctf->uuid[6] = (uint8_t)((ctf->uuid[6] & 0x0f) | 0x40);
 	ctf->uuid[8] = (uint8_t)((ctf->uuid[8] & 0x3f) | 0x80);
 	*context = ctf;
@@ -84,7 +84,7 @@ static void ctf_sink_close(void *context)
  * Sets the offset of the trace's clock from 1970. If no event is older than 1970, the offset is 0,
  * so that the clock counts from 1970. The times by this clock are then below 2^63, as some readers
  * require, which treat them as signed. Otherwise the offset is least_ns, rounded down to whole
- * seconds if these are in the range of times.
+ * seconds if the rounded time fits into 64 bits.
  */
 static void settle_offset(struct ctf *ctf, int64_t least_ns)
 {
@@ -121,7 +121,7 @@ static int ctf_type(void *context, const struct fmt_type *type)
 	return 0;
 }
 
-/* Warns once that an event has another time than in the trace. */
+/* Warns once that an event has another time in the output than in the input. */
 static void warn_clamped(struct ctf *ctf)
 {
 	if (!ctf->clamped)
@@ -131,9 +131,9 @@ static void warn_clamped(struct ctf *ctf)
 }
 
 /*
- * A time by the trace's clock. Without a first reading, the first event sets the offset so that
- * times of about 146 years before and after it can be represented. A time before the offset becomes
- * 0.
+ * Returns a time as the trace's clock counts it. If there was no first reading, the first event
+ * sets the offset so that times of about 146 years before and after it can be represented. A time
+ * before the offset becomes 0.
  */
 static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 {
@@ -152,8 +152,8 @@ static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 }
 
 /*
- * Finds the stream for an event of that time, or makes one. If there are too many streams, the
- * event goes to the last stream and gets the time of its last event.
+ * Finds the stream for an event with this time, or makes a new one. If there are too many streams,
+ * the event goes to the last stream and gets the time of the last event of that stream.
  */
 static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stream)
 {
@@ -172,8 +172,8 @@ static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stre
 }
 
 /*
- * Fills the header and context of an event. The class number is even for data as bytes; ctf_event()
- * adds 1 for fields.
+ * Fills the header and context of an event. The number of the class is even if the data is written
+ * as bytes. If it is written as fields, ctf_event() adds 1.
  */
 static void put_head(struct ctf_event_head *head, const struct fmt_event *event, uint64_t time)
 {
@@ -253,8 +253,8 @@ static int ctf_event(void *context, const struct fmt_event *event)
 
 /*
  * Reports discarded events. A source that counts its losses gives a number for each gap. A log has
- * gaps without numbers and one total. In that case each gap but the last reports one event of the
- * total, as long as some are left. The last gap reports all events that are left.
+ * gaps without numbers and one total. For a log, each gap except the last one reports one event of
+ * the total, as long as the total is not used up. The last gap reports the rest of the total.
  */
 static int ctf_lost(void *context, const struct fmt_lost *lost)
 {
@@ -299,7 +299,10 @@ static int ctf_end(void *context, const struct fmt_end *end)
 
 	for (unsigned i = 0; !err && i < ctf->streams; i++)
 		err = ctf_flush(ctf, &ctf->stream[i]);
-	/* Readers reject a stream file without a packet. */
+	/*
+	 * If the stream has no packet, an empty one is written, because readers reject a stream
+	 * file without a packet.
+	 */
 	if (!err && !ctf->stream[0].number)
 		err = ctf_discard(ctf, &ctf->stream[0], 0, 0, false);
 	if (!err)

@@ -4,9 +4,9 @@
  * "metadata" and a file for each stream.
  *
  * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
- * In CTF no event of a stream may be older than the event before it. An event that is older than
- * the last event of the first stream goes to another stream, the first one whose last event is not
- * younger. All streams have the same stream class.
+ * In CTF no event of a stream may be older than the event before it. So an event that is older than
+ * the last event of the first stream goes to another stream: to the first one whose last event is
+ * not younger than this event. All streams have the same stream class.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_CTF_H
 #define POSIXTRACE_CONVERT_VIEWER_CTF_H
@@ -28,7 +28,7 @@ struct ctf_packet_head {
 	uint64_t content_size;     /* in bits */
 	uint64_t packet_size;
 	uint64_t packet_seq_num;
-	uint64_t events_discarded; /* in the stream since its beginning */
+	uint64_t events_discarded; /* number in this stream since its beginning */
 } __attribute__((packed));
 
 /* The header and context of an event; its payload follows. */
@@ -54,7 +54,10 @@ struct ctf_stream {
 
 struct ctf_kind {                  /* of an event type */
 	const struct fmt_type *type;
-	/* [0]: an event with its data as bytes was written; [1]: an event with fields was */
+	/*
+	 * [0]: an event was written whose data is bytes; [1]: an event was written whose data is
+	 * fields
+	 */
 	bool used[2];
 };
 
@@ -73,7 +76,7 @@ struct ctf {
 	uint64_t gaps, discarded;
 	/* a STOP or OVERFLOW has ended a packet, and no START or RESUME followed */
 	bool in_gap;
-	/* clamped: a time was changed; ended: the metadata is complete */
+	/* clamped: the time of an event was changed; ended: the metadata is complete */
 	bool clamped, ended;
 };
 

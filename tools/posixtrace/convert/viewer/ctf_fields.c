@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ctf_fields.c - the fields of a schema as those of a CTF event, in TSDL (CTF 1.8, section 4.1).
+ * ctf_fields.c - describes the fields of a schema as fields of a CTF event, in TSDL (CTF 1.8,
+ * section 4.1).
  *
  * A schema describes packed fields, and CTF fields with an alignment of one byte are packed too.
- * The bytes are therefore the same, and a payload is copied without a change.
+ * So the bytes are the same in both, and a payload is copied without a change.
  */
 #include <string.h>
 
 #include "convert/viewer/ctf.h"
 
 /*
- * The alias of ctf_metadata.c for a type. The aliases have the names of the schema's types, except
- * for types that CTF does not know.
+ * Returns the alias that ctf_metadata.c defines for a type. The aliases have the names of the
+ * schema's types, except for types that CTF does not know.
  */
 static const char *integer_of(enum posix_trace_type_np type)
 {
@@ -97,8 +98,8 @@ static void put_field(struct out *out, const struct posix_trace_field_np *field)
 			   field->name, field->room);
 	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP && !field->room) {
 		/*
-		 * In the data the length precedes the bytes. The name of the length begins with __,
-		 * so that it differs from the names of other fields.
+		 * In the data, the length precedes the bytes. In CTF the length is a field, whose
+		 * name begins with __ so that it differs from the names of other fields.
 		 */
 		out_printf(out, "u32 __%s_length;\n\t\tx8 _%s[__%s_length];\n", field->name,
 			   field->name, field->name);

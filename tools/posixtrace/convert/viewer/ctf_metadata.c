@@ -3,8 +3,8 @@
  * ctf_metadata.c - writes the metadata: text in TSDL (CTF 1.8, section 7 and appendix C) that
  * describes all other files.
  *
- * It is written after all other files, because all event types, and which of their classes were
- * used, are known only then.
+ * The metadata is written after all other files, because only then all event types are known, and
+ * which of their classes were used.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,10 @@ static void put_env_names(struct out *out, const struct ctf *ctf)
 {
 	for (size_t i = 0; i < ctf->kinds; i++) {
 		const struct fmt_type *type = ctf->kind[i].type;
-		/* The literal is needed only to see if it is exact. */
+		/*
+		 * This literal is not written to the file. It only shows whether a literal can have
+		 * the name exactly.
+		 */
 		static struct out scratch = { .fd = -1 };
 
 		scratch.used = 0;
@@ -108,7 +111,7 @@ static void put_uuid(struct out *out, const uint8_t *id)
 }
 
 /*
- * Writes the aliases of types and the trace block. Readers learn the byte order here and from the
+ * Writes the aliases of types and the trace block. Readers find the byte order here and in the
  * magic number.
  */
 static void put_trace(struct out *out, const struct ctf *ctf)
@@ -148,9 +151,9 @@ static void put_trace(struct out *out, const struct ctf *ctf)
 }
 
 /*
- * Writes the clock and the one class that all streams have. The structs must agree with
- * ctf_packet_head and ctf_event_head in ctf.h: packet header and context together, event header and
- * context together.
+ * Writes the clock and the one class that all streams have. In the metadata the packet header and
+ * the packet context together must have the fields of ctf_packet_head in ctf.h. The event header
+ * and the event context together must have those of ctf_event_head.
  */
 static void put_stream(struct out *out, const struct ctf *ctf)
 {
@@ -189,8 +192,8 @@ static void put_stream(struct out *out, const struct ctf *ctf)
 }
 
 /*
- * Returns the loglevel of LTTng for a level, which Babeltrace prints: 2 critical, 3 error, 4
- * warning, 6 information, 14 debug. Returns -1 for a type without a level.
+ * Returns the loglevel of LTTng for a level: 2 critical, 3 error, 4 warning, 6 information, 14
+ * debug. Babeltrace prints loglevels. Returns -1 for a type without a level.
  */
 static int loglevel_of(int level)
 {
@@ -225,7 +228,10 @@ int ctf_metadata(struct ctf *ctf)
 
 	if (!out)
 		return ENOMEM;
-	/* O_EXCL: the folder is new, so a file that exists was made by someone else. */
+	/*
+	 * The folder is new, so if the file exists, another process has made it. With O_EXCL the
+	 * call then fails.
+	 */
 	out->fd = openat(ctf->folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out->fd < 0) {
 		err = errno;

@@ -17,8 +17,8 @@
 #include "convert/viewer/ctf.h"
 
 /*
- * Creates the file of a stream. It increases ctf->streams also without memory, so that the file is
- * closed and removed later.
+ * Creates the file of a stream. The function increases ctf->streams even if memory is lacking, so
+ * that the file is closed and removed later.
  */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream)
 {
@@ -62,7 +62,10 @@ static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 	head->events_discarded = stream->discarded;
 	err = whole_write(stream->fd, stream->bytes, stream->used);
 	stream->used = sizeof(*head);
-	/* A large event made the buffer grow. It shrinks again, so that memory stays constant. */
+	/*
+	 * If a large event has made the buffer grow, the buffer shrinks again, so that its memory
+	 * remains constant.
+	 */
 	if (stream->room > CTF_PACKET_BYTES) {
 		uint8_t *less = realloc(stream->bytes, CTF_PACKET_BYTES);
 
@@ -109,9 +112,9 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	if (err)
 		return err;
 	/*
-	 * For each packet, a reader subtracts the count of discarded events in the packet before.
-	 * The first packet of a stream can therefore report none, so an empty packet is written
-	 * before this one.
+	 * A reader subtracts from the count of discarded events in a packet the count in the packet
+	 * before. So the first packet of a stream cannot report discarded events. If this packet
+	 * would be the first one, an empty packet is written before it.
 	 */
 	if (!stream->number) {
 		stream->begin = stream->last = stream->any ? stream->last : time;

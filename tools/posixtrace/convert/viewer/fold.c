@@ -7,7 +7,7 @@
 
 #include "base/vec.h"
 
-/* the most stacks, because each costs memory; one more ends the conversion */
+/* the greatest number of stacks, because each needs memory; a further stack ends the conversion */
 #define NODES_MAX (1u << 26)
 
 bool fold_begin(struct fold *fold)

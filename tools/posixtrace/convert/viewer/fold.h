@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fold.h - stacks as a tree, in which each node is a stack. This stack has the frames of the
- * parent's stack and one frame more. Node 0 is the empty stack. A frame is the index of a name.
+ * fold.h - stacks as a tree, in which each node is a stack. The stack of a node has the frames of
+ * the stack of the node's parent, and one frame more. Node 0 is the empty stack. A frame is the
+ * index of a name.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_FOLD_H
 #define POSIXTRACE_CONVERT_VIEWER_FOLD_H
@@ -22,12 +23,12 @@ struct fold {
 	int err;
 };
 
-/* Makes node 0 of a fold of all zeros. Returns false without memory. */
+/* Makes node 0 of a fold of all zeros. Returns false if memory is lacking. */
 bool fold_begin(struct fold *fold);
 
 /*
  * Returns the node of the parent's stack with this frame added. Makes the node if it is new.
- * Without memory, sets err and returns 0.
+ * If memory is lacking, sets err and returns 0.
  */
 uint32_t fold_child(struct fold *fold, uint32_t parent, uint32_t frame);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * folded.c - folded stacks, the text from which flame graphs are made: a line for each distinct
- * stack of spans, from the outermost to the innermost, and the time that was spent in it alone.
+ * stack of spans. The line has the spans from the outermost to the innermost, and the time that was
+ * spent in this stack alone.
  *
  * 	main;serve;parse 12345
  *
@@ -25,11 +26,14 @@ struct folded_context {
 
 struct folded {
 	struct fold fold;
-	uint32_t now;            /* the present stack, between the last edge and the next */
+	uint32_t now;            /* the stack between the last edge and the next one */
 	int64_t since_ns;
 };
 
-/* Adds the time since the last edge to the present stack. Edges nest, as nesting.h guarantees. */
+/*
+ * Adds the time since the last edge to the present stack, and makes the stack behind this edge the
+ * present one. The intervals nest, as nesting.h guarantees.
+ */
 static void take_edge(void *arg, const struct edge *edge)
 {
 	struct folded *folded = arg;
@@ -42,7 +46,10 @@ static void take_edge(void *arg, const struct edge *edge)
 				     fold_child(&folded->fold, folded->now, edge->frame);
 }
 
-/* Writes the stacks of all tracks. The format has no place for losses, so a notice reports them. */
+/*
+ * Writes the stacks of all tracks. The format has no place for losses, so the function prints a
+ * notice about them.
+ */
 static int folded_end_spans(struct tracks *tracks, const struct fmt_end *end)
 {
 	struct folded folded = { .now = 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * folded_stacks.c - a line for each distinct call stack of the chosen events: the functions from
- * the outermost to the innermost, and how many events have this stack, or how long the calls took.
+ * folded_stacks.c - writes a line for each distinct call stack of the chosen events. The line has
+ * the functions from the outermost to the innermost, and the number of events with this stack, or
+ * the time that their calls took.
  */
 #include "convert/viewer/folded_stacks.h"
 
@@ -33,8 +34,10 @@ struct folded_stacks {
 	struct stacks *stacks;     /* by source */
 	size_t sources;
 	struct fold fold;
-	struct nameset functions;  /* a frame of the fold is the index of a name in it */
-	uint64_t events, timed;    /* events with a stack; timed: those that took time */
+	/* the names of functions; a frame of the fold is an index here */
+	struct nameset functions;
+	/* number of events with a stack, and number of those that have a duration */
+	uint64_t events, timed;
 };
 
 int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
@@ -121,7 +124,10 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 
 int folded_stacks_end(struct folded_stacks *stacks)
 {
-	/* A stack that is only the beginning of others has no line. */
+	/*
+	 * If no event has a stack itself, and the stack is only the beginning of other stacks, it
+	 * gets no line.
+	 */
 	fold_put_own(&stacks->fold, stacks->out, stacks->functions.name);
 	if (stacks->events && stacks->by_time && !stacks->timed)
 		fmt_fault(stacks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,

@@ -10,8 +10,8 @@ struct folded_stacks;
 extern const struct option_row folded_stacks_rows[];
 
 /*
- * Stores NULL if the option --stacks was not given. This function and the next two return 0 or an
- * error number.
+ * Stores a new object in *stacks, or NULL if the option --stacks was not given. This function and
+ * the next two return 0 or an error number.
  */
 int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
 		       struct folded_stacks **stacks);

@@ -58,8 +58,8 @@ size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 }
 
 /*
- * Ends the packet and writes it. A lack of memory has set packet.failed, which only this function
- * examines.
+ * Ends the packet and writes it. If memory was lacking while the packet was made, packet.failed is
+ * set. Only this function examines it.
  */
 int perfetto_end(struct perfetto *perfetto, size_t packet)
 {
@@ -238,10 +238,10 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 }
 
 /*
- * Writes the name of a span. The name is converted, because the names of a pair of types may be any
- * bytes, and protobuf strings are UTF-8. The last converted name of each type is kept, because the
- * spans of most types have only one name. A name in memory does not change as long as the flow
- * exists, so the kept name is recognized by its address.
+ * Writes the name of a span. The name may have any bytes if it comes from a pair of types, so it is
+ * converted to UTF-8, which protobuf strings require. For each type the function keeps the name
+ * that it converted last, because the spans of most types have only one name. The bytes at a name's
+ * address do not change as long as the flow exists, so comparing addresses is enough.
  */
 static void put_span_name(struct proto *p, struct perfetto_kind *kind, const char *name)
 {
@@ -280,7 +280,9 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 	proto_end(p, inner);
 }
 
-/* An event with a duration gets its end in a packet of its own. */
+/*
+ * Writes the end of a slice that comes from a single event with a duration, as a packet of its own.
+ */
 static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 {
 	size_t packet = perfetto_begin(perfetto, time_ns);
@@ -315,8 +317,8 @@ static int perfetto_event(void *context, const struct fmt_event *event)
 }
 
 /*
- * Writes a loss on the track of its cause. count is NULL if it is not known. A SLICE_END has
- * neither name nor count.
+ * Writes a loss on the track of its cause. count is NULL if it is not known. If type is SLICE_END,
+ * neither name nor count is written.
  */
 static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
 		    const uint64_t *count)
@@ -344,8 +346,9 @@ static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int ca
 }
 
 /*
- * A loss with an interval is a slice. If the loss has no count, fmt_lost_count() may give the
- * ledger's total of the cause as its count: perfetto_sink_end() must not repeat the total then.
+ * A loss with an interval becomes a slice. If the loss has no count, fmt_lost_count() may give the
+ * ledger's total of the cause as its count. In this case perfetto_sink_end() must not write the
+ * total again.
  */
 static int perfetto_lost(void *context, const struct fmt_lost *lost)
 {

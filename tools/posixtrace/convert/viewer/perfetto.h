@@ -5,8 +5,8 @@
  *
  * Times are those of CLOCK_REALTIME. Each thread, each process and the losses of each cause have a
  * track. Spans of a thread that cross others are on further tracks, which are children of the
- * thread's track. Spans with a key are on tracks of their process. A reader sorts packets by time
- * and keeps the order of the file where times are equal; spans/lanes.h relies on that order.
+ * thread's track. Spans with a key are on tracks of their process. A reader sorts packets by time.
+ * Packets with equal times remain in the order of the file, on which spans/lanes.h relies.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
@@ -60,8 +60,9 @@ enum { /* DebugAnnotation */
 #define NEEDS_STATE          2
 
 /*
- * Names that every trace has, interned in the first packet. The identifiers of event types have a
- * number space of their own: index + 1.
+ * Names that every trace has, interned in the first packet. The identifiers of event types are
+ * index + 1. They are separate from the identifiers here, because event names are interned
+ * separately.
  */
 enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
 		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
@@ -78,7 +79,8 @@ struct perfetto_integer {
 struct perfetto_kind {
 	const struct fmt_type *type;
 	char *name;            /* as plain UTF-8 */
-	struct perfetto_integer *integer; /* of each field; NULL: not all are plain integers */
+	/* for each field; NULL: not all fields are plain integers */
+	struct perfetto_integer *integer;
 	size_t integers;       /* bytes of these fields in the data */
 	const char *span;      /* the name of the last span that the type began */
 	char *span_name;       /* the name in span as plain UTF-8 */
@@ -99,7 +101,7 @@ struct perfetto {
 	struct proto packet;
 	uint64_t next_iid;     /* the next identifier for the name of an annotation */
 	struct threads threads;
-	/* tracks of spans and counters that were described; the handle is the uuid */
+	/* the tracks of spans and counters that have been described; the handle is the uuid */
 	struct threads lanes;
 	struct thread *last;   /* the thread of the last event */
 	struct fmt_facts facts;
@@ -178,14 +180,15 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
 /*
- * Prepares the annotations of a type with kind->field_iid. If all fields of the type are integers
- * whose values have no names, they are later written in a faster way. Returns 0 or ENOMEM.
+ * Prepares the annotations of a type, whose member field_iid must be set. If all fields of the type
+ * are integers whose values have no names, perfetto_fields() later writes them in a faster way.
+ * Returns 0 or ENOMEM.
  */
 int perfetto_prepare(struct perfetto_kind *kind);
 
 /*
  * perfetto_track() finds the track of the event's thread, and perfetto_span_track() that of its
- * span. Before a new track is used, they describe it. Returns 0 or an error number.
+ * span. If the track is new, they write its description first. Returns 0 or an error number.
  */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
@@ -194,8 +197,8 @@ int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
 
 /*
- * The numbers of the tracks of the stream and of losses. Their bytes are ASCII text. The numbers of
- * all other tracks are hashes.
+ * The numbers (uuids) of the tracks of the stream and of losses. The bytes of these numbers are
+ * ASCII text. The numbers of all other tracks are hashes.
  */
 #define PERFETTO_TRACK_STREAM UINT64_C(0x706f73697874)
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
@@ -215,7 +218,10 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);
  */
 int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
 
-/* The number of the track of a counter: a field of a type, by their indices, in a process. */
+/*
+ * Returns the number of the track of a counter. The counter is a field of a type in a process; type
+ * and field are indices.
+ */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
 
 /*

@@ -55,7 +55,10 @@ static void annotate_hex(struct proto *p, const struct fmt_event *event)
 	uint8_t *to;
 
 	proto_number(p, ANNOTATION_NAME_IID, NAME_HEX);
-	/* The digits, and at most 16 bytes for field number and length. */
+	/*
+	 * Room for the digits, and for the field number and the length, which have at most 16
+	 * bytes.
+	 */
 	to = proto_room(p, 2 * len + 16);
 	if (!to)
 		return;
@@ -118,7 +121,10 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 		perfetto_annotate(p, NAME_AFTER_DAMAGE, ANNOTATION_BOOL, 1);
 	if (event->cpu >= 0)
 		perfetto_annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
-	/* The track of a process does not show the thread, so an annotation names it. */
+	/*
+	 * A span with a key is on a track of the process, which does not show the thread. So an
+	 * annotation has the number of the thread.
+	 */
 	if (event->span && event->span->keyed && event->tid)
 		perfetto_annotate(p, NAME_TID, ANNOTATION_UINT, event->tid);
 }

@@ -15,7 +15,10 @@ enum { /* TrackDescriptor, CounterDescriptor */
 	UNIT_TIME_NS = 1,
 };
 
-/* The name of the track of a counter: the names of its type and its field. */
+/*
+ * Returns the name of the track of a counter, which consists of the names of its type and its
+ * field.
+ */
 static char *track_name(const struct perfetto_kind *kind, const struct posix_trace_field_np *field)
 {
 	size_t len = strlen(kind->name);

@@ -32,7 +32,7 @@ static void put_hex_text(struct proto *p, const uint8_t *bytes, size_t len)
 	proto_bytes(p, ANNOTATION_STRING, digits, (size_t)(to - digits));
 }
 
-/* Adds the value in the member of DebugAnnotation for its type. */
+/* Adds the value as that member of DebugAnnotation that fits the type of the value. */
 static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 {
 	switch (value->field->form) {
@@ -86,7 +86,7 @@ static bool is_plain(const struct posix_trace_field_np *field)
 
 /*
  * Prepares the head of the annotations of an integer field. The numbers of types and fields are
- * bounded, so iid is small and a head always fits.
+ * limited, so iid is small, and the head always fits into PERFETTO_HEAD bytes.
  */
 static void prepare_integer(struct perfetto_integer *integer,
 			    const struct posix_trace_field_np *field, uint64_t iid)
@@ -163,8 +163,8 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 	}
 	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
 	/*
-	 * The values of an array come one by one. They are put into one annotation, which ends when
-	 * another field begins.
+	 * The library yields the elements of an array one by one. They are put into one annotation,
+	 * which ends when another field begins.
 	 */
 	while (posix_trace_field_next_np(&values, &value) &&
 	       !(value.flags & POSIX_TRACE_VALUE_CUT_NP)) {

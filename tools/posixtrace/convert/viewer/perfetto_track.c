@@ -38,9 +38,9 @@ static uint64_t process_uuid(uint32_t pid)
 }
 
 /*
- * The number of a thread's track. A thread with a number keeps this number when its process
- * executes another program, but its handle changes. Therefore the handle of such a thread is not
- * used (threads.h).
+ * Returns the number of a thread's track. If a thread has a system number, it keeps this number
+ * when its process executes another program, but its handle changes. Therefore the handle of such a
+ * thread is not used (threads.h).
  */
 static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
 {
@@ -84,8 +84,8 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet)
 }
 
 /*
- * The constant makes the numbers of the tracks of counters different from those of the spans of the
- * process.
+ * The constant makes the numbers of the tracks of counters different from the numbers of the
+ * process's tracks of spans.
  */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field)
 {
@@ -118,8 +118,9 @@ static int process_track(struct perfetto *perfetto, uint32_t pid, const char *na
 }
 
 /*
- * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor. Its
- * track is then a child of its process's track, or without a process a track without a parent.
+ * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor. The
+ * track of such a thread is a child of its process's track. If the process is not known either, the
+ * track has no parent.
  */
 static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, uint64_t handle,
 			const char *name)
@@ -174,8 +175,8 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 		last = perfetto->last = threads_of(&perfetto->threads, event->pid, event->tid,
 						   event->thread);
 		/*
-		 * The threads past the limit of threads.h are described again at each change of the
-		 * thread.
+		 * A thread beyond the limit of threads.h has no place for the mark, so its track is
+		 * described again.
 		 */
 		if (!last || !last->mark) {
 			if (event->pid)
@@ -192,8 +193,9 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 }
 
 /*
- * Describes the track of a lane. Readers show tracks with the same name and parent as one group. A
- * lane past the limit is described many times, which is redundant but not wrong.
+ * Describes the track of a lane. Readers show tracks with the same name and parent as one group. If
+ * the table of described lanes is full, a lane is described many times, which is redundant but not
+ * wrong.
  */
 static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent, const char *name)
 {
@@ -212,8 +214,8 @@ static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent,
 }
 
 /*
- * The track of a span with a key. The spans of a type are often all on one lane. Their track is
- * then the last track that the type used.
+ * Finds the track of a span with a key. Often all spans of a type are on one lane. Then the track
+ * is the one that the type used last, and no search is needed.
  */
 static int keyed_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
 {

@@ -5,7 +5,8 @@
  * a key.
  *
  * The format requires all events of a profile in one place, so tracks.h collects them first. Times
- * are nanoseconds since the first event or begin of a span, as readers keep numbers in doubles.
+ * are nanoseconds since the first event or begin of a span. They do not count from 1970, because
+ * readers keep numbers in doubles.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void put_edge(void *arg, const struct edge *edge)
 	json_end_object(&s->json);
 }
 
-/* The last name that the thread got; NULL if it has none. */
+/* Returns the last name that the thread got, or NULL if it has none. */
 static const char *name_of(const struct tracks *s, const struct track *track)
 {
 	for (size_t i = s->threads; i--;)
@@ -83,7 +84,7 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 	free(text);
 }
 
-/* Writes a profile. It must not end before its last event. */
+/* Writes a profile. The end of the profile must not be before its last event. */
 static int put_track(struct speedscope *s, const struct track *track)
 {
 	int64_t last_ns = s->tracks->last_ns > track->last_ns ? s->tracks->last_ns : track->last_ns;
@@ -104,7 +105,8 @@ static int put_track(struct speedscope *s, const struct track *track)
 }
 
 /*
- * The name of the trace. The format has no place for losses, so their number is a part of the name.
+ * Writes the name of the trace. The format has no place for losses, so their number becomes a part
+ * of the name.
  */
 static int put_name(struct speedscope *s)
 {
@@ -120,7 +122,7 @@ static int put_name(struct speedscope *s)
 	return 0;
 }
 
-/* The names of frames, in the order of their numbers. */
+/* Writes the names of frames in the order of their numbers. */
 static void put_frames(struct speedscope *s)
 {
 	json_new_line(&s->json);
@@ -156,7 +158,10 @@ static int speedscope_end(void *context, const struct fmt_end *end)
 	json_end_array(&s->json);
 	put_frames(s);
 	json_end_line(&s->json);
-	/* The output is valid but empty, and speedscope would not explain why. */
+	/*
+	 * If there is no track, the output is valid but empty. A notice explains why, because
+	 * speedscope does not.
+	 */
 	if (!tracks->tracks)
 		fmt_fault(tracks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "it has no spans, and no events with a duration: speedscope has nothing "

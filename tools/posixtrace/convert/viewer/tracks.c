@@ -13,7 +13,7 @@
 #include "base/vec.h"
 
 #define FRAME_NAME_BYTES 4096       /* longer names of spans are shortened */
-/* the most tracks, because each costs memory; one more ends the conversion */
+/* the greatest number of tracks, because each needs memory; a further track ends the conversion */
 #define TRACKS_MAX       (1u << 22)
 
 int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -88,7 +88,10 @@ int tracks_thread(void *context, const struct fmt_thread *thread)
 
 /* ------------------------------------------------------------------ spans */
 
-/* The frame of a span: the index of its name in the list that all profiles share. */
+/*
+ * Stores the frame of a span in *frame. It is the index of the span's name in the list that all
+ * profiles share.
+ */
 static int frame_of(struct tracks *s, const struct fmt_span *span, uint32_t *frame)
 {
 	if (!vec_reach(&s->frame, &s->series, span->series))
@@ -105,7 +108,7 @@ static int frame_of(struct tracks *s, const struct fmt_span *span, uint32_t *fra
 	return 0;
 }
 
-/* Makes a track for the lane of the event's span. Returns NULL without memory. */
+/* Makes a track for the lane of the event's span. Returns NULL if memory is lacking. */
 static struct track *new_track(struct tracks *s, const struct fmt_event *event)
 {
 	struct track *track;
@@ -127,9 +130,9 @@ static struct track *new_track(struct tracks *s, const struct fmt_event *event)
 }
 
 /*
- * The track of the event's span, made if it is new. Tracks are found by a hash of 64 bits of their
- * facts; if two tracks had the same hash, their spans would be in one profile. Returns NULL without
- * memory or if there are too many.
+ * Returns the track of the event's span. If the track is new, makes it. Tracks are found by a hash
+ * of 64 bits of their facts. If two tracks had the same hash, their spans would be in one profile.
+ * Returns NULL if memory is lacking or if there are too many tracks.
  */
 static struct track *track_of(struct tracks *s, const struct fmt_event *event)
 {

@@ -9,7 +9,7 @@
 
 /*
  * A number that is greater than each length and width that a code accepts. A larger number in the
- * text becomes this one, and so is refused.
+ * text is replaced by TOO_LARGE and is refused for this reason.
  */
 #define TOO_LARGE 100000u
 
@@ -25,7 +25,8 @@ static bool is_length(unsigned m)
 }
 
 /*
- * Returns false for an empty text, too: a code needs a length, and a dot needs a number behind it.
+ * Returns whether the text consists of digits. An empty text does not: a code needs a length, and a
+ * dot needs a number behind it.
  */
 static bool all_digits(const char *p, size_t len)
 {
@@ -49,8 +50,8 @@ static unsigned codes_digits(const char *p, size_t len)
 }
 
 /*
- * Returns whether a width is valid, or absent, because a width is optional. The fields of a code
- * are at most 255 columns wide.
+ * Returns whether a width is valid or absent; a width is optional. The fields of a code are at most
+ * 255 columns wide.
  */
 static bool has_width(unsigned n, bool has_n)
 {
@@ -107,8 +108,8 @@ static bool read_parts(const char *word, size_t len, const char *n, size_t n_len
 }
 
 /*
- * Returns whether a word is one of these letters and behind it either digits or a single W. Other
- * words are keywords or function names.
+ * Returns whether a word consists of one of these letters and, behind it, either digits or a single
+ * W. Other words are keywords or function names.
  */
 static bool has_form(const char *word, size_t len, const char *letters)
 {
@@ -174,7 +175,7 @@ static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, boo
 	}
 }
 
-/* Never returns CODE_NONE, because nothing but a format is possible behind a percent sign. */
+/* It never returns CODE_NONE, because only a format may follow a percent sign. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code)
 {
@@ -194,7 +195,7 @@ bool code_is_move(const struct code *code)
 	return code->letter && strchr("GORW", code->letter);
 }
 
-/* X of 1, 2, 4 or 8 bytes is a number; X of another length is printed byte by byte. */
+/* A code X of 1, 2, 4 or 8 bytes gives a number. With another length it is printed byte by byte. */
 bool code_is_integer(const struct code *code)
 {
 	switch (code->letter) {

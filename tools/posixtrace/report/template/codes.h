@@ -26,9 +26,9 @@ enum code_answer {
 };
 
 /*
- * word consists of letters, digits and _. If a dot follows the word directly, n is the text behind
- * the dot; otherwise n is NULL. n is examined only if the word has the form of a code with a
- * length, which HB and HT do not have.
+ * Reads a code. word consists of letters, digits and _. If a dot follows the word directly, n is
+ * the text behind the dot; otherwise n is NULL. n is examined only if the word has the form of a
+ * code with a length. HB and HT have no length.
  */
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code);
@@ -37,7 +37,7 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code);
 
-/* G O R W move the pointer and print nothing. */
+/* Returns whether the code is G, O, R or W. These move the pointer and print nothing. */
 bool code_is_move(const struct code *code);
 
 /*

@@ -137,7 +137,7 @@ static void columns_blanks(struct line *line, size_t count)
 }
 
 /*
- * The text is one physical line, without \n. The blanks at the end of the text are kept back too.
+ * Writes a text that is one physical line, without \n. The blanks at its end are only counted.
  */
 static void text_of(struct line *line, const char *text, size_t len)
 {
@@ -155,7 +155,7 @@ static void text_of(struct line *line, const char *text, size_t len)
 	line->blanks = len - used;
 }
 
-/* Drops the blanks that were kept back. */
+/* Ends the line. Blanks that were only counted are dropped. */
 static void end_line(struct line *line)
 {
 	out_char(line->out, '\n');
@@ -213,8 +213,9 @@ static size_t columns_margin(const struct columns *columns)
 }
 
 /*
- * Further lines of the text begin below its first one, at the margin and the indentation of its
- * level. The time of this event becomes the base of the next difference.
+ * Prints an event. The further lines of its text begin exactly below the first line of the text: at
+ * the margin plus the indentation of the level. The next difference is computed from the time of
+ * this event.
  */
 void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
 		   enum level level, const char *text, size_t len)

@@ -11,8 +11,8 @@
 #include "base/text.h"
 
 /*
- * The caller adds the messages of each file in the order of its lines. So if there are too many,
- * the last ones are not kept. text must be static.
+ * Keeps a message. The caller adds the messages of each file in the order of its lines. So if there
+ * are too many messages, the last ones are not kept. text must be static.
  */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text)
 {
@@ -29,8 +29,8 @@ void diag_add(struct diags *diags, struct diag_place place, const char *code, co
 }
 
 /*
- * Orders messages by position, for qsort(3). The code decides between two messages about the same
- * byte, so that the order does not depend on the sorting algorithm.
+ * Orders messages by position, for qsort(3). Two messages about the same byte are ordered by their
+ * codes, so that the order does not depend on the sorting algorithm.
  */
 static int diag_compare(const void *a, const void *b)
 {

@@ -33,7 +33,7 @@ void reader_init(struct reader *reader, const struct template_event *event)
 	put_16(reader->hook + 4, (uint16_t)event->id, big);
 }
 
-/* Pointers wrap as all numbers of templates do. */
+/* Adds two numbers. Pointers wrap, as all numbers of templates do. */
 static int64_t event_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -136,8 +136,9 @@ uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endi
 }
 
 /*
- * Reads 1 to 64 bits, the most significant one first. Because of the bit offset they may be in 9
- * bytes. The function may leave the pointer within a byte, as only the code B does.
+ * Reads 1 to 64 bits, the most significant bit first. They may extend over 9 bytes, because they
+ * may begin within a byte. Afterwards the pointer may be within a byte, too. That happens only with
+ * the code B.
  */
 static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 {
@@ -166,8 +167,9 @@ static uint64_t event_extended(uint64_t value, unsigned bytes)
 }
 
 /*
- * m is in bytes, except for B, where it is in bits, and W, where m and n are the lowest and the
- * highest bit. A shift by 64 is undefined, so a number of 64 bits is returned as it is.
+ * m is a number of bytes in most formats. With B it is a number of bits. With W, m and n are the
+ * lowest and the highest bit. A shift by 64 is undefined, so a number of 64 bits is returned as it
+ * is.
  */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 {
@@ -209,8 +211,9 @@ bool reader_integer(struct reader *reader, const struct code *code, uint64_t *va
 }
 
 /*
- * len may be any number of 64 bits, because it may come from the data or from a macro. If nothing
- * is left, *offset may be outside the data. *text_len is 0 then, so the caller reads no byte there.
+ * len may be any number of 64 bits, because it may come from the data or from a macro. If no byte
+ * is left at the pointer, *offset may be outside the data. *text_len is 0 then, so the caller reads
+ * no byte there.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len)
@@ -253,8 +256,8 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 }
 
 /*
- * If the data contains only a part of the word, the result is the number that these bytes form. A
- * word behind the data is 0. n is 1 to 5.
+ * If the data contains only a part of the word, the result is the number that the bytes of this
+ * part form. If the whole word is behind the end of the data, the result is 0. n is 1 to 5.
  */
 uint64_t reader_data_word(const struct reader *reader, unsigned n)
 {

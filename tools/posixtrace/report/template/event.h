@@ -33,8 +33,8 @@ struct template_event {
 struct reader {
 	const struct template_event *event;
 	unsigned char hook[HOOK_WORD_BYTES];
-	int64_t at;          /* the byte */
-	unsigned bit;        /* 0 is its most significant one */
+	int64_t at;          /* the pointer: an offset in bytes, */
+	unsigned bit;        /* and a bit of that byte; 0 is the most significant bit */
 	int64_t base;
 };
 
@@ -48,7 +48,7 @@ void reader_init(struct reader *reader, const struct template_event *event);
 /* Moves the pointer by a code G, O, R or W. */
 void reader_move(struct reader *reader, const struct code *code);
 
-/* Returns the byte to which the pointer is rounded up, as offset from the base. */
+/* Returns the pointer, rounded up to a whole byte, as an offset from the base. */
 int64_t reader_pointer(const struct reader *reader);
 void reader_set_pointer(struct reader *reader, int64_t pointer);
 
@@ -61,9 +61,9 @@ bool reader_integer(struct reader *reader, const struct code *code, uint64_t *va
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
 
 /*
- * Finds the text at the pointer, of at most len bytes, and stores its offset and length;
- * reader_byte() returns each byte of it. Returns false if no byte is left, unless may_be_empty is
- * true.
+ * Finds the text at the pointer, of at most len bytes, and stores its offset and length. The caller
+ * gets the bytes of the text by reader_byte(). Returns false if no byte is left, unless
+ * may_be_empty is true.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len);
@@ -77,8 +77,8 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
 /*
- * Converts the number into the value that it has in the format of a macro, whose code has this
- * letter, m and n.
+ * Converts a number of 64 bits into the value that it has in the format of a macro. letter, m and n
+ * are those of the format.
  */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n);
 

@@ -43,7 +43,7 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 	key->kind = KEY_NAME;
 	if (parse_name(lex, program, &key->name))
 		return true;
-	/* If no name follows the @, the key is missing. E05 says this more clearly than E14. */
+	/* If no name follows the @, the key is missing, and the error E05 says this best. */
 	if (!strcmp(lex->failed_code, "E14")) {
 		lex->failed_code = "E05";
 		lex->failed_at = lex_place(lex, at);
@@ -64,8 +64,8 @@ static bool head_digits(struct lex *lex, uint64_t *value)
 }
 
 /*
- * No letter, digit or _ may follow the version directly. So 1.0a is an error, and not a version
- * with a word behind it.
+ * Reads a version. No letter, digit or _ may follow it directly. So 1.0a is an error, and not the
+ * version 1.0 with a word behind it.
  */
 static bool read_version(struct lex *lex, struct template *template)
 {
@@ -82,8 +82,8 @@ static bool read_version(struct lex *lex, struct template *template)
 }
 
 /*
- * The level is optional. Without L= the level remains APPL, and the next step reads what is
- * there.
+ * Reads the level, which is optional. If L= does not follow, the level remains APPL, and nothing is
+ * consumed except for blanks.
  */
 static bool read_level(struct lex *lex, enum level *level)
 {
@@ -106,9 +106,9 @@ static bool read_level(struct lex *lex, enum level *level)
 }
 
 /*
- * [+] key version [L=level] "label" element ... - The instructions go to the end of the program,
- * and template->start is the first of them. The caller drops everything that this function added if
- * it returns false.
+ * Reads a template: [+] key version [L=level] "label" element ... The instructions are added to the
+ * end of the program, and template->start is the index of the first one. If the function returns
+ * false, the caller drops everything that it has added.
  */
 static bool read_template(struct parse *parse, struct template *template)
 {
@@ -135,8 +135,8 @@ static bool read_template(struct parse *parse, struct template *template)
 }
 
 /*
- * A key that no template has is no error, because only another version of an earlier file may have
- * the template.
+ * Reads a line that removes a template. It is no error if no template has this key: perhaps only
+ * another version of an earlier file defines such a template.
  */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {
@@ -171,7 +171,7 @@ static void head_tell(struct templates *templates, struct lex *lex, const char *
 /*
  * The line is parsed into the program directly. The mark lets each failure remove everything that
  * the line has added: instructions, texts, numbers, calls and functions. A line with a blank behind
- * a backslash is refused too, because author and parser disagree on where this line ends.
+ * a backslash is refused, too, because it is uncertain where the author wanted this line to end.
  */
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line)
 {

@@ -64,8 +64,9 @@ const struct template *templates_find(const struct templates *templates, const s
 }
 
 /*
- * The template leaves both trees, so no later call reaches it. It remains in the list, and its
- * instructions remain in the program, so that all indexes stay valid.
+ * Removes the template and its functions from the two trees, so that calls do not find them any
+ * more. The template remains in the list, and its instructions remain in the program, so that all
+ * indexes stay valid.
  */
 static void remove_template(struct templates *templates, struct template *template)
 {
@@ -87,8 +88,8 @@ void templates_remove(struct templates *templates, const struct key *key)
 }
 
 /*
- * Enters the names of the template's functions. Returns false if one of them exists already or
- * memory is missing; none of them is entered then.
+ * Enters the names of the template's functions into the tree. If one of the names exists already,
+ * or if memory is missing, enters none of them and returns false.
  */
 static bool add_functions(struct templates *templates, const struct template *template)
 {
@@ -147,9 +148,9 @@ static bool may_replace(struct templates *templates, const struct template *temp
 }
 
 /*
- * The entry and its place in the list are acquired before the old template is removed. If the name
- * of a function is already defined, the old template has been removed, too. That does no harm,
- * because this error ends the report.
+ * Allocates the entry and its place in the list before it removes the old template, so a lack of
+ * memory there leaves the old template in place. If the name of a function is already defined, the
+ * old template is removed nevertheless. That does no harm, because this error ends the report.
  */
 bool templates_keep(struct templates *templates, const struct template *template)
 {
@@ -246,9 +247,9 @@ static bool keep_resolve(struct templates *templates, struct call *call)
 }
 
 /*
- * Runs once, after all files, because a template may call one that a later file defines, replaces
- * or removes. It reports the first unknown call of each template. The start of a call is valid only
- * afterwards, so templates run only if the result is true.
+ * Is called once, after all files were read, because a template may call a template that a later
+ * file defines, replaces or removes. Reports the first unknown call of each template. Before this
+ * function returns true, the start of a call is not valid, so templates run only then.
  */
 bool templates_link(struct templates *templates)
 {
@@ -275,8 +276,8 @@ bool templates_link(struct templates *templates)
 }
 
 /*
- * The trees own no memory: one contains templates, which the list owns, and the other contains
- * indexes of functions.
+ * Frees nothing, for tdestroy(3). The trees own no memory: one tree has templates, which the list
+ * owns, and the other tree has indexes of functions.
  */
 static void keep_nothing(void *entry)
 {

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* A file has at most TEMPLATE_FILE_BYTES, so the offset fits. */
+/* A file has at most TEMPLATE_FILE_BYTES, so the offset fits in 32 bits. */
 struct diag_place lex_place(const struct lex *lex, const char *at)
 {
 	return (struct diag_place){ lex->file, (uint32_t)(at - lex->base) };
@@ -112,8 +112,8 @@ static bool is_word_byte(char c)
 }
 
 /*
- * Does not move lex->p, because the caller decides first whether the word is a code, a keyword or a
- * name.
+ * Returns the word and does not move lex->p behind it, because the caller decides first whether the
+ * word is a code, a keyword or a name.
  */
 struct word lex_peek_word(const struct lex *lex)
 {
@@ -130,8 +130,8 @@ bool word_is(struct word word, const char *text)
 }
 
 /*
- * Literals are printed on a terminal. A byte that is not printable ASCII is replaced here, once,
- * and not at each print.
+ * Returns the character that is stored for a byte of a string. If the string is printed later, a
+ * byte that is not printable ASCII becomes a dot here, and not each time it is printed.
  */
 static char lex_shown(char c, bool for_print)
 {
@@ -178,8 +178,9 @@ static const char *closing_quote(const char *p, const char *end)
 }
 
 /*
- * Escapes only shorten a string, so LEX_STRING_BYTES bounds the text. The bound also makes sure
- * that the length fits in the 16 bits that an instruction has for it.
+ * A text is at most as long as its string in the file, because escapes only shorten it. So the
+ * limit LEX_STRING_BYTES of the string bounds the text, too. The length of the text therefore fits
+ * in the 16 bits that an instruction has for it.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref)
 {

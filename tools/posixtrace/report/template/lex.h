@@ -14,7 +14,7 @@
 
 #include "report/template/program.h"
 
-#define LEX_LINE_BYTES   65535 /* of a logical line */
+#define LEX_LINE_BYTES   65535 /* the most bytes of a logical line */
 #define LEX_STRING_BYTES 1023
 
 struct lex {
@@ -38,7 +38,7 @@ struct diag_place lex_place(const struct lex *lex, const char *at);
 /* Keeps the fault and its position if it is the first fault of the line. Always returns false. */
 bool lex_fail(struct lex *lex, const char *at, const char *code, const char *text);
 
-/* E14: another token was expected here. */
+/* Keeps the fault E14 as lex_fail() does: another token was expected here. */
 bool lex_expected(struct lex *lex, const char *what);
 
 /* Skips blanks, tabs, and backslashes at ends of lines with the line end behind them. */

@@ -39,8 +39,8 @@ static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 }
 
 /*
- * "-" is standard input. O_NOCTTY: if the path is a terminal, it must not become the controlling
- * terminal. After an error the caller has nothing to free.
+ * Reads a whole file; the path "-" is standard input. O_NOCTTY is used so that a terminal at this
+ * path does not become the controlling terminal. After an error the caller has nothing to free.
  */
 static int read_file(const char *path, size_t limit, char **bytes, size_t *len)
 {
@@ -74,9 +74,9 @@ static const char *load_physical(const char *p, const char *end, const char **ne
 }
 
 /*
- * Takes the logical line at *p: physical lines, each but the last with a backslash at its end. A
- * backslash with blanks behind it continues the line too, but the first such backslash is noted as
- * an error. A backslash at the end of the file belongs to the line.
+ * Takes the logical line at *p: one or more physical lines, where each except for the last one ends
+ * with a backslash. A backslash with blanks behind it continues the line, too, but the first such
+ * backslash is noted as an error. A backslash at the end of the file belongs to the line.
  */
 static struct logical_line load_logical(const char **p, const char *end)
 {
@@ -100,8 +100,9 @@ static struct logical_line load_logical(const char **p, const char *end)
 }
 
 /*
- * A comment line is recognized before continuations, so it never continues. A wrong line is
- * reported, and reading continues behind it, so that one run reports the errors of all templates.
+ * Reads all lines of a file. A comment is always one physical line, even if it ends with a
+ * backslash. A wrong line is reported, and reading continues behind it, so that one run reports the
+ * errors of all templates.
  */
 static void read_lines(struct templates *templates, uint32_t index)
 {

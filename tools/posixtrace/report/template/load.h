@@ -38,8 +38,8 @@ struct templates {
 	struct diags diags;
 	struct template **list; /* in the order of loading, including removed ones */
 	size_t count;
-	size_t loaded;          /* those that are not removed */
-	size_t bytes;           /* of the files */
+	size_t loaded;          /* the number of templates that are not removed */
+	size_t bytes;           /* total length of the files */
 	void *by_key, *by_name; /* tsearch(3): templates, functions */
 };
 
@@ -54,8 +54,8 @@ void templates_fini(struct templates *templates);
 int templates_load(struct templates *templates, const char *path);
 
 /*
- * Must be called after the last file. Resolves the calls. Returns false if any of the files has an
- * error.
+ * Finds the templates and functions that calls name. The caller calls it after the last file.
+ * Returns false if any of the files has an error.
  */
 bool templates_link(struct templates *templates);
 

@@ -13,8 +13,8 @@
 #define AIX(name) { name, MACRO_AIX_ONLY, MACRO_NONE, PRINT_SHORTEST, false }
 
 /*
- * The parser searches this table, and a running template does not, so a linear search is enough.
- * $L1 to $L5 are other names of $D1 to $D5.
+ * Only the parser searches this table, and no running template does, so a linear search is fast
+ * enough. $L1 to $L5 are other names of $D1 to $D5.
  */
 static const struct macro macros[] = {
 	{ "DATAPOINTER", MACRO_DATAPOINTER, MACRO_INTEGER, PRINT_DECIMAL, true },

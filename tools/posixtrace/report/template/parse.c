@@ -2,7 +2,7 @@
 /* parse.c - the elements of a template. */
 #include "report/template/parse.h"
 
-/* The string is limited to 1023 bytes, which the 16 bits of b can hold. */
+/* Parses a string. Its length is at most 1023, which fits in the 16 bits of b. */
 static bool parse_literal(struct parse *parse)
 {
 	struct text_ref text;
@@ -13,7 +13,7 @@ static bool parse_literal(struct parse *parse)
 	return true;
 }
 
-/* \n and \t outside of strings are literals of one byte. */
+/* Parses \n or \t outside of a string. It is a literal of one byte. */
 static bool parse_control(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -31,7 +31,9 @@ static bool parse_control(struct parse *parse)
 	return true;
 }
 
-/* A code or a macro: a comma behind it makes it the subject of a switch. */
+/*
+ * Parses what follows a code or a macro. If that is a comma, the code or macro selects in a switch.
+ */
 static bool subject_element(struct parse *parse, const struct subject *subject)
 {
 	bool is_action = subject->kind == SUBJECT_BUILTIN && subject->macro->type == MACRO_ACTION;
@@ -50,8 +52,8 @@ static bool subject_element(struct parse *parse, const struct subject *subject)
 }
 
 /*
- * LOOP count { elements }: OP_LOOP leads behind the loop, OP_AGAIN leads back to the body. Loops
- * nest only in braces, so PARSE_BRACES bounds their depth too.
+ * Parses LOOP count { elements }. OP_LOOP may jump behind the loop, and OP_AGAIN may jump back to
+ * the body. Loops nest only in braces, so PARSE_BRACES bounds their depth, too.
  */
 static bool parse_loop(struct parse *parse)
 {
@@ -70,9 +72,9 @@ static bool parse_loop(struct parse *parse)
 }
 
 /*
- * A word is a keyword, else a code, else the name of a function that is called. parse_code()
- * returns false for a word that is no code and for a wrong code; lex->failed is set only for a
- * wrong code.
+ * Parses an element that begins with a word. The word is a keyword, or else a code, or else the
+ * name of a function that is called. parse_code() returns false both for a word that is no code and
+ * for a wrong code. Only a wrong code sets lex->failed.
  */
 static bool word_element(struct parse *parse)
 {

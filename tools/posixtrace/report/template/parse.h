@@ -61,8 +61,8 @@ bool parse_expression(struct parse *parse);
 bool parse_count(struct parse *parse); /* a code, a macro or a number */
 
 /*
- * parse_list.c: parse_switch() is called behind the subject, at the comma; parse_bit_flags() is
- * called behind the keyword.
+ * parse_list.c: parse_switch() must be called when the lexer is at the comma behind the subject,
+ * and parse_bit_flags() when it is behind the keyword.
  */
 bool parse_switch(struct parse *parse, const struct subject *subject);
 bool parse_bit_flags(struct parse *parse);

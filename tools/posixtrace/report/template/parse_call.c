@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Reads the end of a block. A missing end is reported at the beginning of the block. If something
- * else is in its place, the fault is reported there.
+ * Reads the end of a block. If the line ends before the block, the fault is reported at the
+ * beginning of the block. If something else is in the place of the end, it is reported there.
  */
 static bool close_block(struct parse *parse, const char *open)
 {
@@ -65,8 +65,8 @@ static bool is_assignable(struct parse *parse, const char *at, struct word name,
 }
 
 /*
- * builtin is NULL, or one of $DATAPOINTER and $BASEPOINTER, because no other predefined macro is
- * writable.
+ * Emits the instruction that stores a value in a macro. builtin is NULL, or one of $DATAPOINTER and
+ * $BASEPOINTER, because no other predefined macro is writable.
  */
 static void parse_call_store(struct parse *parse, const struct macro *builtin, unsigned place)
 {
@@ -77,7 +77,7 @@ static void parse_call_store(struct parse *parse, const struct macro *builtin, u
 		program_emit(parse->program, OP_STORE, 0, place, 0);
 }
 
-/* $name, or $name = expression */
+/* Parses the contents of a block with a macro: $name, or $name = expression */
 static bool parse_call_assignment(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -109,8 +109,8 @@ static bool parse_call_assignment(struct parse *parse)
 }
 
 /*
- * Whether the word is one that an element would not read as a call of a function. Codes with a
- * wrong length are reserved too.
+ * Returns whether the word cannot be the name of a function, because an element with this word
+ * would not be read as a call. Codes with a wrong length are such words, too.
  */
 static bool is_reserved(struct word word)
 {
@@ -122,8 +122,8 @@ static bool is_reserved(struct word word)
 }
 
 /*
- * A parameter hides nothing: its name is neither a predefined macro nor a template's number. Macros
- * of the template are not visible in the function.
+ * Parses the name of a parameter. The name of a predefined macro or the number of a template is
+ * refused, so a parameter hides neither. Macros of the template are not visible in the function.
  */
 static bool parse_call_parameter(struct parse *parse)
 {
@@ -180,9 +180,9 @@ static bool keep_name(struct parse *parse, struct word name, struct text_ref *re
 }
 
 /*
- * The code of a function is where it is defined, in the middle of a template; a jump leads over it.
- * If a part is wrong, the rest is emitted nevertheless, because the caller then drops the whole
- * line.
+ * Parses the definition of a function. Its code is in the middle of the code of the template, where
+ * the function is defined, and a jump leads over it. If a part is wrong, the rest is emitted
+ * nevertheless, because the caller then drops the whole line.
  */
 static bool parse_call_function(struct parse *parse)
 {
@@ -214,7 +214,7 @@ static bool parse_call_function(struct parse *parse)
 	return good;
 }
 
-/* {{ $name = expression }} or {{ name(parameter, ...) elements }} */
+/* Parses a block: {{ $name = expression }} or {{ name(parameter, ...) elements }} */
 bool parse_block(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -251,7 +251,10 @@ bool parse_name(struct lex *lex, struct program *program, struct text_ref *name)
 	return true;
 }
 
-/* The key is only noted. templates_link() finds the template when all files have been read. */
+/*
+ * Parses the call of a template. The call only notes the key. templates_link() finds the template
+ * when all files have been read.
+ */
 bool parse_template_call(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;
@@ -275,8 +278,9 @@ bool parse_template_call(struct parse *parse)
 }
 
 /*
- * Each argument leaves one number on the machine's stack. The call removes them again. The count is
- * checked when the function is known, in templates_link().
+ * Parses the call of a function. When the program runs, each argument leaves one number on the
+ * machine's stack, and the end of the call removes these numbers. templates_link() compares the
+ * number of arguments with the function.
  */
 bool parse_function_call(struct parse *parse, struct word name)
 {
@@ -301,7 +305,10 @@ bool parse_function_call(struct parse *parse, struct word name)
 	return true;
 }
 
-/* When the instruction runs, the two numbers are on the stack, the second one on top. */
+/*
+ * Parses the two numbers of a timer. When the instruction runs, both are on the stack, and the
+ * second one is on top.
+ */
 bool parse_timer(struct parse *parse, bool start)
 {
 	struct lex *lex = &parse->lex;
@@ -320,7 +327,9 @@ bool parse_timer(struct parse *parse, bool start)
 	return true;
 }
 
-/* The separator is a text of the program, so the machine can refer to it for as long as it runs. */
+/*
+ * Parses a separator. It becomes a text of the program, so it is valid as long as the machine runs.
+ */
 bool parse_delimiter(struct parse *parse)
 {
 	struct lex *lex = &parse->lex;

@@ -9,8 +9,8 @@
 #define PARENTHESES 32
 
 /*
- * A number has 64 bits, but an instruction has only 32 bits for it. Therefore numbers are in a
- * pool, and the instruction has the index.
+ * Emits the instruction that pushes a number. The number has 64 bits, but an instruction has only
+ * 32 bits for it. Therefore the number is in a pool, and the instruction has its index.
  */
 static bool push_number(struct parse *parse, unsigned radix)
 {
@@ -23,8 +23,8 @@ static bool push_number(struct parse *parse, unsigned radix)
 }
 
 /*
- * Whether the word is an octal number. Some codes begin with o too: o4 is a code, and o17 is the
- * number 15.
+ * Returns whether the word is an octal number. Codes may begin with o, too: o4 is a code, while o17
+ * is the number 15.
  */
 static bool is_octal_number(struct word word)
 {
@@ -40,8 +40,8 @@ static bool is_octal_number(struct word word)
 }
 
 /*
- * A word that begins with a digit is a number. Everything else is a code or a macro. o1, o2, o4 and
- * o8 are codes.
+ * Parses a number, a code or a macro. A word that begins with a digit is a number, and so is an
+ * octal number such as o17. Everything else is a code or a macro. o1, o2, o4 and o8 are codes.
  */
 bool parse_count(struct parse *parse)
 {
@@ -56,8 +56,8 @@ bool parse_count(struct parse *parse)
 }
 
 /*
- * The number of open parentheses is restored only after success. After a failure the parser drops
- * the whole line.
+ * Parses an expression in parentheses. After a failure the number of open parentheses is wrong,
+ * which does no harm, because the parser then drops the whole line.
  */
 static bool parse_expr_parenthesis(struct parse *parse)
 {

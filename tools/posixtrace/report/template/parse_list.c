@@ -2,7 +2,7 @@
 /* parse_list.c - the lists from which a value selects: the cases of a switch, bit flags. */
 #include "report/template/parse.h"
 
-/* "text", or elements in braces. */
+/* Parses the body of a case: "text", or elements in braces. */
 static bool case_body(struct parse *parse)
 {
 	struct text_ref text;
@@ -16,8 +16,8 @@ static bool case_body(struct parse *parse)
 }
 
 /*
- * The instruction behind OP_CASE is the jump to the next case. If the value is equal, OP_CASE skips
- * this jump.
+ * Parses the value of a case that is a number, and emits OP_CASE. The instruction behind OP_CASE is
+ * the jump to the next case. If the subject equals the value, OP_CASE skips this jump.
  */
 static bool number_value(struct parse *parse, unsigned radix)
 {
@@ -34,8 +34,8 @@ static bool number_value(struct parse *parse, unsigned radix)
 }
 
 /*
- * A value is compared with bytes of the log, so it is kept exactly as written, even if it cannot be
- * printed.
+ * Parses the value of a case that is a text. The value is compared with bytes of the log, so it is
+ * kept exactly as written, even if it has bytes that cannot be printed.
  */
 static bool text_value(struct parse *parse)
 {
@@ -50,8 +50,8 @@ static bool text_value(struct parse *parse)
 }
 
 /*
- * Reads the value of a case. The value \* matches every subject, and *conditional is then false.
- * Otherwise the next instruction, a jump, runs if the subject has another value.
+ * Reads the value of a case. The value \* matches every subject; *conditional is then false.
+ * Otherwise the caller must emit a jump next. It runs if the subject has another value.
  */
 static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *conditional)
 {
@@ -68,7 +68,8 @@ static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *
 
 /*
  * Each case ends with a jump to the place behind the last case. Until that place is known, these
- * jumps form a list: each has the index of the jump before it.
+ * jumps form a list: in place of its target, each has the index of the jump before it. The first
+ * jump has NO_JUMP.
  */
 #define NO_JUMP UINT32_MAX
 
@@ -95,9 +96,9 @@ static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t
 }
 
 /*
- * The register of the subject is not needed any more when a body runs, so a switch in the body may
- * use it. Without memory the list of jumps is not complete, so it is not used, and the program is
- * not run then.
+ * When a body runs, the subject in the register is not needed any more, so a switch in the body may
+ * use the register. If memory is missing, the list of jumps is not complete, so it is not followed.
+ * The program is not run then.
  */
 bool parse_switch(struct parse *parse, const struct subject *subject)
 {
@@ -141,7 +142,7 @@ static bool entry_text(struct parse *parse, enum op op)
 	return true;
 }
 
-/* & mask value "text" */
+/* Parses an entry for several bits: & mask value "text" */
 static bool field_entry(struct parse *parse, unsigned radix)
 {
 	const char *at = parse->lex.p++;
@@ -160,8 +161,8 @@ static bool field_entry(struct parse *parse, unsigned radix)
 }
 
 /*
- * flag "text", or flag "set" "clear". Whether there is a second text is known only after the first
- * one; the first instruction is then changed.
+ * Parses flag "text", or flag "set" "clear". The second text is noticed only when the instruction
+ * for the first text has been emitted, so this instruction is then changed.
  */
 static bool flag_entry(struct parse *parse, unsigned radix)
 {
@@ -188,8 +189,9 @@ static bool is_digit(char c)
 }
 
 /*
- * Flags are hexadecimal even if the subject is decimal, while the values of a switch have the radix
- * of the subject.
+ * Parses a list of bit flags. The flags are octal if the code of the subject is o. Otherwise they
+ * are hexadecimal, even if the subject is decimal. The values of a switch, in contrast, have the
+ * radix of the subject.
  */
 bool parse_bit_flags(struct parse *parse)
 {

@@ -19,8 +19,8 @@ static const char *parse_subject_dotted(const struct lex *lex, const char *dot, 
 }
 
 /*
- * Returns false for a wrong code, and for a word that is no code; lex->failed is set only for a
- * wrong code. HB and HT have no part behind a dot, so a dot behind them is not consumed.
+ * Parses a code. Returns false both for a wrong code and for a word that is no code. Only a wrong
+ * code sets lex->failed. HB and HT have no part behind a dot, so a dot behind them is not consumed.
  */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 {
@@ -101,7 +101,7 @@ static bool parse_subject_resolve(struct parse *parse, struct word name, struct 
 					   : "this macro is not defined before it is used");
 }
 
-/* Parameters and the macros of a template always have a value. */
+/* Returns whether the macro or parameter is a number. Only some predefined macros are none. */
 static bool is_number(const struct subject *subject)
 {
 	return subject->kind != SUBJECT_BUILTIN || subject->macro->type == MACRO_INTEGER;
@@ -176,8 +176,9 @@ static void emit_code(struct parse *parse, enum op op, const struct code *code)
 }
 
 /*
- * A format S prints the text at the data pointer. The low m bytes of the value are the length of
- * this text. Without a format the macro's own form decides.
+ * Emits the instructions that print a code or a macro. With the format S a macro prints the text at
+ * the data pointer, and the low m bytes of its value are the length of this text. Without a format
+ * the macro is printed in its own form.
  */
 bool subject_print(struct parse *parse, const struct subject *subject)
 {

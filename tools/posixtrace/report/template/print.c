@@ -43,8 +43,8 @@ static size_t print_decimal(char *text, int64_t value)
 }
 
 /*
- * The bytes are copied and not converted: they have the representation of IEEE 754, and the caller
- * has put them into the byte order of this machine.
+ * Writes a floating-point number. The bytes of value are copied and not converted: they have the
+ * representation of IEEE 754, and the caller has put them into the byte order of this machine.
  */
 static size_t print_floating(char *text, uint64_t value, unsigned bytes)
 {
@@ -95,7 +95,7 @@ static size_t error_number(char *text, int64_t number)
 	return len;
 }
 
-/* T of 4 bytes is unsigned, so it does not end in 2038. */
+/* A time T of 4 bytes is read as unsigned, so that times after 2038 are printed correctly. */
 size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 {
 	switch (letter) {

@@ -12,8 +12,8 @@
 #include "base/vec.h"
 
 /*
- * Without memory the returned index is 0, which is a valid index, so the caller may use it. The
- * program is not run then, because program->no_memory is set.
+ * Without memory the returned index is 0. Callers use an index without a check, and 0 does no harm:
+ * program->no_memory is set, so the program is not run.
  */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {
@@ -72,7 +72,7 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref)
 	return text;
 }
 
-/* Without memory index may name another instruction, which must not be changed. */
+/* If memory was lacking, index may belong to another instruction, which must not be changed. */
 void program_land(struct program *program, uint32_t index)
 {
 	if (!program->no_memory)
@@ -88,8 +88,8 @@ struct program_mark program_mark(const struct program *program)
 }
 
 /*
- * Nothing that remains may refer to the part that is dropped. Templates are parsed one after the
- * other, so only the template that failed refers to it.
+ * Nothing that remains may refer to the part that is dropped. This is true, because templates are
+ * parsed one after the other: only the template that failed refers to the part.
  */
 void program_drop(struct program *program, const struct program_mark *mark)
 {
@@ -109,7 +109,7 @@ void program_fini(struct program *program)
 	free(program->function);
 }
 
-/* Defines the order of the tree. Names of equal length are compared by their bytes. */
+/* Keys are ordered by kind, then by number or name. Names of equal length are ordered by bytes. */
 int key_compare(const struct program *program, const struct key *a, const struct key *b)
 {
 	if (a->kind != b->kind)

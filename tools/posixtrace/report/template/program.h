@@ -4,9 +4,9 @@
  * pools of their own.
  *
  * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
- * and wrap. The machine has one register for the subject of a switch and one for bit flags. One of
- * each is enough, because the value is not needed any more when the selected part, which may
- * contain another switch, runs.
+ * and wrap. The machine has one register for the subject of a switch and one for bit flags. The
+ * selected part of a switch may contain another switch. One register is enough nevertheless,
+ * because the subject is not needed any more when the selected part runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -18,7 +18,7 @@
 #include "report/template/diag.h"
 
 #define TEMPLATE_PLACES 255 /* macros that a template may define */
-#define TEMPLATE_CALLS  10  /* calls within calls */
+#define TEMPLATE_CALLS  10  /* the most nested calls */
 #define TEMPLATE_PARAMETERS 8
 
 /*
@@ -31,15 +31,15 @@ enum op {
 	OP_JUMP,      /* c: code */
 	OP_LITERAL,   /* text */
 	OP_PRINT_CODE,   /* a b c: reads a value and prints it */
-	OP_MOVE,      /* a b c: G O R W */
+	OP_MOVE,      /* a b c: moves the pointer by a code G, O, R or W */
 	OP_READ_CODE, /* a b c: pushes a number */
-	OP_READ_TEXT, /* a b c: to the switch's register */
+	OP_READ_TEXT, /* a b c: reads a text into the switch's register */
 	OP_NUMBER,    /* c: number; pushes it */
 	OP_BUILTIN,   /* b: enum macro_id; pushes it */
 	OP_PLACE,     /* b; pushes the macro of that place */
 	OP_PARAMETER, /* b; pushes the parameter */
 	OP_STRING,    /* b: enum macro_id; prints it */
-	OP_STRING_SUBJECT, /* b: enum macro_id; to the switch's register */
+	OP_STRING_SUBJECT, /* b: enum macro_id; moves it to the switch's register */
 	OP_PRINT,     /* a b c: pops a number and prints it in this form */
 	OP_NARROW,    /* a b c: pops a number and pushes the part of it that the format keeps */
 	OP_COUNTED,   /* c: width. Pops a length and prints a text of that length */
@@ -56,16 +56,16 @@ enum op {
 	OP_AGAIN,     /* c: code of the loop's body */
 	OP_BITS,      /* pops a number to the flags' register */
 	OP_FLAG,      /* c: number. Tests whether all of its bits are set */
-	OP_FIELD,     /* c: two numbers, mask and value */
-	OP_WORD,      /* text, printed as a field if it is set */
+	OP_FIELD,     /* c: two numbers. Tests whether the bits in the first equal the second */
+	OP_WORD,      /* text; printed as a field if the flag is set */
 	OP_IF_SET,    /* text; printed in its position if the flag is set */
 	OP_IF_CLEAR,  /* text; printed in its position if the flag is clear */
-	OP_CALL,      /* c: call; a template */
-	OP_FUNCTION,  /* c: call; its arguments have been pushed */
+	OP_CALL,      /* c: call. Calls a template */
+	OP_FUNCTION,  /* c: call. Calls a function, whose arguments have been pushed */
 	OP_START_TIMER, /* pops two numbers */
 	OP_END_TIMER,
-	OP_DELIMITER, /* text */
-	OP_ACTION,    /* b: enum macro_id */
+	OP_DELIMITER, /* text; makes it the separator */
+	OP_ACTION,    /* b: enum macro_id; performs its action */
 };
 
 struct ins {
@@ -90,7 +90,7 @@ struct key {
 struct call {
 	struct diag_place place;
 	struct key key;    /* of a function: its name */
-	uint32_t start;    /* of code; known after all files were read */
+	uint32_t start;    /* index of the called code; known when all files were read */
 	uint8_t arguments;
 	bool is_function;
 };

@@ -27,7 +27,7 @@ static bool is_full(const struct prose *prose)
 	return prose->len == PROSE_BYTES;
 }
 
-/* The only function that stores in the text, so it alone enforces the size. */
+/* Adds a character. No other function stores in the text, so the size is checked only here. */
 static void prose_put(struct prose *prose, char c)
 {
 	if (is_full(prose))
@@ -81,9 +81,9 @@ static bool begins_word(char c)
 }
 
 /*
- * White space at the begin of the literal replaces the pending separator. Otherwise a hard
- * separator is written in any case, and a soft one only before a word. Behind a literal no
- * separator is pending.
+ * Adds a literal. White space at its begin replaces the pending separator. Without such white
+ * space, a pending hard separator is always written, and a soft one only before a word. Behind a
+ * literal no separator is pending.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len)
 {
@@ -137,7 +137,7 @@ void prose_word(struct prose *prose, const char *text, size_t len)
 	prose_end_field(prose, true);
 }
 
-/* Between this and prose_end_field() only prose_byte() is called. */
+/* Begins a field. Until prose_end_field(), only prose_byte() and put_text() add to the text. */
 void prose_begin_field(struct prose *prose)
 {
 	if (prose->wait != WAIT_NONE)
@@ -154,7 +154,7 @@ void prose_end_field(struct prose *prose, bool separated)
 	prose->wait = separated ? WAIT_SOFT : WAIT_NONE;
 }
 
-/* A field of bytes that the caller has at once. */
+/* Adds a field whose bytes the caller has all at once. */
 void prose_field(struct prose *prose, const char *text, size_t len)
 {
 	prose_begin_field(prose);

@@ -19,7 +19,7 @@ struct prose {
 		WAIT_SOFT,
 		WAIT_HARD
 	} wait;
-	/* the last part was a flag at its position, in the present statement */
+	/* the last part was added by prose_positional(), for the present list of flags */
 	bool positional;
 	const char *separator; /* the caller owns it */
 	size_t separator_len;

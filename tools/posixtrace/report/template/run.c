@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * run.c - the machine that runs templates. Templates and events are hostile. Each index of an
- * instruction was checked when it was parsed or linked; each position in the data is checked by
- * event.c; and steps, turns, calls and the stack have limits, which end the event and not the
- * report.
+ * instruction was checked when it was parsed or linked. event.c checks each position in the data.
+ * The steps, the turns of loops, the calls and the stack have limits. If a limit is reached, the
+ * text of the event ends there, and the report continues.
  */
 #include "report/template/run.h"
 
@@ -21,7 +21,7 @@ void run_init(struct run *run, const struct templates *templates, const char *lo
 	run->log_name = log_name;
 }
 
-/* The templates belong to the caller. */
+/* Frees the timers only, because the caller owns the templates. */
 void run_fini(struct run *run)
 {
 	timers_fini(&run->timers);
@@ -53,9 +53,9 @@ static uint64_t run_pop(struct run *run)
 }
 
 /*
- * The arguments stay on the stack, and the callee finds them there by their position. A called
- * template has no arguments. The separator is saved, because the caller gets its separator back
- * when the call ends.
+ * Calls a template or a function. The arguments stay on the stack, and the called function finds
+ * them there by their position. A template has no arguments. The separator is saved, because the
+ * end of the call restores it.
  */
 void run_call(struct run *run, uint32_t start, unsigned arguments)
 {
@@ -93,7 +93,7 @@ static void give_back(struct run *run)
 	run->prose.separator_len = frame->separator_len;
 }
 
-/* All operations wrap in 64 bits. The division is the only one with a sign. */
+/* All operations wrap in 64 bits. Only the division treats its operands as signed numbers. */
 static void run_calculate(struct run *run, enum op op)
 {
 	uint64_t b = run_pop(run), a = run_pop(run);
@@ -119,8 +119,8 @@ static void run_calculate(struct run *run, enum op op)
 }
 
 /*
- * The count comes from the event. A negative count is treated as 0. RUN_LOOPS is the most that
- * braces and calls can nest.
+ * Begins a loop. The count may come from the event, and a negative count is treated as 0. The
+ * limits of nested braces and calls allow at most RUN_LOOPS nested loops.
  */
 static void begin_loop(struct run *run, uint32_t behind)
 {
@@ -135,8 +135,9 @@ static void begin_loop(struct run *run, uint32_t behind)
 }
 
 /*
- * Only the end of a loop's body leads here, so there is a loop. The turns are counted separately,
- * because the number of turns that are left may be any number up to 2^63 - 1.
+ * Ends a turn of the innermost loop. There is a loop, because only the end of a loop's body calls
+ * this. The turns that were made are counted separately, to limit them: the number of turns that
+ * are left may be as large as 2^63 - 1.
  */
 static void next_turn(struct run *run, uint32_t body)
 {
@@ -154,8 +155,8 @@ static void next_turn(struct run *run, uint32_t body)
 }
 
 /*
- * The difference of two times of a hostile log may need 65 bits. If the timer was not started,
- * nothing is printed, because the trace may have begun after the start.
+ * Ends a timer and prints its time. The difference of two times of a hostile log may need 65 bits.
+ * If the timer was not started, nothing is printed: perhaps the trace began after the start.
  */
 static void end_timer(struct run *run)
 {
@@ -172,7 +173,7 @@ static void end_timer(struct run *run)
 	prose_field(&run->prose, text, strlen(text));
 }
 
-/* Pops the second number first, because it is on top of the stack. */
+/* Starts a timer. The second number is popped first, because it is on top of the stack. */
 static void start_timer(struct run *run)
 {
 	uint64_t b = run_pop(run), a = run_pop(run);
@@ -181,8 +182,9 @@ static void start_timer(struct run *run)
 }
 
 /*
- * a is the letter of the format, 0 for none; b is then the enum macro_print. With W, b and c are
- * the lowest and the highest bit.
+ * Pops a number and prints it. ins->a is the letter of the format. If it is 0, there is no format,
+ * and ins->b is the enum macro_print. With the format W, b and c are the lowest and the highest
+ * bit.
  */
 static void print_value(struct run *run, const struct ins *ins)
 {
@@ -389,8 +391,8 @@ static void run_begin(struct run *run, const struct template_event *event)
 }
 
 /*
- * run->printed counts only events that are printed, because its value is that of $RELLINENO.
- * $NOPRINT hides the event, but its template runs to its end and may start timers.
+ * run->printed counts only the events that are printed, because it is the value of $RELLINENO.
+ * $NOPRINT hides an event, but the event's template runs to its end and may start timers.
  */
 bool run_event(struct run *run, const struct template *template, const struct template_event *event)
 {

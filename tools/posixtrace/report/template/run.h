@@ -15,8 +15,8 @@
 #include "report/template/timers.h"
 
 #define RUN_LOOP_TURNS 65536
-#define RUN_STEPS      (1u << 22) /* steps for one event; then it ends like a loop that is too
-				   * long */
+#define RUN_STEPS      (1u << 22) /* the most steps for one event; then its text ends, as for a
+				   * loop with too many turns */
 #define RUN_STACK      1024
 #define RUN_LOOPS      (32 * (TEMPLATE_CALLS + 1))
 
@@ -33,11 +33,11 @@ struct run_loop {
 	uint32_t turns;
 };
 
-/* One report. */
+/* The state of one report. */
 struct run {
 	const struct templates *templates;
 	const char *log_name;
-	uint64_t printed;       /* number of events so far */
+	uint64_t printed;       /* number of events printed so far */
 	struct timers timers;
 	bool stopped;           /* $STOP: this event was the last one */
 
@@ -54,12 +54,12 @@ struct run {
 	unsigned loops;
 	uint32_t parameters;    /* parameters of the running function */
 	uint32_t at;            /* the next instruction */
-	uint64_t subject;       /* of a switch */
+	uint64_t subject;       /* the subject of a switch that is a number */
 	const char *subject_string; /* a subject that is a text; NULL: the text is in the data */
 	int64_t subject_at;
 	size_t subject_len;
 	uint64_t bits;
-	bool is_set;            /* the flag that was tested last */
+	bool is_set;            /* whether the flag that was tested last is set */
 	uint32_t steps;
 	bool ended, hidden;
 };

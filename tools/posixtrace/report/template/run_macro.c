@@ -9,7 +9,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* Rounds down, also before 1970, so that the rest is between 0 and 999,999,999. */
+/* Returns the seconds, rounded down also before 1970, so that 0 to 999,999,999 ns remain. */
 static int64_t run_macro_seconds(int64_t time_ns)
 {
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
@@ -78,8 +78,8 @@ const char *run_string(const struct run *run, enum macro_id id)
 }
 
 /*
- * The name of the log may have any length, so the field is written piece by piece and without a
- * buffer.
+ * Writes the field of $ERROR. The name of the log may have any length, so the field is written
+ * piece by piece and without a buffer.
  */
 static void error_field(struct run *run)
 {

@@ -133,7 +133,7 @@ static bool has_type(const struct select_types *types, const char *name, uint64_
 	return false;
 }
 
-/* An empty list selects everything. */
+/* Returns whether the list has this number or is empty. An empty list selects everything. */
 static bool has_number(const struct select_numbers *numbers, uint64_t number)
 {
 	for (size_t i = 0; i < numbers->count; i++)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct select_type {
-	const char *name;      /* NULL: by its number; not ended by a NUL */
+	const char *name;      /* without a NUL at its end; NULL: the number selects the type */
 	size_t name_len;
 	uint64_t number;
 };
@@ -42,7 +42,7 @@ void select_fini(struct select *select);
 bool select_add_types(struct select_types *types, const char *option, const char *list);
 bool select_add_numbers(struct select_numbers *numbers, const char *option, const char *list);
 
-/* Seconds, perhaps with a fraction. */
+/* Reads seconds, perhaps with a fraction, into *ns. Returns false if the text is wrong. */
 bool select_seconds(const char *text, int64_t *ns);
 
 /*

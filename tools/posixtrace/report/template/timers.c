@@ -55,7 +55,7 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 		free(timer);
 }
 
-/* Frees the timer's memory, so a report needs memory for its running timers only. */
+/* The timer's memory is freed, so a report needs memory only for the timers that are running. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns)
 {
 	struct timer *timer = timers_find(timers, a, b);

@@ -21,7 +21,7 @@ struct timers {
 	size_t count;
 };
 
-/* Starts the timer of a pair; a running one restarts. */
+/* Starts the timer of a pair of numbers. If this timer is running, it starts anew. */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns);
 
 /* Ends the timer of a pair. Returns false if the timer was not running. */
