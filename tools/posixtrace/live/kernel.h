@@ -198,6 +198,7 @@ struct kernel {
 	struct kernel_traps *traps; /* NULL: no functions */
 	struct forms *forms;
 	uint64_t lost_syscalls, lost_traps;
+	uint64_t lost_calls;     /* calls of functions for which this process had no memory */
 	char way[128];           /* the way in which the kernel records, as a text */
 	struct kernel_trace *trace; /* NULL: the kernel does not record by tracefs */
 	struct kernel_cpu {

@@ -62,7 +62,7 @@ static void keep_open(struct kernel *kernel, const struct match_call *call)
 	if (!kernel->traps->wants_opens)
 		return;
 	if (!vec_grow(&kernel->call, kernel->calls, 1)) {
-		kernel->lost_memory++;
+		kernel->lost_calls++;
 		return;
 	}
 	kernel->call[kernel->calls++] = (struct kernel_call){
@@ -445,7 +445,7 @@ void kernel_traps_complete(struct kernel *kernel)
 {
 	if (!kernel->traps)
 		return;
-	kernel->lost_memory += kernel->traps->match.lost;
+	kernel->lost_calls += kernel->traps->match.lost;
 	match_end(&kernel->traps->match, (uint64_t)kernel->now.monotonic_ns);
 }
 

@@ -219,6 +219,10 @@ static int count_lost(struct weave *weave)
 		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
 						  weave->kernel->lost_traps,
 						  weave->id[WEAVE_CALL], NULL);
+	if (!err && weave->kernel->lost_calls)
+		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_NO_MEMORY_NP,
+						  weave->kernel->lost_calls,
+						  weave->id[WEAVE_CALL], NULL);
 	if (!err && weave->kernel->lost_switches)
 		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
 						  weave->kernel->lost_switches, weave->id[WEAVE_IN],
@@ -282,7 +286,7 @@ static int weave_all(struct weave *weave, int fd)
 	/* The status of a stream says whether events were lost, so lost kernel events change it. */
 	if (weave->kernel->lost_full || weave->kernel->lost_memory ||
 	    weave->kernel->lost_switches || weave->kernel->lost_syscalls ||
-	    weave->kernel->lost_traps)
+	    weave->kernel->lost_traps || weave->kernel->lost_calls)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);
 }
