@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* table.c - insertion and growth of the hash table. */
+/* table.c - insertion, removal and growth of the hash table. */
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -50,6 +50,29 @@ bool table_add(struct table *table, uint64_t hash, uint32_t index)
 	table_put(table, (struct table_place){ table_fold(hash), index + 1 });
 	table->used++;
 	return true;
+}
+
+/*
+ * The search for an entry ends at a free place. So the entries behind the removed one are moved to
+ * fill its place, but for those whose search begins behind it.
+ */
+void table_remove(struct table *table, uint64_t hash, uint32_t index)
+{
+	const size_t mask = table->places - 1;
+	size_t hole = table_fold(hash) & mask;
+
+	while (table->place[hole].next_index != index + 1)
+		hole = (hole + 1) & mask;
+	for (size_t i = (hole + 1) & mask; table->place[i].next_index; i = (i + 1) & mask) {
+		const size_t first = table->place[i].hash & mask;
+
+		if (((i - first) & mask) < ((i - hole) & mask))
+			continue;
+		table->place[hole] = table->place[i];
+		hole = i;
+	}
+	table->place[hole] = (struct table_place){ 0 };
+	table->used--;
 }
 
 void table_fini(struct table *table)

@@ -4,7 +4,7 @@
  *
  * It uses open addressing; at least half of the places are free. The table keeps 32 bits of each
  * element's hash. So the table can grow without reading the elements, and a search compares few
- * elements. A single entry cannot be removed. A table of all zeros is empty.
+ * elements. It never shrinks. A table of all zeros is empty.
  */
 #ifndef POSIXTRACE_BASE_TABLE_H
 #define POSIXTRACE_BASE_TABLE_H
@@ -88,6 +88,9 @@ table_find(const struct table *table, uint64_t hash,
  * and leaves the table unchanged.
  */
 bool table_add(struct table *table, uint64_t hash, uint32_t index);
+
+/* Removes an element that is in the table. hash and index are those of its table_add(). */
+void table_remove(struct table *table, uint64_t hash, uint32_t index);
 
 /* Frees the memory and makes the table empty. */
 void table_fini(struct table *table);

@@ -30,10 +30,13 @@ struct frame {
 	bool is_inherited;    /* it began before fork(2), so the parent's stack reports it */
 };
 
-/* The stack of a thread or goroutine. key is the thread's number or the goroutine's address. */
+/*
+ * The stack of a thread or goroutine. key is the thread's number or the goroutine's address. An
+ * element of the array that is not used has is_free, and its key is the index of the next one.
+ */
 struct match_stack {
 	pid_t pid;
-	bool is_go;
+	bool is_go, is_free;
 	uint64_t key;
 	struct frame *frame;
 	size_t frames, room;  /* from frame to frame, place_at never increases */
@@ -58,25 +61,42 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 	       stack->is_go == wanted->is_go;
 }
 
+static uint64_t hash_of_stack(struct stack_key key)
+{
+	return hash_number(hash_number(HASH_BEGIN, (unsigned)key.pid), key.key + key.is_go);
+}
+
+/* Returns the index of a stack, or TABLE_NONE. */
+static uint32_t index_of_stack(const struct match *match, struct stack_key key)
+{
+	return table_find(&match->of_stack, hash_of_stack(key), is_stack, match->stack, &key);
+}
+
 /*
  * Returns a stack, which is new and empty if it was not known. Returns NULL without memory. The
- * pointer is valid until the next call. Stacks are never removed. If the number of a thread is used
- * again, the old stack is empty by then.
+ * pointer is valid until the next call.
  */
 static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go, uint64_t key)
 {
 	const struct stack_key wanted = { pid, is_go, key };
-	const uint64_t hash = hash_number(hash_number(HASH_BEGIN, (unsigned)pid), key + is_go);
-	uint32_t index = table_find(&match->of_stack, hash, is_stack, match->stack, &wanted);
+	uint32_t index = index_of_stack(match, wanted);
+	const bool is_reused = match->free_stacks > 0;
 
 	if (index != TABLE_NONE)
 		return &match->stack[index];
-	if (!vec_grow(&match->stack, match->stacks, 1) ||
-	    !table_add(&match->of_stack, hash, (uint32_t)match->stacks))
+	if (!is_reused && !vec_grow(&match->stack, match->stacks, 1))
 		return NULL;
-	match->stack[match->stacks] = (struct match_stack){ .pid = pid, .is_go = is_go,
-							    .key = key };
-	return &match->stack[match->stacks++];
+	index = (uint32_t)(is_reused ? match->first_free : match->stacks);
+	if (!table_add(&match->of_stack, hash_of_stack(wanted), index))
+		return NULL;
+	if (is_reused) {
+		match->free_stacks--;
+		match->first_free = match->stack[index].key;
+	} else {
+		match->stacks++;
+	}
+	match->stack[index] = (struct match_stack){ .pid = pid, .is_go = is_go, .key = key };
+	return &match->stack[index];
 }
 
 /* ------------------------------------------------------------------ frames */
@@ -383,9 +403,15 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 			  place->target + bias);
 }
 
-/* Reports the calls of a stack that will not end any more, the deepest first. */
-static void close_stack(struct match *match, struct match_stack *stack, uint64_t now_ns)
+/*
+ * Reports the calls of a stack that will not end any more, the deepest first, and removes the
+ * stack. Its element of the array is used for a later stack. So memory is needed only for the
+ * threads and goroutines that exist at one time.
+ */
+static void close_stack(struct match *match, uint32_t index, uint64_t now_ns)
 {
+	struct match_stack *stack = &match->stack[index];
+
 	for (size_t i = 0; i < stack->doubts; i++)
 		report_call(match, stack, stack->doubtful[i], stack->doubtful[i].tid, now_ns,
 			    false);
@@ -396,24 +422,30 @@ static void close_stack(struct match *match, struct match_stack *stack, uint64_t
 	}
 	free(stack->doubtful);
 	free(stack->frame);
-	*stack = (struct match_stack){ .pid = stack->pid, .is_go = stack->is_go,
-				       .key = stack->key };
+	table_remove(&match->of_stack,
+		     hash_of_stack((struct stack_key){ stack->pid, stack->is_go, stack->key }),
+		     index);
+	*stack = (struct match_stack){ .is_free = true, .key = match->first_free };
+	match->first_free = index;
+	match->free_stacks++;
 }
 
-/* Closes the stack of one thread, or all stacks of the process if tid is 0. */
-static void close_stacks(struct match *match, pid_t pid, pid_t tid, uint64_t now_ns)
+/* Closes the stacks of a process, or of all processes if pid is 0. */
+static void close_stacks(struct match *match, pid_t pid, uint64_t now_ns)
 {
-	struct match_stack *stack;
+	for (uint32_t i = 0; i < match->stacks; i++)
+		if (!match->stack[i].is_free && (!pid || match->stack[i].pid == pid))
+			close_stack(match, i, now_ns);
+}
 
-	if (tid) {
-		stack = find_stack(match, pid, false, (uint64_t)tid);
-		if (stack)
-			close_stack(match, stack, now_ns);
-		return;
-	}
-	for (size_t i = 0; i < match->stacks; i++)
-		if (match->stack[i].pid == pid)
-			close_stack(match, &match->stack[i], now_ns);
+/* Closes the stack of a thread, if it has one. */
+static void close_thread(struct match *match, pid_t pid, pid_t tid, uint64_t now_ns)
+{
+	const struct stack_key key = { pid, false, (uint64_t)tid };
+	uint32_t index = index_of_stack(match, key);
+
+	if (index != TABLE_NONE)
+		close_stack(match, index, now_ns);
 }
 
 /*
@@ -469,11 +501,14 @@ void match_record(struct match *match, const struct syscalls_record *record, voi
 		fork_stack(match, record);
 		break;
 	case SYSCALLS_EXEC:
-		close_stacks(match, (pid_t)record->pid, 0, record->time_ns);
+		close_stacks(match, (pid_t)record->pid, record->time_ns);
 		break;
 	case SYSCALLS_DEAD:
-		close_stacks(match, (pid_t)record->pid,
-			     record->number ? 0 : (pid_t)record->tid, record->time_ns);
+		if (record->number)
+			close_stacks(match, (pid_t)record->pid, record->time_ns);
+		else
+			close_thread(match, (pid_t)record->pid, (pid_t)record->tid,
+				     record->time_ns);
 		break;
 	case SYSCALLS_TRAP:
 	case SYSCALLS_CALL:
@@ -484,8 +519,7 @@ void match_record(struct match *match, const struct syscalls_record *record, voi
 
 void match_end(struct match *match, uint64_t now_ns)
 {
-	for (size_t i = 0; i < match->stacks; i++)
-		close_stack(match, &match->stack[i], now_ns);
+	close_stacks(match, 0, now_ns);
 	free(match->stack);
 	table_fini(&match->of_stack);
 	*match = (struct match){ .places = 0 };

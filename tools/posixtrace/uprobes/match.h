@@ -71,7 +71,8 @@ struct match {
 	void (*take)(void *arg, const struct match_call *call);
 	void *arg;
 	struct match_stack *stack;
-	size_t stacks;
+	size_t stacks;                  /* elements of stack, with those that are not used */
+	size_t first_free, free_stacks; /* the first element that is not used; their number */
 	struct table of_stack;
 	uint64_t lost; /* number of calls whose begin was dropped for lack of memory */
 };
