@@ -117,9 +117,9 @@ void kernel_calls_stop(struct kernel *kernel)
 {
 	if (!kernel->syscalls)
 		return;
+	syscalls_stop(kernel->syscalls);
 	if (kernel->traps)
 		kernel_traps_stop(kernel);
-	syscalls_stop(kernel->syscalls);
 	kernel->lost_syscalls = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_CALLS);
 	kernel->lost_traps = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_TRAPS);
 }

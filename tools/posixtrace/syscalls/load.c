@@ -17,10 +17,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
+#include "syscalls/apart.h"
 #include "syscalls/program.h"
 
 /*
@@ -364,6 +364,16 @@ const char *syscalls_refusal(void)
 
 void syscalls_stop(struct syscalls *syscalls)
 {
+	uint32_t pid;
+	union bpf_attr first = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_TRACED],
+				 .next_key = (uintptr_t)&pid };
+	union bpf_attr gone = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_TRACED],
+				.key = (uintptr_t)&pid };
+
+	/* The programs record no process that is not in this map. */
+	for (int i = 0; syscalls->is_active && i < TRACED_MOST &&
+	     !syscalls_bpf(BPF_MAP_GET_NEXT_KEY, &first); i++)
+		syscalls_bpf(BPF_MAP_DELETE_ELEM, &gone);
 	for (int i = SYSCALLS_PROGRAMS - 1; syscalls->is_active && i >= 0; i--)
 		if (syscalls->event[i] >= 0)
 			ioctl(syscalls->event[i], PERF_EVENT_IOC_DISABLE, 0);
@@ -376,68 +386,12 @@ static void close_all(int *fd, size_t count)
 			close(fd[i]);
 }
 
-/* Returns whether a descriptor is that of an event. */
-static bool is_event(const struct syscalls *syscalls, int fd)
-{
-	for (int i = 0; i < SYSCALLS_PROGRAMS; i++)
-		if (syscalls->event[i] == fd)
-			return true;
-	return false;
-}
-
-/*
- * Closes all descriptors except for the events and keep. One call closes all that are greater than
- * these.
- */
-static void close_others(const struct syscalls *syscalls, int keep)
-{
-	int last = keep;
-
-	for (int i = 0; i < SYSCALLS_PROGRAMS; i++)
-		if (syscalls->event[i] > last)
-			last = syscalls->event[i];
-	for (int fd = 0; fd < last; fd++)
-		if (fd != keep && !is_event(syscalls, fd))
-			close(fd);
-	syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0);
-}
-
-/*
- * Closes the events so that the last close is in another process. The kernel waits some 50 ms at
- * the last close of each event, until no CPU executes the program any more. The other process
- * closes its further descriptors, so that no process waits for them meanwhile. It ends when this
- * process has closed its own descriptors of the events. The end of the pipe shows that.
- */
-static void close_events(struct syscalls *syscalls)
-{
-	int ends[2];
-	pid_t child;
-	char none;
-
-	if (!syscalls->is_active || pipe2(ends, O_CLOEXEC)) {
-		close_all(syscalls->event, SYSCALLS_PROGRAMS);
-		return;
-	}
-	child = fork();
-	if (child == 0) {
-		/* Only a child of the child goes on, so this process need not wait for it. */
-		if (fork())
-			_exit(0);
-		close_others(syscalls, ends[0]);
-		while (read(ends[0], &none, 1) < 0 && errno == EINTR)
-			;
-		_exit(0);
-	}
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	close_all(syscalls->event, SYSCALLS_PROGRAMS);
-	close(ends[0]);
-	close(ends[1]);
-}
-
 void syscalls_end(struct syscalls *syscalls)
 {
-	close_events(syscalls);
+	if (syscalls->is_active)
+		apart_close(syscalls->event, SYSCALLS_PROGRAMS);
+	else
+		close_all(syscalls->event, SYSCALLS_PROGRAMS);
 	close_all(syscalls->program, SYSCALLS_PROGRAMS);
 	if (syscalls->producer)
 		munmap(syscalls->producer, syscalls->page + 2 * (size_t)RING_BYTES);

@@ -19,6 +19,7 @@
 
 #include "base/procfile.h"
 #include "base/vec.h"
+#include "syscalls/apart.h"
 #include "uprobes/arrive.h"
 
 #if defined __x86_64__
@@ -341,11 +342,19 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 
 #endif
 
-/* Descriptors are closed in reverse order, so a link is closed before its event. */
+/*
+ * A link of many places is removed at once. The events of single places need some 10 ms each, so
+ * another process removes them. Meanwhile the breakpoints have no effect but some time of the
+ * processes that arrive there.
+ */
 void uprobes_end(struct uprobes *uprobes)
 {
-	while (uprobes->fds)
-		close(uprobes->fd[--uprobes->fds]);
+	if (uprobes->fds && !uprobes->is_multi)
+		apart_close(uprobes->fd, uprobes->fds);
+	else
+		while (uprobes->fds)
+			close(uprobes->fd[--uprobes->fds]);
+	uprobes->fds = 0;
 	free(uprobes->fd);
 	uprobes->fd = NULL;
 	if (!uprobes->syscalls)
