@@ -2,6 +2,7 @@
 /* list.c - the command list: a table of the active streams on this machine. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,8 +210,33 @@ static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
 }
 
 /*
+ * Returns whether the process has shared memory of the library open, of any version. The name of
+ * the memory is the same in all versions.
+ */
+static bool has_shared_memory(pid_t pid)
+{
+	static const char wanted[] = "/memfd:posix-trace";
+	char path[40], target[sizeof(wanted)];
+	struct dirent *entry;
+	bool found = false;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	while (folder && !found && (entry = readdir(folder)))
+		found = readlinkat(dirfd(folder), entry->d_name, target, sizeof(target)) ==
+				(ssize_t)sizeof(target) &&
+			!memcmp(target, wanted, sizeof(wanted) - 1);
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/*
  * Prints a line for each process whose streams are missing in the list, because it uses another
- * version of the library. The library leaves such processes out when it looks at all of them.
+ * version of the library. The library leaves such processes out when it looks at all of them. For
+ * one process it looks at the files of all processes, too, so it is asked only about processes that
+ * have shared memory.
  */
 static void say_other_versions(void)
 {
@@ -220,7 +246,7 @@ static void say_other_versions(void)
 	while (folder && (entry = readdir(folder))) {
 		const pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (pid > 0 &&
+		if (pid > 0 && has_shared_memory(pid) &&
 		    posix_trace_observe_np(pid, ignore_stream, NULL) == EPROTONOSUPPORT)
 			process_say_other_version(pid, "its streams are not listed: ");
 	}
