@@ -363,15 +363,14 @@ static void name_the_nameless(struct ptx_flush *flush)
  * The flush needs a mutex for the drain. Here no other thread uses that mutex. The first error is
  * returned, but the log is completed as far as possible.
  */
-static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log)
+static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log,
+		     const struct ptx_log_status *status)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct ptx_flush *flush;
-	struct ptx_log_status status;
 	struct ptx_ledger *ledger;
 	int err, err2;
 
-	tell_status(snapshot, &status);
 	/* The flush starts no thread: the calling thread writes. */
 	err = ptx_flush_create(drain, &lock, log, false, NULL, &flush);
 	if (err) {
@@ -387,7 +386,7 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	if (!err2)
 		snapshot_log_reconcile(snapshot, ledger);
 	err = err ? err : err2;
-	err2 = ptx_flush_destroy(flush, &status);
+	err2 = ptx_flush_destroy(flush, status);
 	return err ? err : err2;
 }
 
@@ -410,10 +409,13 @@ static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_lo
 /* The log is created first, so that a descriptor that cannot be written costs no work. */
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, uint64_t *older)
 {
+	struct ptx_log_status status;
 	struct ptx_drain *drain;
 	struct ptx_log *log;
 	int err;
 
+	/* Reading changes the status of the copy, so the status is stored before. */
+	tell_status(snapshot, &status);
 	err = create_log(snapshot, fd, &log);
 	if (err)
 		return err;
@@ -423,7 +425,7 @@ int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, ui
 		return err;
 	}
 	*older = since_ns == INT64_MIN ? 0 : leave_out_older(drain, since_ns);
-	err = write_log(snapshot, drain, log);
+	err = write_log(snapshot, drain, log, &status);
 	ptx_drain_destroy(drain);
 	return err;
 }

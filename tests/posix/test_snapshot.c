@@ -341,6 +341,9 @@ START_TEST(the_account_with_older_and_overwritten_events_is_exact)
 			  ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP]);
 	ck_assert_uint_gt(ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP], 0);
 	ck_assert_uint_eq(numbers_read(since.fd).ledger.called, ledger.called - since.older);
+	/* The stream has overwritten, so it is full, whatever is left out. */
+	ck_assert_int_eq(log_status(whole.fd).posix_stream_full_status, POSIX_TRACE_FULL);
+	ck_assert_int_eq(log_status(since.fd).posix_stream_full_status, POSIX_TRACE_FULL);
 	close(since.fd);
 	close(whole.fd);
 	/* A gap that ends within the wanted time is reported. */
