@@ -9,6 +9,7 @@ without further ones it succeeds:
     cut         the connection ends without an answer, nothing stored
     cut-stored  the same, but the records are stored
     half        the connection ends after a half of the request was read
+    short       success, but the connection ends before the end of the answer; the records are stored
     slow        no answer until the client has gone; the records are stored
     partial     success, but one record is rejected
     warning     success with a warning and no rejected record
@@ -114,7 +115,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in more:
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        if "Content-Length" not in dict(more):
+            self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
@@ -162,10 +164,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         write_result()
         if fault == "slow":
             select.select([self.connection], [], [], 120)
+        if fault == "short":
+            more = [("Content-Length", "1000")]
         if fault in ("cut", "cut-stored", "slow"):
             self.close_connection = True
             return
         self.reply(status, body, more)
+        self.close_connection = fault == "short"
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -93,6 +93,11 @@ for fault in cut-stored slow; do
 	ships 0 --timeout 1 "$log"
 	check "$fault: each identifier once" once "$spans" "$records"
 done
+rm -rf "$tmp/state"
+serve short
+ships 0 "$log"
+check "an answer that ends too early is reported as that" lacks err 'status 200'
+check "and its request is sent again" once "$spans" "$records"
 
 # The collector asks for a pause.
 rm -rf "$tmp/state"

@@ -296,26 +296,31 @@ static bool find_message(const struct bytes *message, uint64_t *rejected, const 
 	return at == message->used;
 }
 
-/* Stores in reason why a request failed: the address, the status, and the collector's text. */
+/*
+ * Stores in reason why a request failed: the address, and the status with the collector's text. If
+ * the answer is not complete, the reason of that takes the place of the status and the text.
+ */
 static void put_reason(const struct collector *collector, enum otlp_signal signal,
-		       const struct http_answer *answer, char reason[RETRY_REASON_BYTES])
+		       enum http_result result, const struct http_answer *answer,
+		       char reason[RETRY_REASON_BYTES])
 {
-	const char *text = collector->answer.used ? collector->answer.at : "";
+	const char *text = "";
 	uint64_t code;
 	size_t len;
 
+	if (result != HTTP_ANSWERED) {
+		snprintf(reason, RETRY_REASON_BYTES, "%s: %s", collector->url[signal],
+			 answer->what);
+		return;
+	}
 	if (!find_message(&collector->answer, &code, &text, &len) || !len) {
 		text = collector->answer.used ? collector->answer.at : "no reason";
 		len = strcspn(text, "\r\n");
 	}
 	if (len > MESSAGE_MOST)
 		len = MESSAGE_MOST;
-	if (answer->status)
-		snprintf(reason, RETRY_REASON_BYTES, "%s: status %ld: %.*s", collector->url[signal],
-			 answer->status, (int)len, text);
-	else
-		snprintf(reason, RETRY_REASON_BYTES, "%s: %s", collector->url[signal],
-			 answer->what);
+	snprintf(reason, RETRY_REASON_BYTES, "%s: status %ld: %.*s", collector->url[signal],
+		 answer->status, (int)len, text);
 }
 
 /*
@@ -402,7 +407,7 @@ bool collector_send(struct collector *collector, enum otlp_signal signal,
 		is_accepted = result == HTTP_ANSWERED && answer.status >= 200 &&
 			      answer.status < 300;
 		if (!is_accepted)
-			put_reason(collector, signal, &answer, reason);
+			put_reason(collector, signal, result, &answer, reason);
 	} while (!is_accepted &&
 		 retry_again(&collector->retry, reason, is_final(result, answer.status),
 			     pause_of(&answer)));
