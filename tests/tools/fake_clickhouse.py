@@ -15,6 +15,8 @@ of rows meets the next FAULT; without further ones it succeeds:
     long        an answer of a megabyte of control characters, nothing stored
     none        no fault
 
+With FAKE_LARGE in the environment it refuses to drop a partition.
+
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once.
 """
@@ -232,6 +234,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     return
                 store(table[1], data)
                 body = b""
+            elif "FAKE_LARGE" in os.environ and b" DROP PARTITION " in data:
+                # max_partition_size_to_drop
+                self.reply(500, b"Code: 359. DB::Exception: Table or Partition was not dropped\n")
+                return
             else:
                 body = answer(data.decode())
             write_result()

@@ -84,6 +84,16 @@ unset FAKE_DAYS
 check "old days are dropped" has result '^dropped 2018-01-02 2018-01-03$'
 check "their number is printed" has out '^fleet: the logs of 2 days were deleted$'
 check "the new log arrives" is_whole "$total"
+# The server refuses to drop a large partition, each time.
+rm -rf "$tmp/state"
+FAKE_DAYS=2018-01-02 FAKE_LARGE=1
+export FAKE_DAYS FAKE_LARGE
+serve
+ships 1 --keep 30 "$log"
+unset FAKE_DAYS FAKE_LARGE
+check "a day that is not dropped is reported" has err 'status 500: Code: 359'
+check "and not tried again" lacks err 'given up'
+check "the new log arrives nevertheless" is_whole "$total"
 for days in 0 -1 36501 x; do
 	run 2 ship --to "$url" --keep "$days" "$log"
 done

@@ -95,7 +95,7 @@ static void set_reason(struct server *server, const char *sql, const char *what,
  */
 static bool is_refusal(const struct server *server, long status)
 {
-	static const int codes[] = { 47, 62, 115, 164, 192, 193, 194, 195, 291, 497, 516 };
+	static const int codes[] = { 47, 62, 115, 164, 192, 193, 194, 195, 291, 359, 497, 516 };
 	int code = 0;
 
 	if (status == 401 || status == 403)
