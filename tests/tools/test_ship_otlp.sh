@@ -71,6 +71,13 @@ cp "$log" "$tmp/copy.log"
 ships 0 "$tmp/copy.log"
 check "a copy is the same log" test "$(fact requests)" -eq "$requests"
 ships 0 --host elsewhere "$tmp/copy.log"
+position=$(ls "$tmp/state"/* | grep -v 'lock$' | head -n 1)
+cp "$position" "$tmp/position"
+sed 's/^traces .*/traces 99999999/; s/^ended 1/ended 0/' "$tmp/position" >"$position"
+"$posixtrace" ship --state "$tmp/state" --to "$url" "$log" >"$tmp/out" 2>"$tmp/err"
+"$posixtrace" ship --state "$tmp/state" --to "$url" --host elsewhere "$log" >>"$tmp/out" 2>>"$tmp/err"
+check "a position behind the end of the log is reported" has err ': the collector has 99999999 spans and .* of this log'
+cp "$tmp/position" "$position"
 check "another host is another log" test "$(fact requests)" -eq $((2 * requests))
 check "and its records have the name" has result '^hosts .*elsewhere'
 

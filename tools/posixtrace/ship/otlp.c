@@ -34,12 +34,14 @@ struct otlp_shipment {
 	struct otlp otlp;
 	const struct ship_options *options;
 	struct collector *collector;
+	const char *path;
 	struct state state;
 	uint64_t accepted[OTLP_SIGNALS]; /* in this run and before */
 	uint64_t rejected;               /* of these: records that the collector has rejected */
 	uint64_t sent[OTLP_SIGNALS];     /* in this run */
 	int64_t bytes;                   /* with is_dry: the bytes that would be sent */
 	bool is_ended;                   /* all records of the log were sent */
+	bool is_faulty;                  /* the position is not one of this log */
 };
 
 /* ------------------------------------------------------------------ the position */
@@ -158,13 +160,32 @@ static int shipment_lost(void *context, const struct fmt_lost *lost)
 	return otlp_lost(context, lost);
 }
 
+/*
+ * The collector must have accepted as many records as the log has. Otherwise the position was
+ * changed, or it was made by a posixtrace that makes other records.
+ */
+static bool is_whole(struct otlp_shipment *shipment)
+{
+	for (int i = 0; i < OTLP_SIGNALS; i++)
+		shipment->is_faulty |= shipment->accepted[i] != shipment->otlp.seen[i];
+	if (shipment->is_faulty)
+		say("%s: the collector has %" PRIu64 " spans and %" PRIu64 " log records of this "
+		    "log, which has %" PRIu64 " and %" PRIu64, shipment_name(shipment->path),
+		    shipment->accepted[OTLP_TRACES], shipment->accepted[OTLP_LOGS],
+		    shipment->otlp.seen[OTLP_TRACES], shipment->otlp.seen[OTLP_LOGS]);
+	return !shipment->is_faulty;
+}
+
 static int shipment_end(void *context, const struct fmt_end *end)
 {
-	int err = otlp_account(context, end);
+	struct otlp *otlp = context;
+	int err = otlp_account(otlp, end);
 
 	if (!err)
-		err = otlp_tree(context);
-	return err ? err : otlp_write(context);
+		err = otlp_tree(otlp);
+	if (!err)
+		err = otlp_write(otlp);
+	return err || is_whole(otlp->arg) ? err : -1;
 }
 
 static void shipment_close(void *context)
@@ -249,6 +270,8 @@ static int ship_log(struct otlp_shipment *shipment, const char *path, uint64_t s
 	*state = SHIPMENT_MORE;
 	if (!shipment->is_ended)
 		status = send_requests(shipment, path);
+	if (shipment->is_faulty)
+		*state = SHIPMENT_FAULTY;
 	if (status == TOOL_OK || status == TOOL_DAMAGED) {
 		*state = SHIPMENT_ENDED;
 		print_result(shipment, shipment_name(path));
@@ -264,7 +287,7 @@ int otlp_run(const struct ship_options *options, struct collector *collector, co
 	     bool is_last, enum shipment_state *state)
 {
 	struct otlp_shipment shipment = { .format = sink, .options = options,
-					  .collector = collector };
+					  .collector = collector, .path = path };
 	struct logfile log;
 	char host[64];
 	uint64_t source;

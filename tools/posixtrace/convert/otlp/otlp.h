@@ -167,11 +167,12 @@ struct otlp {
 	void *arg;
 	/*
 	 * Members for the command ship. host replaces the name of the host in the log, if it is not
-	 * NULL. emit() gets no record of a signal before this number of records. With has_uids each
-	 * LogRecord gets an identifier.
+	 * NULL. emit() gets no record of a signal before the number skip. otlp_write() counts all
+	 * records in seen. With has_uids each LogRecord gets an identifier.
 	 */
 	const char *host;
 	uint64_t skip[OTLP_SIGNALS];
+	uint64_t seen[OTLP_SIGNALS];
 	bool has_uids;
 	struct otlp_type *type;
 	size_t types;

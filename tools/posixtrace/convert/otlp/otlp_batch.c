@@ -43,7 +43,6 @@ struct writing {
 	size_t room, used;
 	uint64_t from;           /* the place of these bytes in the file */
 	uint64_t records;        /* the number of the current record */
-	uint64_t skipped[OTLP_SIGNALS];
 };
 
 /* ------------------------------------------------------------------ requests */
@@ -224,10 +223,8 @@ static int add_record(void *arg, struct otlp_entry *entry)
 	int err;
 
 	writing->records++;
-	if (writing->skipped[entry->signal] < writing->otlp->skip[entry->signal]) {
-		writing->skipped[entry->signal]++;
+	if (writing->otlp->seen[entry->signal]++ < writing->otlp->skip[entry->signal])
 		return 0;
-	}
 	*record = (struct batch_record){ entry->resource, entry->scope, batch->count, p->used, 0 };
 	put_context(p, entry);
 	if (entry->signal == OTLP_LOGS && writing->otlp->has_uids)
