@@ -4,8 +4,9 @@
 # repeatedly. Each program checks its own results, and must end as without it.
 #
 # PTX_SOAK_CYCLES  cycles for each program, 10000 by default
-# PTX_PROGRAMS     load redis nginx postgres python java node firefox, or some of them; those that
-#                  are not installed are left out
+# PTX_PROGRAMS     load redis nginx postgres python java node firefox static go, or some of them;
+#                  those that are not installed are left out. static and go are programs that the
+#                  library cannot enter: functions of them are recorded by breakpoints of the kernel.
 # PTX_SOAK_SECONDS a program is left after this time, also with fewer cycles; none by default
 # PTX_KILLS        each cycle of this number is ended by SIGKILL at a random moment; 10 by default
 #
@@ -40,12 +41,16 @@ below() { awk -v n="$1" -v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN { srand
 
 is_over() { test $done_ -ge "$cycles" || { test -n "$seconds" && test "$(date +%s)" -ge "$end"; }; }
 
+# What attach gets besides, and what it may print.
+options=
+said='^$'
+
 # cycle_all NAME PID...: attaches to the processes in turn until there are enough cycles, or one of
 # them has ended.
 cycle_all() {
 	name=$1
 	shift
-	done_=0 refused=0 killed=0 events=0
+	done_=0 refused=0 killed=0 events=0 calls=0
 	end=$(($(date +%s) + ${seconds:-0}))
 	until is_over; do
 		for each in "$@"; do
@@ -54,16 +59,21 @@ cycle_all() {
 			rm -f "$log"
 			if test "$kills" -gt 0 && test $((done_ % kills)) -eq 0; then
 				killed=$((killed + 1))
-				(timeout -s KILL "0.$(printf %03d $(($(below 150) + 1)))" "$posixtrace" attach \
-					-p "$each" -o "$log" --trace all; :) >"$tmp/out" 2>&1
+				# shellcheck disable=SC2086
+				(set -f; timeout -s KILL "0.$(printf %03d $(($(below 150) + 1)))" "$posixtrace" attach \
+					-p "$each" -o "$log" --trace all $options; :) >"$tmp/out" 2>&1
 				continue
 			fi
-			if "$posixtrace" attach -p "$each" -o "$log" -d 20ms >"$tmp/out" 2>"$tmp/err"; then
+			# shellcheck disable=SC2086
+			if (set -f; "$posixtrace" attach -p "$each" -o "$log" -d 20ms $options) >"$tmp/out" 2>"$tmp/all"; then
 				add_log
 				check "$name $done_: the account is even" test $? -eq 0
+				grep -v "$said" "$tmp/all" >"$tmp/err"
 				check "$name $done_: nothing is to be told" is_empty err
+				test -z "$options" || calls=$((calls + $(count_of func.call)))
 			else
 				kill -0 "$each" 2>/dev/null || break 2
+				cp "$tmp/all" "$tmp/err"
 				refused=$((refused + 1))
 				check "$name $done_: the only reason is that no place was safe" \
 					has err 'no thread of it was at a place'
@@ -71,7 +81,8 @@ cycle_all() {
 		done
 	done
 	check "$name: the process lives" kill -0 "$1"
-	echo "$name: $done_ cycles, $refused refused, $killed tracers killed, $events events"
+	test -z "$options" || check "$name: functions are recorded" test "$calls" -gt 0
+	echo "$name: $done_ cycles, $refused refused, $killed tracers killed, $events events${options:+, $calls calls of functions}"
 }
 
 # finish NAME PID: its input ends; it must exit with 0, with a line that says "sound".
@@ -102,6 +113,43 @@ with_load() {
 	begin_load load "$tmp/load" 4
 	cycle_all load "$target"
 	finish_load load "$target"
+}
+
+# can_trap: whether functions of static programs are recorded here. Sets what attach gets.
+can_trap() {
+	"$posixtrace" doctor 2>/dev/null | grep -q '^works  *uprobes' || return
+	said='by kernel tracing: it is statically linked$\|traced by uprobes of the kernel'
+}
+
+with_static() {
+	can_trap || return
+	${CXX:-c++} -O1 -fno-inline -w -static -pthread -DIS_STATIC -o "$tmp/static" "$here/inject_load.cc" || return
+	options='--function *throw_* --function *allocate* --function *fork_child* --function *compute* --function malloc'
+	begin_load static "$tmp/static" 4
+	cycle_all static "$target"
+	finish_load static "$target"
+	options=
+}
+
+with_go() {
+	can_trap && has_program go && has_program python3 || return
+	CGO_ENABLED=0 GOCACHE=$tmp/cache go build -o "$tmp/server" "$here/inject_server.go" || return
+	seq 1 20000 >"$tmp/numbers"
+	options='--function main.* --function net/http.*serve*'
+	begin_load go "$tmp/server" "$tmp/go.socket" "$tmp/numbers"
+	until_true test -S "$tmp/go.socket"
+	rm -f "$tmp/client.input"
+	mkfifo "$tmp/client.input"
+	start sh -c 'exec python3 "$1" "$2" "$3" <"$0"' "$tmp/client.input" "$here/inject_client.py" \
+		"$tmp/go.socket" "$tmp/numbers" >"$tmp/client.said" 2>&1
+	load=$pid
+	exec 4>"$tmp/client.input"
+	cycle_all go "$target"
+	exec 4>&-
+	wait "$load"
+	check "go: the answers are right" grep -q '^sound' "$tmp/client.said"
+	finish_load go "$target"
+	options=
 }
 
 with_python() {
@@ -220,7 +268,7 @@ with_firefox() {
 	check "firefox: it ends by the request, not with $got" test $got -eq 0 -o $got -eq 143
 }
 
-for each in ${PTX_PROGRAMS-load redis nginx postgres python java node firefox}; do
+for each in ${PTX_PROGRAMS-load redis nginx postgres python java node firefox static go}; do
 	before=$checks
 	with_"$each"
 	test "$checks" = "$before" && echo "$each: not here"
