@@ -35,6 +35,16 @@ run 0 html --items 2000 "$tmp/many.ptl" -o "$tmp/few.html"
 check "of too many states the times remain" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/few.html"
 check "and the page is smaller" test "$(wc -c <"$tmp/few.html")" -lt "$(wc -c <"$tmp/many.html")"
 
+# Two logs of the same time: the states of the second one are complete, too.
+for pid in 1 2; do
+	awk -v pid=$pid 'BEGIN { print "type sched.in u32 cpu"; print "type sched.out u32 cpu; u8 reason; u8 state"
+		print "sched.in", pid, pid, pid * 1000000, 0; print "sched.out", pid, pid, 5000000, "0 0 1"
+		print "sched.in", pid, pid, 8000000, 0; print "sched.out", pid, pid, 9000000, "0 1 0"
+		print "sched.in", pid, pid, 12000000 - pid * 1000000, 0 }' | "$compose" "$tmp/log$pid.ptl" || exit 99
+done
+run 0 html "$tmp/log1.ptl" "$tmp/log2.ptl" -o "$tmp/logs.html"
+check "each log has its states" grep -q -F '"total":[9000000,3000000,0,0,0,0,0,6000000,0]' "$tmp/logs.html"
+
 # The end of a call comes before the thread is known to leave the processor, and times run backwards: nothing
 # breaks.
 awk 'BEGIN { print "type sched.in u32 cpu"; print "type sched.out u32 cpu; u8 reason"; print "type io.read ns time; s32 fd"

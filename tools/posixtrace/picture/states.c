@@ -263,13 +263,14 @@ void states_event(struct states *states, size_t index, const struct logfile *log
 }
 
 /*
- * A thread that has not exited keeps its state until the end of its log. The loop does nothing for
- * the rows of other logs, because they have no present state.
+ * A thread that has not exited keeps its state until the end of its log. The rows of other logs
+ * have no present state. They are not changed, because the next log may begin before ns.
  */
 void states_end_log(struct states *states, uint64_t ns)
 {
 	for (size_t i = 0; i < states->rows; i++) {
-		change_state(states, i, ns, STATES_KINDS);
+		if (states->row[i].now != STATES_KINDS)
+			change_state(states, i, ns, STATES_KINDS);
 		while (states->row[i].count)
 			release_stay(states, i);
 		keep_joined(states, i);
