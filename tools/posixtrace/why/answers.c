@@ -18,6 +18,7 @@ struct link {
 	uint32_t text;
 	int64_t since_ns; /* valid if is_waiting */
 	bool is_waiting;
+	bool is_new;      /* it was connected at once, and nothing was written to it yet */
 };
 
 /* The connections that are open. */
@@ -36,8 +37,10 @@ static struct link *find_link(const struct links *links, pid_t pid, uint64_t fd)
 }
 
 /*
- * Notes a new connection, on which the server waits from the connect on. The number of a descriptor
- * is used again, so the connection may replace an older one. Returns 0 or ENOMEM.
+ * Notes a new connection, on which the server waits from the connect on, because the upstream may
+ * write first. If it is connected at once, the server need not wait: it may keep the connection for
+ * a later request. The number of a descriptor is used again, so the connection may replace an older
+ * one. Returns 0 or ENOMEM.
  */
 static int open_link(struct links *links, pid_t pid, const struct call *call)
 {
@@ -50,8 +53,14 @@ static int open_link(struct links *links, pid_t pid, const struct call *call)
 			return ENOMEM;
 		link = &links->link[links->count++];
 	}
-	*link = (struct link){ pid, call->key, call->text, call->begin_ns, true };
+	*link = (struct link){ pid, call->key, call->text, call->begin_ns, true, !call->is_begun };
 	return 0;
+}
+
+static void close_link(struct links *links, struct link *link)
+{
+	if (link)
+		*link = links->link[--links->count];
 }
 
 int answers_each(const struct history *history,
@@ -71,20 +80,24 @@ int answers_each(const struct history *history,
 			err = open_link(&links, thread->pid, call);
 			continue;
 		}
+		/* A new descriptor has the number of a closed one. The log may lack the close. */
+		if (!strcmp(call->type->name, "net.accept"))
+			close_link(&links, find_link(&links, thread->pid, call->other));
 		link = find_link(&links, thread->pid, call->key);
 		if (!link)
 			continue;
-		if (call->cause == CAUSE_WRITE && !link->is_waiting) {
+		if (call->cause == CAUSE_WRITE && (!link->is_waiting || link->is_new)) {
 			link->since_ns = call->begin_ns;
 			link->is_waiting = true;
+			link->is_new = false;
 		} else if (call->cause == CAUSE_READ && link->is_waiting && call->other) {
 			/* A read without data, which other is 0 for, has no answer. */
-			link->is_waiting = false;
+			link->is_waiting = link->is_new = false;
 			if (call->end_ns > link->since_ns)
 				take(arg, &(const struct answer){ link->since_ns, call->end_ns,
 								  call->thread, link->text });
 		} else if (!strcmp(call->type->name, "io.close")) {
-			*link = links.link[--links.count];
+			close_link(&links, link);
 		}
 	}
 	free(links.link);

@@ -5,7 +5,7 @@
  * The server has accepted connections and connects to the upstream itself, as a proxy or an
  * application with a database does. The log has no event of such a time: it begins with the
  * connect, or with the first write after an answer, and ends when the server has read from the
- * connection.
+ * connection. If the connect was complete at once, the time begins with the first write, too.
  */
 #ifndef POSIXTRACE_WHY_ANSWERS_H
 #define POSIXTRACE_WHY_ANSWERS_H

@@ -158,6 +158,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 		}
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
+	if (!strcmp(type->name, "net.connect"))
+		plan->result = field_of(type, "error");
 }
 
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,

@@ -440,8 +440,10 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (stacks_find(&history->stacks, type, event, &stack))
 		call.stack = stack.number + 1;
 	call.text = keep_text(history, type, event, plan->text);
-	if (plan->cause == CAUSE_COND || plan->cause == CAUSE_PEER)
+	if (plan->cause == CAUSE_COND || (plan->cause == CAUSE_PEER && plan->other >= 0))
 		call.other = classify_number(type, event, plan->other);
+	else if (plan->cause == CAUSE_PEER)
+		call.is_begun = result != 0;
 	else if (result > 0)
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;

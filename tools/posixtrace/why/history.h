@@ -48,6 +48,7 @@ struct call {
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
 	uint8_t cause;
 	bool is_in_vain;       /* a poll that reached its time limit */
+	bool is_begun;         /* a connect that was not complete when it returned */
 };
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
