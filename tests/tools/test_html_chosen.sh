@@ -88,6 +88,9 @@ if test -n "$browser"; then
 	check "an event has its neighbours" answers '["previous event","next event"]'
 	in_browser "$tmp/spans.html" '(posixtrace.goToError(posixtrace.meta.types.findIndex(type => type.name === "lock.mutex")), [posixtrace.state.item.kind, [...document.querySelectorAll("#chosen-event [data-field=error] td")].map(td => td.textContent)])'
 	check "the number of errors leads to an error" answers '["event",["error","ETIMEDOUT"]]'
+	run 0 html --items 10 "$tmp/spans.ptl" -o "$tmp/errors.html"
+	in_browser "$tmp/errors.html" '(posixtrace.goToError(posixtrace.meta.types.findIndex(type => type.name === "lock.mutex")), [posixtrace.meta.has_points, [...document.querySelectorAll("#chosen-event [data-field=error] td")].map(td => td.textContent)])'
+	check "also if the page does not have each event" answers '[false,["error","ETIMEDOUT"]]'
 	in_browser "$tmp/stacks.html" '(row => { const i = [...row.time.keys()].find(k => posixtrace.meta.types[row.type[k]].name === "io.open"); posixtrace.chooseItem({ kind: "event", row, i }); return document.querySelectorAll("#chosen-event .stack li").length; })(posixtrace.rows.find(row => row.pid === 950))'
 	check "a call has its stack" answers '3'
 	run 0 html --force --details 20 "$tmp/spans.ptl" -o "$tmp/spans.html"
@@ -95,6 +98,11 @@ if test -n "$browser"; then
 	check "of many events the page has the fields of some" answers '[false,true,true]'
 	in_browser "$tmp/spans.html" '(posixtrace.rows.some(row => [...row.time.keys()].some(i => (posixtrace.chooseItem({ kind: "event", row, i }), document.querySelector("#chosen-event .command")))), document.querySelector(".command").textContent.split(" --begin")[0])'
 	check "and else the command that prints them" has answer 'posixtrace dump --tid '
+	cp "$tmp/spans.ptl" "$tmp/it's one.ptl"
+	run 0 html --details 0 "$tmp/it's one.ptl" -o "$tmp/quoted.html"
+	in_browser "$tmp/quoted.html" '(posixtrace.chooseItem({ kind: "event", row: posixtrace.rows[0], i: 0 }), document.querySelector(".command").textContent)'
+	tr -d '"' <"$tmp/answer" | sed 's/\\\\/\\/g; s/^posixtrace/"$posixtrace"/' >"$tmp/command"
+	check "the command can be pasted into a shell" sh -c "posixtrace='$posixtrace'; . '$tmp/command' | grep -q ."
 	in_browser "$tmp/strange.html" '(posixtrace.rows.forEach(row => row.time.forEach((time, i) => posixtrace.chooseItem({ kind: "event", row, i }))), document.querySelectorAll("section script").length)'
 	check "no value becomes a script" answers '0'
 fi

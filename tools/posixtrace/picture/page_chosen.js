@@ -3,7 +3,8 @@
  * page_chosen.js - the chosen item. The panel of the selection shows all that the page has about
  * it. An item is a span, an event or a state of a thread: { kind, row, i }, where i is its index in
  * the row. If the page lacks the item, i is -1, and the object has the item's begin and took
- * instead.
+ * instead. If the page has too many events to have each of them, an event may also have the index
+ * of its fields, detail.
  */
 
 /* Returns the begin and the length of an item. */
@@ -13,9 +14,13 @@ function extentOf(it) {
 	return kind === "span" ? [row.begin[i], row.took[i]] : kind === "state" ? [row.stayBegin[i], row.stayTook[i]] : [row.time[i], 0];
 }
 
-const nameOfItem = it => it.kind === "span" ? meta.series[it.row.series[it.i]].name : it.kind === "state" ? stayName(it) : meta.types[it.row.type[it.i]].name;
+/* Returns whether the page can show an item in the panel of the selection. */
+const isShown = it => it.i >= 0 || it.detail !== undefined;
+
+const typeOfEvent = it => it.i < 0 ? it.row.detailType[it.detail] : it.row.type[it.i];
+const nameOfItem = it => it.kind === "span" ? meta.series[it.row.series[it.i]].name : it.kind === "state" ? stayName(it) : meta.types[typeOfEvent(it)].name;
 const titleOf = it => nameOfItem(it) + (it.kind === "event" ? "" : ": " + span(extentOf(it)[1]));
-const dotOf = it => it.kind === "span" ? dot("series", it.row.series[it.i]) : it.kind === "state" ? dot("state", it.row.stayKind[it.i]) : dot("type", it.row.type[it.i]);
+const dotOf = it => it.kind === "span" ? dot("series", it.row.series[it.i]) : it.kind === "state" ? dot("state", it.row.stayKind[it.i]) : dot("type", typeOfEvent(it));
 
 /* Chooses an item, or no item if it is null. If the item is a span, state.span is it, too. */
 function chooseItem(it) {
@@ -37,7 +42,7 @@ function goToItem(it) {
 	state.mark = begin;
 	show(begin - size, begin + 2 * size);
 	scroll(row.y - state.top - (height - AXIS - row.height) / 2);
-	chooseItem(it.i >= 0 ? it : null);
+	chooseItem(isShown(it) ? it : null);
 }
 
 /* Shows the span of a series whose duration is nearest to the wanted one. */
@@ -69,6 +74,7 @@ function neighboursOf(it) {
 	const { kind, row, i } = it, all = kind === "span" ? row.begin : kind === "state" ? row.stayBegin : row.time, found = [];
 	const offer = (words, of, k, n) => { if (k >= 0 && k < n) found.push([words, { kind: of, row, i: k }]); };
 
+	if (i < 0) return found;
 	offer("previous " + kind, kind, i - 1, all.length);
 	offer("next " + kind, kind, i + 1, all.length);
 	if (kind !== "event") {
@@ -121,7 +127,7 @@ function detailAt(row, time, fits) {
 }
 
 /* Returns the index of the fields of an event of a row. If the page has all, they are in the order of the events. */
-const detailOf = it => meta.details && meta.details.is_all && meta.has_points ? it.i :
+const detailOf = it => it.i < 0 ? it.detail : meta.details && meta.details.is_all && meta.has_points ? it.i :
 	detailAt(it.row, it.row.time[it.i], k => it.row.detailType[k] === it.row.type[it.i]);
 
 /*
@@ -152,7 +158,9 @@ function fieldsOf(row, k) {
 /* Returns the command that prints the events of a thread at a time. */
 function dumpCommand(row, time) {
 	const at = clock(time).replace(" ", "T").replace(" UTC", "Z");
-	return "posixtrace dump --tid " + row.tid + " --begin " + at + " --end " + at + " " + (isMany ? logs[row.log].path : meta.log);
+	const path = isMany ? logs[row.log].path : meta.log;
+	const word = /^[\w.,:+@%\/][\w.,:+@%\/-]*$/.test(path) ? path : "'" + path.replace(/'/g, "'\\''") + "'";
+	return "posixtrace dump --tid " + row.tid + " --begin " + at + " --end " + at + " " + word;
 }
 
 /* Appends the fields of an event to a card, or how to see them. */
@@ -189,7 +197,7 @@ function goToError(type) {
 	if (!found) return;
 	const i = meta.has_points ? search(found.row.time.length, n => found.row.time[n], found.time) : -1;
 	const n = i < 0 ? -1 : [...Array(found.row.time.length - i).keys()].map(by => i + by).find(at => found.row.time[at] !== found.time || found.row.type[at] === type);
-	goToItem(i >= 0 ? { kind: "event", row: found.row, i: n } : { kind: "event", row: found.row, i: -1, begin: found.time, took: 0 });
+	goToItem(i >= 0 ? { kind: "event", row: found.row, i: n } : { kind: "event", row: found.row, i: -1, begin: found.time, took: 0, detail: found.k });
 	byId("found").textContent = meta.types[type].name + ", " + clock(found.time);
 	openTab("selection");
 }
@@ -205,7 +213,7 @@ function chosenCard() {
 	if (it.kind === "event") showFields(card, "fields", row, detailOf(it), begin);
 	if (it.kind === "span") for (const [words, of, k] of edgesOf(it)) showFields(card, words, of, k, words.endsWith("begin") ? begin : begin + took);
 	if (it.kind === "span") card.append(...linksOf(row, i).map(([text, to, tail]) => element("p", { class: to ? "link" : "" }, to ? placeButton(text, to) : text, tail || "")));
-	const stack = stackAt(row, it.kind === "event" ? begin : begin + took, it.kind === "event" ? row.type[i] : undefined);
+	const stack = stackAt(row, it.kind === "event" ? begin : begin + took, it.kind === "event" ? typeOfEvent(it) : undefined);
 	if (it.kind !== "state" && stack.length)
 		card.append(element("p", {}, "Stack:"), element("ol", { class: "stack" }, ...stack.map(name => element("li", {}, name))));
 	const around = element("ul", { class: "around" });
