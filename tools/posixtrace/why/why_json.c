@@ -83,6 +83,9 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 
 	json_object(json, NULL);
 	put_string(json, "span", window->name ? window->name : "");
+	if (window->kind == WINDOW_UPSTREAM)
+		put_string(json, "upstream",
+			   window->text ? why->history.text[window->text - 1] : "");
 	put_thread(json, why, window->thread);
 	json_exact(json, "begin", window->from_ns);
 	json_exact(json, "end", window->to_ns);
