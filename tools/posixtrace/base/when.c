@@ -69,12 +69,14 @@ static bool is_kept(const struct kept_second *kept, int64_t time_ns)
 }
 
 /*
- * Notes the second of a time. The second of the earliest times begins before the range of 64 bits.
- * So this second is not kept for the next time.
+ * Notes the second of a time. The second of the earliest times begins before the range of 64 bits,
+ * and that of the latest times ends behind it. Because is_kept() computes modulo 2^64, the earliest
+ * times would count as part of the latest second. So neither second is kept for the next time.
  */
 static void keep_second(struct kept_second *kept, int64_t second)
 {
-	kept->valid = !__builtin_mul_overflow(second, SECOND_NS, &kept->begin_ns);
+	kept->valid = !__builtin_mul_overflow(second, SECOND_NS, &kept->begin_ns) &&
+		      kept->begin_ns <= INT64_MAX - SECOND_NS;
 }
 
 /*
