@@ -56,14 +56,19 @@ int out_flush(struct out *out)
 /*
  * Enlarges a pipe when the first full buffer is written, so that this process and the reader of a
  * large output run at the same time on two processors. A pipe of the usual size has room for only
- * one buffer, so the two processes would wait for each other after each buffer. If the output is no
- * pipe, or if the kernel permits no larger pipe, the call fails and nothing changes.
+ * one buffer, so the two processes would wait for each other after each buffer. A pipe that is
+ * already larger remains as it is. If the kernel permits no larger pipe, nothing changes.
  */
 static void widen_pipe(struct out *out)
 {
-	if (!out->is_large)
-		fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES);
+	int size;
+
+	if (out->is_large)
+		return;
 	out->is_large = true;
+	size = fcntl(out->fd, F_GETPIPE_SZ); /* -1 if the output is no pipe */
+	if (size >= 0 && size < PIPE_BYTES)
+		fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES);
 }
 
 void out_make_room(struct out *out)
