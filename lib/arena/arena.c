@@ -81,7 +81,8 @@ int ptx_arena_file(uint64_t *bytes)
 }
 
 /*
- * The release store of owner publishes the other fields: a process that reads owner also sees them.
+ * The release store of the member `owner` publishes the other fields: a process that reads `owner`
+ * also sees them.
  */
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
 {

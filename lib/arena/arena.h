@@ -45,7 +45,7 @@ enum ptx_attachment_state {
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
-	uint64_t offset;        /* of the region in the file */
+	uint64_t offset;        /* offset of the region in the file */
 	/* a process computes the geometry from this and the next two members */
 	uint64_t stream_size;
 	uint64_t max_data_size;
@@ -57,7 +57,7 @@ struct ptx_attachment {
 	 */
 	_Atomic uint32_t inherited;
 	_Atomic uint32_t target; /* process id of the target in its own pid name space */
-	uint16_t stream_policy; /* this and log_policy are only shown to users */
+	uint16_t stream_policy; /* this member and log_policy are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
 	 * how long the guardian keeps the stream running after its creator's end, in milliseconds;
@@ -108,7 +108,7 @@ struct ptx_control {
 	};
 	_Atomic uint64_t attached; /* one bit for each stream */
 	uint64_t spare[6];
-	uint64_t magic; /* in all versions at this offset, with the version behind it */
+	uint64_t magic; /* at this offset in all versions; the version follows it */
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
@@ -165,7 +165,7 @@ struct ptx_lists {
 struct ptx_arena {
 	struct ptx_control *control;
 	struct ptx_lists *lists; /* NULL: there was no memory for them */
-	struct ptx_names *names; /* the names in lists, or NULL */
+	struct ptx_names *names; /* the names in the member `lists`, or NULL */
 	int fd;                  /* -1: none */
 	uint64_t device, inode;
 	uint64_t bytes;          /* size of the file */
@@ -187,7 +187,7 @@ extern struct ptx_arena ptx_arena_self;
 #define PTX_ARENA_FD_MIN 200
 #define PTX_OTHER_FD_MIN 208
 
-/* Sets the lists of an arena; NULL if there was no memory for them. */
+/* Sets the lists of an arena. The parameter `lists` is NULL if there was no memory for them. */
 static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_lists *lists)
 {
 	arena->lists = lists;
@@ -195,8 +195,8 @@ static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_list
 }
 
 /*
- * Whether a region may be at this offset. Another process may have written the offset, so it is
- * checked.
+ * Returns true if a region may be at this offset. Another process may have written the offset, so
+ * it is checked.
  */
 static inline bool ptx_region_fits(uint64_t file_bytes, uint64_t offset, uint64_t bytes)
 {
@@ -211,27 +211,32 @@ static inline bool ptx_arena_holds(const struct ptx_arena *arena, uint64_t offse
 
 /*
  * ptx_arena_file() makes a new, sealed file, and returns its descriptor and its size, or -1.
- * ptx_arena_begin() fills a zeroed control page for process pid.
+ * ptx_arena_begin() fills a zeroed control page for the process with the id `pid`.
  */
 int ptx_arena_file(uint64_t *bytes);
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner);
 
-/* Whether a file of another process is sealed like an arena, so that no process can truncate it. */
+/*
+ * Returns true if a file of another process is sealed like an arena, so that no process can
+ * truncate it.
+ */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
 /*
- * Whether the file begins as an arena of another version of this library. Magic and version are at
- * the same place in all versions; nothing else of the file can be used.
+ * Returns true if the file begins as an arena of another version of this library. Magic and version
+ * are at the same place in all versions; nothing else of the file can be used.
  */
 bool ptx_arena_is_foreign(int fd);
 
-/* The same for the first bytes of an arena, which were copied. */
+/* Returns the same for the magic and the version, which the caller has copied from an arena. */
 static inline bool ptx_arena_is_foreign_head(uint64_t magic, uint32_t version)
 {
 	return magic == PTX_ARENA_MAGIC && version != PTX_ARENA_VERSION;
 }
 
-/* The descriptor, or -1 if there is none or the program has closed it. Async-signal-safe. */
+/*
+ * Returns the descriptor, or -1 if there is none or the program has closed it. Async-signal-safe.
+ */
 int ptx_arena_fd(const struct ptx_arena *arena);
 
 /*
@@ -257,8 +262,8 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
 }
 
 /*
- * Stores an offset in the file that no other region has or had, or 0 if there is no file. ENOMEM:
- * the machine has less memory available than the region's chunks need.
+ * Stores in *offset an offset in the file that no other region has or had, or 0 if there is no
+ * file. ENOMEM: the machine has less memory available than the region's chunks need.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		     uint64_t *offset);
@@ -282,12 +287,12 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory);
 
-/* Maps the far part of such a region; NULL if that fails. Async-signal-safe. */
+/* Maps the far part of a region. Returns NULL if that fails. Async-signal-safe. */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset);
 
 /*
- * Removes the region that this process has mapped in rings, and gives its memory back to the
+ * Removes the region that this process has mapped in `rings`, and gives its memory back to the
  * system. If in_use is true, the addresses remain writable, because a thread may still be in a
  * trace point there.
  */
@@ -308,8 +313,8 @@ void ptx_region_unmap(const struct ptx_rings *rings);
 void ptx_region_sink(const struct ptx_rings *rings);
 
 /*
- * Makes memory present. Returns false if the machine has no memory for it. It can be struct
- * ptx_rings.back, so it is async-signal-safe.
+ * Makes the bytes at `memory` present. Returns false if the machine has no memory for them. This
+ * function can be the member `back` of struct ptx_rings, so it is async-signal-safe.
  */
 bool ptx_region_back(void *memory, size_t bytes);
 

@@ -113,7 +113,10 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
-/* Whether the creator could not lock the place. Then it is unknown whether the creator lives. */
+/*
+ * Returns true if the creator could not lock the place. Then it is unknown whether the creator
+ * lives.
+ */
 static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 {
 	return atomic_load_explicit(&arena->control->attachment[bit].unlocked,
@@ -149,7 +152,10 @@ static void count_anew(struct ptx_control *control)
 {
 	uint64_t word = atomic_load_explicit(&control->word, memory_order_acquire), next;
 
-	/* Before the count changes: the bytes are valid for one stream only. */
+	/*
+	 * The bytes of silence.c are cleared before the count of streams changes, because they are
+	 * valid only while there is one stream.
+	 */
 	ptx_silence_clear(control);
 	/* The loop is bounded, because a hostile process may change the word all the time. */
 	for (int i = 0; i < COUNT_TRIES; i++) {
@@ -178,10 +184,10 @@ static void forget_members(struct ptx_control *control, unsigned bit)
 }
 
 /*
- * Changes the word of a place from `from` to `to`, and clears the bit in `attached` and in the
- * members' masks. The state in `from` may be any state; the state in `to` is not ATTACHED. Returns
- * false if the word was not `from`. If the process is killed after the exchange, the bits remain
- * until the next claim of the place clears them (step 4).
+ * Changes the word of a place from the value `from` to the value `to`, and clears the bit in
+ * `attached` and in the members' masks. The state in `from` may be any state; the state in `to` is
+ * not ATTACHED. Returns false if the word was not `from`. If the process is killed after the
+ * exchange, the bits remain until the next claim of the place clears them (step 4).
  */
 static bool attachment_leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
@@ -321,7 +327,8 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 	struct ptx_attachment *attachment = &arena->control->attachment[bit];
 
 	/*
-	 * If the creator is killed between these stores, offset is 0 and no memory is given back.
+	 * If the creator is killed between these stores, the member `offset` is 0 and no memory is
+	 * given back.
 	 */
 	*(volatile uint64_t *)&attachment->offset = 0;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -66,7 +66,7 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 /* Makes the stream invisible; the place remains claimed. */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* Frees the place, claimed or published. */
+/* Frees the place, whether it is claimed or published. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 /*

@@ -36,7 +36,7 @@ static struct backing {
 	int fd;
 	/*
 	 * BACKING_OPEN and the number of threads that extend the file. The thread that makes `held`
-	 * 0 closes fd.
+	 * 0 closes the descriptor `fd`.
 	 */
 	_Atomic unsigned held;
 	uint64_t device, inode;
@@ -189,7 +189,9 @@ static bool has_file(const struct backing *backing)
 	       file.st_ino == backing->inode;
 }
 
-/* Counts this thread as a user of the descriptor; false if the stream has been shut down. */
+/*
+ * Counts this thread as a user of the descriptor. Returns false if the stream has been shut down.
+ */
 static bool backing_hold(struct backing *backing)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
@@ -204,14 +206,15 @@ static bool backing_hold(struct backing *backing)
 }
 
 /*
- * Removes `mine` from held: 1 ends a use, and BACKING_OPEN ends the stream. The caller that makes
- * held 0 closes the descriptor. It reads fd and compares the file before the exchange, because
- * afterwards the place may have a new file.
+ * Subtracts `mine` from the member `held`: the value 1 ends a use of the file, and BACKING_OPEN
+ * ends the stream. The caller that makes `held` 0 closes the descriptor. This caller reads the
+ * member `fd` and compares the file before the exchange, because afterwards the place may have a
+ * new file.
  */
 static void let_go(struct backing *backing, unsigned mine)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
-	const int fd = backing->fd; /* after the exchange the place may have another one */
+	const int fd = backing->fd; /* after the exchange the place may have another descriptor */
 	const bool is_ours = has_file(backing);
 
 	do {
@@ -323,8 +326,8 @@ static bool backing_extend(void *memory, size_t bytes)
 		    !backing_hold(backing))
 			continue;
 		/*
-		 * The descriptor stays open while it is held. But before backing_hold() the place
-		 * may have got another file, so region is compared again.
+		 * The descriptor stays open while this thread holds it. But before backing_hold()
+		 * the place may have got another file, so the member `region` is compared again.
 		 */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&

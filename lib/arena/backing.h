@@ -19,9 +19,10 @@
 #include "arena/arena.h"
 
 /*
- * Makes zeroed memory for the region of the stream at bit, in a new file at path. EEXIST, EFBIG,
- * ENOSPC and other errors of open() and posix_fallocate(); ENOMEM. EAGAIN: a thread has been
- * extending the previous file of this place for more than a tenth of a second.
+ * Makes zeroed memory for the region of the stream whose place has the number `bit`, in a new file
+ * at `path`. EEXIST, EFBIG, ENOSPC and other errors of open() and posix_fallocate(); ENOMEM.
+ * EAGAIN: a thread has been extending the previous file of this place for more than a tenth of a
+ * second.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory);
@@ -36,7 +37,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 /* Ends the stream; its file remains. The region's mapping belongs to the caller, who unmaps it. */
 void ptx_backing_leave(unsigned bit);
 
-/* Serves as struct ptx_rings.back: makes more of the file present; false without room. */
+/* Serves as struct ptx_rings.back: makes more of the file present. Returns false without room. */
 bool ptx_backing_extend(void *memory, size_t bytes);
 
 /* Copies new names and schemas of this process's arena into all its files. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /*
- * Claims wanted units of a list that has room for `room` units. The count is increased only while
+ * Claims `wanted` units of a list that has room for `room` units. The count is increased only while
  * there is room, so it cannot wrap around. Returns false if there is not enough room.
  */
 static bool maps_take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
@@ -48,7 +48,7 @@ unsigned ptx_maps_count(const struct ptx_maps *maps)
 static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapping *mapping,
 		     char path[PTX_MAPPING_PATH_BYTES])
 {
-	/* Offsets are stored + 1, so that 0 means none. */
+	/* An offset is stored plus 1, so that 0 means that there is none. */
 	size_t at = file - 1, room, len;
 
 	if (file == 0 || at >= PTX_MAPS_ROOM)
@@ -77,7 +77,10 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 {
 	const struct ptx_maps_note *note = &maps->note[i];
 
-	/* acquire: a note that is ready has all its fields. */
+	/*
+	 * The load acquires: if the member `ready` of a note is set, all fields of the note are
+	 * there.
+	 */
 	if (i >= PTX_MAPS_NOTES || !atomic_load_explicit(&note->ready, memory_order_acquire))
 		return false;
 	/* Fields that the kind does not use are zero. */
@@ -135,7 +138,10 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 	const uint32_t bytes = (uint32_t)(1 + mapping->id_bytes + path_bytes);
 	uint32_t at;
 
-	/* acquire: the text of a note that is ready is complete. */
+	/*
+	 * The load acquires: if the member `ready` of a note is set, the text of the note is
+	 * complete.
+	 */
 	for (unsigned i = ptx_maps_count(maps); i-- > 0;)
 		if (atomic_load_explicit(&maps->note[i].ready, memory_order_acquire) &&
 		    maps->note[i].file && is_at(maps, maps->note[i].file - 1, mapping)) {
@@ -146,7 +152,10 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 	if (path_bytes > PTX_MAPPING_PATH_BYTES ||
 	    !maps_take(&maps->used, bytes, PTX_MAPS_ROOM, &at))
 		return ENOSPC;
-	/* Length of the id, id, path: get_file() reads the same order. */
+	/*
+	 * The order is: the length of the build-id, the build-id, the path. get_file() reads the
+	 * same order.
+	 */
 	maps->text[at] = (unsigned char)mapping->id_bytes;
 	memcpy(maps->text + at + 1, mapping->id, mapping->id_bytes);
 	memcpy(maps->text + at + 1 + mapping->id_bytes, mapping->path, path_bytes);
@@ -175,7 +184,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	if (err || !maps_take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
 		return ENOSPC;
 	note = &maps->note[i];
-	/* Other processes skip the note until it is ready. */
+	/* Other processes skip the note until its member `ready` is set. */
 	note->kind = mapping->kind;
 	note->pid = mapping->pid;
 	note->parent = mapping->parent;
@@ -184,7 +193,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	note->offset = mapping->offset;
 	note->base = mapping->base;
 	note->from_ns = mapping->from_ns;
-	/* The text and all fields of the note are stored before ready. */
+	/* The text and all fields of the note are stored before the member `ready`. */
 	note->file = file;
 	atomic_store_explicit(&note->ready, 1, memory_order_release);
 	return 0;

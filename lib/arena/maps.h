@@ -4,9 +4,9 @@
  *
  * A process that runs only for a moment has often ended before a reader can read its
  * /proc/PID/maps, but its own notes remain. The list is lock-free and append-only, like that in
- * objects.h: a process claims a note by one compare-and-swap, fills it, and makes it ready by one
- * store. Text is claimed in the same way, and notes of the same file share it. A process that is
- * killed between these steps leaves unused room.
+ * objects.h: a process claims a note by one compare-and-swap, fills it, and sets its member `ready`
+ * by one store. Text is claimed in the same way, and notes of the same file share it. A process
+ * that is killed between these steps leaves unused room.
  */
 #ifndef PTX_ARENA_MAPS_H
 #define PTX_ARENA_MAPS_H
@@ -31,7 +31,7 @@ struct ptx_maps_note {
 
 struct ptx_maps {
 	_Atomic uint32_t taken; /* number of claimed notes, from the first on */
-	_Atomic uint32_t used;  /* bytes of text */
+	_Atomic uint32_t used;  /* bytes of `text` that are claimed */
 	/* from this time on a note is missing, so nothing later is known; 0: no note is missing */
 	_Atomic int64_t ended_ns;
 	struct ptx_maps_note note[PTX_MAPS_NOTES];
@@ -51,10 +51,10 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);
  */
 int64_t ptx_maps_ended(const struct ptx_maps *maps);
 
-/* The number of notes that may be in use. */
+/* Returns the number of notes that may be in use. */
 unsigned ptx_maps_count(const struct ptx_maps *maps);
 
-/* Copies note i and its path; false: it is not ready, or has impossible values. */
+/* Copies note `i` and its path. Returns false if the note is not ready or has impossible values. */
 bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *mapping,
 		  char path[PTX_MAPPING_PATH_BYTES]);
 

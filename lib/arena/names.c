@@ -56,7 +56,7 @@ static uint32_t names_hash(const char *name)
 /*
  * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. Other
  * processes do not use the cell until an entry has its number. The search begins at the cell with
- * the number first, which is nearly always free, and tries each cell once.
+ * the number `first`, which is nearly always free, and tries each cell once.
  */
 static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t first)
 {
@@ -65,8 +65,8 @@ static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t fi
 
 		/* The process that changes 0 to 1 owns the cell. */
 		/*
-		 * Acquire: pairs with the release of drop_cell(), so the former owner is done with
-		 * the cell.
+		 * The acquire order pairs with the release of drop_cell(), so the former owner is
+		 * done with the cell.
 		 */
 		if (atomic_compare_exchange_strong_explicit(&names->cell[i].taken, &no, 1,
 							    memory_order_acquire,
@@ -84,7 +84,7 @@ static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t fi
 	return 0;
 }
 
-/* The cell of an entry; NULL if another process wrote a number without a cell. */
+/* Returns the cell of an entry, or NULL if another process wrote a number without a cell. */
 static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64_t entry)
 {
 	/*
@@ -96,7 +96,7 @@ static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64
 	return number < PTX_NAME_CELLS ? &names->cell[number] : NULL;
 }
 
-/* strncmp() with the size of the cell: the text may lack its NUL. */
+/* Compares at most the size of a cell, because the text may lack its NUL. */
 static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, const char *name)
 {
 	const struct ptx_name_cell *cell = cell_of(names, entry);
@@ -105,7 +105,7 @@ static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, c
 	return entry >> 32 == h && cell && strncmp(cell->name, name, PTX_TYPE_NAME_BYTES) == 0;
 }
 
-/* Gives back a cell that no entry names. */
+/* Gives back a cell whose number is in no entry. */
 static void drop_cell(struct ptx_names *names, uint32_t cell)
 {
 	if (cell)
@@ -126,8 +126,8 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
 	/*
 	 * Programs of a family open the same names in the same order, so that the next name is
-	 * mostly in the next entry. The value is only a guess, because it may come from the list of
-	 * another arena.
+	 * mostly in the next entry. This value is only a guess, because it may come from the list
+	 * of another arena.
 	 */
 	static _Atomic uint32_t guess;
 	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
@@ -162,8 +162,8 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 				return PTX_TYPE_FIRST_USER + i;
 		}
 		/*
-		 * After an exchange that failed, entry is that of the other process, and is
-		 * compared here, too.
+		 * After an exchange that failed, the variable `entry` has the entry of the other
+		 * process, and is compared here, too.
 		 */
 		if (is_name(names, entry, h, name)) {
 			/* Another process has registered the same name; our cell is not needed. */
@@ -195,7 +195,7 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 	/* A process without memory for lists knows the predefined names only. */
 	if (!names || type < PTX_TYPE_FIRST_USER || type >= PTX_TYPE_FIRST_USER + PTX_NAMES)
 		return false;
-	/* acquire: pairs with the exchange that has added the entry. */
+	/* The load acquires: it pairs with the exchange that has added the entry. */
 	entry = atomic_load_explicit(&names->entry[type - PTX_TYPE_FIRST_USER],
 				     memory_order_acquire);
 	cell = cell_of(names, entry);
@@ -215,7 +215,7 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 {
 	unsigned next = type + 1;
 
-	/* Between the last type of the standard and the unnamed one there are none. */
+	/* Between the last type of the standard and the unnamed one there are no types. */
 	if (next > 8 && next < PTX_TYPE_UNNAMED)
 		next = PTX_TYPE_UNNAMED;
 	/* Predefined types have no entry. */
@@ -253,7 +253,7 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 	}
 }
 
-/* Names are opened in the order of their types, so an empty list gives each the same type. */
+/* Names are opened in the order of their types, so an empty list gives each name the same type. */
 bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from)
 {
 	char name[PTX_TYPE_NAME_BYTES];

@@ -43,10 +43,10 @@ extern _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64];
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name);
 
-/* Copies the name of type; false if it has none. */
+/* Copies the name of a type. Returns false if the type has no name. */
 bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name);
 
-/* The name that the standard gives to a type, or NULL. */
+/* Returns the name that the standard gives to a type, or NULL. */
 const char *ptx_names_predefined(unsigned type);
 
 /*
@@ -55,12 +55,12 @@ const char *ptx_names_predefined(unsigned type);
  */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type);
 
-/* Copies all names to an empty list, with the same types. */
+/* Copies all names to an empty list; they keep their types. */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from);
 
 /*
- * Registers the names of from, which may be NULL, in to. Returns false if a name would get another
- * type there.
+ * Registers the names of the list `from`, which may be NULL, in the list `to`. Returns false if a
+ * name would get another type there.
  */
 bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from);
 

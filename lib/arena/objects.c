@@ -20,7 +20,7 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
 {
 	const struct ptx_object_cell *cell = &objects->cell[i];
 
-	/* acquire: a cell that is ready has all its fields. */
+	/* The load acquires: a cell that is ready has all its fields. */
 	if (i >= PTX_OBJECTS || !atomic_load_explicit(&cell->ready, memory_order_acquire))
 		return false;
 	/* A copy, which no other process can change. */

@@ -34,13 +34,16 @@ struct ptx_objects {
  */
 int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object);
 
-/* The number of cells that may be in use. */
+/* Returns the number of cells that may be in use. */
 unsigned ptx_objects_count(const struct ptx_objects *objects);
 
-/* Copies cell i; false: it is not ready. The name ends with a NUL. */
+/* Copies cell `i`, with a NUL at the end of the name. Returns false if the cell is not ready. */
 bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_object *object);
 
-/* Adds the entries of from to those of to. Entries for which to has no room are dropped. */
+/*
+ * Adds the entries of the list `from` to the list `to`. Entries for which `to` has no room are
+ * dropped.
+ */
 void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from);
 
 #endif

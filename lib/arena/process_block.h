@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PTX_STREAMS 64  /* active streams of one traced process; one bit each in attached */
+/* active streams of one traced process; each has one bit in the member `attached` */
+#define PTX_STREAMS 64
 #define PTX_HANDLES 1024 /* identifiers of one process: active streams and opened logs */
 
 #define PTX_THREAD_POOLS 2
@@ -42,7 +43,7 @@ union ptx_private_block {
 extern union ptx_private_block ptx_private_block;
 #define ptx_private (ptx_private_block.is)
 
-/* Whether this process is a child whose block is not set up yet. Async-signal-safe. */
+/* Returns true if this process is a child whose block is not set up yet. Async-signal-safe. */
 static inline bool ptx_process_is_child(void)
 {
 	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed) == 0;

@@ -35,8 +35,8 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
 }
 
 /*
- * Claims len bytes of text; UINT64_MAX if there is no room for them. `used` never exceeds
- * the room.
+ * Claims `len` bytes of the member `text`. Returns UINT64_MAX if there is no room for them. The
+ * member `used` never exceeds the room.
  */
 static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
 {

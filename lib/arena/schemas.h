@@ -22,7 +22,7 @@
 #define PTX_SCHEMAS_ROOM (400u * 1024)
 
 struct ptx_schemas {
-	_Atomic uint64_t used;             /* bytes of text */
+	_Atomic uint64_t used;             /* bytes of `text` that are claimed */
 	_Atomic uint64_t changes;          /* number of types with a schema */
 	/* 0, or length 32 | offset + 1; index by type as in names.h */
 	_Atomic uint64_t entry[PTX_NAMES];
@@ -43,7 +43,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
  */
 bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *text);
 
-/* Adds the schemas of from to those of to. */
+/* Adds the schemas of the list `from` to the list `to`. */
 void ptx_schemas_copy(struct ptx_schemas *to, const struct ptx_schemas *from);
 
 #endif

@@ -49,7 +49,7 @@ extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initi
 void ptx_clock_init(void);
 
 /*
- * For a process whose events another process reads: makes the counter (counter is true) or
+ * For a process whose events another process reads: makes the counter (`counter` is true) or
  * CLOCK_MONOTONIC the clock of this process. False if this process cannot stamp events with that
  * clock, or uses the other clock already.
  */
@@ -120,7 +120,7 @@ void ptx_clock_measure(void);
 
 /*
  * Converts a long duration. The rate is measured again over the life of the process so far, because
- * the error of the nominal rate grows with the duration. The result is 0 if ticks is negative.
+ * the error of the nominal rate grows with the duration. The result is 0 if `ticks` is negative.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks);
 

@@ -34,13 +34,13 @@ struct ptx_file {
 bool ptx_file_know(int fd, struct ptx_file *file);
 
 /*
- * Returns whether fd is open and is that file. bytes is a size that the file once had. If the
- * file is smaller now, it may be a later file that got the inode number of a deleted one. The
- * times of birth must then be equal.
+ * Returns whether fd is open and its file is the one that *file identifies. `bytes` is a size that
+ * this file once had. If the file of fd is smaller now, it may be a later file that got the inode
+ * number of a deleted one. The times of birth must then be equal.
  */
 bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes);
 
-/* Closes fd if it is that file. No error is reported. */
+/* Closes fd if its file is the one that *file identifies. No error is reported. */
 void ptx_file_close(int fd, const struct ptx_file *file);
 
 /*

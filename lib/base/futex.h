@@ -16,13 +16,13 @@
 #include <time.h>
 
 /*
- * Sleeps while *word is value, until the moment *until of CLOCK_REALTIME (NULL: for ever).
+ * Sleeps while *word is `value`, until the moment *until of CLOCK_REALTIME (NULL: for ever).
  * Without a moment, the sleep continues after a signal whose handler has SA_RESTART.
  */
 int ptx_futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *until);
 
 /*
- * Sleeps while *word is value, for at most ns nanoseconds. Setting the system's time does not
+ * Sleeps while *word is `value`, for at most ns nanoseconds. Setting the system's time does not
  * change the length of the sleep.
  */
 int ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);

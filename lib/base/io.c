@@ -177,7 +177,7 @@ uint64_t ptx_io_next_data(int fd, uint64_t offset)
 	sys_call(SYS_lseek, fd, position, SEEK_SET, 0);
 	if (data == -ENXIO) /* only a hole follows */
 		return UINT64_MAX;
-	/* EINVAL: the file system does not support SEEK_DATA. offset is then the safe answer. */
+	/* EINVAL: the file system does not support SEEK_DATA. `offset` is then the safe answer. */
 	return data < (long)offset ? offset : (uint64_t)data;
 }
 

@@ -30,31 +30,34 @@ int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
 int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
 
 /*
- * Reads up to len bytes at offset. *got is smaller only at the end of the file or after an error.
+ * Reads up to len bytes at `offset`. *got is smaller only at the end of the file or after an error.
  */
 int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got);
 
 /*
- * Returns the first position from offset on that is not in a hole of the file: offset itself if
+ * Returns the first position from `offset` on that is not in a hole of the file: `offset` itself if
  * the file system does not report holes, UINT64_MAX if only a hole follows. The function moves
  * the descriptor's position and restores it, so that a concurrent read() of another thread would
  * read at the wrong position.
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 
-/* Reads a small file as text with a closing NUL, truncated to room bytes. */
+/* Reads a small file as text with a closing NUL, truncated to `room` bytes. */
 int ptx_io_read_file(const char *path, char *text, size_t room);
 
 /* Reads in the same way. Returns the length of the text; 0 also if the file cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
 /*
- * Calls visit with the folder's descriptor and each name in the folder but "." and "..", in no
- * order, until visit returns a value other than 0. Returns that value, 0, or an error number.
+ * Calls `visit` with the folder's descriptor and each name in the folder but "." and "..", in no
+ * order, until `visit` returns a value other than 0. Returns that value, 0, or an error number.
  */
 int ptx_io_list(const char *path, int (*visit)(void *arg, int folder, const char *name), void *arg);
 
-/* Converts a number to decimal digits without stdio. Returns the first digit, inside digits. */
+/*
+ * Converts a number to decimal digits without stdio. Returns the first digit, which is inside the
+ * array `digits`.
+ */
 #define PTX_IO_DIGITS 21
 const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 

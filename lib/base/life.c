@@ -45,8 +45,8 @@ static int open_pidfd(uint32_t pid, int *err)
 static enum ptx_life life_of_pidfd(int pidfd)
 {
 	/*
-	 * The kernel stores the remaining time of a wait, but not for a time limit of 0. The
-	 * limit may therefore be a constant.
+	 * The system call stores the remaining time in its time limit, but not if the limit is 0.
+	 * The limit may therefore be a constant.
 	 */
 	struct pollfd poller = { .fd = pidfd, .events = POLLIN };
 	static const struct timespec at_once;

@@ -48,7 +48,7 @@ struct ptx_identity {
 };
 
 /*
- * Fills in the identity of the process of pidfd; number is its number in /proc. Members that
+ * Fills in the identity of the process of pidfd; `number` is its number in /proc. Members that
  * cannot be determined are 0.
  */
 void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity);

@@ -24,7 +24,7 @@
 #define PTX_PROC_PATH 64
 
 /*
- * Makes "/proc/NUMBER/file" or "/proc/self/file" in path and returns path. file is a short
+ * Makes "/proc/NUMBER/file" or "/proc/self/file" in `path` and returns `path`. `file` is a short
  * constant.
  */
 const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char *file);

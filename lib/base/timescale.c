@@ -70,7 +70,7 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 	scale->line.from = scale->line.to = 0;
 }
 
-/* Binary search for the last anchor that is not younger than ticks. */
+/* Binary search for the last anchor that is not younger than `ticks`. */
 void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 {
 	size_t low = 0, high = scale->count;

@@ -21,7 +21,7 @@
 
 #define PTX_TIMESCALE_ANCHORS 1024
 
-/* A line of the scale. It is valid for from <= ticks < to. */
+/* A line of the scale. It is valid for `from <= ticks < to`. */
 struct ptx_timeline {
 	uint64_t from;
 	uint64_t to;
@@ -47,7 +47,7 @@ void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first);
  */
 void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor);
 
-/* Finds the line for ticks and makes it the line in use. */
+/* Finds the line for `ticks` and makes it the line in use. */
 void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks);
 
 static inline bool ptx_timeline_covers(const struct ptx_timeline *line, uint64_t ticks)
@@ -63,7 +63,7 @@ static inline int64_t ptx_timeline_ns(const struct ptx_timeline *line, uint64_t 
 }
 
 /*
- * Returns the line for ticks. If the line is not valid for later ticks, the caller calls the
+ * Returns the line for `ticks`. If the line is not valid for later ticks, the caller calls the
  * function again.
  */
 static inline struct ptx_timeline ptx_timescale_line(struct ptx_timescale *scale, uint64_t ticks)
@@ -73,7 +73,7 @@ static inline struct ptx_timeline ptx_timescale_line(struct ptx_timescale *scale
 	return scale->line;
 }
 
-/* Returns CLOCK_REALTIME in nanoseconds for ticks. */
+/* Returns CLOCK_REALTIME in nanoseconds for `ticks`. */
 static inline int64_t ptx_timescale_ns(struct ptx_timescale *scale, uint64_t ticks)
 {
 	struct ptx_timeline line = ptx_timescale_line(scale, ticks);

@@ -89,7 +89,7 @@ void *ptx_zstd_decompressor_new(void)
 	return context;
 }
 
-/* If context is NULL, libzstd may never have been loaded. */
+/* If `context` is NULL, libzstd may never have been loaded. */
 void ptx_zstd_compressor_free(void *context)
 {
 	if (context)

@@ -29,14 +29,14 @@ void ptx_zstd_compressor_free(void *context);
 void ptx_zstd_decompressor_free(void *context);
 
 /*
- * Compresses len bytes into at most room bytes. Returns the length of the result. 0: it does not
+ * Compresses len bytes into at most `room` bytes. Returns the length of the result. 0: it does not
  * fit, or memory is short.
  */
 size_t ptx_zstd_compress(void *context, int level, const void *from, size_t len, void *to,
 			 size_t room);
 
 /*
- * Decompresses hostile bytes. Returns true if the result has exactly bytes bytes. The function
+ * Decompresses hostile bytes. Returns true if the result has exactly `bytes` bytes. The function
  * writes no byte outside of them, and its use of memory does not depend on the input.
  */
 bool ptx_zstd_decompress(void *context, const void *from, size_t len, void *to, size_t bytes);

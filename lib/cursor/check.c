@@ -45,8 +45,8 @@ static const char *const column[] = {
 
 _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a name for each column");
 
-/* Returns a line as an array of numbers, of which it has no other members. */
-/* The members of a line have equal types, so they can be visited by an index. */
+/* Returns the members of a line as an array of numbers. */
+/* All members of a line have the same type, so they can be visited by an index. */
 static uint64_t *check_cells(struct ptx_ledger_line *line)
 {
 	return (uint64_t *)line;
@@ -61,7 +61,7 @@ static void check_add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
 
 /*
  * Checks L1 for one line. The report names the line by the text `what`. may_have_rest: the line may
- * have unattributed events, so called may be greater than the sum of the other columns.
+ * have unattributed events, so `called` may be greater than the sum of the other columns.
  */
 static void check_line(struct ptx_check *check, const char *what, struct ptx_ledger_line *line,
 		       bool may_have_rest)
@@ -69,8 +69,8 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 	const uint64_t sum = ptx_ledger_sum(line);
 
 	/*
-	 * In any line it is wrong if `called` is less than the sum, because each column counts
-	 * events that were called.
+	 * In any line it is wrong if `called` is less than the sum, because each of the other
+	 * columns counts a part of the called events.
 	 */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
@@ -158,7 +158,7 @@ static void check_threads(struct ptx_check *check)
 	/* Events in lines without a process, and events of threads that have a line. */
 	uint64_t folded = 0, found = 0;
 
-	/* qsort() and bsearch() must not get a NULL array. */
+	/* qsort() and bsearch() must not get a null pointer. */
 	if (tally->threads)
 		/* Nothing else depends on the order of the tally. */
 		qsort(tally->thread, tally->threads, sizeof(*tally->thread), by_thread);
@@ -183,7 +183,9 @@ static void check_threads(struct ptx_check *check)
 		 * A thread of the ledger may have no events in the log, because all of them may be
 		 * lost.
 		 */
-		/* found counts each thread once: the ledger has one line per thread. */
+		/*
+		 * The variable `found` counts each thread once: the ledger has one line per thread.
+		 */
 		events = count ? count->events : 0;
 		found += events;
 		if (events != line->line.reported)
@@ -193,7 +195,10 @@ static void check_threads(struct ptx_check *check)
 					(unsigned long long)line->line.reported,
 					(unsigned long long)events);
 	}
-	/* found is the number of events of threads with a line, so folded must be the rest. */
+	/*
+	 * The variable `found` is the number of events of threads with a line, so `folded` must be
+	 * the rest.
+	 */
 	if (tally->events - found != folded)
 		ptx_check_fault(check, 0, 0,
 				"the ledger reports %llu events of other threads, the log "
@@ -318,16 +323,21 @@ static void check_walk_end(struct ptx_check *check)
  */
 static bool is_beginning(struct ptx_log_window *window)
 {
-	/* As much of the magic as the file has. */
+	/* The length of the part of the magic that the file can have. */
 	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;
-	/* NULL if the file cannot be read; the reason then says that it is no log. */
+	/*
+	 * The pointer is NULL if the file cannot be read; the reason then says that it is no log.
+	 */
 	const void *bytes = ptx_log_window_at(window, 0, len);
 
-	/* An empty file is the beginning of every file. */
+	/* An empty file may be the beginning of a log. */
 	return !len || (bytes && !memcmp(bytes, PTX_LOG_MAGIC, len));
 }
 
-/* Stores why the header does not open the log. *why is unchanged if the header is right. */
+/*
+ * Stores in *why the reason why the log cannot be opened with this header. If the header is right,
+ * *why is unchanged.
+ */
 static void find_reason(const void *bytes, const char **why)
 {
 	struct ptx_log_header header;
@@ -338,9 +348,9 @@ static void find_reason(const void *bytes, const char **why)
 }
 
 /*
- * Called if the log could not be opened: finds the reason and reports it as a fault at offset 0.
- * Returns EINVAL or ENOMEM. The function reads the header once more, since ptx_stored_open()
- * returns only an error number.
+ * Called if the log could not be opened: finds the reason and reports this reason as a fault at
+ * offset 0. Returns EINVAL or ENOMEM. The function reads the header once more, since
+ * ptx_stored_open() returns only an error number.
  */
 static int check_explain(struct ptx_check *check, int fd)
 {
@@ -366,7 +376,10 @@ static int check_explain(struct ptx_check *check, int fd)
 	else if (window.file_bytes < PTX_LOG_HEADER_BYTES)
 		why = is_beginning(&window) ? "this file is too short to be a trace log" :
 					      "this is not a trace log";
-	/* why is a constant text and is not in the window, so the window can be closed first. */
+	/*
+	 * The variable `why` points to a constant text and not into the window, so the window can
+	 * be closed first.
+	 */
 	ptx_log_window_close(&window);
 	ptx_check_fault(check, 0,
 			check->result->bytes < PTX_LOG_HEADER_BYTES ? check->result->bytes :
@@ -403,7 +416,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 			err = check_explain(check, fd);
 		goto undo_check;
 	}
-	/* Whether the log is complete (R2, R5). */
+	/* The result says whether the log is complete (R2, R5). */
 	result->complete = check->log->complete;
 	result->bytes = check->log->window.file_bytes;
 	check_header(check);
@@ -420,7 +433,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 		err = ENOMEM;
 	if (!err)
 		check_walk_end(check);
-	/* fd itself stays open: the log was opened on a duplicate. */
+	/* The parameter `fd` itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
 	/* Each member is either empty or allocated, so one label is enough for all failures. */
 undo_check:

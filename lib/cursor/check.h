@@ -15,8 +15,9 @@
 #include <trace_np.h>
 
 /*
- * Calls report for each fault, in the order in which the check finds the faults. If report is NULL,
- * the faults are only counted. *result gets the counts, also after an error. The caller keeps fd.
+ * Calls report() for each fault, in the order in which the check finds the faults. If `report` is
+ * NULL, the faults are only counted. *result gets the counts, also after an error. The caller keeps
+ * the descriptor `fd`.
  */
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 		  void *arg, struct posix_trace_check_np *result);

@@ -189,7 +189,7 @@ static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *
 			   const struct ptx_log_mapping *entry)
 {
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_mapping_next(entry)) {
-		/* why is a constant text, or NULL. */
+		/* The variable `why` points to a constant text, or is NULL. */
 		const char *why = ptx_log_check_mapping(entry);
 
 		if (why)

@@ -20,9 +20,9 @@ struct ptx_check {
 	void *arg;
 	struct posix_trace_check_np *result;
 	struct ptx_stored *log;  /* the log, opened for salvage */
-	struct ptx_log_sum sum;  /* of the DATA blocks that were found */
+	struct ptx_log_sum sum;  /* the sum of the DATA blocks that were found */
 	struct ptx_log_tally tally;
-	struct ptx_ledger ledger; /* that of the LEDGER block */
+	struct ptx_ledger ledger; /* the ledger of the LEDGER block */
 	bool has_ledger;
 	bool damaged;            /* a part is missing or wrong, so counts cannot agree */
 	bool any_block;
@@ -31,8 +31,8 @@ struct ptx_check {
 	uint64_t named[PTX_TYPE_MAX / 64];
 	int64_t time_top;
 	/*
-	 * place: the entries that the next INDEX blocks should have; top: those that TOP should
-	 * have.
+	 * `place` has the entries that the next INDEX blocks should have. `top` has the entries
+	 * that TOP should have.
 	 */
 	struct ptx_log_place *place;
 	size_t places, places_max;
@@ -55,7 +55,10 @@ void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
  */
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found);
 
-/* Compares the sum of END with that of the blocks found. Does nothing in a damaged log. */
+/*
+ * Compares the sum of END with the sum of the blocks that were found. Does nothing in a damaged
+ * log.
+ */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum);
 
 /* Visit all blocks of the file, in either arrangement. */

@@ -31,8 +31,8 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
 }
 
 /*
- * Visits the blocks from offset to the end of the file, each where the previous one ends. Bytes
- * behind END are a fault (E1), but do not count as damage of the log. Each round moves offset
+ * Visits the blocks from `offset` to the end of the file, each where the previous one ends. Bytes
+ * behind END are a fault (E1), but do not count as damage of the log. Each round moves `offset`
  * forward, because a block has at least its header, so the loop ends.
  */
 static void check_walk_walk(struct ptx_check *check, uint64_t offset)
@@ -77,8 +77,8 @@ void ptx_check_sequence(struct ptx_check *check)
 }
 
 /*
- * Checks a block of the names areas or of the lists area. found is NULL if a block is missing; then
- * why is the reason.
+ * Checks a block of the names areas or of the lists area. The parameter `found` is NULL if a block
+ * is missing; `why` is then the reason.
  */
 static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {

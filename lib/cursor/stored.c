@@ -3,8 +3,8 @@
  * cursor/stored.c - returns the events of a log, one after the other.
  *
  * A block is checked once, when it is read; ptx_stored_next() then only steps through its records.
- * Without salvage a cursor ends at the first damage (log/FORMAT R7). With salvage it skips the
- * damage, counts it, and marks the next event with a gap.
+ * If the member `salvage` is false, a cursor ends at the first damage (log/FORMAT R7). If it is
+ * true, the cursor skips the damage, counts it, and marks the next event with a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static void stored_skipped(struct ptx_stored *stored)
 }
 
 /*
- * Searches for the next valid block at or after offset. Returns false if there is none. Without
- * salvage it always returns false, as the first damage then ends the reading.
+ * Searches for the next valid block at or after `offset`. Returns false if there is none. Without
+ * `salvage` it always returns false, as the first damage then ends the reading.
  */
 static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 {

@@ -26,7 +26,8 @@ struct ptx_stored;
  * of cursor/ use it.
  */
 struct ptx_stored_here {
-	const uint8_t *at;      /* the next record of the block; equal to end: none is left */
+	/* the next record of the block; if it is equal to `end`, none is left */
+	const uint8_t *at;
 	const uint8_t *end;
 	const struct ptx_log_source *source; /* the block's table of threads */
 	bool gap;               /* the next event follows a damaged part that was skipped */
@@ -37,17 +38,17 @@ struct ptx_stored_event {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t thread;
-	bool gap; /* salvage only: a damaged part was skipped before this event */
+	bool gap; /* with `salvage` only: true if a damaged part was skipped before this event */
 	bool first; /* the first event of its block */
 };
 
 /*
- * Opens a log on a private duplicate of fd. EINVAL: no log, a damaged header, a log of another type
- * of machine, or one that is being written. With salvage it also opens logs that are being written,
- * and logs with a damaged header if magic and version are right. Damaged parts are then skipped and
- * do not end the events. If a log with policy APPEND or UNTIL_FULL is being written, the caller may
- * call ptx_stored_next() again after it has returned false, for events that were added since.
- * EMFILE, ENOMEM.
+ * Opens a log on a private duplicate of `fd`. EINVAL: no log, a damaged header, a log of another
+ * type of machine, or one that is being written. If `salvage` is true, it also opens logs that are
+ * being written, and logs with a damaged header if magic and version are right. Damaged parts are
+ * then skipped and do not end the events. If a log with policy APPEND or UNTIL_FULL is being
+ * written, the caller may call ptx_stored_next() again after it has returned false, for events that
+ * were added since. EMFILE, ENOMEM.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
@@ -68,39 +69,42 @@ void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 
-/* The attributes and the status, valid until close. */
+/* These return the attributes and the status, which are valid until the log is closed. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
 
 /*
- * The ledger that the writer completed. If the log has none, the first call reads the whole log and
- * makes a ledger in which the events of the log are counted as reported.
+ * Returns the ledger that the writer completed. If the log has none, the first call reads the whole
+ * log and makes a ledger in which the events of the log are counted as reported.
  */
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 
-/* The name of an event type of the log, NULL if it has none. Types are less than PTX_TYPE_MAX. */
+/*
+ * Returns the name of an event type of the log, or NULL if the type has none. Types are less than
+ * PTX_TYPE_MAX.
+ */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
 
 /*
- * The text of the type's schema, or NULL if the log has none. The text was not parsed, so it may
- * not be a schema.
+ * Returns the text of the type's schema, or NULL if the log has none. The text was not parsed, so
+ * it may not be a schema.
  */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type);
 
-/* The names of objects, in the order that ptx_objects_find() needs. */
+/* Returns the names of objects, in the order that ptx_objects_find() needs. */
 const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count);
 
-/* The mappings of files as spans of time, after ptx_mappings_settle(). */
+/* Returns the mappings of files as spans of time, as ptx_mappings_settle() has made them. */
 const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored);
 
-/* The descriptor that the cursor reads from. */
+/* Returns the descriptor that the cursor reads from. */
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
- * The number of damaged parts that the cursor has found since ptx_stored_rewind(). A part may be
- * one of events, names, index or ledger. In a log with slots, a cursor that returns events reads
- * neither the areas of names and lists nor the tail. This function reads them if the cursor has
- * reached the end.
+ * Returns the number of damaged parts that the cursor has found since ptx_stored_rewind(). A part
+ * may be one of events, names, index or ledger. In a log with slots, a cursor that returns events
+ * reads neither the areas of names and lists nor the tail. This function reads them if the cursor
+ * has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 
@@ -108,19 +112,22 @@ uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info);
 
 /*
- * The reason why the last ptx_stored_next() returned false: NULL at the true end of the log, a text
- * where it is damaged.
+ * Returns the reason why the last ptx_stored_next() returned false: NULL at the true end of the
+ * log, or a text if the log is damaged there.
  */
 const char *ptx_stored_damage(const struct ptx_stored *stored);
 
 /*
  * Reads the next DATA block that belongs to the log and that ptx_stored_until() does not exclude,
  * and makes its first event the next one. Returns false at the end or at damage. Only
- * ptx_stored_next() and the files of cursor/ call it.
+ * ptx_stored_next() and the files of cursor/ call this function.
  */
 bool ptx_stored_next_block(struct ptx_stored *stored);
 
-/* Whether the next event is in the block that was read last. ptx_stored_next() then only steps. */
+/*
+ * Returns true if the next event is in the block that was read last. ptx_stored_next() then only
+ * steps to the next record.
+ */
 ptx_inline bool ptx_stored_has_next(const struct ptx_stored *stored)
 {
 	const struct ptx_stored_here *here = (const void *)stored;

@@ -119,7 +119,10 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 	return &stored->ledger;
 }
 
-/* clock and host end with a NUL: H6, or the repair of a damaged header, has ensured that. */
+/*
+ * The members `clock` and `host` end with a NUL: H6, or the repair of a damaged header, has ensured
+ * that.
+ */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -148,7 +151,7 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	info->resolution_ns = h->clock_resolution;
 }
 
-/* The cursor's duplicate, not the descriptor that the program passed. */
+/* This is the cursor's duplicate, not the descriptor that the program passed. */
 int ptx_stored_descriptor(const struct ptx_stored *stored)
 {
 	return stored->window.fd;

@@ -46,7 +46,7 @@ static int private_descriptor(int fd, int *own)
 }
 
 /*
- * Returns the checked payload of the block of this type at offset, or NULL. The offset comes from
+ * Returns the checked payload of the block of this type at `offset`, or NULL. The offset comes from
  * the file. So the function checks that it is a multiple of 8 (B1), and ptx_log_find() checks that
  * the block ends within the file.
  */
@@ -113,7 +113,9 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 
 			if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 				return ENOMEM;
-			/* number is set by number_slots(), when all places are known. */
+			/*
+			 * The member `number` is set by number_slots(), when all places are known.
+			 */
 			slot = &stored->slot[stored->slots++];
 			memset(slot, 0, sizeof(*slot));
 			slot->offset = place->offset;
@@ -262,14 +264,14 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	stored->sum = copy.sum;
 	/* From here on nothing fails. */
 	stored->has_ledger = true;
-	/* Blocks end at END; the cursor stops there. */
+	/* The blocks end where END begins; the cursor stops there. */
 	stored->data_end = copy.end_offset;
 	stored->tail = copy.top_offset;
 	*complete = true;
 	return 0;
 }
 
-/* Whether the closing area is valid and has this state. */
+/* Returns true if the closing area is valid and has this state. */
 static bool closing_says(const struct ptx_stored *stored, const char *state)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
@@ -299,7 +301,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 	 */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
 	/* If this file is only a copy of the log, the writer writes into another file. */
-	/* R4 compares device and inode of the file that was opened. */
+	/* R4 compares the device and the inode number of the file that was opened. */
 	if (!ptx_log_is_file(stored->window.fd, &file))
 		return false;
 	if (ptx_log_writer_may_run(&writer))
@@ -373,8 +375,8 @@ static int stored_open_recover(struct ptx_stored *stored)
 }
 
 /*
- * Implements R1, R2 and, for salvage, R8. A damaged header is repaired only if the caller wants
- * salvage, because otherwise programs would take guessed attributes for true ones.
+ * Implements R1, R2 and, if `salvage` is true, R8. A damaged header is repaired only for a caller
+ * that wants salvage, because otherwise programs would take guessed attributes for true ones.
  */
 static int read_ends(struct ptx_stored *stored)
 {
@@ -389,13 +391,13 @@ static int read_ends(struct ptx_stored *stored)
 	/* Checks H1 to H6. */
 	verdict = ptx_log_decode_header(bytes, sizeof(stored->header), &stored->header, &why);
 	if (verdict == PTX_LOG_DAMAGED && stored->salvage) {
-		/* ptx_check_log() and ptx_stored_damaged_parts() report it. */
+		/* ptx_check_log() and ptx_stored_damaged_parts() report the damage. */
 		stored->header_damage = why;
 		ptx_stored_repair(stored);
 	} else if (verdict != PTX_LOG_GOOD) {
 		return EINVAL;
 	}
-	/* The events of such a log could not be read. */
+	/* Without libzstd the events of a compressed log could not be read. */
 	if (stored->header.flags_incompatible & PTX_LOG_COMPRESSED_LOG && !ptx_zstd_load())
 		return ENOTSUP;
 	ptx_log_decode_facts(&stored->header, &stored->facts);

@@ -33,12 +33,13 @@ struct ptx_stored {
 	uint64_t next_offset;   /* sequence: where the next block begins */
 	uint64_t next_number;
 	uint64_t data_end;      /* sequence: where the blocks end */
-	uint64_t tail;          /* complete: offset of TOP */
-	size_t next_slot;       /* slots: index into slot[] */
+	uint64_t tail;          /* if the log is complete: the offset of TOP */
+	size_t next_slot;       /* in a log of slots: index into slot[] */
 	int64_t until_ns;       /* the caller does not want younger events */
 	uint64_t stop_offset;   /* sequence: blocks that begin behind it are not wanted */
-	size_t stop_slot;       /* slots: blocks from this index on are not wanted */
-	uint64_t damaged_parts; /* found since ptx_stored_rewind() */
+	size_t stop_slot;       /* in a log of slots: blocks from this index on are not wanted */
+	/* number of damaged parts that were found since ptx_stored_rewind() */
+	uint64_t damaged_parts;
 	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
 	/*
@@ -47,7 +48,7 @@ struct ptx_stored {
 	 */
 	const char *header_damage;
 
-	struct ptx_stored_slot *slot; /* slots: the blocks that count, oldest first */
+	struct ptx_stored_slot *slot; /* in a log of slots: the blocks that count, oldest first */
 	size_t slots;
 	struct ptx_log_place *top;    /* sequence: the INDEX blocks */
 	size_t tops;
@@ -74,7 +75,7 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 /* Salvage (R8): replaces a damaged header by one with which the blocks can be read. */
 void ptx_stored_repair(struct ptx_stored *stored);
 
-/* Reads the payload of a DATA block that was found; false if it is not valid. */
+/* Reads the payload of a DATA block that was found. Returns false if the payload is not valid. */
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
 
 /*
@@ -93,9 +94,9 @@ static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_vi
 }
 
 /*
- * array is the address of a pointer to an array. Its elements have size bytes each, and count of
- * them are used. Makes room for one more by doubling; returns false without memory, and the array
- * is then unchanged.
+ * The parameter `array` is the address of a pointer to an array. The elements of the array have
+ * `size` bytes each, and `count` of them are used. Makes room for one more by doubling; returns
+ * false without memory, and the array is then unchanged.
  */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);
 

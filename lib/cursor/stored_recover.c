@@ -24,7 +24,10 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 
 	if (count < *max)
 		return true;
-	/* array has another pointer type than void, so it must not be read as one. */
+	/*
+	 * The parameter `array` points to a pointer of another type than void *. So the pointer is
+	 * copied and not read as a void *.
+	 */
 	memcpy(&old, array, sizeof(old));
 	/* If the product would overflow, the log is hostile. */
 	if (more > SIZE_MAX / size)
@@ -64,7 +67,10 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 	const char *why;
 	const void *payload = ptx_log_payload(&stored->window, found, &why);
 
-	/* If several NAMES blocks name a type, the last one counts. In a valid log all agree. */
+	/*
+	 * If several NAMES blocks name a type, the last one counts. In a valid log all of them have
+	 * the same name.
+	 */
 	if (payload)
 		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
@@ -156,8 +162,8 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 }
 
 /*
- * Implements R5. Names and lists are read where they are found. For salvage the search continues
- * behind a damaged part (R7), so that the sum also has the blocks there.
+ * Implements R5. Names and lists are read where they are found. If `salvage` is true, the search
+ * continues behind a damaged part (R7), so that the sum also has the blocks there.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
 {
@@ -172,12 +178,15 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	while (!err && !stored->complete) {
 		if (ptx_log_find(&stored->window, offset, UINT64_MAX, id, &found, &why) !=
 		    PTX_LOG_GOOD) {
-			/* R5: without salvage the first invalid header is the end. */
+			/* R5: if `salvage` is false, the first invalid header is the end. */
 			if (!stored->salvage ||
 			    !ptx_log_resync(&stored->window, offset + 8, UINT64_MAX, id, &found))
 				break;
 		}
-		/* offset grows in each round, so the loop ends at the end of the file. */
+		/*
+		 * The variable `offset` grows in each round, so the loop ends at the end of the
+		 * file.
+		 */
 		offset = found.end;
 		switch (found.block.type) {
 		/* Only the header is read; the cursor checks the payload. */
@@ -227,12 +236,15 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	return err;
 }
 
-/* Orders by falling number; of two blocks of one number the one with more records is first (R6). */
+/*
+ * Orders by falling number; if two blocks have the same number, the one with more records is first
+ * (R6).
+ */
 static int newest_first(const void *a, const void *b)
 {
 	const struct ptx_stored_slot *x = a, *y = b;
 
-	/* No subtraction: 64-bit differences do not fit the result. */
+	/* The numbers are not subtracted, because 64-bit differences do not fit into the result. */
 	if (x->number != y->number)
 		return x->number < y->number ? 1 : -1;
 	return x->records < y->records ? 1 : x->records > y->records ? -1 : 0;
@@ -264,7 +276,10 @@ static int stored_recover_gather(struct ptx_stored *stored)
 				 &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_DATA)
 			continue;
-		/* Only slots without a block that follow each other are counted. */
+		/*
+		 * The count begins anew, because it is only for slots without a block that follow
+		 * each other directly.
+		 */
 		empty = 0;
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 			return ENOMEM;
@@ -313,7 +328,7 @@ static void stored_recover_choose(struct ptx_stored *stored)
 	uint64_t oldest = 0;
 	size_t kept = 0;
 
-	/* qsort() must not get a NULL array. */
+	/* qsort() must not get a null pointer. */
 	if (stored->slots)
 		qsort(slot, stored->slots, sizeof(*slot), newest_first);
 	for (size_t i = 0; i < stored->slots; i++) {
@@ -339,7 +354,7 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		/* The newest block: its header has the number of the oldest one that counts. */
 		if (!kept)
 			oldest = found.block.oldest;
-		/* The copy within the array is safe, because kept is never greater than i. */
+		/* The copy within the array is safe, because `kept` is never greater than i. */
 		slot[kept++] = slot[i];
 	}
 	stored->slots = kept;
@@ -402,7 +417,7 @@ static int find_said(struct ptx_stored *stored)
 	       ptx_log_find(&stored->window, at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
 		if (found.block.type >= PTX_LOG_SCHEMAS && found.block.type <= PTX_LOG_MAPPINGS)
 			err = note_said(stored, &found);
-		/* found.end is greater than at, so the loop ends with the area. */
+		/* The member found.end is greater than `at`, so the loop ends with the area. */
 		at = found.end;
 	}
 	return err;

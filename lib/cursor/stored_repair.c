@@ -18,7 +18,7 @@ struct survey {
 	size_t adjacent; /* DATA and NAMES blocks with another block directly behind them */
 	size_t apart;    /* DATA and NAMES blocks without another block directly behind them */
 	bool fits;       /* all blocks are where the header's areas permit */
-	uint64_t first;  /* offset of the first DATA block, 0 none */
+	uint64_t first;  /* offset of the first DATA block; 0: there is none */
 	uint64_t stride; /* greatest common divisor of the distances from it to the others */
 	uint64_t longest;
 	uint64_t names;  /* offset of a second block of names, before the first DATA block */
@@ -59,8 +59,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * Notes a DATA block: updates the distances, and compares its place with the header's slots.
- * slot_bytes is not 0 while fits is true, since ptx_log_check_areas() has accepted the areas.
+ * Notes a DATA block: updates the distances, and compares its place with the header's slots. The
+ * variable slot_bytes is not 0 while `fits` is true, since ptx_log_check_areas() has accepted the
+ * areas.
  */
 static void note_data(struct survey *survey, const struct ptx_log_header *h,
 		      const struct ptx_log_found *found)

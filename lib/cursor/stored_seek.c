@@ -12,8 +12,8 @@
 #include "cursor/stored_private.h"
 
 /*
- * Returns the index of the first of count places whose time_top is not less than `when`, or count
- * if there is none. It is a binary search.
+ * Returns the index of the first of `count` places whose time_top is not less than `when`, or
+ * `count` if there is none. It is a binary search.
  */
 static size_t first_reaching(const struct ptx_log_place *place, size_t count, int64_t when)
 {
@@ -101,7 +101,8 @@ static void seek_slots(struct ptx_stored *stored, int64_t when)
 			high = middle;
 	}
 	/*
-	 * If all blocks are older than `when`, low is equal to slots, and the cursor is at the end.
+	 * If all blocks are older than `when`, the variable `low` is equal to the number of slots,
+	 * and the cursor is at the end.
 	 */
 	stored->next_slot = low;
 	stored->any_number = true;

@@ -10,8 +10,8 @@
 #include "cursor/stored_private.h"
 
 /*
- * Returns the index of the last of count places with an event that is not younger than `until`, or
- * count if there is none.
+ * Returns the index of the last of `count` places with an event that is not younger than `until`,
+ * or `count` if there is none.
  */
 static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t until)
 {

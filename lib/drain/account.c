@@ -4,10 +4,10 @@
  *
  * Three parties keep the account (ring/DESIGN 8). The drain counts each record that it delivers or
  * drops. Writers count, in the region, the events that they cannot record and those that they
- * overwrite. The census, here, counts the events that are still in the stream. The number of called
- * events is computed from the heads of the chunks and not from these columns. Therefore the
- * equation called = reported + unread + lost can fail: if it holds, this shows that no event was
- * counted twice or forgotten.
+ * overwrite. The census, here, counts the events that are still in the stream. The number of
+ * `called` events is computed from the heads of the chunks and not from the other columns.
+ * Therefore the equation called = reported + unread + lost can fail: if it holds, this shows that
+ * no event was counted twice or forgotten.
  *
  * Counters in the region are hostile like everything there. The drain only adds them and never uses
  * one as an index or a size. So a wrong counter makes the ledger wrong and does no other harm.
@@ -41,15 +41,16 @@ struct count {
 	struct ptx_drain *drain;
 	struct ptx_ledger *ledger; /* the caller's ledger, which the census completes */
 	struct ptx_moments moments; /* changes of state that delivery has not reached */
-	uint64_t cut; /* ticks: up to here events count as overwritten; 0: none */
-	/* records that are no members of the stream and so no called events */
+	/* time in ticks: events up to this time count as overwritten; 0: no event does */
+	uint64_t cut;
+	/* number of records that are no members of the stream and so no called events */
 	uint64_t not_running;
 };
 
 /*
  * Adds one event to the lines of the total, of its type and of its thread. The cause
- * PTX_LOST_CAUSES means that the event is unread. ptx_records_check() has examined type, so it is a
- * valid index.
+ * PTX_LOST_CAUSES means that the event is unread. ptx_records_check() has examined the parameter
+ * `type`, so it is a valid index.
  */
 static void account_add(struct count *count, unsigned type, const struct ptx_ident *ident,
 			enum ptx_lost cause)
@@ -69,9 +70,9 @@ static void account_add(struct count *count, unsigned type, const struct ptx_ide
 }
 
 /*
- * Returns the state of the stream at a time. The drain has dropped the marks before phases.since. A
- * record can be older than that if its writer was suspended. The state at its time is then taken
- * from the phases that the drain remembers (drain/phase.h), as in ptx_step_phase().
+ * Returns the state of the stream at the given time. The drain has dropped the marks before
+ * phases.since. A record can be older than that if its writer was suspended. The state at its time
+ * is then taken from the phases that the drain remembers (drain/phase.h), as in ptx_step_phase().
  */
 static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 {
@@ -199,8 +200,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
 	 * reader counts them now. It does not count them if the writers may be in another name
-	 * space of process ids (same_ids, mixed): the same id may name another process there, so a
-	 * living writer could seem dead.
+	 * space of process ids (the members same_ids and `mixed` show this): the same id may name
+	 * another process there, so a living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))

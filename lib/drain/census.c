@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Calls event() for the first `most` events of bytes that ptx_records_check() has accepted. An
- * IDENT record is no event; the records behind it belong to the thread that it names, which *ident
- * becomes.
+ * Calls event() for the first `most` events in `bytes`. These are bytes that ptx_records_check()
+ * has accepted. An IDENT record is no event; the records behind it belong to the thread that it
+ * names, which *ident becomes.
  */
 static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
@@ -41,7 +41,8 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
  * the reader's place on. It stops before the record with the number source->published. It never
  * returns to an older chunk. A census frees nothing, so a chunk that it has visited still exists.
  * After a loss the census searches for the ring's oldest chunk. If the search could return a chunk
- * that was already visited, its records would be counted twice. buffer has chunk_room bytes.
+ * that was already visited, its records would be counted twice. The parameter `buffer` has room for
+ * chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
@@ -50,7 +51,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 	struct ptx_reader reader = source->reader; /* a copy: the drain's place stays */
 	struct ptx_ident whose = source->ident; /* thread of the next record */
 	uint32_t next = source->records; /* number of the next record, modulo 2^32 */
-	bool known = reader.place.link != 0; /* next is valid */
+	bool known = reader.place.link != 0; /* the variable `next` is valid */
 	const bool control = index == 0;
 	unsigned losses = 0;
 
@@ -68,9 +69,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
-			 * All records below published have been visited, or those that remained
-			 * were overwritten and next is already above published. The difference is
-			 * modulo 2^32: if next == published, it is UINT32_MAX.
+			 * All records with numbers below `published` have been visited, or those
+			 * that remained were overwritten and `next` is already above `published`.
+			 * The difference is modulo 2^32: if `next` is equal to `published`, the
+			 * difference is UINT32_MAX.
 			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
@@ -80,8 +82,8 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		 * A writer overwrote the chunk during the copy. The writer counts the overwritten
 		 * records itself. So after more than PTX_LOSSES_MOST such losses the census leaves
 		 * the rest of the ring to the writer. A search for the ring considers only chunks
-		 * with records from next on. If next is not known, because the reader has never
-		 * entered the ring, the search considers every chunk.
+		 * with records from the number `next` on. If `next` is not known, because the
+		 * reader has never entered the ring, the search considers every chunk.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -99,7 +101,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		/*
 		 * The header of a chunk has the thread and the number of its first record. If the
 		 * number is less than that of a record before it, a hostile process has stored it.
-		 * A number beyond published belongs to a chunk that was opened after the census
+		 * A number beyond `published` belongs to a chunk that was opened after the census
 		 * began.
 		 */
 		if (reader.fresh) {
@@ -111,7 +113,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 			if (source->published - next > INT32_MAX)
 				return;
 		}
-		/* Bytes behind end are damaged. The reader counts them when it claims them. */
+		/* Bytes behind `end` are damaged. The reader counts them when it claims them. */
 		end = ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
 		count_records(census, &whose, control, buffer, end, source->published - next);
 		next += records;
@@ -197,7 +199,8 @@ size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks)
 	size_t low = 0, high = moments->count;
 
 	/*
-	 * Invariant: moment[low] is not later than ticks, moment[high] is later or does not exist.
+	 * Invariant: moment[low] is not later than `ticks`; moment[high] is later than `ticks` or
+	 * does not exist.
 	 */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;

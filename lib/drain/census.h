@@ -21,12 +21,15 @@ struct ptx_census {
 	 */
 	uint64_t looks;
 	void *arg;
-	/* control: the event is of the controller's ring. */
+	/* `control` is true if the event is of the controller's ring. */
 	void (*event)(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		      bool control);
 };
 
-/* Calls event for each undelivered event that was published when the census began. 0 or ENOMEM. */
+/*
+ * Calls event() for each undelivered event that was published when the census began. Returns 0 or
+ * ENOMEM.
+ */
 int ptx_census_take(struct ptx_census *census);
 
 /*
@@ -45,7 +48,7 @@ struct ptx_moments {
 /* ptx_moments_make() returns false without memory. */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments);
 void ptx_moments_free(struct ptx_moments *moments);
-/* Returns the index of the last moment that is not later than ticks. */
+/* Returns the index of the last moment that is not later than `ticks`. */
 size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks);
 
 #endif

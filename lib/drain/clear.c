@@ -20,7 +20,8 @@
 static uint64_t latest_published(const struct ptx_source *source)
 {
 	/*
-	 * ahead: number of events at hand; left: how many of them were published before the clear
+	 * `ahead` is the number of events at hand. `left` is how many of them were published before
+	 * the clear.
 	 */
 	uint32_t at, ahead = 0, left;
 	uint64_t latest = 0;
@@ -28,7 +29,7 @@ static uint64_t latest_published(const struct ptx_source *source)
 	for (at = source->at; at < source->end; at += ptx_step_size(source, at))
 		ahead += !(ptx_step_at(source, at)->len_flags & PTX_RECORD_IDENT);
 	/*
-	 * The buffer's first event has the number records - ahead in the ring. All numbers are
+	 * In its ring, the buffer's first event has the number (records - ahead). All numbers are
 	 * modulo 2^32, so their difference is right as long as it is less than 2^31.
 	 */
 	left = source->published - (source->records - ahead);
@@ -46,7 +47,7 @@ static uint64_t latest_published(const struct ptx_source *source)
 }
 
 /*
- * Removes all records and marks up to the time limit, in their order, and counts the records. The
+ * Removes all records and marks up to the time `limit`, in their order, and counts the records. The
  * marks are applied silently: the stream's state changes with them, but no event reports the
  * change. A record that is no member of the stream is dropped, as at a delivery, and does not count
  * as cleared.
@@ -104,9 +105,8 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
 	/*
-	 * The pass has made a source for each ring that it had memory for. The number that is
-	 * stored here is that of the ring's records that are published by now. The clear removes
-	 * all of them.
+	 * The pass has made a source for each ring that it had memory for. The loop stores how many
+	 * records each of these rings has published by now. The clear removes all of them.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);
@@ -136,16 +136,16 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 * A writer that overwrites a ring as fast as the reader reads it can make
 	 * ptx_drain_refill() return before the end of the ring. The reader removes the remaining
 	 * records when it reaches them later: it drops all records up to the time in
-	 * drain->cleared. The member cleared has the time at which the clear began, and not the
-	 * later limit: on a processor whose counter is behind, an event may be recorded after the
-	 * clear and yet have a time below the limit.
+	 * drain->cleared. This is the time at which the clear began. It must not be the later
+	 * limit: on a processor whose counter is behind, an event may be recorded after the clear
+	 * and yet have a time below the limit.
 	 */
 	drain->cleared = began;
 	/*
-	 * Losses before the clear are not reported as a gap any more. A writer may still store a
-	 * time in first_overwritten for a chunk up to this cut. That time belongs to the old
-	 * losses; ptx_loop_cut_apply() drops it, because the cut has then not risen above
-	 * reported_cut.
+	 * Losses before the clear are not reported as a gap any more. A writer that has raised the
+	 * cut before the load below may store its time in first_overwritten later. That time
+	 * belongs to the old losses; ptx_loop_cut_apply() drops it, because the cut has then not
+	 * risen above reported_cut.
 	 */
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;

@@ -30,8 +30,8 @@
 
 /*
  * The new drain has delivered nothing, and its stream is stopped until the first START mark. Before
- * the first pass, the caller sets the members arena, missed, shared and same_ids if their defaults
- * are wrong. created is the first anchor of the time scale.
+ * the first pass, the caller sets the members `arena`, `missed`, `shared` and `same_ids` if their
+ * defaults are wrong. The parameter `created` is the first anchor of the time scale.
  */
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **result)
@@ -118,7 +118,7 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 /*
  * Afterwards the next event is the first one of the queue or, if the queue is empty, the top of the
  * heap. Returns false if nothing that is at hand may be delivered. Each round drops a record or a
- * mark, fills the queue, or increments cuts, which is bounded. So the loop ends.
+ * mark, fills the queue, or increments the variable `cuts`, which is bounded. So the loop ends.
  */
 static bool find_next(struct ptx_drain *drain)
 {
@@ -225,7 +225,7 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 		if (!find_next(drain)) {
 			/*
 			 * All that the pass found is delivered now. If the stream is FULL and all
-			 * its events are delivered, it restarts here (UFULL-08).
+			 * its events are delivered, the stream restarts here (UFULL-08).
 			 */
 			ptx_drain_sync(drain);
 			return false;

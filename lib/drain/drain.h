@@ -27,8 +27,8 @@
 #include "ring/ring_read.h"
 
 /*
- * Moments in the life of a stream. The drain makes events of them, except of the first two, because
- * the controller records START and STOP itself.
+ * Kinds of moments in the life of a stream. The drain makes events of all kinds except the first
+ * two, because the controller records START and STOP itself.
  */
 enum ptx_mark_kind {
 	/*
@@ -49,9 +49,10 @@ enum ptx_mark_kind {
 struct ptx_mark {
 	uint64_t ticks;
 	enum ptx_mark_kind kind;
-	int error;                    /* of ERROR: the error number */
-	uint64_t admit[PTX_WORDS];    /* of RESTART: the event types that the filter accepts */
-	/* of FLUSH_*: the thread whose call flushed, and the address of that call */
+	int error;                    /* for a mark ERROR: the error number */
+	/* for a mark RESTART: the event types that the filter accepts */
+	uint64_t admit[PTX_WORDS];
+	/* for marks of a flush: the thread whose call flushed, and the address of that call */
 	uint32_t pid, tid;
 	uint64_t thread, address;
 };
@@ -74,7 +75,10 @@ struct ptx_source {
 	/* position of the next record in the buffer, and end of the records */
 	uint32_t at, end;
 	struct ptx_ident ident; /* the thread of the next record */
-	/* index of the thread's line in account.thread; SIZE_MAX = look it up */
+	/*
+	 * index of the thread's line in account.thread; SIZE_MAX: the index is not known and must
+	 * be looked up
+	 */
 	size_t line;
 	uint64_t last;          /* latest time of the claimed records */
 	/*
@@ -87,7 +91,7 @@ struct ptx_source {
 	/*
 	 * The writer's place when the reader last saw it inside its window (inside_*) and when it
 	 * last saw it outside (idle_*). While the writer stays inside, it publishes nothing older
-	 * than bound.
+	 * than `bound`.
 	 */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
@@ -98,7 +102,7 @@ struct ptx_source {
 /* how often the reader may lose its place in one ring during one refill or one census */
 #define PTX_LOSSES_MOST 16
 
-#define PTX_SOURCES_FIRST 64 /* there is room for so many sources at first */
+#define PTX_SOURCES_FIRST 64 /* number of sources for which there is room at first */
 
 struct ptx_drain {
 	struct ptx_rings *rings;
@@ -138,7 +142,7 @@ struct ptx_drain {
 	 */
 	bool outrun;
 	bool running;       /* state of the stream at the point that delivery has reached */
-	bool full;          /* not running because of FULL */
+	bool full;          /* true: the stream is not running, because it became FULL */
 	/* the phases that delivery has passed, for records that come late */
 	struct ptx_phases phases;
 	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; later events are discarded */
@@ -150,7 +154,7 @@ struct ptx_drain {
 
 	struct ptx_mark *mark; /* ring buffer with room for mark_room marks */
 	size_t mark_first, marks, mark_room;
-	size_t thin_at; /* if there are so many marks, thin.c examines them */
+	size_t thin_at; /* when there are this many marks, thin.c examines them */
 
 	bool gap;           /* events were overwritten, and OVERFLOW does not report it yet */
 	uint64_t gap_first; /* time of the first event lost in the gap, UINT64_MAX = not known */
@@ -190,8 +194,8 @@ static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 }
 
 /*
- * Makes the reader of a region. created is the time of the stream's creation. Returns 0 or ENOMEM.
- * One thread uses a drain at a time.
+ * Makes the reader of a region. The parameter `created` is the time of the stream's creation.
+ * Returns 0 or ENOMEM. One thread uses a drain at a time.
  */
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **drain);
@@ -215,13 +219,16 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 
-/* Consumes the event of the last peek and counts it as lost; PTX_LOST_CAUSES: as reported. */
+/*
+ * Consumes the event of the last peek and counts it as lost for this cause. PTX_LOST_CAUSES means
+ * that the event is counted as reported.
+ */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
-/* Makes sources for this many rings; false without memory. */
+/* Makes sources for this many rings. Returns false without memory. */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
-/* Looks at the rings again: new events, a new watermark. */
+/* Looks at the rings again: claims new events and computes a new watermark. */
 void ptx_drain_pass(struct ptx_drain *drain);
 
 /* Adds the losses of processes that could not map the region. */
@@ -239,9 +246,9 @@ void ptx_drain_drop_mark(struct ptx_drain *drain);
 void ptx_drain_thin(struct ptx_drain *drain);
 
 /*
- * Returns the time for a new mark. It is later than the times of all delivered events and of all
- * marks, and is the present time if possible. If early is true, it is a little before the present
- * time, because a writer may read the clock a little before it loads the state.
+ * Returns the time for a new mark. This time is later than the times of all delivered events and of
+ * all marks, and is the present time if possible. If `early` is true, the result is a little before
+ * the present time, because a writer may read the clock a little before it loads the state.
  */
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 
@@ -252,14 +259,18 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 void ptx_drain_sync(struct ptx_drain *drain);
 
 /*
- * Removes all events up to now and counts them as lost, cause CLEARED. No marks and no gap remain.
+ * Removes all events up to now and counts them as lost with the cause CLEARED. No marks and no gap
+ * remain.
  */
 void ptx_drain_clear(struct ptx_drain *drain);
 
-/* Time of the oldest undelivered event at hand, 0 = none. */
+/* Returns the time of the oldest undelivered event at hand, or 0 if there is none. */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
 
-/* Completes ledger, which the caller has initialized, as of now (account.c). 0 or ENOMEM. */
+/*
+ * Completes the parameter `ledger`, which the caller has initialized, as of now (account.c).
+ * Returns 0 or ENOMEM.
+ */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
 
 #endif

@@ -58,7 +58,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	}
 	/*
 	 * OVERFLOW has reported losses up to reported_cut. If the cut has not risen since, the time
-	 * in first belongs to those losses and is dropped. Otherwise there is a new gap, which
+	 * in `first` belongs to those losses and is dropped. Otherwise there is a new gap, which
 	 * begins after reported_cut at the earliest.
 	 */
 	if (first != UINT64_MAX && cut > drain->reported_cut)
@@ -73,7 +73,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 			continue;
 		lower_gap(drain, source->key);
 		drain->gap = true;
-		/* the writer that overwrites sets overrun */
+		/* the writer that overwrites sets the region's member `overrun` */
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN);
 	}
 	/* Marks in the lost part change the state, too, but no event reports the change. */

@@ -37,7 +37,7 @@
 
 /*
  * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
- * larger than the member room says, which does no harm. Returns false if there is no memory.
+ * larger than the member `room` says, which does no harm. Returns false if there is no memory.
  */
 static bool make_room(struct ptx_drain *drain)
 {
@@ -168,9 +168,9 @@ static bool is_missed(const struct ptx_drain *drain)
 
 /*
  * Claims the next records of a ring into the source's buffer. Precondition: all records of the
- * buffer were delivered or dropped. Afterwards key is the time of the first record, or UINT64_MAX
- * if there is none. The caller repairs the heap. Records of a batch are in the order of the ring,
- * which is nearly that of time; only the first one's time is compared with other rings.
+ * buffer were delivered or dropped. Afterwards the member `key` is the time of the first record, or
+ * UINT64_MAX if there is none. The caller repairs the heap. Records of a batch are in the order of
+ * the ring, which is nearly that of time; only the first one's time is compared with other rings.
  */
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 {
@@ -179,10 +179,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	/*
-	 * Two numbers bound the loop: takes for all rings until the next pass, and losses for this
-	 * ring. If one of them is used up, the reader has claimed so many chunks that everything
-	 * that the last pass saw has been claimed or overwritten. Then some writer is as fast as
-	 * the reader.
+	 * Two numbers bound the loop: drain->takes, for all rings until the next pass, and the
+	 * variable `losses`, for this ring. If one of them is used up, the reader has claimed so
+	 * many chunks that everything that the last pass saw has been claimed or overwritten. Then
+	 * some writer is as fast as the reader.
 	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		struct ptx_reader *reader = &source->reader;
@@ -242,7 +242,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
  * Returns true if the ring's holder was certainly killed inside its window, so that no record of it
  * will follow. kill(2) still finds a process that has ended if its parent has not waited for it.
  * Seeing that such a process has ended takes more system calls, so the reader makes them only after
- * some time. inside_for is in ticks.
+ * some time. The parameter `inside_for` is in ticks.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
@@ -251,8 +251,8 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 	if (!drain->shared || !drain->same_ids)
 		return false;
 	/*
-	 * A process with other ids sets mixed before it holds a ring, so mixed is loaded after the
-	 * holder.
+	 * A process with other ids sets the member `mixed` before it holds a ring, so `mixed` is
+	 * loaded after the holder.
 	 */
 	pid = ptx_ring_pid(atomic_load_explicit(&drain->rings->ring[index].holder,
 						memory_order_acquire));
@@ -291,7 +291,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		/*
 		 * There are three cases. If the reader last saw the writer outside at this same
 		 * place, the writer went inside after that look. If it is at the begin of a chunk,
-		 * it opened the chunk and read the clock afterwards; the comparison with now
+		 * it opened the chunk and read the clock afterwards; the comparison with `now`
 		 * excludes a hostile time. Otherwise its clock reading is not before its last
 		 * record. The reader uses the time of the last record that it has claimed.
 		 */

@@ -25,8 +25,8 @@ enum ptx_phase {
 
 struct ptx_phases {
 	uint64_t since;  /* when the present phase began; 0: the drain has passed no mark */
-	uint64_t passed; /* phases that have begun */
-	bool inherited;  /* an earlier reader has passed marks that are not known here */
+	uint64_t passed; /* number of phases that have begun */
+	bool inherited;  /* true if an earlier reader has passed marks that are not known here */
 	struct {
 		uint64_t from;
 		enum ptx_phase phase;

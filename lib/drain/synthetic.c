@@ -13,8 +13,8 @@
 #include "record/eventset.h"
 
 /*
- * Adds an event to the queue unless the filter rejects its type; then the result is NULL. data is
- * not copied: it must remain until the event is consumed.
+ * Adds an event to the queue unless the filter rejects its type; then the result is NULL. The bytes
+ * at `data` are not copied: they must remain until the event is consumed.
  */
 static struct ptx_drain_event *synthetic_queue(struct ptx_drain *drain, unsigned type,
 					       uint64_t ticks, const void *data, size_t len)
@@ -33,8 +33,8 @@ static struct ptx_drain_event *synthetic_queue(struct ptx_drain *drain, unsigned
 }
 
 /*
- * Queues an event with an int as data. The int is stored at the event's own index in queue_data, so
- * that two events in the queue do not share it.
+ * Queues an event whose data is an int. The int is stored at the event's own index in queue_data,
+ * so that two events in the queue do not share it.
  */
 static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, int value)
 {
@@ -61,8 +61,9 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 
 /*
  * The data of START are the filter as an event set. The set has the types that are rejected, so it
- * is the complement of admit. One set of event types (queue_set) is enough, because at most one
- * restart is in the queue. RESUME ends what OVERFLOW began at the FULL mark (SFLUSH-06).
+ * is the complement of the region's member `admit`. One set of event types (queue_set) is enough,
+ * because at most one restart is in the queue. RESUME ends what OVERFLOW began at the FULL mark
+ * (SFLUSH-06).
  */
 static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -76,8 +77,8 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * Notes that delivery has reached a change of state. The members running and full have the state
- * for the records that follow. The phases have the earlier states, for late records.
+ * Notes that delivery has reached a change of state. The members `running` and `full` have the
+ * state for the records that follow. The phases have the earlier states, for late records.
  */
 static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
 {

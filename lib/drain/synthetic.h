@@ -9,8 +9,8 @@
 #include "drain/drain.h"
 
 /*
- * Delivery has reached the first mark: applies it and queues its events. If silent, it queues none,
- * because the mark lies in a part that was lost or cleared.
+ * Delivery has reached the first mark: applies it and queues its events. If `silent` is true, it
+ * queues none, because the mark lies in a part that was lost or cleared.
  */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
@@ -20,7 +20,10 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
  */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap);
 
-/* Removes the first event of the queue, which was delivered (PTX_LOST_CAUSES) or lost to cause. */
+/*
+ * Removes the first event of the queue, which was delivered (if `cause` is PTX_LOST_CAUSES) or lost
+ * for the given cause.
+ */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
 #endif

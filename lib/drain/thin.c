@@ -14,7 +14,7 @@
 #include "drain/census.h"
 #include "drain/loop_cut.h"
 
-#define THIN_LEAST 256 /* marks; fewer are never examined */
+#define THIN_LEAST 256 /* a smaller number of marks is never examined */
 #define THIN_BYTES 4096 /* bytes of the stream's size that allow one more mark */
 
 /* A thinning in progress, on the stack of ptx_drain_thin(). */
@@ -24,7 +24,10 @@ struct thinning {
 	unsigned char *used;
 };
 
-/* For ptx_census_take(): notes that the mark before this event separates it from others. */
+/*
+ * For ptx_census_take(): notes that the mark before this event separates this event from earlier
+ * ones.
+ */
 static void use_moment(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		       bool control)
 {

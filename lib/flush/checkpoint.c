@@ -43,8 +43,8 @@ struct checkpoint {
 	int64_t last_ns;
 	uint64_t synthetic; /* events of the drain itself */
 	uint64_t not_running; /* records that were no members */
-	uint64_t cleared; /* ticks: events up to here were cleared */
-	uint64_t reported_cut; /* ticks: OVERFLOW has reported losses up to here */
+	uint64_t cleared; /* time in ticks: events up to this time were cleared */
+	uint64_t reported_cut; /* time in ticks: OVERFLOW has reported losses up to this time */
 	uint64_t lost[PTX_LOST_CAUSES]; /* the losses in the account of the drain */
 	/*
 	 * The last two anchors of the time scale, so that labels (CLOCK_REALTIME) continue without
@@ -63,11 +63,11 @@ _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_stat
 	       "the region has room");
 _Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the places");
 
-#define PLACES 256 /* the places of so many rings become present at a time */
+#define PLACES 256 /* number of rings whose places become present at a time */
 
 /*
- * index 0 and 1 are the checkpoints; the address with index 2 is the end of both. The offset is
- * from this process's own geometry, never a number from shared memory.
+ * The values 0 and 1 of `index` give the checkpoints; the address for 2 is the end of both. The
+ * offset is from this process's own geometry, never a number from shared memory.
  */
 static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -96,7 +96,7 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Makes the places of the first count rings present in both checkpoints. Each step does this for
+ * Makes the places of the first `count` rings present in both checkpoints. Each step does this for
  * PLACES rings. If there is no memory, the first store to them asks the kernel once more.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
@@ -146,7 +146,7 @@ static uint32_t done_of(const struct ptx_source *source)
 
 /*
  * Writes a checkpoint that is valid for this number of events. A process may be killed at any
- * instruction here. The member events is first set to 0 and gets its value last. So a checkpoint
+ * instruction here. The member `events` is first set to 0 and gets its value last. So a checkpoint
  * that is half written is never found. The fence keeps the stores of the members behind the store
  * of 0.
  */
@@ -408,10 +408,11 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
 }
 
 /*
- * Continues from a checkpoint. It is hostile: the traced process can write to it. count is loaded
- * once and bounded by the geometry; a ring's number is bounded by the sources. Links are checked
- * when the reader follows them, and offsets are made multiples of 8. In a LOOP stream the places of
- * the checkpoint are not used: the records that the dead reader claimed behind them are lost.
+ * Continues from a checkpoint. It is hostile: the traced process can write to it. The member
+ * `count` is loaded once and bounded by the geometry; a ring's number is bounded by the sources.
+ * Links are checked when the reader follows them, and offsets are made multiples of 8. In a LOOP
+ * stream the places of the checkpoint are not used: the records that the dead reader claimed behind
+ * them are lost.
  */
 static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -523,11 +524,12 @@ static int take_full(struct ptx_drain *drain)
 }
 
 /*
- * drain is new. The caller has counted the events in the file, so their number is not from shared
- * memory. The steps have this order. First each place is set to the end of the dead reader's
- * claims. If a checkpoint fits, it then replaces these places, unless the stream is LOOP. Then the
- * threads and the numbers of the records at those places are determined. Last, the marks are made:
- * first those of calls, and then the others, which are inserted in the order of time.
+ * The parameter `drain` is a new drain. The caller has counted the events in the file, so their
+ * number is not from shared memory. The steps have this order. First each place is set to the end
+ * of the dead reader's claims. If a checkpoint fits, it then replaces these places, unless the
+ * stream is LOOP. Then the threads and the numbers of the records at those places are determined.
+ * Last, the marks are made: first those of calls, and then the others, which are inserted in the
+ * order of time.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Returns true for the kinds of marks of a flush. kind may be any number from shared memory. Marks
- * of other kinds are not saved, because they are made again from records in the controller's ring
- * and from times in the region.
+ * Returns true for the kinds of marks of a flush. The parameter `kind` may be any number from
+ * shared memory. Marks of other kinds are not saved, because they are made again from records in
+ * the controller's ring and from times in the region.
  */
 static bool is_of_a_flush(unsigned kind)
 {

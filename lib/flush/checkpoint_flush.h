@@ -34,16 +34,22 @@ struct ptx_checkpoint_marks {
 /* Saves the first marks of flushes that are not delivered. */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to);
 
-/* Adds the saved marks to a drain that has its times, its starts and its stops. 0 or ENOMEM. */
+/*
+ * Adds the saved marks to a drain that has its times, its starts and its stops. Returns 0 or
+ * ENOMEM.
+ */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from);
 
 struct ptx_checkpoint_status {
-	_Atomic uint64_t word;        /* bits 32 to 63: error; bit 0: log overrun */
+	_Atomic uint64_t word;        /* bits 32 to 63: number of the error; bit 0: log overrun */
 	/* number of events that a LOOP log has overwritten, as last seen */
 	_Atomic uint64_t overwritten;
 };
 
-/* Returns the status in the region. Written with the stream's lock held; 0 in a new stream. */
+/*
+ * Returns the status in the region. It is written with the stream's lock held, and is 0 in a new
+ * stream.
+ */
 struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain);
 
 #endif

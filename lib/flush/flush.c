@@ -64,8 +64,8 @@ static void take_status(struct ptx_flush *flush)
 }
 
 /*
- * After an error the caller still owns log and mapped, and nothing else remains. The checkpoint is
- * enabled before the thread starts, because the thread's first flush writes one.
+ * After an error the caller still owns `log` and `mapped`, and nothing else remains. The checkpoint
+ * is enabled before the thread starts, because the thread's first flush writes one.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **result)
@@ -197,7 +197,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	ptx_drain_sync(flush->drain); /* the mark of an earlier FULL comes first */
 	/*
 	 * If the log cannot be written, each new try would add two marks. To bound their number,
-	 * framed becomes false.
+	 * the variable `framed` becomes false, and this flush adds none.
 	 */
 	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
 		framed = false;
@@ -230,8 +230,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
 	/*
-	 * The final flush has transferred all that it could. If lacking is not 0, the result shows
-	 * the caller that events are missing.
+	 * The final flush has transferred all that it could. If `lacking` is not 0, the result
+	 * shows the caller that events are missing.
 	 */
 	if (!err)
 		err = lacking;
@@ -256,8 +256,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 }
 
 /*
- * If reset is true, the caller reports the status, so error and overrun are cleared. They are also
- * cleared in the region, so that a guardian does not report them again.
+ * If `reset` is true, the caller reports the status, so the members `error` and `overrun` are
+ * cleared. They are also cleared in the region, so that a guardian does not report them again.
  */
 void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset)
 {

@@ -36,16 +36,17 @@ struct ptx_flush_caller {
 };
 
 /*
- * Creates the flush engine of a stream. lock is the stream's lock, which protects the drain. After
- * a success the engine owns log and mapped. mapped may be NULL. If by_itself is true, it starts a
- * thread. Returns 0, ENOMEM, or EAGAIN if there is no thread.
+ * Creates the flush engine of a stream. The parameter `lock` is the stream's lock, which protects
+ * the drain. After a success the engine owns `log` and `mapped`. `mapped` may be NULL. If by_itself
+ * is true, the engine starts a thread. Returns 0, ENOMEM, or EAGAIN if there is no thread.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
 
 /*
- * Writes the stream's events to the log. caller is stored in the FLUSH events. The function takes
- * the stream's lock, and waits for a flush of another thread. Returns 0 or an error number.
+ * Writes the stream's events to the log. The parameter `caller` is stored in the FLUSH events. The
+ * function takes the stream's lock, and waits for a flush of another thread. Returns 0 or an error
+ * number.
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);

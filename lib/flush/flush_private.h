@@ -26,7 +26,7 @@ struct ptx_flush {
 	_Atomic uint32_t quit;
 	_Atomic uint64_t taken; /* ptx_drain_taken() at the end of the last flush */
 
-	/* Under the stream's lock. */
+	/* The stream's lock protects the following members. */
 	bool flushing;
 	bool failing;       /* the last flush failed; ERROR was recorded */
 	bool log_overrun;
@@ -55,9 +55,9 @@ void ptx_flush_note_status(struct ptx_flush *flush);
 /* transfer.c, with the turn and the stream's lock held. It releases the lock while it writes. */
 
 /*
- * Moves all events up to target. If target is UINT64_MAX, it moves all events, also those that are
- * recorded meanwhile, until the time `until`. Times are in ticks. Returns 0 or the error of a
- * write.
+ * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
+ * those that are recorded meanwhile, until the time `until`. Times are in ticks. Returns 0 or the
+ * error of a write.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);

@@ -31,7 +31,7 @@
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
 #define BUSY_NAP_NS   20000
-#define BUSY_NAPS     100 /* so many short naps after the last flush that was due to the pool */
+#define BUSY_NAPS     100 /* number of short naps after the last flush that was due to the pool */
 #define STACK_BYTES   (256u * 1024u)
 #define FAILED_NAP_NS 100000000
 #define LOOK_NS_MIN   1000000
@@ -56,13 +56,13 @@ static int64_t until_due(struct ptx_flush *flush)
 	uint64_t oldest, age;
 
 	/*
-	 * After a pass, the drain has the oldest event of each ring at hand. It costs a barrier on
-	 * all writers, so this function is not called while events come fast.
+	 * After a pass, the drain has the oldest event of each ring at hand. The pass costs a
+	 * barrier on all writers, so this function is not called while events come fast.
 	 */
 	pthread_mutex_lock(flush->lock);
 	ptx_drain_pass(flush->drain);
 	oldest = ptx_drain_oldest(flush->drain);
-	/* Stamps of another processor may be slightly ahead of now. */
+	/* Stamps of another processor may be slightly ahead of the member `now`. */
 	age = oldest && flush->drain->now > oldest ? flush->drain->now - oldest : 0;
 	pthread_mutex_unlock(flush->lock);
 	if (!oldest)
@@ -73,7 +73,7 @@ static int64_t until_due(struct ptx_flush *flush)
 }
 
 /*
- * Sleeps for at most ns nanoseconds, or until a writer that finds the pool half full wakes the
+ * Sleeps for at most `ns` nanoseconds, or until a writer that finds the pool half full wakes the
  * flusher.
  */
 static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
@@ -125,8 +125,8 @@ static int64_t look_ns(const struct ptx_flush *flush)
 }
 
 /*
- * Waits for ns nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
- * flusher is to end. It sleeps on the word quit, so ptx_flusher_stop() can wake it at once.
+ * Waits for `ns` nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
+ * flusher is to end. It sleeps on the word `quit`, so ptx_flusher_stop() can wake it at once.
  */
 static void look_for(struct ptx_flush *flush, int64_t ns)
 {
@@ -173,9 +173,9 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 }
 
 /*
- * The flusher's thread. busy is the number of short naps that are left. While it is not 0, a
- * sixteenth of the pool is enough for a flush, so that fast writers never fill the pool during a
- * nap.
+ * The flusher's thread. The variable `busy` is the number of short naps that are left. While it is
+ * not 0, a sixteenth of the pool is enough for a flush, so that fast writers never fill the pool
+ * during a nap.
  */
 static void *flusher_run(void *argument)
 {
@@ -237,9 +237,9 @@ int ptx_flusher_start(struct ptx_flush *flush)
 /*
  * The exchange chooses one caller, which joins the flusher, since a thread may be joined only once.
  * The other callers wait until the flusher has ended, because a caller may be about to forbid
- * system calls that the flusher makes. quit is stored before both wake-ups, because a flusher that
- * is about to sleep looks at quit after it has stored the wish. The function waits until the flush
- * in progress has ended.
+ * system calls that the flusher makes. The member `quit` is stored before both wake-ups, because a
+ * flusher that is about to sleep looks at `quit` after it has stored the wish. The function waits
+ * until the flush in progress has ended.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {

@@ -97,9 +97,9 @@ static void count_stop(struct ptx_drain *drain)
 
 /*
  * Ends an UNTIL_FULL log: its last event is a STOP, and the stream stops with it (LOG-04 to
- * LOG-07). event is the event that has no room in the log; it is not consumed here. The log keeps
- * room for the STOP, so at most one write is needed before ptx_log_append_last() succeeds. If the
- * filter rejects STOP, the log ends without one.
+ * LOG-07). The parameter `event` is the event that has no room in the log; it is not consumed here.
+ * The log keeps room for the STOP, so at most one write is needed before ptx_log_append_last()
+ * succeeds. If the filter rejects STOP, the log ends without one.
  */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
@@ -149,9 +149,9 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 }
 
 /*
- * Moves one event to the log's block. Returns false if writing failed: *err is the error, and the
- * event is still in the drain. Otherwise returns true. The event may still be in the drain then,
- * because the block was written or the log was ended. So the caller must peek again.
+ * Moves one event to the log's block. Returns false if writing failed: *err is then the error, and
+ * the event is still in the drain. Otherwise returns true. The event may still be in the drain
+ * then, because the block was written or the log was ended. So the caller must peek again.
  */
 static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
 {
@@ -192,10 +192,11 @@ static uint64_t most_records(const struct ptx_drain *drain)
 }
 
 /*
- * Moves all events up to target. If target is UINT64_MAX, it moves all events, also those that are
- * recorded meanwhile, until the time `until`. Times are in ticks. A hostile writer can stamp event
- * after event with the same time, or hold back the order for ever, so a call moves no more events
- * than a stream can hold, and waits for a limited time. Returns 0 or the error of a write.
+ * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
+ * those that are recorded meanwhile, until the time `until`. Times are in ticks. A hostile writer
+ * can stamp event after event with the same time, or hold back the order for ever, so a call moves
+ * no more events than a stream can hold, and waits for a limited time. Returns 0 or the error of a
+ * write.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
@@ -203,7 +204,10 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 	uint64_t moved = 0;
 	struct ptx_drain_event event;
 	_Atomic uint32_t never = 0;
-	/* count: rounds that found an event; naps: rounds that did not */
+	/*
+	 * `count` is the number of rounds that found an event, `naps` the number of those that did
+	 * not.
+	 */
 	unsigned count = 0, naps = 0;
 	/*
 	 * number of events that ptx_transfer_run() moved; 0: the path for single events is needed

@@ -14,9 +14,10 @@
 #include "flush/flush_private.h"
 
 /*
- * changes is loaded before the entries (acquire). So an entry that is added during the walk is not
- * missed: it makes changes different, and the next block walks again. A hostile process can store
- * any number in changes. In the worst case there is a walk for each block.
+ * The member `changes` is loaded before the entries (acquire). So an entry that is added during the
+ * walk is not missed: its addition changes `changes`, and the call for the next block walks again.
+ * A hostile process can store any number in `changes`. In the worst case there is a walk for each
+ * block.
  */
 static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *schemas)
 {
@@ -63,7 +64,7 @@ static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *
 
 /*
  * If there is no memory to give an entry to the log, the entry is not marked as given, and the next
- * block tries again. mapped may be NULL.
+ * block tries again. The parameter `mapped` may be NULL.
  */
 void ptx_transfer_lists(struct ptx_flush *flush)
 {

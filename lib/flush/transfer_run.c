@@ -15,7 +15,7 @@
 
 /*
  * Returns the latest time up to which the top source's records are the next events, one after the
- * other. It is the least of four times: the watermark, the target, the time of the earliest record
+ * other. This time is the least of four: the watermark, the target, the time of the earliest record
  * of the other sources, and the time of the first mark. The earliest record of the other sources is
  * at a child of the heap's root. If a mark or another source has the same time as a record, the run
  * ends one tick before it, so that the path for single events decides the order.
@@ -38,7 +38,7 @@ static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 /*
  * Returns true if the first word of a record allows the fast path: the record is a user event whose
  * name the log has. If a traced process has written a type below PTX_TYPE_UNNAMED, the record is
- * damaged. The range of the type is checked before it is used as an index into named.
+ * damaged. The range of the type is checked before it is used as an index into the member `named`.
  */
 static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 {
@@ -59,8 +59,8 @@ struct tally {
 };
 
 /*
- * Adds the number of records since the word appeared to the line of the type. records is the
- * present value of the run's counter.
+ * Adds the number of records since the word appeared to the line of the type. The parameter
+ * `records` is the present value of the run's counter.
  */
 static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
 {
@@ -70,7 +70,7 @@ static void count_type(struct ptx_drain *drain, const struct tally *tally, uint3
 }
 
 /*
- * Moves records of the source, up to the time limit, as long as they are usual and the block has
+ * Moves records of the source, up to the time `limit`, as long as they are usual and the block has
  * room. Returns their number; after 0 nothing has changed. The bytes are the reader's private copy,
  * which ptx_records_check() has accepted, so sizes need no check here. The caller adds the number
  * to the total and to the thread's line.
@@ -89,7 +89,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
 	int64_t last_ns = drain->last_ns;
 	uint32_t at = source->at, end = source->end;
-	size_t len = 0, size = 0; /* of the records with the word tally.first */
+	/* the length and the size of the records whose first word is tally.first */
+	size_t len = 0, size = 0;
 	struct ptx_log_run run;
 
 	/*

@@ -15,7 +15,7 @@
 #define PTX_LOG_BLOCK_MAGIC   UINT32_C(0x4b425850) /* "PXBK" on a little-endian machine */
 #define PTX_LOG_END_MAGIC     "PXTREND1"
 #define PTX_LOG_MAJOR         1
-#define PTX_LOG_MINOR         2 /* of a log without compressed blocks */
+#define PTX_LOG_MINOR         2 /* the minor version of a log without compressed blocks */
 #define PTX_LOG_MINOR_COMPRESSED 3
 #define PTX_LOG_BYTE_ORDER    UINT64_C(0x0102030405060708)
 #define PTX_LOG_HEADER_BYTES  4096

@@ -127,7 +127,7 @@ static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 	return expander->context && expander->room >= bytes;
 }
 
-/* The padding behind the frame is zero, as in every block. */
+/* The padding behind the compressed bytes is zero, as in every block. */
 static const char *check_padding(const struct ptx_log_stored_form *form, const uint8_t *stored)
 {
 	for (uint32_t i = form->frame_bytes; i < form->stored_bytes; i++)

@@ -31,17 +31,18 @@ void ptx_log_compressor_end(struct ptx_log_compressor *compressor);
 
 /*
  * Makes a compressed block of a header and its payload. The fields of the header must be set as for
- * ptx_log_seal_block(). to has room for PTX_LOG_COMPRESSED_HEADER and payload_bytes. Returns the
- * bytes of the block, or 0 if it would not be shorter than the plain one.
+ * ptx_log_seal_block(). The memory at `to` has room for PTX_LOG_COMPRESSED_HEADER and
+ * payload_bytes. Returns the bytes of the block, or 0 if it would not be shorter than the plain
+ * one.
  */
 size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			const struct ptx_log_block *block, const void *payload,
 			size_t payload_bytes, void *to);
 
 /*
- * Completes a block with its checksums. If room is not NULL, the block is first compressed into
- * room; if that makes it no shorter, or room is NULL, the block stays where it is. Sets *out to the
- * complete block, and returns its size in bytes.
+ * Completes a block with its checksums. If `room` is not NULL, the block is first compressed into
+ * the memory at `room`; if that makes it no shorter, or `room` is NULL, the block stays where it
+ * is. Sets *out to the complete block, and returns its size in bytes.
  */
 size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 			    struct ptx_log_block *block, size_t payload_bytes, void *room,
@@ -61,7 +62,7 @@ struct ptx_log_stored_form {
 const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block *block,
 				       struct ptx_log_stored_form *form);
 
-/* Memory for decompressing; zeroed at first. */
+/* Memory for decompressing. All members are zero at first. */
 struct ptx_log_expander {
 	void *context;
 	uint8_t *bytes; /* the last payload */

@@ -90,8 +90,8 @@ ROW("3.1", ptx_log_block, header_bytes, 6, 2)
 ROW("3.1", ptx_log_block, flags, 8, 4)
 ROW("3.1", ptx_log_block, payload_bytes, 12, 4)
 /*
- * number gives the order of the blocks of a type; first_record counts the events before the block
- * (D3).
+ * The field `number` gives the order of the blocks of a type; first_record counts the events before
+ * the block (D3).
  */
 ROW("3.1", ptx_log_block, log_id, 16, 8)
 ROW("3.1", ptx_log_block, number, 24, 8)
@@ -138,7 +138,10 @@ ROW("3.6", ptx_log_place, time_min, 16, 8)
 ROW("3.6", ptx_log_place, time_top, 24, 8)
 
 /* FORMAT 3.7 */
-/* The ledger: a total, then these, which rise by type, then the lines of threads. */
+/*
+ * An entry of a type in the ledger. The ledger has a total, then these entries, which rise by type,
+ * then the lines of threads.
+ */
 ROW("3.7", ptx_log_type_line, type, 0, 4)
 ROW("3.7", ptx_log_type_line, spare, 4, 4)
 ROW("3.7", ptx_log_type_line, line, 8, 104)
@@ -162,7 +165,10 @@ ROW("3.8", ptx_log_sum, time_last, 64, 8)
 ROW("3.8", ptx_log_sum, overwritten, 72, 8)
 
 /* FORMAT 3.9 */
-/* end_offset and magic are last, so a reader finds the block from the end of the file (R2). */
+/*
+ * The fields end_offset and `magic` are last, so a reader finds the block from the end of the file
+ * (R2).
+ */
 ROW("3.9", ptx_log_end, sum, 0, 80)
 /* Offsets of the parts of the tail, so a reader of a complete log searches nothing (E2). */
 ROW("3.9", ptx_log_end, names_offset, 80, 8)
@@ -199,13 +205,18 @@ ROW("3.12", ptx_log_mapping, path_bytes, 52, 4)
 ROW("3.12", ptx_log_mapping, build_id, 56, 32)
 
 /* FORMAT 3.13 */
-/* Behind the ledger, so that a reader that does not know the type finds an even ledger. */
+/*
+ * The SKIPS block is behind the ledger, so that a reader that does not know this type of block
+ * finds an even ledger.
+ */
 ROW("3.13", ptx_log_skip, type, 0, 4)
 ROW("3.13", ptx_log_skip, spare, 4, 4)
 ROW("3.13", ptx_log_skip, events, 8, 8)
 
 /* FORMAT 4.1 */
-/* The same structure as in a ring, but source and time have other meanings in a log. */
+/*
+ * The same structure as in a ring, but the fields `source` and `time` have other meanings in a log.
+ */
 ROW("4.1", ptx_record, len_flags, 0, 4)
 ROW("4.1", ptx_record, type, 4, 2)
 ROW("4.1", ptx_record, source, 6, 2)

@@ -129,7 +129,8 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	 * mistake a copy of the log for the original.
 	 */
 	/*
-	 * fd is the file of the log; for a pipe the numbers are those of the pipe and harm nothing.
+	 * The parameter `fd` is the file of the log. For a pipe, these numbers are those of the
+	 * pipe and harm nothing.
 	 */
 	if (!fstat(fd, &st)) {
 		origin->file.device = st.st_dev;
@@ -143,7 +144,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	errno = saved;
 }
 
-/* Whether the boot id is unknown: it then excludes no machine. */
+/* Returns true if the boot id is unknown. An unknown boot id excludes no machine. */
 static bool is_zero(const uint8_t id[16])
 {
 	static const uint8_t zero[16];
@@ -215,7 +216,10 @@ bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 	return !runs;
 }
 
-/* Device and inode identify a file while it exists; a copy of a log has others (R4). */
+/*
+ * Device and inode identify a file while it exists; a copy of a log has another device or inode
+ * (R4).
+ */
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)
 {
 	struct stat st;

@@ -35,7 +35,7 @@ struct ptx_log_origin {
 	char host[64];
 };
 
-/* Fills *origin for this process, writing to fd, with new random ids. */
+/* Fills *origin for a log that this process writes to `fd`, with new random ids. */
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
@@ -48,7 +48,7 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 /* Waits until that process has ended, at most ns nanoseconds. Returns true if it does not run. */
 bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns);
 
-/* Whether fd is this file. */
+/* Returns true if `fd` is this file. */
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file);
 
 #endif

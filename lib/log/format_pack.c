@@ -15,9 +15,12 @@
 
 #define SHAPE_BITS 14
 #define SHAPE_MASK ((1u << SHAPE_BITS) - 1)
-#define HEAD_BYTES sizeof(uint16_t) /* of an event: its shape and the width of its time */
-#define WORDS_BYTES 32 /* data of up to so many bytes is copied by words, if it has no padding */
-#define TIME_BYTES sizeof(uint64_t) /* loaded or stored; 1, 2, 4 or 8 of these bytes count */
+/* size of the head of an event: its shape and the width of its time */
+#define HEAD_BYTES sizeof(uint16_t)
+/* data of at most this many bytes is copied by words, if it has no padding */
+#define WORDS_BYTES 32
+/* bytes of a time that are loaded or stored at once; 1, 2, 4 or 8 of these bytes count */
+#define TIME_BYTES sizeof(uint64_t)
 
 /*
  * The greatest number of bytes of records for a byte of packed events. The worst ratio is that of
@@ -51,7 +54,7 @@ ptx_inline uint64_t first_bytes(uint64_t number, unsigned width)
 	return number;
 }
 
-/* The reverse: returns the number in the first bytes of a word of 8 loaded bytes. */
+/* Does the reverse: returns the number in the first bytes of a word of 8 loaded bytes. */
 ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -93,8 +96,8 @@ static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t
 }
 
 /*
- * Packs the records from at to end. Returns the end of the packed events, or NULL if there are too
- * many shapes. No packed event is longer than its record, so the room of the records is enough.
+ * Packs the records from `at` to `end`. Returns the end of the packed events, or NULL if there are
+ * too many shapes. No packed event is longer than its record, so the room of the records is enough.
  * Runs of one shape are usual: the shape of the event before is compared first.
  */
 static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, const uint8_t *end,
@@ -207,10 +210,10 @@ static const char *check_shapes(const struct ptx_log_block *block,
 }
 
 /*
- * at moves over the packed events, which end at the first shape. to moves over the records, which
- * end where the header says. Each event is checked against both ends. Its type, flags and source
- * are those of a shape, which check_shapes() has accepted. So only the index of the shape, the
- * lengths and the time must be checked for each event.
+ * The pointer `at` moves over the packed events, which end at the first shape. The pointer `to`
+ * moves over the records, which end where the header says. Each event is checked against both ends.
+ * Its type, flags and source are those of a shape, which check_shapes() has accepted. So only the
+ * index of the shape, the lengths and the time must be checked for each event.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to)
 {
@@ -281,7 +284,10 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		if (ptx_likely(len == 8)) {
 			memcpy(to + sizeof(*record), at, 8);
 		} else if (len % 8 == 0 && len <= WORDS_BYTES) {
-			/* Whole words, in a loop that is shorter than a call of memcpy(). */
+			/*
+			 * Whole words are copied, in a loop that takes less time than a call of
+			 * memcpy().
+			 */
 			for (size_t word = 0; word < len; word += 8)
 				memcpy(to + sizeof(*record) + word, at + word, 8);
 		} else {

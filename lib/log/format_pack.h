@@ -30,8 +30,9 @@ struct ptx_log_packer {
 
 /*
  * Packs records, and copies the table of sources behind them. The records are the writer's own and
- * are not checked. to has room for record_bytes and the table. Returns the bytes of the payload, or
- * 0 if packing would not make it smaller or needs more than PTX_LOG_SHAPES_MAX shapes.
+ * are not checked. The memory at `to` has room for record_bytes and the table. Returns the bytes of
+ * the payload, or 0 if packing would not make it smaller or needs more than PTX_LOG_SHAPES_MAX
+ * shapes.
  */
 size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_t record_bytes,
 		    const struct ptx_log_source *table, uint32_t sources, int64_t time_min,
@@ -44,10 +45,10 @@ size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_
 const char *ptx_log_check_packed(const struct ptx_log_block *block);
 
 /*
- * Unpacks a payload whose lengths were checked into records and the table of threads. to has room
- * for record_bytes and the table. Returns NULL, or the reason of a failure. If the result is NULL,
- * the records obey D2 like those of a checked plain block, except for the parts that
- * ptx_log_check_strictly() checks.
+ * Unpacks a payload whose lengths were checked into records and the table of threads. The memory at
+ * `to` has room for record_bytes and the table. Returns NULL, or the reason of a failure. If the
+ * result is NULL, the records obey D2 like those of a checked plain block, except for the parts
+ * that ptx_log_check_strictly() checks.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to);
 

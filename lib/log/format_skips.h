@@ -12,11 +12,14 @@
 #include "log/format.h"
 #include "record/ledger.h"
 
-/* Store a line without its skipped events, and load a line, which gets none. */
+/*
+ * The two functions store a line without its skipped events, and load a line, which gets no skipped
+ * events.
+ */
 void ptx_log_line_store(struct ptx_log_line *to, const struct ptx_ledger_line *from);
 void ptx_log_line_load(struct ptx_ledger_line *to, const struct ptx_log_line *from);
 
-/* The bytes of the payload of a SKIPS block; 0: no event was skipped. */
+/* Returns the bytes of the payload of a SKIPS block, or 0 if no event was skipped. */
 size_t ptx_log_skips_bytes(const struct ptx_ledger *ledger);
 
 /* Writes the payload of ptx_log_skips_bytes() bytes, and the counts of the block's header. */

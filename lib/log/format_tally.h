@@ -33,15 +33,15 @@ void ptx_log_tally_init(struct ptx_log_tally *tally);
 void ptx_log_tally_fini(struct ptx_log_tally *tally);
 
 /*
- * Adds events of one thread. The caller adds the same number to events and to type[], so that the
- * sums of a ledger agree (L2).
+ * Adds events of one thread. The caller adds the same number to the member `events` and to type[],
+ * so that the sums of a ledger agree (L2).
  */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
 			  uint64_t events);
 
 /*
- * Counts records that were checked before, in total, by type and by thread. table is the block's
- * table of threads; bytes is the length of the records.
+ * Counts records that were checked before, in total, by type and by thread. The parameter `table`
+ * is the block's table of threads; `bytes` is the length of the records.
  */
 void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, size_t bytes,
 			   const struct ptx_log_source *table);

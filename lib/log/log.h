@@ -58,16 +58,17 @@ enum ptx_log_append {
 };
 
 /*
- * Begins a log on fd. On success the log owns fd; after an error the caller still owns it. Errors
- * are EBADF: fd is not open for writing; EINVAL: the policy cannot work with this type of file,
- * with O_APPEND or with log_size; ENOMEM; ENOSPC and other errors of the first write. The function
- * writes the header at once, so an older log in the file is invalid after this call (W2).
+ * Begins a log on the descriptor `fd`. On success the log owns `fd`; after an error the caller
+ * still owns it. Errors are EBADF: `fd` is not open for writing; EINVAL: the policy cannot work
+ * with this type of file, with O_APPEND or with log_size; ENOMEM; ENOSPC and other errors of the
+ * first write. The function writes the header at once, so an older log in the file is invalid after
+ * this call (W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
 /*
- * Does the same as ptx_log_create(), but on a duplicate of fd that the log owns; the caller keeps
- * fd. A further error is EMFILE. The caller need not block signals, because the function blocks
+ * Does the same as ptx_log_create(), but on a duplicate of `fd` that the log owns; the caller keeps
+ * `fd`. A further error is EMFILE. The caller need not block signals, because the function blocks
  * them itself.
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
@@ -113,7 +114,7 @@ int ptx_log_write(struct ptx_log *log);
  */
 uint64_t ptx_log_append_count(const struct ptx_log *log);
 
-/* The log-full policy, POSIX_TRACE_LOOP and so on. */
+/* Returns the log-full policy, for example POSIX_TRACE_LOOP. */
 uint32_t ptx_log_policy(const struct ptx_log *log);
 
 /*
@@ -122,10 +123,13 @@ uint32_t ptx_log_policy(const struct ptx_log *log);
  */
 bool ptx_log_is_full(const struct ptx_log *log);
 
-/* Whether the log overwrites its oldest blocks when it is full. Any thread may ask. */
+/*
+ * Returns true if the log overwrites its oldest blocks when it is full. Any thread may call this
+ * function.
+ */
 bool ptx_log_is_loop(const struct ptx_log *log);
 
-/* The number of events that a LOOP log has overwritten in the file so far. */
+/* Returns the number of events that a LOOP log has overwritten in the file so far. */
 uint64_t ptx_log_overwritten(const struct ptx_log *log);
 
 /*
@@ -156,13 +160,13 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
 /*
- * Records in the file that process pid, which began at start (clock ticks after boot), completes
- * the log if the writer dies; readers then wait for that process (FORMAT 2.2). Returns EINVAL if
- * the file cannot seek.
+ * Records in the file that the process with the id `pid`, which began at `start` (clock ticks after
+ * boot), completes the log if the writer dies; readers then wait for that process (FORMAT 2.2).
+ * Returns EINVAL if the file cannot seek.
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 
-/* The descriptor that the log writes to. */
+/* Returns the descriptor that the log writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
 
 /* Closes the descriptor and frees the memory. */

@@ -23,7 +23,7 @@
 
 /*
  * Called for a block with a valid header at the offset `at`. If a block should be there and is not
- * valid, found is NULL, and why is the reason. The visitor checks the payload.
+ * valid, the parameter `found` is NULL, and `why` is the reason. The visitor checks the payload.
  */
 typedef void ptx_log_visit(void *arg, uint64_t at, const struct ptx_log_found *found,
 			   const char *why);

@@ -32,8 +32,8 @@ const char *ptx_log_check_areas(const struct ptx_log_header *header);
 
 /*
  * Makes a damaged header usable: the function replaces impossible values by defaults, and sets the
- * fields that have the same value in every log. The caller has set log_id, arrangement and areas
- * correctly.
+ * fields that have the same value in every log. The caller has set the members log_id,
+ * `arrangement` and `areas` correctly.
  */
 void ptx_log_repair_header(struct ptx_log_header *header);
 

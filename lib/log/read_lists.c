@@ -14,8 +14,8 @@
 #include "record/schema.h"
 
 /*
- * Returns the size of an entry with its text and padding. The sum cannot overflow: bytes has 32
- * bits, size_t 64.
+ * Returns the size of an entry with its text and padding. The sum cannot overflow: the field
+ * `bytes` has 32 bits, and size_t has 64.
  */
 static size_t entry_bytes(const struct ptx_log_schema *entry)
 {
@@ -23,9 +23,9 @@ static size_t entry_bytes(const struct ptx_log_schema *entry)
 }
 
 /*
- * Checks S1. left is the number of bytes up to the end of the payload. The function compares `left`
- * with the size of an entry's head before it reads the head. Then it compares `left` with the
- * length that the head gives.
+ * Checks S1. The parameter `left` is the number of bytes up to the end of the payload. The function
+ * compares `left` with the size of an entry's head before it reads the head. Then it compares
+ * `left` with the length that the head gives.
  */
 const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void *payload)
 {

@@ -39,8 +39,8 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 }
 
 /*
- * Checks D1 and D2 of a plain block. left is the number of bytes that remain for records. A record
- * that claims more ends the check before a byte behind the payload is read.
+ * Checks D1 and D2 of a plain block. The variable `left` is the number of bytes that remain for
+ * records. A record that claims more ends the check before a byte behind the payload is read.
  */
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
 {
@@ -91,7 +91,10 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
  */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
-	/* A counter per type; it cannot overflow, as the second name of a type ends the check. */
+	/*
+	 * There is a counter for each type. A counter cannot overflow, because the second name of a
+	 * type ends the check.
+	 */
 	uint8_t seen[PTX_TYPE_MAX] = { 0 };
 
 	/* With 64 bits the product cannot overflow, so equality proves the count. */
@@ -166,7 +169,7 @@ static const char *check_ledger(const struct ptx_log_block *block, const uint8_t
  */
 static const char *check_end(const struct ptx_log_block *block, const struct ptx_log_end *end)
 {
-	/* payload_bytes of a later version may be more. */
+	/* In a later version payload_bytes may be larger. */
 	if (block->payload_bytes < sizeof(*end))
 		return "the END block is too short";
 	if ((end->names_offset | end->ledger_offset | end->top_offset | end->lists_offset) & 7)
@@ -233,7 +236,7 @@ const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void
 	/* Only records have padding and times. */
 	if (block->type != PTX_LOG_DATA)
 		return NULL;
-	/* The records were checked or unpacked before, so the last one ends at end. */
+	/* The records were checked or unpacked before, so the last record ends at `end`. */
 	for (end = at + block->record_bytes; at < end;) {
 		const struct ptx_record *record = (const void *)at;
 		size_t len = ptx_record_len(record->len_flags);
@@ -254,7 +257,10 @@ const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void
 	return NULL;
 }
 
-/* A later block of the log overrides the name of an earlier one; both are equal in a valid log. */
+/*
+ * A name in a later block of the log overrides that of an earlier block; both names are equal in a
+ * valid log.
+ */
 void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_log_known *known)
 {

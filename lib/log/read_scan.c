@@ -25,7 +25,7 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	struct stat st;
 	int saved = errno;
 
-	/* If the descriptor is another file by now, its size says nothing about the log. */
+	/* If the descriptor leads to another file by now, its size says nothing about the log. */
 	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
 	/* fstat() may have set errno; public functions of the library keep it. */
@@ -55,7 +55,7 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 void ptx_log_window_close(struct ptx_log_window *window)
 {
 	/* Each of the two buffers of a window may be NULL. */
-	/* unpacked is NULL until the window has unpacked a block. */
+	/* The member `unpacked` is NULL until the window has unpacked a block. */
 	free(window->bytes);
 	free(window->unpacked);
 	ptx_log_expander_end(&window->expander);
@@ -83,8 +83,8 @@ static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 
 /*
  * The function fills the window from `offset` on with as many bytes as it has room for, because
- * blocks are read in the order of the file. The second condition avoids an overflow of offset +
- * len.
+ * blocks are read in the order of the file. The second condition avoids an overflow of the sum of
+ * `offset` and `len`.
  */
 const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t len)
 {
@@ -240,7 +240,7 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 }
 
 /*
- * Returns true if a block with a valid header is at offset. If log_id is NULL, a block of any log
+ * Returns true if a block with a valid header is at `offset`. If log_id is NULL, a block of any log
  * is accepted: the first attempt gives FOREIGN and the block's own id, and the second attempt uses
  * that id.
  */
@@ -258,8 +258,8 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 
 /*
  * If the window has only zeros, returns the offset of the next data of the file, as far as the
- * system knows holes; otherwise returns offset. So the search of a sparse file of a terabyte takes
- * a moment only. The offset stays a multiple of 8 (B1).
+ * system knows holes; otherwise returns the parameter `offset`. So the search of a sparse file of a
+ * terabyte takes a moment only. The offset stays a multiple of 8 (B1).
  */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {
@@ -296,7 +296,10 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		}
 		/* The last place in the window with room for a header. */
 		end = window->bytes + window->have - sizeof(struct ptx_log_block);
-		/* The window is aligned to 8, and offset is, too. */
+		/*
+		 * The window is aligned to 8 bytes, and the variable `offset` is a multiple of 8,
+		 * too.
+		 */
 		for (; at <= end; at += 8, offset += 8) {
 			memcpy(&magic, at, sizeof(magic));
 			if (magic == PTX_LOG_BLOCK_MAGIC)

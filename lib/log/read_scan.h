@@ -19,7 +19,10 @@
 
 struct ptx_log_window {
 	int fd;
-	struct ptx_file file; /* identity of fd; EBADF if the program has another file there */
+	/*
+	 * identity of the file behind `fd`; reads give EBADF if the program has another file there
+	 */
+	struct ptx_file file;
 	uint8_t *bytes;
 	size_t room;
 	size_t have;
@@ -41,7 +44,7 @@ struct ptx_log_found {
 	uint64_t end; /* where the next block of a sequence begins */
 };
 
-/* Opens a window on fd, which the caller keeps open and closes. ENOMEM, EBADF. */
+/* Opens a window on `fd`, which the caller keeps open and closes. Returns 0, ENOMEM or EBADF. */
 int ptx_log_window_open(struct ptx_log_window *window, int fd);
 void ptx_log_window_close(struct ptx_log_window *window);
 
@@ -55,13 +58,13 @@ static inline void ptx_log_window_forget(struct ptx_log_window *window)
 }
 
 /*
- * Returns len bytes of the file at offset, or NULL if the file ends before, cannot be read, or
- * memory is short. All len bytes are in memory at once.
+ * Returns `len` bytes of the file at `offset`, or NULL if the file ends before, cannot be read, or
+ * memory is short. All `len` bytes are in memory at once.
  */
 const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, size_t len);
 
 /*
- * Reads the header of the block at offset and checks B1 to B5; the block must end at limit or
+ * Reads the header of the block at `offset` and checks B1 to B5; the block must end at `limit` or
  * before. PTX_LOG_SHORT: the file ends too early.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
@@ -75,9 +78,9 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 			    const char **why);
 
 /*
- * Finds the first block at or after offset with a valid header (R7). ptx_log_resync() accepts
- * blocks of this log only, ptx_log_resync_any() those of any log. The search ends at limit or at
- * the end of the file; it ends at the nearer of the two.
+ * Finds the first block at or after `offset` with a valid header (R7). ptx_log_resync() accepts
+ * blocks of this log only, ptx_log_resync_any() those of any log. The search ends at `limit` or at
+ * the end of the file if that is nearer.
  */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found);

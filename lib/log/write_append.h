@@ -47,7 +47,7 @@ struct ptx_log_hot {
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
- * Copies len bytes, and stores zeros behind them up to a multiple of 8. It reads nothing after
+ * Copies `len` bytes, and stores zeros behind them up to a multiple of 8. It reads nothing after
  * from[len - 1].
  */
 ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
@@ -64,7 +64,7 @@ ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
-/* Stores a record of size bytes, which fits in hot->room, for the thread with this index. */
+/* Stores a record of `size` bytes, which fits in hot->room, for the thread with this index. */
 ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_log_event *event,
 				      size_t size, uint32_t source)
 {
@@ -135,7 +135,10 @@ ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t ti
 	return true;
 }
 
-/* Adds an event whose size is at most run->room. first is the first word of its record. */
+/*
+ * Adds an event whose size is at most run->room. The parameter `first` is the first word of its
+ * record.
+ */
 ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint64_t address,
 				   int64_t time_ns, const uint8_t *data, size_t len, size_t size)
 {

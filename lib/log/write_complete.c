@@ -35,7 +35,7 @@ int ptx_log_write(struct ptx_log *log)
 }
 
 /*
- * The member full is atomic, because the controller calls this function while the flusher writes.
+ * The member `full` is atomic, because the controller calls this function while the flusher writes.
  */
 bool ptx_log_is_full(const struct ptx_log *log)
 {
@@ -48,7 +48,7 @@ uint64_t ptx_log_overwritten(const struct ptx_log *log)
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
 }
 
-/* Constant from the creation of the log on. Any thread may ask. */
+/* The result is constant from the creation of the log on. Any thread may call this function. */
 bool ptx_log_is_loop(const struct ptx_log *log)
 {
 	return log->loop;
@@ -136,7 +136,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 		if (err)
 			return err;
 	}
-	/* Events that a LOOP log overwrote before the clear keep that cause of loss. */
+	/* Events that a LOOP log overwrote before the clear keep the cause "log overwritten". */
 	ptx_log_account(log, ledger);
 	clear_reported(ledger);
 	/* The block in the side has the old log_id; it is discarded. */
@@ -281,7 +281,7 @@ static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 		return err;
 	memset(closing, 0, sizeof(*closing));
 	memcpy(closing->state, PTX_LOG_CLOSED, sizeof(closing->state));
-	/* The same sum as in the END block, which may be missing. */
+	/* This is the same sum as in the END block, which may be missing. */
 	closing->sum = log->sum;
 	ptx_log_line_store(&closing->total, &ledger->total);
 	ptx_log_seal_closing(closing);
@@ -291,7 +291,7 @@ static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 /*
  * The first error is returned, but the function does all that it can: the events that cannot be
  * written are counted, the tail is tried, the file is truncated to its end, and the header gets
- * the status. truncate removes remains of an older, longer log (W2).
+ * the status. The truncation removes remains of an older, longer log (W2).
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		     struct ptx_ledger *ledger)

@@ -2,7 +2,7 @@
 /*
  * log/write_contents.h - the numbers of events by type and thread in a block of a LOOP log.
  *
- * Owner     the caller frees contents with free(). One caller at a time.
+ * Owner     the caller frees struct ptx_log_contents with free(). One caller at a time.
  */
 #ifndef PTX_LOG_WRITE_CONTENTS_H
 #define PTX_LOG_WRITE_CONTENTS_H
@@ -17,7 +17,7 @@ struct ptx_log_counting {
 	uint32_t by_source[1024];
 };
 
-/* Returns the contents of the log's current block; NULL without memory. */
+/* Returns the counts of the log's current block, or NULL without memory. */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting);
 

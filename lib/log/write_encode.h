@@ -11,7 +11,10 @@
 #include "log/format.h"
 #include "log/format_origin.h"
 
-/* Fills a header except arrangement, areas and closing; ptx_log_seal_header() completes it. */
+/*
+ * Fills a header except the members `arrangement`, `areas` and `closing`; ptx_log_seal_header()
+ * completes the header.
+ */
 void ptx_log_encode_header(struct ptx_log_header *header, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin);
 
@@ -38,12 +41,15 @@ void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
  */
 void ptx_log_mark_compressed(struct ptx_log_header *header, int level);
 
-/* Returns the checksum of len bytes in which the four bytes at offset field count as zero (1.3). */
+/*
+ * Returns the checksum of `len` bytes in which the four bytes at the offset `field` count as zero
+ * (1.3).
+ */
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field);
 
 /*
  * ptx_log_ledger_bytes() returns the bytes of a LEDGER payload. ptx_log_encode_ledger() writes the
- * payload, and also sets records and sources in the header of the block.
+ * payload, and also sets the fields `records` and `sources` in the header of the block.
  */
 size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger);
 void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block *block,

@@ -53,9 +53,9 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 }
 
 /*
- * Checks that the policy can work with fd (WITHLOG-02 to -04, -10). *own becomes the descriptor to
- * use instead of fd, or -1. Returns EBADF if fd is not writable, and EINVAL if the file cannot hold
- * such a log.
+ * Checks that the policy can work with `fd` (WITHLOG-02 to -04, -10). *own becomes the descriptor
+ * to use instead of `fd`, or -1. Returns EBADF if `fd` is not writable, and EINVAL if the file
+ * cannot hold such a log.
  */
 static int write_file_examine(struct ptx_log *log, int fd, int *own)
 {
@@ -175,9 +175,9 @@ static void *side_room(struct ptx_log *log, const struct ptx_log_block *block, s
 }
 
 /*
- * The caller has set the fields of the header that depend on the payload (records, flags, times);
- * fields that neither the caller nor this function sets stay 0. The block gets the next number of
- * its type. That number counts as used only when the block is in the file.
+ * The caller has set the fields of the header that depend on the payload (`records`, `flags` and
+ * the times); fields that neither the caller nor this function sets stay 0. The block gets the next
+ * number of its type. That number counts as used only when the block is in the file.
  */
 void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
 			uint64_t offset)
@@ -280,7 +280,7 @@ int ptx_log_write_header(struct ptx_log *log)
 
 /*
  * The descriptor is replaced only when nothing can fail any more: after an error the caller still
- * has fd, open and unchanged.
+ * has `fd`, open and unchanged.
  */
 int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 			const struct ptx_log_origin *origin, struct ptx_log **result)
@@ -319,7 +319,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	struct ptx_log_origin origin;
 	int err, saved = errno;
 
-	/* The identity of the file is taken from fd, before the log opens the file again. */
+	/* The identity of the file is taken from `fd`, before the log opens the file again. */
 	ptx_log_origin_here(fd, &origin);
 	/* facts->host is set in the log of a stream that another machine sent. */
 	if (*facts->host)
@@ -331,7 +331,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 
 /*
  * The shield blocks SIGXFSZ and SIGPIPE for this thread and consumes those that the write raised.
- * The function checks the flags (F_GETFL) before it makes the duplicate, so for a read-only fd it
+ * The function checks the flags (F_GETFL) before it makes the duplicate, so for a read-only `fd` it
  * returns EBADF and not EMFILE.
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
@@ -365,7 +365,7 @@ uint64_t ptx_log_append_count(const struct ptx_log *log)
 	return log->block.first_record + log->hot.records;
 }
 
-/* Constant for the life of the log: any thread may ask. */
+/* The result is constant for the life of the log, so any thread may call this function. */
 uint32_t ptx_log_policy(const struct ptx_log *log)
 {
 	return log->policy;

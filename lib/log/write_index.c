@@ -57,8 +57,9 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 }
 
 /*
- * Makes an INDEX or TOP block in the side, of count places. The header has the range of time of all
- * entries. The last entry has the greatest time_top. The function searches for the least time_min.
+ * Makes an INDEX or TOP block in the side, of `count` places. The header has the range of time of
+ * all entries. The last entry has the greatest time_top. The function searches for the least
+ * time_min.
  */
 static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 			       const struct ptx_log_place *place, size_t count)
@@ -83,7 +84,7 @@ static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 }
 
 /*
- * Called when the noted places are the content of the INDEX block at offset: adds this block's
+ * Called when the noted places are the content of the INDEX block at `offset`: adds this block's
  * entry to TOP and forgets the places. The caller has reserved the entry.
  */
 static void note_top(struct ptx_log_index *index, uint64_t offset)

@@ -6,8 +6,8 @@
  * In a sequence they are written before the next block of events, as names are. In a log of slots
  * they have an area of their own, in which each block follows the one before it. Entries that do
  * not fit there remain in memory until the tail, which has all of them. An entry of a list has
- * three states: known, waiting in the side, and written. "waiting" becomes "written" only when the
- * block is in the file, so that a failed write loses no entry.
+ * three states: known, waiting in the side, and written. An entry that waits becomes written only
+ * when the block is in the file, so that a failed write loses no entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "log/writer.h"
 #include "record/schema.h"
 
-/* Whether a set of event types has this type. */
+/* Returns true if a set of event types has this type. */
 static bool write_lists_has(const uint64_t *set, unsigned type)
 {
 	return set[type / 64] >> type % 64 & 1;
@@ -145,8 +145,10 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block->records = (uint32_t)count;
 	/* Flag 1 means that the block has all entries (3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
-	/* The set known may grow before this block is in the file. The set waiting has the types
-	 * that the file has once this block is written. */
+	/*
+	 * The set `known` may grow before this block is in the file. The set `waiting` has the
+	 * types that the file has once this block is written.
+	 */
 	memcpy(lists->waiting, lists->known, sizeof(lists->waiting));
 	ptx_log_side_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
 	return 0;

@@ -31,7 +31,7 @@
 struct slot_block {
 	uint64_t number;
 	uint64_t first_record;
-	uint64_t bytes; /* of records */
+	uint64_t bytes; /* bytes of records */
 	int64_t time_min;
 	int64_t time_max;
 	uint32_t slot;
@@ -48,7 +48,7 @@ struct ptx_log_loop {
 	size_t live_max;
 	size_t first;
 	size_t count;
-	uint64_t bytes;          /* of the records of all live blocks */
+	uint64_t bytes;          /* bytes of the records of all live blocks */
 	uint32_t *spare;         /* slots without a block that counts */
 	size_t spares;
 	size_t spares_max;
@@ -195,7 +195,8 @@ static int write_loop_place(struct ptx_log *log)
 	int err;
 
 	/*
-	 * A failed attempt may have sealed the block with another value of oldest; seal it again.
+	 * A failed attempt may have sealed the block with another value of the parameter `oldest`,
+	 * so it is sealed again.
 	 */
 	ptx_log_block_unseal(log);
 	bytes = ptx_log_block_seal(log, oldest);
@@ -312,7 +313,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	memcpy(log->block.bytes + sizeof(*block), records, block->record_bytes);
 	log->hot.at = log->block.bytes + sizeof(*block) + block->record_bytes;
 	log->hot.records = loop->records = block->records;
-	/* contents are computed with this table. */
+	/* The counts of the block (ptx_log_contents_of()) are computed with this table. */
 	memcpy(log->block.source, records + block->record_bytes,
 	       block->sources * sizeof(*log->block.source));
 	log->block.sources = block->sources;
@@ -485,7 +486,7 @@ int ptx_log_loop_index(struct ptx_log *log)
 			ptx_log_index_note(log, slot_offset(log, loop->slot),
 					   log->block.first_record, loop->time_min,
 					   loop->time_max);
-		/* As in a sequence, there is an INDEX block for each 1024 places. */
+		/* As in a sequence, there is one INDEX block for every 1024 places. */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS)
 			err = ptx_log_index_send(log);
 	}

@@ -4,8 +4,8 @@
  *
  * The entries are kept as bytes with the layout of the file, because the tail writes all of them
  * again. If entries were missing in the list, a reader could take an old file for the one that is
- * mapped at an address now. So an incomplete list would be wrong. So if an entry cannot be kept,
- * the list ends with an entry that means: from now on nothing is known.
+ * mapped at an address now. So an incomplete list would be wrong. Therefore, if an entry cannot be
+ * kept, the list ends with an entry that means: from this time on nothing is known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,9 +73,9 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 }
 
 /*
- * Ends the list: from when_ns on nothing is known about any process (3.12, process 0 gone). If an
- * entry is missing, earlier entries may be wrong for later events. make_room() has reserved the
- * memory. An empty list needs no such entry, as it says nothing.
+ * Ends the list: from the time when_ns on, nothing is known about any process (3.12, process 0
+ * gone). If an entry is missing, earlier entries may be wrong for later events. make_room() has
+ * reserved the memory. An empty list needs no such entry, as it says nothing.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {

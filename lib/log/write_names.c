@@ -5,14 +5,14 @@
  * In a sequence a NAMES block with the new names precedes the next block of events. In slots there
  * are two areas, and each NAMES block has all names: it is written to the area that has the older
  * block, so that one valid block with names remains, wherever the writer dies. The sets of types
- * known, waiting and written show the progress of each name.
+ * `known`, `waiting` and `written` show the progress of each name.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "log/writer.h"
 
-/* Whether a set of event types has this type. */
+/* Returns true if a set of event types has this type. */
 static bool write_names_has(const uint64_t *set, unsigned type)
 {
 	return set[type / 64] >> type % 64 & 1;

@@ -169,7 +169,7 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 
 /*
  * Each member may be NULL. The descriptor stays open: if ptx_log_resume() fails, its caller keeps
- * fd.
+ * `fd`.
  */
 void ptx_log_free(struct ptx_log *log)
 {

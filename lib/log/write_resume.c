@@ -23,7 +23,8 @@
 #include "log/write_resume.h"
 #include "log/writer.h"
 
-#define SLOTS_WITHOUT 4096u /* after so many slots without a block there are no more (R6) */
+/* after this many slots without a block, the file has no further block (R6) */
+#define SLOTS_WITHOUT 4096u
 /*
  * How many bytes behind a damage the guardian searches for events. There is a limit, because an
  * older log of any size may follow there (W2).
@@ -190,7 +191,7 @@ struct slots {
 	uint32_t numbered; /* slots of the file, including those without a block */
 };
 
-/* Orders by number; of two blocks of one number the one with more events is last. */
+/* Orders by number; if two blocks have the same number, the one with more events is last. */
 static int by_number(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
@@ -241,7 +242,7 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 			(struct slot){ found.block.number, found.block.oldest,
 				       found.block.first_record, i, found.block.records };
 	}
-	/* qsort() must not get a NULL array. */
+	/* qsort() must not get a null pointer. */
 	if (slots->count)
 		qsort(slots->slot, slots->count, sizeof(*slots->slot), by_number);
 	return 0;
@@ -281,7 +282,7 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 		size_t best = i;
 		const uint8_t *records = NULL;
 
-		/* All slots of one number; i becomes the last, which has the most events. */
+		/* Moves i to the last slot with the same number, which has the most events. */
 		while (i + 1 < slots->count &&
 		       slots->slot[i + 1].number == slots->slot[best].number)
 			i++;
@@ -350,7 +351,7 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
  * The closing area must say "writing": a closed log needs no guardian, and a streamed one cannot be
  * continued. The header is copied from the file, so that uuid, log_id and areas stay the same. The
  * memory is allocated for the attributes in the header, which ptx_log_new() checks. On failure the
- * caller keeps fd.
+ * caller keeps `fd`.
  */
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally)

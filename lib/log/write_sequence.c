@@ -10,7 +10,10 @@
  */
 #include "log/writer.h"
 
-/* Called when the block is in the file: updates index and sum (3.8), and begins an empty block. */
+/*
+ * Called when the block is in the file: updates the members `index` and `sum` (3.8), and begins an
+ * empty block.
+ */
 static void write_sequence_written(struct ptx_log *log, size_t bytes)
 {
 	struct ptx_log_sum *sum = &log->sum;

@@ -31,18 +31,19 @@
 
 /* The block being filled. */
 struct ptx_log_filling {
-	uint8_t *bytes;       /* header, records, then room for the table of threads */
+	uint8_t *bytes;       /* the header, the records, then room for the table of threads */
 	uint8_t *packed;      /* the packed form, of at most PTX_LOG_BLOCK_RECORDS of records */
 	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
 	uint8_t *compressed;  /* the compressed form; NULL: blocks of this log are not compressed */
-	const uint8_t *out;   /* of a sealed block: equal to bytes, packed or compressed */
+	/* of a sealed block: equal to the member `bytes`, `packed` or `compressed` */
+	const uint8_t *out;
 	size_t out_bytes;     /* its length */
 	size_t records_max;   /* bytes of records in a block */
 	size_t record_max;    /* bytes of a single record, which may be more than records_max */
 	uint32_t sources_max;
 	uint32_t sources;
 	struct ptx_log_source *source;
-	uint16_t *hash;       /* index into source[] + 1, or 0 */
+	uint16_t *hash;       /* 1 + an index into source[], or 0 */
 	uint32_t hash_size;
 	uint64_t first_record;
 	bool sealed;          /* header and table are complete; no event may follow */
@@ -55,7 +56,7 @@ struct ptx_log_side {
 	size_t room;
 	uint8_t *compressed;  /* the compressed form; NULL: none was needed yet */
 	size_t compressed_room;
-	const uint8_t *out;   /* what waits: equal to bytes or to compressed */
+	const uint8_t *out;   /* what waits: equal to the member `bytes` or `compressed` */
 	size_t len; /* 0: nothing waits */
 	uint64_t offset;
 };
@@ -66,7 +67,10 @@ struct ptx_log_names {
 	uint64_t known[PTX_TYPE_MAX / 64];
 	uint64_t written[PTX_TYPE_MAX / 64];
 	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
-	/* Slots: the area of the next block, and a bit for each area with a damaged block. */
+	/*
+	 * In a log of slots: the area of the next block, and a bit for each area with a damaged
+	 * block.
+	 */
 	unsigned area;
 	unsigned damaged;
 };
@@ -85,19 +89,19 @@ struct ptx_log_lists {
 	size_t objects_taken; /* objects read from a dead writer's log: they are not added again */
 	uint8_t *mapping;     /* entries with the layout of the file */
 	size_t mapping_bytes, mapping_room;
-	size_t path_bytes;    /* of all entries */
+	size_t path_bytes;    /* bytes of the paths of all entries */
 	uint32_t mappings;
 	bool mappings_ended;  /* the last entry means that nothing further is known */
 	struct ptx_log_mappings {
 		size_t bytes;
 		uint32_t count;
 	} mappings_written, mappings_waiting; /* each counts from the first entry */
-	uint64_t at;          /* slots: offset of the next block in the lists area */
+	uint64_t at;          /* in a log of slots: offset of the next block in the lists area */
 };
 
 /* The places of DATA blocks since the last INDEX block, and those of all INDEX blocks. */
 struct ptx_log_index {
-	struct ptx_log_place *place; /* of PTX_LOG_INDEX_BLOCKS */
+	struct ptx_log_place *place; /* an array of PTX_LOG_INDEX_BLOCKS entries */
 	uint32_t places;
 	struct ptx_log_place *top;
 	size_t tops;
@@ -116,7 +120,7 @@ struct ptx_log {
 	bool regular;
 	bool header_waits;    /* ptx_log_clear() could not write the header */
 	int fd;
-	struct ptx_file file; /* identity of the file behind fd */
+	struct ptx_file file; /* identity of the file behind `fd` */
 	uint64_t file_bytes;  /* end of the written part */
 	uint64_t log_size;    /* UNTIL_FULL, LOOP */
 	uint64_t at;          /* where the next block of a sequence begins */
@@ -127,14 +131,14 @@ struct ptx_log {
 	struct ptx_log_index index;
 	uint32_t guardian_pid;   /* 0: none */
 	uint64_t guardian_start;
-	struct ptx_log_sum sum;  /* of the written blocks */
+	struct ptx_log_sum sum;  /* the sum of the written blocks */
 	uint64_t number[PTX_LOG_TYPES];
 	struct ptx_log_header *header;
 	struct ptx_log_loop *loop; /* NULL: a sequence */
 	struct ptx_log_compressor compressor;
 };
 
-/* Bytes of records in the block. */
+/* Returns the bytes of records in the block. */
 static inline size_t ptx_log_used(const struct ptx_log *log)
 {
 	return (size_t)(log->hot.at - (log->block.bytes + sizeof(struct ptx_log_block)));
@@ -150,14 +154,15 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 void ptx_log_free(struct ptx_log *log);
 size_t ptx_log_record_max(const struct ptx_attr *attr);
 
-/* write_file.c: as ptx_log_create(), with the given origin. */
+/* write_file.c: does the same as ptx_log_create(), but with the given origin. */
 int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 			const struct ptx_log_origin *origin, struct ptx_log **log);
 
 /*
  * write_append.c. begin() makes the block empty. make_room() computes again how many bytes of
  * records the block may still get. seal() ends the block with its table and checksums and returns
- * its size in bytes; oldest is the field of the block header. unseal() lets events follow again.
+ * its size in bytes; `oldest` becomes the field of this name in the block's header. unseal() lets
+ * events follow again.
  */
 void ptx_log_block_begin(struct ptx_log *log);
 void ptx_log_block_make_room(struct ptx_log *log);
@@ -171,11 +176,11 @@ void ptx_log_block_unseal(struct ptx_log *log);
 int ptx_log_check_file(const struct ptx_log *log);
 
 /*
- * write_file.c. ptx_log_send() writes bytes, or the rest of them after a failed call; offset is
- * used only in files that can seek. side_payload() returns zeroed room for a payload behind a block
- * header, NULL without memory or if the payload would exceed B5. side_ready() completes that block;
- * it is then sent before any other. side_send() sends the side, if there is one. write_header()
- * writes the header with an open closing area.
+ * write_file.c. ptx_log_send() writes the bytes at `bytes`, or the rest of them after a failed
+ * call; `offset` is used only in files that can seek. side_payload() returns zeroed room for a
+ * payload behind a block header, or NULL without memory or if the payload would exceed B5.
+ * side_ready() completes that block; it is then sent before any other. side_send() sends the side,
+ * if there is one. write_header() writes the header with an open closing area.
  */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset);
 void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes);
@@ -236,7 +241,7 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 			int64_t time_min, int64_t time_max);
 int ptx_log_index_send(struct ptx_log *log);
 /*
- * Accepts an INDEX block of a dead writer's log, at offset. Returns false if it differs from the
+ * Accepts an INDEX block of a dead writer's log, at `offset`. Returns false if it differs from the
  * noted places, or without memory: the block is then not part of the log.
  */
 bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,

@@ -144,8 +144,8 @@ enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 /*
  * Returns the bits of the places whose streams children of process pid inherit, and stores their
  * generations. Such a stream is ATTACHED and has the attribute inherited. It either traces pid
- * itself, or pid has inherited it: then its bit is set in more. The generations of other places are
- * unchanged.
+ * itself, or pid has inherited it: then its bit is set in `more`. The generations of other places
+ * are unchanged.
  */
 static uint64_t family_inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 				   uint64_t *generation)
@@ -215,9 +215,9 @@ bool ptx_family_is_dead(uint32_t pid)
 }
 
 /*
- * Records which program the member runs. If parent is not 0, it is the program of the process
- * parent. If parent is 0, the member begins to run another program now. since_ns is stored first:
- * an observer that loads parent (acquire) sees the time that belongs to it.
+ * Records which program the member runs. If `parent` is not 0, it is the program of the process
+ * `parent`. If `parent` is 0, the member begins to run another program now. since_ns is stored
+ * first: an observer that loads `parent` (acquire) sees the time that belongs to it.
  */
 static void tell_program(struct ptx_member *member, uint32_t parent)
 {
@@ -294,7 +294,7 @@ static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t par
 
 /*
  * Returns the places at which this process has inherited a stream that is still there. In a child
- * that is not set up yet, it returns those of the parent. self has the generations of these
+ * that is not set up yet, it returns those of the parent. `self` has the generations of these
  * streams.
  */
 static uint64_t inherited_before(const struct ptx_control *control)
@@ -348,7 +348,7 @@ static void drop_guard(const struct ptx_arena *arena)
 }
 
 /*
- * Called before the child's first event, possibly in a signal handler. self still describes the
+ * Called before the child's first event, possibly in a signal handler. `self` still describes the
  * parent. The child's inode and start time differ from those of its parent, so the child asks the
  * kernel again when it needs them.
  */
@@ -423,7 +423,7 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 
 /*
  * The program is traced in three cases: its process is in the table since before execve(), the
- * facts of a stream name the process, or an ancestor is traced into an inherited stream. control
+ * facts of a stream name the process, or an ancestor is traced into an inherited stream. `control`
  * belongs to a sealed arena of this version, but its content may be hostile.
  */
 bool ptx_family_join(struct ptx_control *control)

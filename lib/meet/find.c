@@ -91,7 +91,7 @@ enum match { NOT_ITS, NOT_YET, ITS };
  */
 static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 {
-	/* acquire: pid was stored before owner, so it is loaded after owner. */
+	/* acquire: pid was stored before `owner`, so it is loaded after `owner`. */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
 
 	/* A process uses the arena of another one if it is a member. */
@@ -390,7 +390,7 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 }
 
 /*
- * Under lock. Fills in the target's ids and identity, and whom, by which its links are named. The
+ * Under lock. Fills in the target's ids and identity, and `whom`, by which its links are named. The
  * user is the owner of the process's folder in /proc: the target looks for links in that user's
  * runtime folder.
  */

@@ -28,7 +28,7 @@
 
 /*
  * The environment as it was at the start: the program may change it at any time, and getenv() is
- * not safe against such changes. Only ptx_folder_init() writes is_chosen and chosen.
+ * not safe against such changes. Only ptx_folder_init() writes is_chosen and `chosen`.
  */
 static bool is_chosen;
 static char chosen[PATH_BYTES - NAME_BYTES];
@@ -113,8 +113,8 @@ static void make_folder(int at, const char *path, uint32_t uid)
 }
 
 /*
- * Returns a checked descriptor of path below at, or -1. With make, a folder that exists is used as
- * it is.
+ * Returns a checked descriptor of path below `at`, or -1. If `make` is true, a folder that exists
+ * is used as it is.
  */
 static int open_at(int at, const char *path, uint32_t uid, bool make)
 {
@@ -146,7 +146,7 @@ int ptx_folder_open(uint32_t uid, bool make)
 /*
  * The caller's own folder can be entered by this user alone, so one call with the whole path is
  * enough, and the runtime folder itself is not checked. Another user can replace the last part of
- * path by a symbolic link, and the kernel would follow it on its way to name. So root opens the
+ * `path` by a symbolic link, and the kernel would follow it on its way to `name`. So root opens the
  * folder of another user step by step.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
@@ -164,9 +164,9 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 }
 
 /*
- * Each program that starts calls this function without make. So the usual case, in which there is
- * no folder, must cost only one call for each place. name is one of a few constants, which fit into
- * the path.
+ * Each program that starts calls this function with `make` false. So the usual case, in which there
+ * is no folder, must cost only one call for each place. `name` is one of a few constants, which fit
+ * into the path.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {

@@ -19,13 +19,13 @@
 void ptx_folder_init(void);
 
 /*
- * Returns a descriptor of the folder of user uid, or -1 if there is none. If make is true, the
+ * Returns a descriptor of the folder of user uid, or -1 if there is none. If `make` is true, the
  * folder is made if necessary.
  */
 int ptx_folder_open(uint32_t uid, bool make);
 
 /*
- * Does the same for the folder `name` inside the runtime folder. If make is false and there is no
+ * Does the same for the folder `name` inside the runtime folder. If `make` is false and there is no
  * such folder, which is the usual case, the call costs one system call for each place.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make);

@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* The links for one target. The structure is in the list while streams is not 0. */
+/* The links for one target. The structure is in the list while `streams` is not 0. */
 struct ptx_link_owner {
 	struct ptx_rendezvous_target target;
 	/*
@@ -100,7 +100,7 @@ struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 }
 
 /*
- * link_owner may be NULL, since ptx_link_owner_leave() may have had no memory. inherited has the
+ * link_owner may be NULL, since ptx_link_owner_leave() may have had no memory. `inherited` has the
  * value that was given to that function.
  */
 void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)

@@ -14,7 +14,7 @@
 struct ptx_link_owner;
 
 /*
- * Leaves links to arena for a stream in this arena that traces the target. Returns NULL without
+ * Leaves links to `arena` for a stream in this arena that traces the target. Returns NULL without
  * memory.
  */
 struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,

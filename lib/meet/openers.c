@@ -92,7 +92,7 @@ static int look_at_file(void *arg, int folder, const char *name)
 }
 
 /*
- * The argument of look_at_thread(): path gets the folder of descriptors of a thread that has one.
+ * The argument of look_at_thread(): `path` gets the folder of descriptors of a thread that has one.
  */
 struct living {
 	uint32_t pid;
@@ -128,7 +128,7 @@ static int look_at_thread(void *arg, int tasks, const char *name)
 
 /*
  * The threads of a process share its descriptors, but /proc shows none for a thread that has ended.
- * If no other thread has a folder, path is that of the process; the caller then finds an empty
+ * If no other thread has a folder, `path` is that of the process; the caller then finds an empty
  * folder.
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room)
@@ -241,7 +241,7 @@ void ptx_openers_free(struct ptx_openers *openers)
 	*openers = (struct ptx_openers){ 0 };
 }
 
-/* index is below count. The entries of one file are neighbours. */
+/* `index` is below `count`. The entries of one file are neighbours. */
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index)
 {
 	const struct ptx_opener *first = &openers->opener[index];

@@ -30,7 +30,7 @@ int ptx_openers_find(struct ptx_openers *openers);
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in that process alone */
 void ptx_openers_free(struct ptx_openers *openers);
 
-/* Returns how many entries from index on have the same file. */
+/* Returns how many entries from `index` on have the same file. */
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 
 #define PTX_OPENER_PATH 64

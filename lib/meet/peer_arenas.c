@@ -238,9 +238,9 @@ void ptx_peer_arenas_unlock(void)
 }
 
 /*
- * Calls look with a file that is neither this process's own arena nor an arena that it has open
+ * Calls `look` with a file that is neither this process's own arena nor an arena that it has open
  * already. If it were, closing the new descriptor would release locks on it. The structure has no
- * mapping: look reads by pread(), which cannot raise SIGBUS.
+ * mapping: `look` reads by pread(), which cannot raise SIGBUS.
  */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)

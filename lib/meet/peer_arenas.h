@@ -26,8 +26,8 @@ void ptx_peer_arenas_lock(void);
 void ptx_peer_arenas_unlock(void);
 
 /*
- * Under lock. Stores the arena behind path; NULL: no arena is there. Returns an error number if the
- * file could not be opened and may be an arena. EPROTONOSUPPORT: the arena is one of another
+ * Under lock. Stores the arena behind `path`; NULL: no arena is there. Returns an error number if
+ * the file could not be opened and may be an arena. EPROTONOSUPPORT: the arena is one of another
  * version of this library, whose layout is unknown.
  */
 int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena);
@@ -36,10 +36,10 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena);
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
 
 /*
- * Calls look with the arena to which path leads. The arena is open during the call. If this process
- * has the arena open already, look gets the existing structure. Returns false if the file is no
- * arena. look may read the file with pread() and ask for locks. The function acquires the lock
- * itself; errno is unchanged.
+ * Calls `look` with the arena to which `path` leads. The arena is open during the call. If this
+ * process has the arena open already, `look` gets the existing structure. Returns false if the file
+ * is no arena. `look` may read the file with pread() and ask for locks. The function acquires the
+ * lock itself; errno is unchanged.
  */
 bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
 			  void *arg);

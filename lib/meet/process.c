@@ -91,10 +91,10 @@ static bool is_arena(const struct ptx_control *control)
 
 /*
  * Returns true if the arena was made for this process, was its own before it executed another
- * program, or is that of a family to which it belongs. control is mapped and has passed is_arena().
- * An arena that was made for this id and WAITS becomes TAKEN by a compare-and-swap. If it is TAKEN
- * already, this process had it before it executed the program, or a controller chose it for this
- * process.
+ * program, or is that of a family to which it belongs. `control` is mapped and has passed
+ * is_arena(). An arena that was made for this id and WAITS becomes TAKEN by a compare-and-swap. If
+ * it is TAKEN already, this process had it before it executed the program, or a controller chose it
+ * for this process.
  */
 static bool process_take(struct ptx_control *control)
 {

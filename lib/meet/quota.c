@@ -42,7 +42,7 @@ static struct {
 	 * descriptor.
 	 */
 	uint64_t device, inode;
-	/* A bit for each place of this process; places is their number. */
+	/* A bit for each place of this process; `places` is their number. */
 	uint64_t taken[WORDS];
 	unsigned places;
 } mine = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
@@ -194,7 +194,7 @@ int ptx_quota_take(unsigned *place)
 	return err;
 }
 
-/* place is one that ptx_quota_take() returned in this process and that was not given back. */
+/* `place` is one that ptx_quota_take() returned in this process and that was not given back. */
 void ptx_quota_give(unsigned place)
 {
 	pthread_mutex_lock(&mine.lock);

@@ -44,8 +44,8 @@ struct entry {
 };
 
 /*
- * Appends text and number. The buffers have room: an id has at most 10 digits and a start time 20.
- * So a name has at most 43 bytes, and a path 31.
+ * Appends `text` and `number`. The buffers have room: an id has at most 10 digits and a start time
+ * 20. So a name has at most 43 bytes, and a path 31.
  */
 static void rendezvous_put(char *text, const char *more, uint64_t number)
 {
@@ -67,7 +67,7 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 }
 
 /*
- * Begins a search for the links of an ancestor from the beginning of the folder. number is the
+ * Begins a search for the links of an ancestor from the beginning of the folder. `number` is the
  * ancestor's number in /proc. Returns false if /proc does not show the process, because the names
  * of its links are not known then.
  */

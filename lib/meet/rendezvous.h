@@ -31,12 +31,12 @@ struct ptx_rendezvous {
 	unsigned ancestors;
 	char prefix[PTX_RENDEZVOUS_NAME]; /* of the names of the links that are searched */
 	bool has_start;  /* the prefix is complete; else it has the process id only */
-	uint32_t at, end; /* positions in entries, which the kernel has filled */
+	uint32_t at, end; /* positions in `entries`, which the kernel has filled */
 	_Alignas(8) unsigned char entries[1024];
 };
 
 /*
- * Begins a walk through the links for this process and then, if ancestors is true, through those
+ * Begins a walk through the links for this process and then, if `ancestors` is true, through those
  * for the streams that it may inherit.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors);
@@ -60,7 +60,10 @@ void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target);
 bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZVOUS_PATH]);
 
-/* Creates a link to fd of this process for the target or, if inherited, for its descendants. */
+/*
+ * Creates a link to fd of this process for the target or, if `inherited` is true, for its
+ * descendants.
+ */
 void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited);
 
 /*

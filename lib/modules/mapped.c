@@ -27,7 +27,7 @@
 
 struct process {
 	uint32_t pid;
-	uint64_t parent;     /* parent and since_ns are those in the table of members */
+	uint64_t parent;     /* `parent` and since_ns are those in the table of members */
 	int64_t since_ns;
 	int64_t told_ns;     /* time of its last report; 0: none */
 	bool is_member;      /* member or target; other processes are known by reports only */

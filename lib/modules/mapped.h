@@ -25,15 +25,16 @@
 struct ptx_mapped;
 
 /*
- * Makes the object for the stream at place bit of an arena, whose target is process pid. same_ids:
- * the processes of the stream have the same ids in this process's name space. NULL without memory.
+ * Makes the object for the stream at the place `bit` of an arena, whose target is process pid.
+ * same_ids is true if the processes of the stream have the same ids in this process's name space.
+ * NULL without memory.
  */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids);
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
 /*
- * Looks at all processes. If patient is true and the others were looked at in the last 250 ms,
+ * Looks at all processes. If `patient` is true and the others were looked at in the last 250 ms,
  * looks only at this process.
  */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool patient);

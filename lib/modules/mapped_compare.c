@@ -85,7 +85,7 @@ static const struct ptx_mapped_range *mapped_compare_stayed(const struct ptx_map
 							    const struct ptx_mapped_set *set,
 							    const struct ptx_mapped_range *range)
 {
-	/* For other processes adds is 0. There an equal range counts as the same file. */
+	/* For other processes `adds` is 0. There an equal range counts as the same file. */
 	if (set->adds && may_be_new(old, set, range))
 		return NULL;
 	return ptx_mapped_twin(old, range);
@@ -201,7 +201,8 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 		/* The report is newer than every range that it overlaps. */
 		if (!mapped_compare_overlap(&set->range[i].mapping, mapping))
 			/*
-			 * The copy within the array is safe, because kept is never greater than i.
+			 * The copy within the array is safe, because `kept` is never greater than
+			 * `i`.
 			 */
 			set->range[kept++] = set->range[i];
 	set->count = kept;

@@ -25,7 +25,7 @@
 #define HEADERS_MAX 64u
 #define NOTES_MAX   4096u
 
-/* One line of /proc/PID/maps; path points into the text. */
+/* One line of /proc/PID/maps; `path` points into the text. */
 struct line {
 	uint64_t start, end, offset, device, inode;
 	bool is_code;
@@ -107,7 +107,7 @@ static bool mapped_other_parse(char *text, struct line *line)
 		return false;
 	/* PERM is "rwxp" or a part of it; its third character is the permission to execute. */
 	line->is_code = text[2] == 'x';
-	/* text moves past the permissions and the space. */
+	/* `text` moves past the permissions and the space. */
 	text += 5;
 	if (!mapped_other_number(&text, 16, ' ', &line->offset) ||
 	    !mapped_other_number(&text, 16, ':', &part_major) ||
@@ -274,7 +274,10 @@ static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 	    snprintf(path, sizeof path, "/proc/%u/root%s", pid, line->path) >= (int)sizeof path ||
 	    ptx_io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &head->fd))
 		return false;
-	/* Some file systems show other devices in maps than stat() returns; inodes are equal. */
+	/*
+	 * Some file systems show other devices in /proc/PID/maps than stat() returns; inodes are
+	 * equal.
+	 */
 	if (fstat(head->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == line->inode)
 		return true;
 	/* Another file is at this path now. */
@@ -389,7 +392,9 @@ static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
 static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
 					      const struct line *lines, size_t i)
 {
-	/* seen is filled only if a report must be compared, since mapped_other_learn() reads files.
+	/*
+	 * `seen` is filled only if a report must be compared, since mapped_other_learn() reads
+	 * files.
 	 */
 	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
 

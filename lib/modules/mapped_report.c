@@ -19,7 +19,7 @@
 #include "modules/mapped.h"
 #include "modules/mapped_set.h"
 
-/* The last report of this process. busy protects the other members; no thread waits for it. */
+/* The last report of this process. `busy` protects the other members; no thread waits for it. */
 static struct {
 	atomic_flag busy;
 	bool had_threads; /* the parent had threads at the fork */
@@ -50,7 +50,7 @@ static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
 
-	/* mine has the streams that this process created. */
+	/* `mine` has the streams that this process created. */
 	return arena->lists &&
 	       atomic_load_explicit(&arena->control->attached, memory_order_acquire) &
 		       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
@@ -157,7 +157,7 @@ int ptx_mapped_report(bool is_start)
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
 		return 0; /* the process is not traced, or another thread reports now */
 	ptx_msan_pause();
-	/* busy is set during the look. It is no lock: a second thread returns at once. */
+	/* `busy` is set during the look. It is no lock: a second thread returns at once. */
 	err = mapped_report_look(is_start);
 	ptx_msan_resume();
 	/* Release: the next report sees what this one has stored. */

@@ -33,7 +33,7 @@ enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 
 static _Atomic uint32_t gate;
 
-/* Sets the gate to as. Returns false if another look or a fork is in progress. */
+/* Sets the gate to `as`. Returns false if another look or a fork is in progress. */
 static bool mapped_self_enter(enum gate as)
 {
 	uint32_t open = GATE_OPEN;
@@ -207,7 +207,7 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	char *to = walk->set->text + walk->used;
 	size_t len = 0, name_len;
 
-	/* The names that C libraries give to the vdso; maps has "[vdso]". */
+	/* The names that C libraries give to the vdso; /proc/PID/maps has "[vdso]". */
 	if (!strncmp(name, "linux-vdso", 10) || !strncmp(name, "linux-gate", 10))
 		name = "[vdso]";
 	/* This is a direct system call, because getcwd() of the C library may allocate memory. */
@@ -249,7 +249,7 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 	base.path = put_path(walk, object);
 	/* The object has no ranges, but keeps its position in the list. */
 	if (!base.path) {
-		/* The object is counted, because positions in the list must agree with adds. */
+		/* The object is counted, because positions in the list must agree with `adds`. */
 		set->objects++;
 		return 0;
 	}

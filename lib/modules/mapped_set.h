@@ -41,7 +41,7 @@ enum ptx_mapped_found {
 
 /*
  * mapped_self.c: looks at this process. SAME: no object was loaded or unloaded since the old look.
- * executable: the path of the program, for which the linker has none.
+ * `executable` is the path of the program, for which the linker has none.
  */
 enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const char *executable,
 				      struct ptx_mapped_set *set);
@@ -71,7 +71,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 /* Frees the ranges and the text, and leaves an empty set. */
 void ptx_mapped_set_fini(struct ptx_mapped_set *set);
 
-/* The range of set with the same addresses and file, or NULL. */
+/* The range of `set` with the same addresses and file, or NULL. */
 const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
 					       const struct ptx_mapped_range *range);
 

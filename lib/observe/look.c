@@ -116,7 +116,7 @@ static uint32_t at_most(uint32_t number, uint32_t bound)
 	return number < bound ? number : bound;
 }
 
-/* Returns the bytes of the chunks with numbers below chunks, of which `large` ones are large. */
+/* Returns the bytes of the chunks with numbers below `chunks`, of which `large` ones are large. */
 static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_t large)
 {
 	return chunks <= g->large ? chunks * g->chunk_bytes
@@ -146,8 +146,8 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	size_t bytes, left;
 
 	/*
-	 * If large is less than the number of chunks at the creation, no small chunk was added, or
-	 * the writer that added the first one was killed before it stored the number.
+	 * If `large` is less than the number of chunks at the creation, no small chunk was added,
+	 * or the writer that added the first one was killed before it stored the number.
 	 */
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;

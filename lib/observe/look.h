@@ -47,8 +47,8 @@ struct ptx_look {
 struct ptx_look *ptx_look_new(void);
 
 /*
- * Looks at all streams of the arena at path, or of an image. Returns false if there is no arena of
- * this version; is_foreign then says whether it is one of another version.
+ * Looks at all streams of the arena at `path`, or of an image. Returns false if there is no arena
+ * of this version; is_foreign then says whether it is one of another version.
  */
 bool ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

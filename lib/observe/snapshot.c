@@ -92,7 +92,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 		i += (uint32_t)ptx_record_size(
 			ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
 	}
-	/* bytes is NULL if memory was short; free() then does nothing. */
+	/* `bytes` is NULL if memory was short; free() then does nothing. */
 	free(bytes);
 	return last;
 }
@@ -155,7 +155,9 @@ static int look_at_writers(struct ptx_taking *taking)
 	bool ordered;
 
 	snapshot->moment = snapshot->now.ticks;
-	/* ordered is false on kernels without membarrier(2), or if a seccomp filter forbids it. */
+	/*
+	 * `ordered` is false on kernels without membarrier(2), or if a seccomp filter forbids it.
+	 */
 	ordered = ptx_barrier_everywhere();
 	/* Copies the head of the region, which has the number of rings and the clock. */
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))

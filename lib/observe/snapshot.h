@@ -22,7 +22,7 @@
 struct ptx_snapshot {
 	struct ptx_control control; /* copies */
 	struct ptx_lists lists;
-	struct ptx_arena arena;     /* made of control and lists; it has no file */
+	struct ptx_arena arena;     /* made of `control` and `lists`; it has no file */
 	struct ptx_attachment attachment;
 	struct ptx_stream_info info; /* that of the region, or defaults if it is not valid */
 	struct ptx_calibration calibration; /* checked, or replaced by a usable one */
@@ -36,9 +36,9 @@ struct ptx_snapshot {
 };
 
 /*
- * Copies the stream at bit, if it still has that generation (otherwise ESRCH). ENOMEM; EINVAL: its
- * sizes are impossible; EAGAIN: the writers overwrote it faster than it could be copied; EIO: it
- * cannot be read. ptx_snapshot_drop() frees a copy.
+ * Copies the stream at the place `bit`, if it still has that generation (otherwise ESRCH). ENOMEM;
+ * EINVAL: its sizes are impossible; EAGAIN: the writers overwrote it faster than it could be
+ * copied; EIO: it cannot be read. ptx_snapshot_drop() frees a copy.
  */
 int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
 		      struct ptx_snapshot **snapshot);

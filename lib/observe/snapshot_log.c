@@ -121,7 +121,7 @@ static uint64_t time_of(const struct ptx_snapshot *snapshot)
 
 /*
  * Makes a drain that delivers the copy. snapshot_at takes the place of its clock. If events were
- * overwritten, gap becomes true, so that the log begins with OVERFLOW and RESUME. On failure
+ * overwritten, `gap` becomes true, so that the log begins with OVERFLOW and RESUME. On failure
  * *result must not be used.
  */
 static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
@@ -137,7 +137,7 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 	if (!err) {
 		/* Names, schemas and objects come from the copy. */
 		drain->arena = &snapshot->arena;
-		/* With loop set, the drain applies the cut of the copy. */
+		/* With `loop` set, the drain applies the cut of the copy. */
 		drain->loop = snapshot->rings.loop;
 		drain->is_snapshot = true;
 		drain->snapshot_at = time_of(snapshot);
@@ -215,7 +215,7 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 
 /*
  * If the lines of a cause add up to more than its total, it is unknown which of them counts too
- * much: all of them become losses of rest, which has no known type or thread.
+ * much: all of them become losses of `rest`, which has no known type or thread.
  */
 static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_line *rest,
 				  enum ptx_lost cause, uint64_t total)
@@ -282,7 +282,7 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 	/* The totals are computed from the lines: the copy has no count of its own for them. */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = snapshot_log_counted(ledger, cause);
-	/* The equation of the total holds if called equals this sum (L1). */
+	/* The equation of the total holds if `called` equals this sum (L1). */
 	sum = ptx_ledger_sum(total);
 	/* The condition makes sure that the column does not become negative. */
 	if (snapshot->is_even && snapshot->rings.loop &&
@@ -292,9 +292,9 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 		snapshot_log_distrust(&types, &ledger->type[0], cause, total->lost[cause]);
 		snapshot_log_distrust(&threads, nobody, cause, total->lost[cause]);
 	}
-	/* If the number of written records is not exact, called is the sum of the columns. */
+	/* If the number of written records is not exact, `called` is the sum of the columns. */
 	total->called = ptx_ledger_sum(total);
-	/* Sets called of every line, and the unattributed rest. */
+	/* Sets `called` of every line, and the unattributed rest. */
 	ptx_ledger_close(ledger);
 }
 
@@ -392,7 +392,7 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 
 /*
  * The log has the attributes of the stream, except for its policy: all events of the copy belong
- * into the log, so the log has no limit. host stays empty: the copy is made on this machine.
+ * into the log, so the log has no limit. `host` stays empty: the copy is made on this machine.
  */
 static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {

@@ -90,8 +90,8 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 		if (contents->is_cut)
 			break;
 		/*
-		 * contents->claimed becomes the end of the last record that begins before claimed.
-		 * So it is a record's end, whatever value claimed has.
+		 * contents->claimed becomes the end of the last record that begins before
+		 * `claimed`. So it is a record's end, whatever value `claimed` has.
 		 */
 		if (at < claimed)
 			contents->claimed = at + (uint32_t)size;
@@ -399,7 +399,7 @@ static uint64_t first_opened(const struct order *order)
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < order->links; i++)
-		/* If opened is 0, the chunk was claimed but never opened. */
+		/* If `opened` is 0, the chunk was claimed but never opened. */
 		if (order->link[i].opened && order->link[i].opened < first)
 			first = order->link[i].opened;
 	return first;

@@ -33,7 +33,7 @@ struct ptx_snapshot_span {
 
 /*
  * snapshot_clock.c: makes the calibration of the copy a usable one, and computes the range of times
- * of events. opened: when the oldest chunk was opened, UINT64_MAX if there is none.
+ * of events. `opened` is the time when the oldest chunk was opened, UINT64_MAX if there is none.
  */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span);

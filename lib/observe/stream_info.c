@@ -17,7 +17,7 @@ void ptx_stream_info_boot(char boot[40])
 	memset(boot + n, 0, 40 - n);
 }
 
-/* magic is stored last: the description is valid only when all of it is there. */
+/* `magic` is stored last: the description is valid only when all of it is there. */
 void ptx_stream_info_write(const struct ptx_rings *rings, const struct ptx_attr *attr, uint32_t pid)
 {
 	struct ptx_stream_info *info = ptx_stream_info_of(rings);

@@ -34,8 +34,8 @@
 #define ALIVE_S 2
 
 /*
- * Maps the region of the stream that is attached at bit. NULL: the region cannot be mapped. The
- * caller publishes the view or unmaps it.
+ * Maps the region of the stream that is attached at the place `bit`. NULL: the region cannot be
+ * mapped. The caller publishes the view or unmaps it.
  */
 static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 {

@@ -31,7 +31,7 @@
  * time of the event and is therefore stored between the reading of the clock and the publication.
  * The parameter `since` of the functions below points to the stamp of the beginning, or is NULL for
  * an event without a duration. It is constant in each copy that the compiler makes of them. The
- * length includes the duration, and data is the rest.
+ * length includes the duration, and `data` is the rest.
  */
 #include "base/clock.h"
 #include "base/export.h"
@@ -57,7 +57,7 @@
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
 	(const volatile unsigned char *)&ptx_own_control.streams;
 
-/* A pointer for the same reason. */
+/* This variable is a pointer for the same reason. */
 PTX_EXPORT const volatile unsigned char *const posix_trace_silent_np =
 	(const volatile unsigned char *)ptx_own_control.silent;
 
@@ -86,7 +86,7 @@ ptx_inline const void *stack_pointer(void)
 struct pending {
 	struct ptx_region *region;
 	/*
-	 * chunk is loaded from the lane once: a thread that frees another view may change the
+	 * `chunk` is loaded from the lane once: a thread that frees another view may change the
 	 * lane's pointer.
 	 */
 	struct ptx_chunk *chunk;
@@ -236,7 +236,7 @@ give_up(struct ptx_thread *thread, const void *frame, unsigned type, const uint6
 		ptx_record(frame, type, data, len, address);
 }
 
-/* Records into all lanes. data may have any length. The caller has claimed level 0. */
+/* Records into all lanes. `data` may have any length. The caller has claimed level 0. */
 ptx_inline void
 record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const uint64_t *since,
 	     const void *data, size_t len, uint64_t address)
@@ -287,7 +287,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	for (unsigned i = 0; i < count; i++)
 		publish_record(&pending[i], since, len, time);
 	/*
-	 * Orders the store of the head before the load of waiters for the compiler. The reader's
+	 * Orders the store of the head before the load of `waiters` for the compiler. The reader's
 	 * barrier orders them for the processor: (M) and (N). The regions stay mapped until the
 	 * level is released, so the readers are woken before the release.
 	 */
@@ -399,7 +399,7 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		record_lanes(thread, frame, type, NULL, data, len, address);
 }
 
-/* Does the same as record_other() for events with a duration. data may be NULL if len is SPAN. */
+/* Does the same as record_other() for events with a duration. `data` may be NULL if len is SPAN. */
 static void ptx_at_line __attribute__((noinline))
 record_other_since(struct ptx_thread *thread, const void *frame, unsigned type,
 		   const uint64_t *since, const void *data, size_t len, uint64_t address)
@@ -412,7 +412,7 @@ record_other_since(struct ptx_thread *thread, const void *frame, unsigned type,
 		record_lanes(thread, frame, type, since, data, len, address);
 }
 
-/* The trace point. address is recorded as the program address of the event. */
+/* The trace point. `address` is recorded as the program address of the event. */
 ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, const void *data,
 			   size_t len, uint64_t address)
 {

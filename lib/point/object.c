@@ -25,7 +25,7 @@
  * child's ancestors may use them
  */
 #define POOL_FRAMES   8
-#define TAG_SHIFT     48   /* user addresses have at most so many bits; the tag is above them */
+#define TAG_SHIFT     48   /* user addresses have at most 48 bits; the tag is above them */
 /* Limit of the attempts to pop an object, so that the time of a trace point is bounded. */
 #define POP_TRIES     64
 
@@ -66,7 +66,7 @@ static struct pool {
 	unsigned count, first;
 } pools[PTX_THREAD_POOLS] = { { .count = POOL_THREADS }, { .count = QUIET_THREADS } };
 
-/* Reserves address space for count objects. */
+/* Reserves address space for `count` objects. */
 static unsigned char *map_objects(unsigned count)
 {
 	size_t bytes = count * OBJECT_BYTES;
@@ -224,7 +224,7 @@ void ptx_object_free(struct ptx_thread *thread)
 }
 
 /*
- * Maps count new objects. Returns one of them, claimed; the others are pushed for later threads.
+ * Maps `count` new objects. Returns one of them, claimed; the others are pushed for later threads.
  * NULL: there is no memory, or the process is quiet.
  */
 static struct ptx_thread *make_slab(unsigned count)
@@ -339,7 +339,7 @@ void ptx_objects_leave(const struct ptx_thread *self)
 	}
 }
 
-/* If there is no memory, begin is NULL, and left_in() returns 0. */
+/* If there is no memory, `begin` is NULL, and left_in() returns 0. */
 void ptx_objects_init(void)
 {
 	atomic_store_explicit(&pools[0].begin, map_objects(POOL_THREADS), memory_order_release);

@@ -55,7 +55,7 @@ struct pending {
 };
 
 /*
- * Counts an event as lost in the region. thread: the thread that lost it, or NULL if it has no
+ * Counts an event as lost in the region. `thread` is the thread that lost it, or NULL if it has no
  * object: the loss is then counted for slot 0.
  */
 static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
@@ -183,8 +183,8 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	if (ptx_unlikely(++thread->turns % LOOK_AFTER_TURNS == 0))
 		ptx_view_check_creator(view);
 	/*
-	 * room is 0 until the present part of the new chunk is known: a handler may leave this
-	 * function by a jump, and the lanes must then find a chunk without room.
+	 * The member `room` is 0 until the present part of the new chunk is known: a handler may
+	 * leave this function by a jump, and the lanes must then find a chunk without room.
 	 */
 	cell->room = 0;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -12,7 +12,7 @@
 
 /*
  * Records an event at a free nesting level. Claims a ring or a chunk if necessary, and fills the
- * lanes for the thread's next event. frame is the stack pointer of the trace point. An event that
+ * lanes for the thread's next event. `frame` is the stack pointer of the trace point. An event that
  * cannot be recorded is counted as lost.
  */
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
@@ -44,7 +44,7 @@ void ptx_record_tell_quiet(void);
 
 /*
  * Both functions wake the sleeping readers of the stream. ptx_record_wake_and_leave() also releases
- * level 0 of thread.
+ * level 0 of `thread`.
  */
 void ptx_record_wake(struct ptx_region *region) __attribute__((noinline, cold));
 void ptx_record_wake_and_leave(struct ptx_thread *thread, struct ptx_region *region)

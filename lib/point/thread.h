@@ -62,7 +62,7 @@ struct ptx_thread {
 	/* the control page's word for which lane[0 .. lanes - 1] are all lanes; 0: there is none */
 	uint64_t word_many;
 	uint32_t lanes;
-	/* counts changes of chunk and some losses, to check creators now and then */
+	/* counts changes of `chunk` and some losses, to check creators now and then */
 	uint32_t turns;
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
@@ -85,7 +85,7 @@ struct ptx_thread {
 void ptx_threads_init(void);
 
 /*
- * Makes sure that the next count threads find an object without a system call, if there is memory
+ * Makes sure that the next `count` threads find an object without a system call, if there is memory
  * for it.
  */
 void ptx_threads_prepare(unsigned count);
@@ -137,14 +137,19 @@ extern _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-
 void ptx_thread_blind(bool is_blind);
 struct ptx_thread *ptx_thread_blind_object(void);
 
-/* Returns a level for a trace point at frame; PTX_LEVELS if all are in use. */
+/*
+ * Returns a level for a trace point whose stack pointer is `frame`; PTX_LEVELS if all are in use.
+ */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
 
 /* Fills in *ident for a stream, and claims a slot there if the thread has none. */
 void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 			 struct ptx_ident *ident);
 
-/* Claims a ring for the thread at level. Returns false if the event is lost because of *loss. */
+/*
+ * Claims a ring for the thread at the nesting level `level`. Returns false if the event is lost
+ * because of *loss.
+ */
 bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 		     enum ptx_writer_loss *loss);
 
@@ -154,7 +159,10 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
  */
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 
-/* Called if the last trace point at level did not return: makes its rings consistent again. */
+/*
+ * Called if the last trace point at the nesting level `level` did not return: makes its rings
+ * consistent again.
+ */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 
 /*
@@ -174,7 +182,7 @@ extern struct ptx_chunk ptx_thread_nowhere;
 void ptx_threads_drop_lanes(void);
 
 /*
- * Returns whether a thread other than self is inside a trace point. Call it after ptx_barrier().
+ * Returns whether a thread other than `self` is inside a trace point. Call it after ptx_barrier().
  */
 bool ptx_threads_busy(const struct ptx_thread *self);
 

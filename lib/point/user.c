@@ -35,7 +35,7 @@ static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trac
 	return to + 1;
 }
 
-/* Begins an event without items. size is that of *user; the rest of *user is for items. */
+/* Begins an event without items. `size` is that of *user; the rest of *user is for items. */
 PTX_EXPORT void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size)
 {
 	const size_t head = offsetof(struct posix_trace_user_np, bytes);
@@ -58,8 +58,8 @@ static void put_number(struct posix_trace_user_np *user, enum posix_trace_item_n
 }
 
 /*
- * Appends an integer of the given type; the upper bits that the type cannot hold are ignored. width
- * is recorded for readers that print the value.
+ * Appends an integer of the given type; the upper bits that the type cannot hold are ignored.
+ * `width` is recorded for readers that print the value.
  */
 PTX_EXPORT void posix_trace_user_number_np(struct posix_trace_user_np *user,
 					   enum posix_trace_item_np type, unsigned width,

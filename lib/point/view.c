@@ -68,8 +68,8 @@ static void free_view(struct ptx_view *view)
 }
 
 /*
- * self is the calling thread. It is inside a trace point at level 0, but uses no retired view. If
- * self is NULL, the caller is in no trace point.
+ * `self` is the calling thread. It is inside a trace point at level 0, but uses no retired view. If
+ * `self` is NULL, the caller is in no trace point.
  */
 void ptx_views_sweep(const struct ptx_thread *self)
 {
@@ -94,7 +94,7 @@ void ptx_views_sweep(const struct ptx_thread *self)
 
 bool ptx_view_map_far(struct ptx_rings *rings)
 {
-	/* rings is a member of the view, so that the ring code needs no pointer back. */
+	/* `rings` is a member of the view, so that the ring code needs no pointer back. */
 	const struct ptx_view *view = (const struct ptx_view *)(const void *)
 		((const char *)rings - offsetof(struct ptx_view, rings));
 	unsigned char *none = NULL, *far;
@@ -153,7 +153,7 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	 * streams in turn does not grow.
 	 */
 	ptx_views_sweep(NULL);
-	/* Members that are not set below are 0: offset, adopted, is_parents, retired. */
+	/* Members that are not set below are 0: `offset`, `adopted`, is_parents, `retired`. */
 	view = calloc(1, sizeof *view);
 	if (!view)
 		return ENOMEM;
@@ -218,7 +218,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 			      memory_order_relaxed);
 	atomic_store_explicit(&attachment->target_start, target->identity.start,
 			      memory_order_relaxed);
-	/* missed counts the events of processes that could not map the region. */
+	/* The counter `missed` has the events of processes that could not map the region. */
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
 	/*
 	 * The policies are only information for observers. The library itself does not use them

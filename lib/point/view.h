@@ -37,7 +37,7 @@ struct ptx_view {
 };
 
 /*
- * Maps memory for a stream in arena, which no trace point finds yet. backing: the path of the
+ * Maps memory for a stream in `arena`, which no trace point finds yet. `backing` is the path of the
  * file that holds the memory (arena/backing.h), only for streams of this process; or NULL.
  * ENOMEM; EAGAIN if PTX_STREAMS are attached there; errors of the backing file.
  */
@@ -65,9 +65,9 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 void ptx_view_destroy(struct ptx_view *view);
 
 /*
- * Returns the view of the stream that is attached at bit, for a trace point that has claimed a
- * level. Maps the region if another process attached the stream. NULL: there is none, or it does
- * not trace this process.
+ * Returns the view of the stream that is attached at the place `bit`, for a trace point that has
+ * claimed a level. Maps the region if another process attached the stream. NULL: there is none, or
+ * it does not trace this process.
  */
 struct ptx_view *ptx_view_find(unsigned bit);
 
@@ -87,8 +87,8 @@ struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 void ptx_view_check_creator(struct ptx_view *view);
 
 /*
- * Frees views that are no longer attached, if no thread but the caller can be using them. self:
- * the calling thread, which is in a trace point at level 0, or NULL.
+ * Frees views that are no longer attached, if no thread but the caller can be using them. `self`
+ * is the calling thread, which is in a trace point at level 0, or NULL.
  */
 void ptx_views_sweep(const struct ptx_thread *self);
 

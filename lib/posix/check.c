@@ -79,7 +79,7 @@ static int check_file(int file_desc, ptx_report *report, void *arg, size_t fault
 }
 
 /*
- * report may be NULL: then only the result is stored. report is called without a lock of the
+ * `report` may be NULL: then only the result is stored. `report` is called without a lock of the
  * library.
  */
 PTX_EXPORT int posix_trace_check_sized_np(int file_desc, ptx_report *report, void *arg,

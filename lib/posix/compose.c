@@ -181,7 +181,7 @@ static int make_composer(int file_desc, const trace_attr_t *attr,
 }
 
 /*
- * file_desc is as for posix_trace_create_withlog(), and the errors are the same. ENOTSUP: origin
+ * file_desc is as for posix_trace_create_withlog(), and the errors are the same. ENOTSUP: `origin`
  * has members of a later version that are not 0.
  */
 PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *attr,

@@ -21,7 +21,9 @@ struct posix_trace_composer_np {
 	unsigned user_types;
 	/* true if events were counted as lost with a cause other than CLEARED */
 	bool lost;
-	/* run: number of events of the thread in who that are not counted in its line yet */
+	/*
+	 * `run` is the number of events of the thread in `who` that are not counted in its line yet
+	 */
 	uint64_t run;
 	struct ptx_ident who;
 	/* the names by type; NULL: the type has none */

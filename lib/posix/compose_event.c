@@ -58,7 +58,9 @@ static void count_event(struct posix_trace_composer_np *composer, const struct p
 	composer->ledger.total.reported++;
 	composer->ledger.type[event->type].called++;
 	composer->ledger.type[event->type].reported++;
-	/* In a foreign trace the member thread may be 0, so all three members identify a thread. */
+	/*
+	 * In a foreign trace the member `thread` may be 0, so all three members identify a thread.
+	 */
 	if (who->tid != event->tid || who->pid != event->pid || who->thread != event->thread) {
 		ptx_composer_settle(composer);
 		who->pid = event->pid;
@@ -198,7 +200,7 @@ PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np
 
 /*
  * Counts events that the makers of the trace lost. If event_id is 0, their type is unknown; if
- * thread is NULL, their thread is unknown. The ledger is in memory, so the call writes nothing.
+ * `thread` is NULL, their thread is unknown. The ledger is in memory, so the call writes nothing.
  */
 static int count_lost(struct posix_trace_composer_np *composer, int cause, uint64_t events,
 		      trace_event_id_t event_id, const struct posix_trace_thread_np *thread)
@@ -221,8 +223,8 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		who.thread = (uint64_t)thread->thread;
 	}
 	/*
-	 * Each loss is counted in three lines: total, type and thread, so that the equation of
-	 * each line holds.
+	 * Each loss is counted in three lines, those of the total, of the type and of the thread,
+	 * so that the equation of each line holds.
 	 */
 	line[0] = &composer->ledger.total;
 	if (cause == POSIX_TRACE_UNATTRIBUTED_NP) {
@@ -241,7 +243,7 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 	return 0;
 }
 
-/* The size is that of *thread; it is ignored if thread is NULL. */
+/* The size is that of *thread; it is ignored if `thread` is NULL. */
 PTX_EXPORT int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer,
 						 int cause, uint64_t events,
 						 trace_event_id_t event_id,

@@ -120,7 +120,7 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	record = ptx_ring_prepare(rings, stream->control, size, head);
 	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
 		record = ptx_ring_prepare(rings, stream->control, size, head);
-	/* If record is NULL, neither the old chunk nor a new one has room. */
+	/* If `record` is NULL, neither the old chunk nor a new one has room. */
 	if (!record)
 		return NULL;
 	/* The chunk's memory may be present only up to a place before the end of this record. */
@@ -291,7 +291,7 @@ static void wait_for_writers(struct ptx_stream *stream)
 
 		pthread_mutex_lock(&stream->lock);
 		ptx_drain_pass(stream->drain);
-		/* Each event with a time before certain has been published or will never be. */
+		/* Each event with a time before `certain` has been published or will never be. */
 		over = stream->drain->certain >= stopped || stream->drain->now > too_long;
 		pthread_mutex_unlock(&stream->lock);
 		if (over)

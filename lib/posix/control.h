@@ -17,14 +17,14 @@ int ptx_control_open(struct ptx_stream *stream);
 #define PTX_CONTROL_NOW 0 /* the time at which the event is recorded */
 
 /*
- * Records an event unless the filter contains its type. ticks is the time of the operation that a
+ * Records an event unless the filter contains its type. `ticks` is the time of the operation that a
  * system event reports, or PTX_CONTROL_NOW. If the stream has no room, it becomes full, and the
  * event is lost. The data of a user event are truncated to max-data-size.
  */
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
 			uint64_t ticks, const void *address);
 
-/* Does what posix_trace_stop() does, on a locked stream. address becomes the event's address. */
+/* Does what posix_trace_stop() does, on a locked stream. `address` becomes the event's address. */
 void ptx_control_stop(struct ptx_stream *stream, const void *address);
 
 /* Stores the present filter. Any thread may call it. */

@@ -103,13 +103,13 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	struct ptx_log *log;
 	int err;
 
-	/* facts is zeroed, so that the text has its NUL. */
+	/* `facts` is zeroed, so that the text has its NUL. */
 	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
 	facts.tick_hz = ptx_clock_hz;
 	err = ptx_log_create_beside(file_desc, &facts, &log);
 	if (err)
 		return err;
-	/* If there is no memory, mapped is NULL: the log then has no mapped files. */
+	/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
 				   stream->target.same_ids);
 	err = ptx_flush_create(stream->drain, &stream->lock, log,
@@ -196,7 +196,7 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 		return err;
 	stream->drain->arena = stream->target.arena;
 	/*
-	 * missed is a word in the attachment: processes that could not map the region count there
+	 * `missed` is a word in the attachment: processes that could not map the region count there
 	 * the events that they could not record.
 	 */
 	stream->drain->missed =

@@ -22,7 +22,7 @@ struct ptx_faults {
 	void *longer;
 };
 
-/* Prepares *faults. EINVAL: size is less than that of the first version. ENOMEM: no memory. */
+/* Prepares *faults. EINVAL: `size` is less than that of the first version. ENOMEM: no memory. */
 int ptx_faults_begin(struct ptx_faults *faults, ptx_report *report, void *arg, size_t size);
 
 /* Reports a fault to the program. This is itself a ptx_report; arg is a struct ptx_faults. */

@@ -15,7 +15,7 @@
 #include "record/schema.h"
 
 /*
- * Parses a schema. EINVAL: the text is not a schema, a pointer is null, or size is less than that
+ * Parses a schema. EINVAL: the text is not a schema, a pointer is null, or `size` is less than that
  * of version 1. The parser uses the whole struct of version 1. If the program's struct is longer,
  * because it is of a newer version, the members behind become 0.
  */
@@ -42,8 +42,8 @@ PTX_EXPORT const char *posix_trace_type_name_np(enum posix_trace_type_np type)
 }
 
 /*
- * Loads a number of 1, 2, 4 or 8 bytes from any address. swapped: the payload is from a machine
- * of the other byte order.
+ * Loads a number of 1, 2, 4 or 8 bytes from any address. `swapped` is true if the payload is from a
+ * machine of the other byte order.
  */
 static uint64_t load_number(const unsigned char *data, unsigned size, bool swapped)
 {
@@ -84,7 +84,7 @@ static double to_double(uint64_t bits, unsigned size)
 }
 
 /*
- * Extends the sign of a number of size bytes. The shift to the right is arithmetic in all
+ * Extends the sign of a number of `size` bytes. The shift to the right is arithmetic in all
  * supported compilers.
  */
 static int64_t fields_extend(uint64_t bits, unsigned size)
@@ -176,8 +176,8 @@ static size_t read_bytes(const struct posix_trace_values_np *values,
 }
 
 /*
- * Begins to read the values of a payload. flags: POSIX_TRACE_VALUES_*. The schema and the payload
- * must exist as long as values is used.
+ * Begins to read the values of a payload. `flags` are POSIX_TRACE_VALUES_*. The schema and the
+ * payload must exist as long as `values` is used.
  */
 PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values,
 					    const struct posix_trace_schema_np *schema,
@@ -224,7 +224,7 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 		if (take == 0)
 			return 0;
 	}
-	/* take is at most values->len, so that len does not wrap. */
+	/* `take` is at most values->len, so that len does not wrap. */
 	values->data += take;
 	values->len -= take;
 	if (++values->index == field->count) {
@@ -306,7 +306,9 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 	return 0;
 }
 
-/* The result is 0 if there is no such value, or if size is less than that of the first version. */
+/*
+ * The result is 0 if there is no such value, or if `size` is less than that of the first version.
+ */
 PTX_EXPORT int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema,
 					      unsigned field, unsigned index, const void *data,
 					      size_t len, unsigned flags,

@@ -35,9 +35,9 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 }
 
 /*
- * Changes the bits that differ between old and new. The operations are atomic, because a process
- * that describes a type may change its bit at the same time. If whole is true, each bit is set to
- * that of new, because the new filter replaces everything.
+ * Changes the bits that differ between `old` and `new`. The operations are atomic, because a
+ * process that describes a type may change its bit at the same time. If `whole` is true, each bit
+ * is set to that of `new`, because the new filter replaces everything.
  */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole)
@@ -46,8 +46,8 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		const uint64_t after = new->__bits[i], before = whole ? ~after : old->__bits[i];
 
 		/*
-		 * before & ~after are the types that are no longer filtered out. level.c relies on
-		 * the order seq_cst.
+		 * The expression `before & ~after` has the types that are no longer filtered out.
+		 * level.c relies on the order seq_cst.
 		 */
 		if (before & ~after)
 			atomic_fetch_or_explicit(&region->admit[i], before & ~after,
@@ -134,7 +134,7 @@ PTX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *
 	struct ptx_stream *stream;
 
 	/*
-	 * The set must be initialized (SET-10) and how must be one of three values (FILTER-13).
+	 * The set must be initialized (SET-10) and `how` must be one of three values (FILTER-13).
 	 */
 	if (!ptx_eventset_is_valid(set) || !ptx_filter_is_way(how))
 		return ptx_call_end(call, EINVAL);

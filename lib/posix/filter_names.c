@@ -82,7 +82,7 @@ static bool is_selected(const char *list, const char *name, int level)
 	return is_selected;
 }
 
-/* Puts into set the event types that have a name now and that the list selects. */
+/* Puts into `set` the event types that have a name now and that the list selects. */
 static void select_types(const struct ptx_arena *arena, const char *list, trace_event_set_t *set)
 {
 	char name[PTX_TYPE_NAME_BYTES];

@@ -25,7 +25,8 @@
  */
 #define HELD_BACK_NAP_NS 1000000
 /*
- * Data of at most so many bytes are copied word by word, which is faster than a call of memcpy().
+ * Data of at most this number of bytes are copied word by word, which is faster than a call of
+ * memcpy().
  */
 #define WORDS_BYTES      32
 /*
@@ -43,7 +44,7 @@ struct delivery {
 	int *unavailable;
 };
 
-/* data may be NULL only if num_bytes is 0 (GEN-05, TRUNC-04). */
+/* `data` may be NULL only if num_bytes is 0 (GEN-05, TRUNC-04). */
 static bool is_valid(const struct delivery *to)
 {
 	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
@@ -222,7 +223,7 @@ static int check_deadline(const struct timespec *until)
 }
 
 /*
- * Returns the value of waiters to sleep on. Sleeping readers share one value. An odd value means
+ * Returns the value of `waiters` to sleep on. Sleeping readers share one value. An odd value means
  * that a writer is about to wake them, so a new value is needed. 0 means that no reader sleeps.
  */
 static uint32_t take_ticket(struct ptx_stream *stream)

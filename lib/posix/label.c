@@ -36,7 +36,8 @@ static char *label_put(char *to, const char *text)
 }
 
 /*
- * Appends a number. base is 8, 10 or 16. The function makes the digits from the last to the first.
+ * Appends a number. `base` is 8, 10 or 16. The function makes the digits from the last to the
+ * first.
  */
 static char *put_number(char *to, uint64_t number, unsigned base)
 {

@@ -13,8 +13,8 @@
 #include <trace_np.h>
 
 /*
- * Writes the label with its NUL to label, which has POSIX_TRACE_LABEL_MAX_NP + 1 bytes. Returns the
- * length of the label, or 0 if the value has no label.
+ * Writes the label with its NUL to `label`, which has POSIX_TRACE_LABEL_MAX_NP + 1 bytes. Returns
+ * the length of the label, or 0 if the value has no label.
  */
 size_t ptx_label(const struct posix_trace_value_np *value, char *label);
 

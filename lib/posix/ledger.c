@@ -20,7 +20,7 @@
 _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are those of trace_np.h");
 
 /*
- * Calls look with the ledger of a locked stream of any kind. Returns the result of look, or an
+ * Calls `look` with the ledger of a locked stream of any kind. Returns the result of `look`, or an
  * error number such as ENOMEM. An active stream is locked during the census. Writers continue to
  * record meanwhile, and the ledger is exact for one moment.
  */

@@ -15,20 +15,20 @@ void ptx_level_described(unsigned type, int level);
 /* Returns the level of an event type's schema, or 0 if it has none. */
 int ptx_level_of(const struct ptx_lists *lists, unsigned type);
 
-/* In filter.c: returns whether how is one of POSIX_TRACE_SET_EVENTSET and so on. */
+/* In filter.c: returns whether `how` is one of POSIX_TRACE_SET_EVENTSET and so on. */
 bool ptx_filter_is_way(int how);
 
 /*
  * In filter.c: changes the filter like posix_trace_set_filter(). The stream is locked and active;
- * address is the caller's.
+ * `address` is the caller's.
  */
 void ptx_filter_set(struct ptx_stream *stream, const trace_event_set_t *set, int how,
 		    const void *address);
 
 /*
- * In filter.c: changes the filter of a locked active stream, and records FILTER. If whole is true,
- * all bits are replaced. Otherwise only the bits that differ between old and new are changed, so
- * that changes that others made since old was read remain.
+ * In filter.c: changes the filter of a locked active stream, and records FILTER. If `whole` is
+ * true, all bits are replaced. Otherwise only the bits that differ between `old` and `new` are
+ * changed, so that changes that others made since `old` was read remain.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address);

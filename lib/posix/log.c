@@ -103,7 +103,7 @@ static char *put_quoted(char *to, unsigned char c)
 }
 
 /*
- * Makes the schema of a format with count arguments. Returns false if it is too long. The fields
+ * Makes the schema of a format with `count` arguments. Returns false if it is too long. The fields
  * come before the format, in the order of the arguments; the error number of %m is the last field,
  * where put_error() of message.c looks for it.
  */
@@ -353,7 +353,7 @@ static void log_text(trace_event_id_t id, const char *format, va_list list, cons
 					address);
 }
 
-/* Records the event of a line whose arguments are fields. error is the errno of the program. */
+/* Records the event of a line whose arguments are fields. `error` is the errno of the program. */
 static void log_fields(const struct posix_trace_site_np *site, unsigned arguments, int error,
 		       va_list *list, const void *address)
 {
@@ -379,7 +379,7 @@ static void log_fields(const struct posix_trace_site_np *site, unsigned argument
 }
 
 /*
- * format is the same literal as in the site. It is passed so that the compiler checks the
+ * `format` is the same literal as in the site. It is passed so that the compiler checks the
  * arguments, and is used only for lines of log.other. The function holds no lock and no memory, so
  * a cancellation or a signal does no harm.
  */

@@ -3,7 +3,7 @@
  * posix/look.c - posix_trace_observe_np(): the streams of a process, or of all processes.
  *
  * The observer finds streams through the files that processes hold open in /proc. It examines one
- * arena at a time, and calls visit after it has closed the arena's file, so that visit may call
+ * arena at a time, and calls `visit` after it has closed the arena's file, so that `visit` may call
  * any function. Nothing is changed in the observed processes.
  */
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 /*
  * One examination. It is allocated, because it has the names of all types of an arena. The members
- * from opener on belong to the arena that is being examined.
+ * from `opener` on belong to the arena that is being examined.
  */
 struct looking {
 	uint32_t pid; /* the process whose streams are wanted; 0: all */
@@ -42,7 +42,7 @@ struct looking {
 	pid_t *member;
 	size_t openers;
 	bool found_foreign; /* an arena of another version, whose streams cannot be reported */
-	const struct ptx_image *image; /* the bytes of the arena, instead of openers */
+	const struct ptx_image *image; /* the bytes of the arena, instead of `openers` */
 	const char *name[PTX_TYPE_MAX];
 	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
 };
@@ -212,7 +212,7 @@ int ptx_visitor_begin(struct ptx_visitor *visitor,
 }
 
 /*
- * After this call the caller no longer calls visit.
+ * After this call the caller no longer calls `visit`.
  */
 void ptx_visitor_end(struct ptx_visitor *visitor)
 {
@@ -246,7 +246,7 @@ static void report_stream(const struct looking *looking, const struct ptx_look_s
 		return;
 	copy_attributes(from, &stream);
 	copy_status(from, &stream);
-	/* The names are valid during visit. */
+	/* The names are valid during `visit`. */
 	stream.event_name = looking->name;
 	stream.event_names = PTX_TYPE_MAX;
 	stream.source = &source;
@@ -443,7 +443,7 @@ int ptx_posix_look_at_image(const struct ptx_image *image, const struct ptx_visi
 }
 
 /*
- * Calls visit for each stream, without a lock. The pointers are valid during the call of visit
+ * Calls `visit` for each stream, without a lock. The pointers are valid during the call of `visit`
  * only.
  */
 PTX_EXPORT int posix_trace_observe_sized_np(

@@ -67,7 +67,7 @@ static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_fa
 }
 
 /*
- * The descriptor stays open; its position is not used. report may be NULL. The sizes are those of
+ * The descriptor stays open; its position is not used. `report` may be NULL. The sizes are those of
  * the program's structures.
  */
 PTX_EXPORT int posix_trace_observe_file_sized_np(

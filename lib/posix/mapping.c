@@ -2,8 +2,8 @@
 /*
  * posix/mapping.c - which files were mapped where, for programs that read a log.
  *
- * The list is in the opened log, in the order of processes and times. getnext and find lock the
- * log. Any number of threads may call them.
+ * The list is in the opened log, in the order of processes and times. The functions that return
+ * the next mapping and that find a mapping lock the log. Any number of threads may call them.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void store_mapping(const struct ptx_mapping *from, struct posix_trace_map
 	to->end = from->end;
 	to->offset = from->offset;
 	to->base = from->base;
-	/* parent is 0 for a mapped file. */
+	/* `parent` is 0 for a mapped file. */
 	to->pid = (pid_t)from->pid;
 	to->parent = (pid_t)from->parent;
 	to->build_id_len = from->id_bytes;
@@ -97,7 +97,10 @@ PTX_EXPORT int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uin
 	const struct ptx_mapping *found;
 	struct ptx_stream *stream;
 
-	/* A null pointer is an error (GEN-05). The position of getnext is not changed. */
+	/*
+	 * A null pointer is an error (GEN-05). The position of posix_trace_mapping_getnext_np() is
+	 * not changed.
+	 */
 	if (!mapping || size < PTX_FIRST_MAPPING)
 		return ptx_call_end(call, EINVAL);
 	stream = ptx_stream_lock(trid, PTX_STORED);

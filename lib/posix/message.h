@@ -8,8 +8,8 @@
 #include <trace_np.h>
 
 /*
- * Passes the message to put(), part by part. The parts are not escaped and have no NUL. schema has
- * a format. The data are hostile.
+ * Passes the message to put(), part by part. The parts are not escaped and have no NUL. `schema`
+ * has a format. The data are hostile.
  */
 void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 		       unsigned flags, void (*put)(void *arg, const char *part, size_t len),

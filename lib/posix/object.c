@@ -69,7 +69,7 @@ static void put_name(char *to, const char *name)
 	memcpy(to, name, len);
 }
 
-/* Appends a name; name NULL ends the name of the object. */
+/* Appends a name; if `name` is NULL, ends the name of the object. */
 static int name_object(int kind, const void *pointer, const char *name)
 {
 	/* The name is zeroed, because all its bytes go into logs. */
@@ -206,7 +206,7 @@ static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t point
 	copy = malloc(room * sizeof(*copy));
 	if (!copy)
 		return ENOMEM;
-	/* Entries that their writer has not completed are skipped, so that count can be less. */
+	/* Entries that their writer has not completed are skipped, so that `count` can be less. */
 	for (unsigned i = 0; i < room; i++)
 		count += ptx_objects_get(&lists->objects, i, &copy[count]);
 	ptx_objects_sort(copy, count);

@@ -17,7 +17,7 @@
 #include "posix/call.h"
 #include "posix/first.h"
 
-/* Opens a log; with salvage, also an incomplete one. *trid is stored only on success. */
+/* Opens a log; if `salvage` is true, also an incomplete one. *trid is stored only on success. */
 static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 {
 	struct ptx_stream *stream;

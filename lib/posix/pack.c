@@ -121,7 +121,7 @@ static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *know
 }
 
 /*
- * Returns the length of the payload, which is at most room. If an argument does not fit even with
+ * Returns the length of the payload, which is at most `room`. If an argument does not fit even with
  * its least bytes, it and all arguments behind it are omitted. The others share the rest of the
  * room in their order. The result is also 0 if the size is less than that of the first version.
  */

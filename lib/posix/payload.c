@@ -89,8 +89,8 @@ PTX_EXPORT void posix_trace_payload_real_np(struct posix_trace_payload_np *paylo
 }
 
 /*
- * The string is truncated to the room that is left, and always ends in a NUL unless room gives it a
- * fixed size.
+ * The string is truncated to the room that is left, and always ends in a NUL unless `room` gives it
+ * a fixed size.
  */
 PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payload,
 					   const char *string, unsigned room)

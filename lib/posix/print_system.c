@@ -65,7 +65,7 @@ static void put_set(struct ptx_text *text, trace_id_t trid, const trace_event_se
 }
 
 /*
- * Copies the sets from data, which may have any alignment. Returns false if there are not exactly
+ * Copies the sets from `data`, which may have any alignment. Returns false if there are not exactly
  * as many bytes, or if a set has not its magic word.
  */
 static bool load_sets(trace_event_set_t *set, size_t sets, const void *data, size_t len)

@@ -93,7 +93,7 @@ static void reset_stream(struct ptx_stream *stream)
 	memset((char *)stream + stable, 0, sizeof *stream - stable);
 }
 
-/* Adds the stream to the list of all, in which a child finds its log. */
+/* Adds the stream to the list of all streams, in which a child finds its log. */
 static void enlist_stream(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&change);
@@ -187,8 +187,8 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 	if (stream->kind != PTX_STREAM_STORED)
 		atomic_fetch_sub_explicit(&ptx_private.streams, 1, memory_order_relaxed);
 	/*
-	 * gone is set before the identifier is cleared, so that a user that leaves afterwards wakes
-	 * the settling thread.
+	 * `gone` is set before the identifier is cleared, so that a user that leaves afterwards
+	 * wakes the settling thread.
 	 */
 	atomic_store_explicit(&stream->gone, 1, memory_order_seq_cst);
 	/* no stream has the identifier 0 */
@@ -203,7 +203,7 @@ void ptx_registry_settle(struct ptx_stream *stream)
 
 	/*
 	 * Each call that found the identifier valid under the lock has released the lock by then,
-	 * or is counted in users.
+	 * or is counted in `users`.
 	 */
 	pthread_mutex_lock(&stream->lock);
 	pthread_mutex_unlock(&stream->lock);

@@ -81,7 +81,7 @@ bool ptx_registry_remove(struct ptx_stream *stream);
 void ptx_registry_settle(struct ptx_stream *stream);
 
 /*
- * Stores the identifiers of all streams of kind LIVE or LOGGED, at most room of them, and returns
+ * Stores the identifiers of all streams of kind LIVE or LOGGED, at most `room` of them, and returns
  * their number.
  */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room);

@@ -127,7 +127,7 @@ static int get_schema(const struct ptx_stream *stream, trace_event_id_t type, ch
 	return ptx_schemas_get(&lists->schemas, type, text) ? 0 : ENOENT;
 }
 
-/* ERANGE: size is too small; schema is then unchanged (GEN-09). */
+/* ERANGE: `size` is too small; `schema` is then unchanged (GEN-09). */
 PTX_EXPORT int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id_t event_id,
 						 char *schema, size_t size)
 {

@@ -82,7 +82,8 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	pthread_mutex_lock(&stream->lock);
 	last_status(stream, &status);
 	/*
-	 * The ledger is made after the flush, so unread has only events that could not be written.
+	 * The ledger is made after the flush, so `unread` has only events that could not be
+	 * written.
 	 */
 	err3 = ptx_drain_ledger(stream->drain, ledger);
 	lose_unread(&ledger->total);
@@ -97,7 +98,7 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	return err ? err : err2 ? err2 : err3;
 }
 
-/* Shuts one stream down. address: that of the STOP event; NULL at exit. */
+/* Shuts one stream down. `address` is that of the STOP event, or NULL at exit. */
 static int shut_down_stream(trace_id_t trid, const void *address)
 {
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ACTIVE);

@@ -21,7 +21,9 @@
 /* If lines with one name have different fields, their types are NAME, NAME.2 ... NAME.9. */
 #define VARIANTS 9
 
-/* Makes the name of a variant, truncated to the maximum. suffix: ".begin" or ".end", or empty. */
+/*
+ * Makes the name of a variant, truncated to the maximum. `suffix` is ".begin" or ".end", or empty.
+ */
 static void make_name(char *name, const char *base, const char *suffix, int variant)
 {
 	char end[16] = "";

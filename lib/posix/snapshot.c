@@ -4,7 +4,7 @@
  * writes the events that a stream has at one moment to a log.
  *
  * The stream is one that posix_trace_observe_np() or posix_trace_observe_file_np() has passed to
- * visit, and visit has not returned yet. Its region is copied and then made a log. The stream
+ * `visit`, and `visit` has not returned yet. Its region is copied and then made a log. The stream
  * itself is not changed, and its processes do not notice.
  */
 #include <fcntl.h>
@@ -29,7 +29,7 @@ struct taking {
 static int copy_stream(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       struct ptx_snapshot **snapshot)
 {
-	/* The generation in the attachment that look has read. */
+	/* The generation that the attachment had when observe/look.c copied it. */
 	uint64_t word = atomic_load_explicit(&stream->attachment.word, memory_order_relaxed);
 
 	return ptx_snapshot_take(image, stream->bit, ptx_attachment_generation(word), snapshot);
@@ -100,7 +100,7 @@ static int write_snapshot(const struct posix_trace_stream_np *stream, int file_d
 	return err;
 }
 
-/* EINVAL: the call is not made during visit. Other errors are those of the copy or of writing. */
+/* EINVAL: the call is not made during `visit`. Other errors are those of the copy or of writing. */
 PTX_EXPORT int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc)
 {
 	struct ptx_call call = ptx_call_begin();
@@ -108,7 +108,7 @@ PTX_EXPORT int posix_trace_snapshot_np(const struct posix_trace_stream_np *strea
 	return ptx_call_end(call, write_snapshot(stream, file_desc, INT64_MIN, NULL));
 }
 
-/* older may be NULL. Errors are those of posix_trace_snapshot_np(). */
+/* `older` may be NULL. Errors are those of posix_trace_snapshot_np(). */
 PTX_EXPORT int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream,
 					     int file_desc, int64_t since_ns, uint64_t *older)
 {

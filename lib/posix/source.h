@@ -2,7 +2,7 @@
 /*
  * posix/source.h - where a stream that an observer sees can be copied from.
  *
- * Owner     the call of posix_trace_observe_np() or _observe_file_np(); valid only during visit.
+ * Owner     the call of posix_trace_observe_np() or _observe_file_np(); valid only during `visit`.
  */
 #ifndef PTX_POSIX_SOURCE_H
 #define PTX_POSIX_SOURCE_H
@@ -13,7 +13,8 @@
 struct posix_trace_source_np {
 	const struct ptx_look_stream *stream;
 	/*
-	 * The processes that have the stream's arena open. If there are none, image has its bytes.
+	 * The processes that have the stream's arena open. If there are none, `image` has its
+	 * bytes.
 	 */
 	const struct ptx_opener *opener;
 	size_t openers;
@@ -34,7 +35,7 @@ struct ptx_visitor {
 };
 
 /*
- * Prepares *visitor. EINVAL: visit is NULL, or the size is less than that of the first version.
+ * Prepares *visitor. EINVAL: `visit` is NULL, or the size is less than that of the first version.
  * ENOMEM.
  */
 int ptx_visitor_begin(struct ptx_visitor *visitor,

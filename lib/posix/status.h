@@ -5,7 +5,7 @@
 
 #include "posix/stream.h"
 
-/* Stores the status. reset: also resets what posix_trace_get_status() resets. */
+/* Stores the status. If `reset` is true, also resets what posix_trace_get_status() resets. */
 void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info *info, bool reset);
 
 #endif

@@ -3,8 +3,9 @@
  * posix/stream.h - the object of a trace_id_t: an active stream, with or without log, or an
  * opened log.
  *
- * Lock      lock serializes the calls of the controller and the reader. It is not held during I/O
- *           on a log that is written, nor while a reader sleeps. Trace points never acquire it.
+ * Lock      the member `lock` serializes the calls of the controller and the reader. It is not held
+ *           during I/O on a log that is written, nor while a reader sleeps. Trace points never
+ *           acquire it.
  * Life      a call finds the stream through the registry; the stream is freed when no call uses it
  *           (registry.h).
  */
@@ -66,7 +67,7 @@ struct ptx_stream {
 	struct ptx_thread_name {
 		uint32_t tid;
 		uint64_t thread;
-	} control_writer;               /* the thread of the last records in control */
+	} control_writer;               /* the thread of the last records in `control` */
 	struct ptx_flush *flush;        /* NULL without log */
 	uint64_t sampled;               /* ticks: when posix_trace_get_load_np() was last called */
 	uint32_t tickets;               /* the value that readers slept on last; even */

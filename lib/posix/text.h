@@ -31,7 +31,7 @@ void ptx_text_format(struct ptx_text *text, const char *format, ...)
 void ptx_text_hex(struct ptx_text *text, const unsigned char *byte, size_t len);
 
 /*
- * Appends bytes as printable ASCII. Other bytes become escapes. The characters of special get a
+ * Appends bytes as printable ASCII. Other bytes become escapes. The characters of `special` get a
  * backslash, because the caller quotes with them.
  */
 void ptx_text_escaped(struct ptx_text *text, const unsigned char *byte, size_t len,

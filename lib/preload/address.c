@@ -41,7 +41,7 @@ static char *put_text(char *to, const char *text)
 	return to + len;
 }
 
-/* base is at most 16. The digits are made in reverse order. */
+/* `base` is at most 16. The digits are made in reverse order. */
 static char *put_number(char *to, unsigned value, unsigned base)
 {
 	char digits[16], *p = digits;

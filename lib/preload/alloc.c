@@ -51,7 +51,7 @@ static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 {
 	void *function[sizeof all / sizeof all[0]];
 
-	/* If looking is true, dlsym() has called a wrapper. */
+	/* If `looking` is true, dlsym() has called a wrapper. */
 	if (looking)
 		return NULL;
 	looking = true;
@@ -188,7 +188,7 @@ SHIM_WRAPPER void free(void *old)
 }
 
 /*
- * Records an aligned allocation. caller is the caller of the wrapper in which this function is
+ * Records an aligned allocation. `caller` is the caller of the wrapper in which this function is
  * inlined.
  */
 shim_inline void put_aligned(size_t alignment, size_t size, const void *result, const void *caller)

@@ -30,7 +30,7 @@ void *shim_first_alloc(size_t alignment, size_t size)
 		at = (begin + HEADER + alignment - 1) & ~(alignment - 1);
 		/*
 		 * The array itself is aligned to 64 bytes, so no larger alignment can be given.
-		 * The comparisons avoid an overflow of at + size.
+		 * The comparisons avoid an overflow of `at + size`.
 		 */
 		if (alignment > 64 || at > SHIM_FIRST_BYTES || size > SHIM_FIRST_BYTES - at) {
 			errno = ENOMEM;

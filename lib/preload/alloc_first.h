@@ -19,7 +19,7 @@
 
 extern char shim_first_memory[SHIM_FIRST_BYTES];
 
-/* Returns zeroed memory, or NULL with ENOMEM. alignment is a power of 2. */
+/* Returns zeroed memory, or NULL with ENOMEM. `alignment` is a power of 2. */
 void *shim_first_alloc(size_t alignment, size_t size);
 
 /* Returns the size with which memory was requested. */

@@ -104,7 +104,7 @@ SHIM_NEXT(munmap, shim_no_number);
 SHIM_WRAPPER int munmap(void *old, size_t size)
 {
 	/*
-	 * The fields of alloc.munmap. The result is not stored, because the field error shows
+	 * The fields of alloc.munmap. The result is not stored, because the field `error` shows
 	 * whether the call has failed.
 	 */
 	struct munmap_data {

@@ -78,7 +78,7 @@ shim_inline void shim_record_fields(struct shim_call *call, unsigned char *rest,
 }
 
 /*
- * Appends the strings after the call, which failed with error if that is not 0. The record has
+ * Appends the strings after the call, which failed with `error` if that is not 0. The record has
  * SHIM_TEXT bytes for them.
  */
 void shim_record_strings(struct shim_call *call, int error, const struct shim_string *string,
@@ -104,7 +104,7 @@ struct shim_wrapped {
 
 #define SHIM_LIST(...) __VA_ARGS__
 
-/* error_ is the value of the field error: an error number, or 0. */
+/* error_ is the value of the field `error`: an error number, or 0. */
 #define SHIM_TRACED_AS(result_type, name, type, otherwise, params, args, error_, small, large, \
 		       strings) \
 	SHIM_NEXT(name, otherwise); \

@@ -41,7 +41,7 @@ enum shim_family shim_family_of(enum shim_type type);
 /* Returns the name of a type. */
 const char *shim_name_of(enum shim_type type);
 
-/* Returns a bit for each chosen family. list may be NULL for the default. */
+/* Returns a bit for each chosen family. `list` may be NULL for the default. */
 unsigned shim_families(const char *list);
 
 /*

@@ -23,12 +23,12 @@
 _Atomic unsigned posixtrace_shim_content;
 
 /*
- * This function reads the answer from the status file of the process. A filter may forbid
- * prctl(PR_GET_SECCOMP), but it allows the calls that read a file, because the dynamic linker has
- * made them for each library. The kernel escapes newlines in values, so that only a field begins a
- * line.
+ * Returns true if the process has no seccomp filter. Returns false also if the status file of the
+ * process, which shows this, cannot be read.
  *
- * Returns true if the process has no filter. Returns false also if the file cannot be read.
+ * A filter may forbid prctl(PR_GET_SECCOMP), but it allows the calls that read a file, because the
+ * dynamic linker has made them for each library. The kernel escapes newlines in values, so that
+ * only a field begins a line.
  */
 static bool has_no_filter(void)
 {
@@ -94,7 +94,7 @@ static bool copy_struct(void *to, size_t bytes, const void *from)
  * The vector itself is memory of the program, which may change or disappear like the data. The
  * vector is copied first, and its lengths are checked and used in the copy only.
  *
- * Copies at most bytes bytes of the memory that a vector of the program describes.
+ * Copies at most `bytes` bytes of the memory that a vector of the program describes.
  */
 static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, size_t parts)
 {
@@ -105,7 +105,7 @@ static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, si
 		parts = PARTS;
 	if (!parts || !copy_struct(part, parts * sizeof part[0], vector))
 		return 0;
-	/* The call has moved no more than bytes bytes. The rest of the vector was not used. */
+	/* The call has moved no more than `bytes` bytes. The rest of the vector was not used. */
 	for (; used < parts && left; used++) {
 		if (part[used].iov_len > left)
 			part[used].iov_len = left;
@@ -125,9 +125,9 @@ static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 }
 
 /*
- * Copies the first bytes of a call into memory that has room for so many. For read() and recv() the
- * bytes are those that arrived. For write() and send() the memory is read after the call: a thread
- * that changes it meanwhile has a race with the kernel as well.
+ * Copies the first bytes of a call into memory that has room for `bytes` bytes. For read() and
+ * recv() the bytes are those that arrived. For write() and send() the memory is read after the
+ * call: a thread that changes it meanwhile has a race with the kernel as well.
  */
 static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call *call)
 {
@@ -145,7 +145,10 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 	case SHIM_MESSAGE:
 		return copy_message(to, bytes, call->moved);
 	case SHIM_MESSAGES:
-		/* result is the number of messages; the first one has its own length. */
+		/*
+		 * The result of the call is the number of messages; the first one has its own
+		 * length.
+		 */
 		if (!copy_struct(&first, sizeof first, call->moved))
 			return 0;
 		if (bytes > first.msg_len)
@@ -168,7 +171,7 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 void shim_put_moved(const struct shim_call *call)
 {
 	const size_t wanted = atomic_load_explicit(&posixtrace_shim_content, memory_order_relaxed);
-	/* For several messages the member bytes of call is the number of messages. */
+	/* For several messages the member `bytes` of `call` is the number of messages. */
 	const bool is_short = call->form != SHIM_MESSAGES && call->bytes < wanted;
 	const size_t room = is_short ? call->bytes : wanted;
 	unsigned char *data = __builtin_alloca(call->len + sizeof(uint32_t) + room);
@@ -176,7 +179,7 @@ void shim_put_moved(const struct shim_call *call)
 	uint32_t moved;
 
 	memcpy(data, call->data, call->len);
-	/* If room is 0, no bytes are wanted any more. */
+	/* If `room` is 0, no bytes are wanted any more. */
 	moved = room ? (uint32_t)copy_moved(data + call->len + sizeof moved, room, call) : 0;
 	memcpy(data + call->len, &moved, sizeof moved);
 	errno = saved;

@@ -23,9 +23,9 @@
 SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 
 /*
- * Called at the program's start. From then on so many bytes are recorded, or none if the process
- * has inherited a seccomp filter, which may not permit the system call that copies them. seccomp.c
- * sees the filters that the program itself installs.
+ * Called at the program's start. From then on `bytes` bytes of each call are recorded, or none if
+ * the process has inherited a seccomp filter, which may not permit the system call that copies
+ * them. seccomp.c sees the filters that the program itself installs.
  */
 void shim_content_begin(unsigned bytes);
 

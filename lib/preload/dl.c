@@ -95,7 +95,7 @@ SHIM_NEXT(dlopen, shim_no_pointer);
 
 /* The answer of shim_dlopen() in two registers: rax and rdx. */
 struct opening {
-	void *jump;   /* the function to jump to, or NULL if handle is the result */
+	void *jump;   /* the function to jump to, or NULL if `handle` is the result */
 	void *handle;
 };
 
@@ -187,8 +187,8 @@ static void *open_timed(const char *path, int mode, const void *caller)
 }
 
 /*
- * Decides how to proceed with a call of dlopen(). path and mode are its arguments, caller is its
- * return address.
+ * Decides how to proceed with a call of dlopen(). `path` and `mode` are its arguments, `caller` is
+ * its return address.
  */
 struct opening shim_dlopen(const char *path, int mode, const void *caller)
 {

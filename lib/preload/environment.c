@@ -73,7 +73,7 @@ static bool has_shim(const char *variable)
 }
 
 /*
- * Copies a value of LD_PRELOAD without the shim. to may be value itself, because the result is
+ * Copies a value of LD_PRELOAD without the shim. `to` may be `value` itself, because the result is
  * never longer.
  */
 static void copy_without(char *to, const char *value)
@@ -103,7 +103,7 @@ static void copy_without(char *to, const char *value)
 
 /*
  * Returns the reason why a program cannot load the shim; NULL: the program can load the shim, or it
- * is unknown whether it can. The text becomes the field why of process.untraced. *keeps is set to
+ * is unknown whether it can. The text becomes the field `why` of process.untraced. *keeps is set to
  * true if the environment must not be changed, because the program ignores LD_PRELOAD and may
  * execute programs that use it.
  */

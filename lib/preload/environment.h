@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 /*
- * The program that is about to be executed: a path that begins at folder, or a name that is
+ * The program that is about to be executed: a path that begins at `folder`, or a name that is
  * searched for as execvp(3) does.
  */
 struct shim_program {
@@ -33,7 +33,8 @@ struct shim_program {
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller);
 
 /*
- * Returns the environment without the shim. room has that many bytes and is aligned for pointers.
+ * Returns the environment without the shim. `room` has the bytes that shim_environment_room() has
+ * asked for and is aligned for pointers.
  */
 char *const *shim_environment_without(char *const envp[], void *room);
 

@@ -46,7 +46,7 @@ STAT(lstat, stat, AT_SYMLINK_NOFOLLOW)
 STAT(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
 
 /*
- * The field flags has the flags of the call, so that AT_SYMLINK_NOFOLLOW marks all forms of
+ * The field `flags` has the flags of the call, so that AT_SYMLINK_NOFOLLOW marks all forms of
  * lstat().
  */
 #define FSTATAT(name, buffer) \
@@ -79,7 +79,7 @@ int __fxstat64(int version, int fd, struct stat64 *to);
 int __fxstatat(int version, int folder, const char *path, struct stat *to, int flags);
 int __fxstatat64(int version, int folder, const char *path, struct stat64 *to, int flags);
 
-/* version is the version of struct stat. It is not recorded. */
+/* `version` is the version of struct stat. It is not recorded. */
 /* __lxstat() differs from __xstat() as lstat() differs from stat(). */
 #define XSTAT(name, buffer, flags) \
 	SHIM_INT(name, FILE_STAT, (int version, const char *path, struct buffer *to), \
@@ -149,7 +149,7 @@ SHIM_INT(unlinkat, FILE_UNLINK, (int folder, const char *path, int flags), (fold
 SHIM_INT(rmdir, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, AT_REMOVEDIR), (),
 	 (SHIM_IN(path)))
 SHIM_INT(remove, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, 0), (), (SHIM_IN(path)))
-/* path is the present name, and to is the new one. */
+/* `path` is the present name, and `to` is the new one. */
 SHIM_INT(rename, FILE_RENAME, (const char *path, const char *to), (path, to),
 	 (AT_FDCWD, AT_FDCWD, 0), (), (SHIM_IN(path), SHIM_IN(to)))
 SHIM_INT(renameat, FILE_RENAME, (int folder, const char *path, int to_folder, const char *to),
@@ -158,14 +158,14 @@ SHIM_INT(renameat2, FILE_RENAME,
 	 (int folder, const char *path, int to_folder, const char *to, unsigned flags),
 	 (folder, path, to_folder, to, flags), (folder, to_folder, (int32_t)flags), (),
 	 (SHIM_IN(path), SHIM_IN(to)))
-/* path is the existing file, and to is its new name. */
+/* `path` is the existing file, and `to` is its new name. */
 SHIM_INT(link, FILE_LINK, (const char *path, const char *to), (path, to), (AT_FDCWD, AT_FDCWD, 0),
 	 (), (SHIM_IN(path), SHIM_IN(to)))
 SHIM_INT(linkat, FILE_LINK,
 	 (int folder, const char *path, int to_folder, const char *to, int flags),
 	 (folder, path, to_folder, to, flags), (folder, to_folder, flags), (),
 	 (SHIM_IN(path), SHIM_IN(to)))
-/* path is the link, as in the other events, and to is its text, which need not be a file. */
+/* `path` is the link, as in the other events, and `to` is its text, which need not be a file. */
 SHIM_INT(symlink, FILE_SYMLINK, (const char *to, const char *path), (to, path), (AT_FDCWD), (),
 	 (SHIM_IN(path), SHIM_IN(to)))
 /* The arguments of symlinkat() are in the order of symlink(). */
@@ -217,17 +217,17 @@ STRING(getwd, FILE_GETCWD, (char *to), (to), (SHIM_OUT(result)))
 _Pragma("GCC diagnostic pop")
 STRING(__getwd_chk, FILE_GETCWD, (char *to, size_t room), (to, room), (SHIM_OUT(result)))
 STRING(get_current_dir_name, FILE_GETCWD, (void), (), (SHIM_OUT(result)))
-/* After the call, path is the name of the new folder. */
+/* After the call, `path` is the name of the new folder. */
 STRING(mkdtemp, FILE_MKDTEMP, (char *path), (path), (SHIM_IN(path)))
 
 /*
- * After the call, path is the name that was found. The flags are those with which the file is
+ * After the call, `path` is the name that was found. The flags are those with which the file is
  * opened.
  */
 #define MKSTEMP(name, params, args, flags) \
 	SHIM_INT(name, FILE_MKSTEMP, params, args, (result, (flags) | O_RDWR | O_CREAT | O_EXCL), \
 		 (), (SHIM_IN(path)))
-/* suffix is the number of bytes of the path behind the letters that the C library replaces. */
+/* `suffix` is the number of bytes of the path behind the letters that the C library replaces. */
 MKSTEMP(mkstemp, (char *path), (path), 0)
 MKSTEMP(mkstemp64, (char *path), (path), 0)
 MKSTEMP(mkostemp, (char *path, int flags), (path, flags), flags)
@@ -250,7 +250,7 @@ SHIM_INT(mknod, FILE_MKNOD, (const char *path, mode_t mode, dev_t device), (path
 SHIM_INT(mknodat, FILE_MKNOD, (int folder, const char *path, mode_t mode, dev_t device),
 	 (folder, path, mode, device), (folder, (int32_t)mode), (), (SHIM_IN(path)))
 /*
- * The forms of glibc before 2.33. version is the version of the form in which a device number is
+ * The forms of glibc before 2.33. `version` is the version of the form in which a device number is
  * passed.
  */
 int __xmknod(int version, const char *path, mode_t mode, dev_t *device);
@@ -271,11 +271,11 @@ SHIM_INT(fchdir, FILE_CHDIR, (int fd), (fd), (fd), (), (SHIM_IN(NULL)))
 
 /*
  * The next two functions change the meaning of absolute paths: in later events of the process,
- * absolute paths begin at path.
+ * absolute paths begin at `path`.
  */
 SHIM_INT(chroot, FILE_CHROOT, (const char *path), (path), (), (), (SHIM_IN(path)))
 int pivot_root(const char *path, const char *to);
-/* to is the folder below which the old root is found afterwards. */
+/* `to` is the folder below which the old root is found afterwards. */
 SHIM_INT(pivot_root, FILE_PIVOT, (const char *path, const char *to), (path, to), (), (),
 	 (SHIM_IN(path), SHIM_IN(to)))
 
@@ -342,7 +342,7 @@ READDIR_R(readdir64_r, dirent64)
 _Pragma("GCC diagnostic pop")
 
 /*
- * These functions read folders without a stream, as run-times of other languages do. result is a
+ * These functions read folders without a stream, as run-times of other languages do. `result` is a
  * number of bytes, and 0 at the end. The names are not recorded.
  */
 #define GETDENTS(name, params, args) \
@@ -380,7 +380,7 @@ SHIM_WRAPPER int closedir(DIR *stream)
 }
 
 /*
- * glob(3) returns a code of its own, which the field result has; errno is not set. With invalid
+ * glob(3) returns a code of its own, which the field `result` has; errno is not set. With invalid
  * flags it fails before it reads the pattern.
  */
 #define GLOB(name, buffer) \
@@ -442,6 +442,6 @@ SHIM_INT(futimesat, FILE_UTIMES, (int folder, const char *path, const struct tim
 SHIM_INT(utimensat, FILE_UTIMES,
 	 (int folder, const char *path, const struct timespec times[2], int flags),
 	 (folder, path, times, flags), (folder, flags), (), (SHIM_IN(path)))
-/* A null pointer as times is the present time. */
+/* A null pointer as `times` is the present time. */
 SHIM_INT(futimens, FILE_UTIMES, (int fd, const struct timespec times[2]), (fd, times),
 	 (fd, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))

@@ -44,13 +44,13 @@ SHIM_INT(fspick, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 SHIM_INT(open_tree, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 	 (folder, path, flags), (result, folder, (int32_t)flags), (),
 	 (SHIM_IN(path), SHIM_IN("open_tree")))
-/* The field folder has the descriptor of fsopen() from which the mount is made. */
+/* The field `folder` has the descriptor of fsopen() from which the mount is made. */
 SHIM_INT(fsmount, FILE_FSOPEN, (int fd, unsigned flags, unsigned attributes),
 	 (fd, flags, attributes), (result, fd, (int32_t)flags), (),
 	 (SHIM_IN(""), SHIM_IN("fsmount")))
 /*
- * path is usually empty, and folder is the descriptor of fsmount() or open_tree(). to is where the
- * files are found afterwards.
+ * `path` is usually empty, and `folder` is the descriptor of fsmount() or open_tree(). `to` is
+ * where the files are found afterwards.
  */
 SHIM_INT(move_mount, FILE_MOVE_MOUNT,
 	 (int folder, const char *path, int to_folder, const char *to, unsigned flags),

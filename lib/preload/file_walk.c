@@ -13,7 +13,7 @@
 #include "preload/call.h"
 
 /*
- * result is the number of entries that were found. The C library allocates the entries without
+ * `result` is the number of entries that were found. The C library allocates the entries without
  * events.
  */
 #define SCANDIR(name, entry) \
@@ -43,9 +43,9 @@ SCANDIRAT(scandirat, dirent)
 SCANDIRAT(scandirat64, dirent64)
 
 /*
- * result is that of the program's function, which ends the walk if it is not 0. -1 may be an error
- * of the walk, or a result of the program's function. In the second case the field error has no
- * meaning.
+ * `result` is that of the program's function, which ends the walk if it is not 0. -1 may be an
+ * error of the walk, or a result of the program's function. In the second case the field `error`
+ * has no meaning.
  */
 SHIM_INT(ftw, FILE_FTW, (const char *path, __ftw_func_t function, int fds), (path, function, fds),
 	 (result, 0), (), (SHIM_IN(path)))
@@ -92,7 +92,7 @@ FTS_OPEN(fts64_open, FTS64, FTSENT64)
 		    !result, (result && result != (entry *)-1 ? result->fts_info : 0), (), \
 		    (SHIM_OUT(result ? result->fts_path : NULL)))
 /*
- * kind shows how the file is visited: a folder is visited once before and once after its entries.
+ * `kind` shows how the file is visited: a folder is visited once before and once after its entries.
  */
 FTS_READ(fts_read, FTS, FTSENT)
 FTS_READ(fts64_read, FTS64, FTSENT64)

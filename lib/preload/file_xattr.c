@@ -17,7 +17,7 @@
 	FORM(l##base, const char *path, path, -1, AT_SYMLINK_NOFOLLOW, SHIM_IN(path)) \
 	FORM(f##base, int fd, fd, fd, AT_EMPTY_PATH, SHIM_IN(NULL))
 
-/* result is the length of the value, also if size is 0 and nothing is copied. */
+/* `result` is the length of the value, also if `size` is 0 and nothing is copied. */
 #define GET(name_, param, arg, fd_, at, text) \
 	SHIM_TRACED(ssize_t, name_, FILE_GETXATTR, shim_no_number, \
 		    (param, const char *name, void *value, size_t size), \
@@ -26,7 +26,7 @@
 /* ENODATA: the file has no such attribute, which is the usual answer. */
 FORMS(GET, getxattr)
 
-/* The flags of the call are in the field how. */
+/* The flags of the call are in the field `how`. */
 #define SET(name_, param, arg, fd_, at, text) \
 	SHIM_INT(name_, FILE_SETXATTR, \
 		 (param, const char *name, const void *value, size_t size, int flags), \

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define SCRIPTS_DEEP 5   /* how many scripts in turn execve(2) follows to their interpreters */
-#define LINE_BYTES   256 /* execve(2) reads so much of a script's first line */
+#define LINE_BYTES   256 /* bytes that execve(2) reads of a script's first line */
 #define HEADERS_MAX  64  /* program headers that are read; most programs have 13 */
 
 #if defined __x86_64__
@@ -181,7 +181,7 @@ static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char
 
 /*
  * Finds the interpreter of a script in its first line, without its argument. Returns false if there
- * is none. line has room for a NUL behind its bytes.
+ * is none. `line` has room for a NUL behind its bytes.
  */
 static bool find_interpreter(char *line, size_t bytes, const char **path)
 {

@@ -34,15 +34,15 @@ enum shim_image {
 #define SHIM_LOADER_BYTES 128
 
 /*
- * Examines the program at path below folder (AT_FDCWD, or a descriptor as for execveat(2); path may
- * be empty). For a script, examines its interpreter. loader receives the dynamic linker's path,
- * shortened if it does not fit, or an empty text if there is no dynamic linker.
+ * Examines the program at `path` below `folder` (AT_FDCWD, or a descriptor as for execveat(2);
+ * `path` may be empty). For a script, examines its interpreter. `loader` receives the dynamic
+ * linker's path, shortened if it does not fit, or an empty text if there is no dynamic linker.
  */
 enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES]);
 
 /*
  * Does the same for a name without a slash, which is searched for in a list of folders as execvp(3)
- * does. folders may be NULL. A name with a slash is a path.
+ * does. `folders` may be NULL. A name with a slash is a path.
  */
 enum shim_image shim_image_find(const char *name, const char *folders,
 				char loader[SHIM_LOADER_BYTES]);

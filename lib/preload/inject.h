@@ -41,8 +41,8 @@ void shim_inject_in_child(void);
 
 /*
  * Chooses the event types of these families, as POSIXTRACE_TRACE does, and opens the types. If
- * families is NULL, no type is chosen any more. If adds is true, the types that were chosen before
- * remain chosen. Defined in start.c.
+ * `families` is NULL, no type is chosen any more. If `adds` is true, the types that were chosen
+ * before remain chosen. Defined in start.c.
  */
 void shim_choose_again(const char *families, bool adds);
 

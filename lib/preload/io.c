@@ -18,7 +18,7 @@
 #include "preload/text.h"
 
 /*
- * The fields of io.open, in the order of its schema. Only the bytes of path that are in use are
+ * The fields of io.open, in the order of its schema. Only the bytes of `path` that are in use are
  * recorded.
  */
 struct open_data {
@@ -68,7 +68,7 @@ void shim_put_open(const struct shim_opened *opened, const void *caller)
 /* Records an opening call. call_ is the real call. */
 #define TRACE_OPEN(folder_, flags_, mode_, path_, call_) \
 	/* \
-	 * The event is recorded at the end of the scope of data and call, which is the end of \
+	 * The event is recorded at the end of the scope of `data` and `call`, which is the end of \
 	 * this macro. \
 	 */ \
 	do { \
@@ -127,7 +127,7 @@ SHIM_ALIAS(__open64, open64);
 	{ \
 		mode_t mode = 0; \
 		READ_MODE(mode, flags); \
-		/* folder is AT_FDCWD or a descriptor. It is recorded as it was given. */ \
+		/* `folder` is AT_FDCWD or a descriptor. It is recorded as it was given. */ \
 		if (!shim_on(IO_OPEN)) \
 			return next(name)(folder, path, flags, mode); \
 		TRACE_OPEN(folder, flags, mode, path, next(name)(folder, path, flags, mode)); \
@@ -192,7 +192,8 @@ OPENAT_2(__openat64_2)
 SHIM_NEXT(open_by_handle_at, shim_no_number);
 
 /*
- * The program names the file by a handle. folder is a descriptor of a file in the same file system.
+ * The program names the file by a handle. `folder` is a descriptor of a file in the same file
+ * system.
  */
 SHIM_WRAPPER int open_by_handle_at(int folder, struct file_handle *handle, int flags)
 {

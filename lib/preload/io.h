@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* A call that has returned. began is shim_now() before it; fd is -1 after an error. */
+/* A call that has returned. `began` is shim_now() before it; fd is -1 after an error. */
 struct shim_opened {
 	uint64_t began;
 	int fd, folder;

@@ -20,8 +20,8 @@
 #include "preload/call.h"
 
 /*
- * copy is the descriptor that now refers to the same file. After an error copy is the number that
- * the program asked for.
+ * `copy` is the descriptor that now refers to the same file. After an error `copy` is the number
+ * that the program asked for.
  */
 SHIM_INT(dup, IO_DUP, (int fd), (fd), (fd, result, 0), (), ())
 SHIM_INT(dup2, IO_DUP, (int fd, int copy), (fd, copy), (fd, result < 0 ? copy : result, 0), (), ())
@@ -128,7 +128,7 @@ MOVE(splice, IO_SPLICE,
      (fd, at, to, to_at, size, flags), (fd, to, (int32_t)flags))
 MOVE(tee, IO_SPLICE, (int fd, int to, size_t size, unsigned flags), (fd, to, size, flags),
      (fd, to, (int32_t)flags))
-/* size is the number of parts. */
+/* `size` is the number of parts. */
 MOVE(vmsplice, IO_SPLICE, (int to, const struct iovec *parts, size_t size, unsigned flags),
      (to, parts, size, flags), (-1, to, (int32_t)flags))
 MOVE(copy_file_range, IO_COPY,
@@ -141,7 +141,7 @@ MOVE(copy_file_range, IO_COPY,
  */
 SHIM_INT(memfd_create, IO_MEMFD, (const char *name, unsigned flags), (name, flags),
 	 (result, (int32_t)flags), (), (SHIM_IN(name)))
-/* value is the initial counter. */
+/* `value` is the initial counter. */
 SHIM_INT(eventfd, IO_EVENTFD, (unsigned value, int flags), (value, flags),
 	 (result, (int32_t)value, flags), (), ())
 SHIM_INT(timerfd_create, IO_TIMERFD, (clockid_t clock, int flags), (clock, flags),
@@ -151,7 +151,7 @@ SHIM_INT(timerfd_settime, IO_TIMERSET,
 	 (int fd, int flags, const struct itimerspec *time, struct itimerspec *old),
 	 (fd, flags, time, old), (fd, flags), (), ())
 SHIM_INT(timerfd_gettime, IO_TIMERGET, (int fd, struct itimerspec *time), (fd, time), (fd), (), ())
-/* old is -1 for a new descriptor. The set of signals is not recorded. */
+/* `old` is -1 for a new descriptor. The set of signals is not recorded. */
 SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old, set, flags),
 	 (result, old, flags), (), ())
 

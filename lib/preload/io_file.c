@@ -12,7 +12,7 @@
 #include "preload/call.h"
 
 /*
- * result is the new position. For its streams the C library does not call these wrappers, so the
+ * `result` is the new position. For its streams the C library does not call these wrappers, so the
  * seeks of streams are not seen. SEEK_DATA fails with ENXIO behind the last data of the file, and
  * SEEK_HOLE behind its end.
  */
@@ -80,7 +80,7 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 	 (first, last, flags), ((int32_t)first, (int32_t)last, flags), (), ())
 
 /*
- * A function without a result and without errors. The field error is always 0. The 32-bit fields
+ * A function without a result and without errors. The field `error` is always 0. The 32-bit fields
  * and the 64-bit fields follow, as in SHIM_TRACED().
  */
 #define NOTHING(name, type, params, args, small, large) \

@@ -11,7 +11,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of io.fopen. text has the mode and the path, each with its NUL. */
+/* The fields of io.fopen. `text` has the mode and the path, each with its NUL. */
 struct fopen_data {
 	uint64_t time;
 	int32_t fd, error;
@@ -90,7 +90,7 @@ STREAM(fdopen, (int fd, const char *mode), (fd, mode), mode)
 STREAM(tmpfile, (void), (), "w+")
 STREAM(tmpfile64, (void), (), "w+")
 
-/* The fields of io.freopen. text has the mode and the path, as in io.fopen. */
+/* The fields of io.freopen. `text` has the mode and the path, as in io.fopen. */
 struct freopen_data {
 	uint64_t time;
 	int32_t fd, error;

@@ -15,7 +15,7 @@
 
 /*
  * The fields of all transfer events. The events of types without an offset end before the member
- * offset.
+ * `offset`.
  */
 struct transfer {
 	uint64_t time;
@@ -30,8 +30,8 @@ struct transfer {
  * that belongs to the type's schema. size_ is what the program requested; the kernel may transfer
  * less.
  *
- * error is ECANCELED before the call, so that the event of a call in which the thread is cancelled
- * has this error.
+ * `error` is ECANCELED before the call, so that the event of a call in which the thread is
+ * cancelled has this error.
  */
 #define TRANSFER(name, type, params, args, fd_, size_, offset_, last_, form_, at_) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -113,7 +113,7 @@ TRANSFER(pwritev64v2, IO_PWRITEV,
 	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
 	 (fd, parts, count, offset, flags), fd, count, offset, offset, SHIM_VECTOR, parts)
 /*
- * sendfile(2). offset is the descriptor that is read from, because the real offset is in memory
+ * sendfile(2). `offset` is the descriptor that is read from, because the real offset is in memory
  * that may be invalid.
  */
 TRANSFER(sendfile, IO_SENDFILE, (int fd, int from, off_t *offset, size_t size),
@@ -122,8 +122,8 @@ TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t siz
 	 (fd, from, offset, size), fd, size, from, offset, SHIM_FLAT, NULL)
 
 /*
- * eventfd_read() and eventfd_write() transfer 8 bytes and return 0. size and result of the event
- * are numbers of bytes, as for read() and write() of the descriptor.
+ * eventfd_read() and eventfd_write() transfer 8 bytes and return 0. `size` and `result` of the
+ * event are numbers of bytes, as for read() and write() of the descriptor.
  */
 #define COUNTER(name, type, value_type) \
 	SHIM_NEXT(name, shim_no_number); \

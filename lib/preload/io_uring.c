@@ -89,8 +89,8 @@ static struct {
 
 /* The numbers of io.uring. */
 struct counts {
-	uint32_t submitted; /* requests in events before the call */
-	uint32_t completed; /* answers in events after the call */
+	uint32_t submitted; /* requests recorded before the call */
+	uint32_t completed; /* answers recorded after the call */
 	uint32_t unseen;    /* answers without an event, because the kernel had overwritten them */
 };
 
@@ -297,7 +297,7 @@ static bool is_inner(const void *function, const void *caller)
 }
 
 /*
- * Returns the place of the ring in rings, or -1 if there is no room. Answers that the program has
+ * Returns the place of the ring in `rings`, or -1 if there is no room. Answers that the program has
  * consumed before the first call are not of interest: they are older than the recording.
  */
 static int place_of(const struct io_uring *of)
@@ -347,7 +347,7 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 
 	/*
 	 * The indices count up without end; their low bits are the position in the ring. The
-	 * comparison with mask bounds the loop also if the program has damaged its ring.
+	 * comparison with `mask` bounds the loop also if the program has damaged its ring.
 	 */
 	for (unsigned i = ring->submissions.head; i != ring->submissions.tail &&
 						  counts->submitted <= mask; i++) {
@@ -426,7 +426,8 @@ struct uring_call {
 };
 
 /*
- * Called before the real call. submits: the real function submits the requests that are prepared.
+ * Called before the real call. If `submits` is true, the real function submits the requests that
+ * are prepared.
  */
 static void io_uring_begin(struct uring_call *call, const struct io_uring *ring, bool submits,
 			   const void *caller)
@@ -439,14 +440,14 @@ static void io_uring_begin(struct uring_call *call, const struct io_uring *ring,
 
 /*
  * Called after the real call. Functions of liburing return an error as a negative number and leave
- * errno as it was. by is the name of the function.
+ * errno as it was. `by` is the name of the function.
  */
 static void io_uring_end(struct uring_call *call, const struct io_uring *ring, int result,
 			 const char *by, const void *caller)
 {
 	/* liburing does not use errno, but the program may. */
 	const int saved = errno;
-	/* The fields of io.uring; only the bytes of by that are in use are recorded. */
+	/* The fields of io.uring; only the bytes of `by` that are in use are recorded. */
 	struct {
 		uint64_t time;
 		int32_t error, ring, result;

@@ -21,7 +21,7 @@
  */
 void shim_know(bool is_running);
 
-/* Returns true if the byte at address is known to be mapped, and false if that is unknown. */
+/* Returns true if the byte at `address` is known to be mapped, and false if that is unknown. */
 bool shim_is_known(const void *address);
 
 #endif

@@ -22,13 +22,16 @@ static _Thread_local struct hold {
 
 #define UNTIMED UINT64_MAX /* a hold that began while its type was not recorded */
 
-/* Whether the only stream does not record the type now. */
+/* Returns true if exactly one stream is attached and does not record the type now. */
 static bool is_silent(enum shim_type type)
 {
 	return posix_trace_silent_np[shim_id[type]] && *posix_trace_active_np == 1;
 }
 
-/* Counts an untimed hold, also as skipped if its type is recorded again meanwhile. */
+/*
+ * Counts a hold whose beginning was not timed. If the type is recorded again by now, the hold
+ * counts as skipped, because its duration is unknown.
+ */
 static void skip_hold(enum shim_type type)
 {
 	if (shim_records(type))
@@ -37,16 +40,16 @@ static void skip_hold(enum shim_type type)
 
 /*
  * A signal handler may acquire another lock while this function runs. The handler may use the same
- * free entry, because the member lock, which marks an entry as in use, is stored last. Usually the
- * handler releases its locks before it returns, so the entry is free again when this function
- * stores the member lock. A hold of a type that is not recorded now reads no clock, and is counted
- * at its end as any other.
+ * free entry, because the member `lock`, which marks an entry as in use, is stored last. Usually
+ * the handler releases its locks before it returns, so the entry is free again when this function
+ * stores the member `lock`. A hold of a type that is not recorded now reads no clock, and is
+ * counted at its end as any other.
  */
 void shim_hold_begin(const void *lock, enum shim_type type)
 {
 	struct hold *free = NULL;
 
-	/* A lock has at most one entry; depth counts how often the thread holds it. */
+	/* A lock has at most one entry; `depth` counts how often the thread holds it. */
 	for (int i = 0; i < HOLDS; i++) {
 		if (holds[i].lock == lock) {
 			holds[i].depth++;

@@ -18,7 +18,7 @@ struct cond_data {
 };
 
 /*
- * The number of recorded bytes: the data ends with the member error, and the padding behind it is
+ * The number of recorded bytes: the data ends with the member `error`, and the padding behind it is
  * not recorded.
  */
 #define COND_DATA_BYTES (offsetof(struct cond_data, error) + 4)
@@ -80,7 +80,7 @@ SHIM_NEXT(pthread_barrier_wait, shim_no_error);
  */
 SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-	/* The fields of lock.barrier. last is 1 in the thread that came last. */
+	/* The fields of lock.barrier. `last` is 1 in the thread that came last. */
 	struct {
 		uint64_t time;
 		uint64_t lock;
@@ -134,7 +134,7 @@ static bool sem_is_ours(sem_t *semaphore)
 		if (!shim_records(LOCK_SEM)) \
 			return next(name) args; \
 		/* \
-		 * error is ECANCELED before the call, so that the event of a cancelled wait has \
+		 * `error` is ECANCELED before the call, so that the event of a cancelled wait has \
 		 * this error. \
 		 */ \
 		struct lock_data data = { \

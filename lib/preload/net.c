@@ -11,7 +11,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of net.socket. other is the second descriptor of socketpair(). */
+/* The fields of net.socket. `other` is the second descriptor of socketpair(). */
 struct socket_data {
 	int32_t fd, error;
 	int32_t domain;
@@ -128,8 +128,8 @@ struct accepted {
 
 /*
  * Completes the event of accept(). The peer's address is recorded only if the program requests it.
- * room is the size of the program's memory. After the call *bytes is the length of the address,
- * which may be greater than room.
+ * `room` is the size of the program's memory. After the call *bytes is the length of the address,
+ * which may be greater than `room`.
  */
 static void finish_accept(struct shim_call *call, struct accepted *data,
 			  const struct sockaddr *address,
@@ -146,7 +146,7 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 				  !is_told ? 0 : *bytes < room ? *bytes : room);
 }
 
-/* accept(2) and accept4(2). room is read before the call, which overwrites it. */
+/* accept(2) and accept4(2). `room` is read before the call, which overwrites it. */
 #define ACCEPT(name, params, args) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
@@ -156,7 +156,7 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 		struct accepted data; \
 		data.fd = fd; \
 		data.error = ECANCELED; \
-		/* If the call does not return, accepted is -1 in the event. */ \
+		/* If the call does not return, `accepted` is -1 in the event. */ \
 		data.accepted = -1; \
 		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(NET_ACCEPT, data); \
@@ -219,6 +219,6 @@ NAME_OF(getpeername, NET_GETPEERNAME)
 		return result; \
 	}
 
-/* value is the backlog of listen() and the direction of shutdown(). */
+/* `value` is the backlog of listen() and the direction of shutdown(). */
 ON_SOCKET(listen, NET_LISTEN)
 ON_SOCKET(shutdown, NET_SHUTDOWN)

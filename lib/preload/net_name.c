@@ -8,9 +8,9 @@
 #include "preload/call.h"
 
 /*
- * The field error is errno if the result is EAI_SYSTEM, and else 0. Both names may be NULL. After a
- * result that is not 0 the C library may not have read the names, because it examines the flags
- * first. The field error does not show whether the names are readable.
+ * The field `error` is errno if the result is EAI_SYSTEM, and else 0. Both names may be NULL. After
+ * a result that is not 0 the C library may not have read the names, because it examines the flags
+ * first. The field `error` does not show whether the names are readable.
  */
 SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 	    (const char *node, const char *service, const struct addrinfo *hints,

@@ -17,7 +17,7 @@ struct option_data {
 	int32_t fd, error;
 	int32_t level;
 	uint32_t bytes;  /* the size that the program passed, or that the kernel has stored */
-	uint64_t option; /* level and number, joined by option_of() */
+	uint64_t option; /* `level` and `number`, joined by option_of() */
 	int64_t value;   /* 0 for options that are no number */
 };
 

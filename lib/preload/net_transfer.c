@@ -14,7 +14,7 @@
 
 /*
  * The fields of all message events. The events of types without an address end before the member
- * address.
+ * `address`.
  */
 struct message {
 	uint64_t time;
@@ -83,13 +83,13 @@ MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_
  */
 static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
 {
-	/* On a connected socket address may be NULL. The text is then empty. */
+	/* On a connected socket, `address` may be NULL. The text is then empty. */
 	return shim_address(data->address, data->error ? NULL : address, bytes);
 }
 
 /*
- * Adds the sender's address, if the program requested it. room is the size of the program's memory;
- * *bytes is the address's length, which may be greater than room.
+ * Adds the sender's address, if the program requested it. `room` is the size of the program's
+ * memory; *bytes is the address's length, which may be greater than `room`.
  */
 static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
 			    const socklen_t *bytes)

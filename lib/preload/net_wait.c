@@ -2,7 +2,7 @@
 /*
  * preload/net_wait.c - family net: threads wait for descriptors.
  *
- * The field timeout is in nanoseconds; -1 means for ever. A timeout in memory of the program is
+ * The field `timeout` is in nanoseconds; -1 means for ever. A timeout in memory of the program is
  * read after the call, when it is known to be readable. After select() this memory has the time
  * that is left.
  */

@@ -33,7 +33,7 @@ struct shim_options {
 	char text[SHIM_OPTION_BYTES]; /* the text to which the pointers point */
 };
 
-/* Parses a text. If text is NULL, no option is given. */
+/* Parses a text. If `text` is NULL, no option is given. */
 void shim_options_read(struct shim_options *options, const char *text);
 
 #endif

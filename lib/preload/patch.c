@@ -172,7 +172,7 @@ static int miss_object(struct dl_phdr_info *object, size_t size, void *arg)
 
 /*
  * Another thread may execute a library as soon as its constructors run, so that its code must not
- * change here. posixtrace reads the member missed in the memory of this process and patches the
+ * change here. posixtrace reads the member `missed` in the memory of this process and patches the
  * library later.
  */
 static void patch_miss(void)

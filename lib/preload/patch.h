@@ -88,11 +88,12 @@ extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
 #define SHIM_RESTORES_FLAGS 9 /* bytes of the code behind the call, which restores the flags */
 
 /*
- * A trampoline, in executable memory. The entry of the trampoline of a function is the member call:
- * a call through the pointer to shim_patch_enter. The member code has the moved instructions, then
- * a jump behind the site. The entry of the trampoline of a probe is the member before; call goes
- * through the pointer to shim_patch_probe, and code has SHIM_RESTORES_FLAGS more bytes at its
- * beginning. The entry of a trampoline of the kind SHIM_SITE_BEFORE is the member code.
+ * A trampoline, in executable memory. The entry of the trampoline of a function is the member
+ * `call`: a call through the pointer to shim_patch_enter. The member `code` has the moved
+ * instructions, then a jump behind the site. The entry of the trampoline of a probe is the member
+ * `before`; `call` goes through the pointer to shim_patch_probe, and `code` has SHIM_RESTORES_FLAGS
+ * more bytes at its beginning. The entry of a trampoline of the kind SHIM_SITE_BEFORE is the member
+ * `code`.
  */
 struct shim_trampoline {
 	uint64_t function;              /* 0: the trampoline is not used */

@@ -33,7 +33,7 @@
 struct shim_slot shim_slot[SHIM_SLOTS];
 struct shim_slot_values *shim_slot_values;
 
-/* fresh: the number of slots of this list that were ever used. */
+/* `fresh` is the number of slots of this list that were ever used. */
 static struct list {
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint32_t fresh;
@@ -58,7 +58,7 @@ static uint32_t take_from(unsigned index)
 	uint32_t fresh;
 
 	/*
-	 * Another thread may take the slot while its member next is read. Then the count in the
+	 * Another thread may take the slot while its member `next` is read. Then the count in the
 	 * head has changed, and the exchange fails.
 	 */
 	while ((uint32_t)head) {
@@ -198,8 +198,8 @@ static uint32_t slot_at(const void *address)
 
 /*
  * Records the call of a function with arguments: the fields of every call, the arguments when it
- * began, and the result when it has returned. registers is NULL if the function was left without a
- * return.
+ * began, and the result when it has returned. `registers` is NULL if the function was left without
+ * a return.
  */
 static void record_values(uint32_t slot, const struct shim_call_data *head,
 			  const struct shim_registers *registers)
@@ -225,7 +225,7 @@ static void record_values(uint32_t slot, const struct shim_call_data *head,
  * Records the call of the slot's function, unless it was recorded already. A signal handler may
  * interrupt this function and leave the same frame by a jump. The exchange makes sure that only one
  * of the two records the call. Both are in one thread, so the instruction needs no lock prefix.
- * registers has the function's result; NULL means that the function was left without a return.
+ * `registers` has the function's result; NULL means that the function was left without a return.
  */
 static void close_slot(uint32_t slot, const struct shim_registers *registers)
 {
@@ -298,9 +298,9 @@ static bool is_recorded(const struct shim_probe *probe)
 }
 
 /*
- * Called when a function begins and patch_hook.c does not handle it. place is where the function's
- * return address is. A function that gets no slot returns as if it were not patched and has no
- * event.
+ * Called when a function begins and patch_hook.c does not handle it. `place` is where the
+ * function's return address is. A function that gets no slot returns as if it were not patched and
+ * has no event.
  */
 static void enter_function(uint64_t function, const void **place, const struct shim_probe *probe,
 			   const struct shim_registers *registers)
@@ -326,7 +326,7 @@ static void enter_function(uint64_t function, const void **place, const struct s
 	/* Calls that the shim or libposixtrace makes are not traced; they get no slot. */
 	if (!shim_is_wanted(FUNC_CALL, caller))
 		return;
-	/* A call whose event is filtered out or skipped needs none: it is counted here. */
+	/* A call whose event is filtered out or skipped needs no slot: the call is counted here. */
 	if (!is_recorded(probe))
 		return;
 	slot = take_slot();
@@ -404,8 +404,8 @@ static uintptr_t mark_frames(void)
 
 /*
  * Records the end of the functions whose marked frames are not above the place, from the innermost
- * one outwards, and frees their slots. All marks are removed. place is where the return address of
- * a function is that the handler calls. The last function that the same frame called before may
+ * one outwards, and frees their slots. All marks are removed. `place` is where the return address
+ * of a function is that the handler calls. The last function that the same frame called before may
  * have had its return address at the same place.
  */
 static void leave_frames(const void *place)
@@ -474,13 +474,15 @@ static void patch_call_jump(const jmp_buf buffer)
 void shim_patch_thread_ends(void)
 {
 	leave_frames((const void *)UINTPTR_MAX);
-	/* A thread that has no destructor yet must not get one after the last is called. */
+	/*
+	 * A thread that has no destructor yet must not get one after the last destructor is called.
+	 */
 	give_spare(NULL);
 }
 
 /*
- * Called by shim_patch_enter at the begin of a patched function. code is the address behind the
- * call in the trampoline, which is the member code of struct shim_trampoline.
+ * Called by shim_patch_enter at the begin of a patched function. `code` is the address behind the
+ * call in the trampoline, which is the member `code` of struct shim_trampoline.
  */
 __attribute__((used)) void shim_function_enters(const unsigned char *code, const void **place,
 						 const unsigned char *vectors);

@@ -16,8 +16,8 @@
 #endif
 
 /*
- * Called by shim_patch_enter. code is the address behind the call in the trampoline. Returns false
- * if it has done nothing, and shim_function_enters() is to be called.
+ * Called by shim_patch_enter. `code` is the address behind the call in the trampoline. Returns
+ * false if it has done nothing, and shim_function_enters() is to be called.
  */
 __attribute__((used)) bool shim_function_enters_fast(const unsigned char *code,
 						     const void **place);

@@ -61,7 +61,7 @@ static int prepare_object(struct dl_phdr_info *object, size_t size, void *arg)
  * Returns the address of memory into which posixtrace writes a plan. Memory of an earlier plan is
  * released if no trampoline refers to it. While a tracer writes its plan, another tracer gets
  * -EAGAIN. The memory of a tracer that was killed meanwhile stays mapped, because the tracer may
- * only have been slow. bytes is the size as text, because posixtrace can pass a string only.
+ * only have been slow. `bytes` is the size as text, because posixtrace can pass a string only.
  */
 long posixtrace_shim_plan(const char *bytes)
 {
@@ -128,7 +128,7 @@ static void enter_tracer(uint32_t pid)
 
 /*
  * Called by a thread that posixtrace has stopped at a safe place, like posixtrace_shim_attach().
- * tracer is the process id of posixtrace as text, because posixtrace can pass a string only.
+ * `tracer` is the process id of posixtrace as text, because posixtrace can pass a string only.
  * Returns the number of jumps that are wanted. After an error the plan before this one remains in
  * force.
  */

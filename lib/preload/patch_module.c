@@ -217,7 +217,7 @@ static bool moves_call(const struct shim_plan_site *site)
 
 /*
  * Writes the trampolines of a module. Returns NULL if that is impossible; the sites are then
- * counted as refused. If one trampoline is not usable, its member function is 0.
+ * counted as refused. If one trampoline is not usable, its member `function` is 0.
  */
 static struct batch *write_trampolines(struct shim_work *work, const struct loaded *loaded)
 {

@@ -34,7 +34,7 @@ struct shim_work {
 };
 
 /*
- * Allocates the list for so many jumps. Pages that are not used need no memory. Returns false if
+ * Allocates the list for `room` jumps. Pages that are not used need no memory. Returns false if
  * there is no memory.
  */
 bool shim_work_list(struct shim_work *work, uint32_t room);

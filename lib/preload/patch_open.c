@@ -213,7 +213,7 @@ void shim_open_in_child(void)
 			shim_open_note(i, shim_slot[i].function);
 }
 
-/* Returns the active call of this thread with the greatest depth up to most; 0: there is none. */
+/* Returns the active call of this thread with the greatest depth up to `most`; 0: there is none. */
 static uint32_t deepest_call(int64_t most)
 {
 	uint32_t found = 0;

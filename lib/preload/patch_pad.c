@@ -34,7 +34,7 @@ static uintptr_t pages[PAGES];
 static unsigned count, open_from;
 
 /*
- * Returns the index of a page in the list, or count if the page is not in the list. The search is
+ * Returns the index of a page in the list, or `count` if the page is not in the list. The search is
  * linear, because few probes need pads.
  */
 static unsigned patch_pad_find(uintptr_t page)

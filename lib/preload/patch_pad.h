@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 /*
- * Writes a pad: at is the target of the jump, target the trampoline to which the pad leads. The
- * same pad may be written twice. Returns false if the memory at that place is in use or is not
- * available. Pads that were written can be executed after shim_pads_end(), which returns false if
- * that is impossible.
+ * Writes a pad: `at` is the target of the jump, and `target` is the trampoline to which the pad
+ * leads. The same pad may be written twice. Returns false if the memory at that place is in use or
+ * is not available. Pads that were written can be executed after shim_pads_end(), which returns
+ * false if that is impossible.
  */
 bool shim_pad_write(uintptr_t at, uintptr_t target);
 bool shim_pads_end(void);

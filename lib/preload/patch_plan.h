@@ -140,12 +140,12 @@ struct shim_plan_type {
 
 /* Where a value of the program is when a probe is reached. */
 enum shim_plan_place {
-	SHIM_PLAN_CONSTANT, /* the member value is the value */
-	/* in the register base, shifted to the right by shift bits, as for %ah */
+	SHIM_PLAN_CONSTANT, /* the member `value` is the value */
+	/* in the register `base`, shifted to the right by `shift` bits, as for %ah */
 	SHIM_PLAN_REGISTER,
-	SHIM_PLAN_VECTOR,   /* in the low bytes of the vector register base */
-	SHIM_PLAN_MEMORY,   /* in memory at base + (index << shift) + value */
-	SHIM_PLAN_OBJECT,   /* in memory at the address that is value in the file */
+	SHIM_PLAN_VECTOR,   /* in the low bytes of the vector register `base` */
+	SHIM_PLAN_MEMORY,   /* in memory at `base + (index << shift) + value` */
+	SHIM_PLAN_OBJECT,   /* in memory at the address that is `value` in the file */
 	SHIM_PLAN_PLACES
 };
 

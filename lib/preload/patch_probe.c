@@ -37,10 +37,10 @@ static void patch_probe_record(const struct shim_probe *probe,
 }
 
 /*
- * Called by shim_patch_probe. at is the address of the trampoline's member code. frame has the
- * general registers, vectors has the vector registers. If the event type is not open, the event is
- * counted as lost. The address of the event is the address of the probe. The probe may be anywhere
- * in the program, also in a signal handler that has interrupted the recording of an event.
+ * Called by shim_patch_probe. `at` is the address of the trampoline's member `code`. `frame` has
+ * the general registers, `vectors` has the vector registers. If the event type is not open, the
+ * event is counted as lost. The address of the event is the address of the probe. The probe may be
+ * anywhere in the program, also in a signal handler that has interrupted the recording of an event.
  */
 __attribute__((used)) void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 						 const unsigned char *vectors);

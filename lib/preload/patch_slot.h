@@ -23,8 +23,8 @@ struct shim_call_data {
 } __attribute__((packed));
 
 /*
- * A slot in use. The member function is 0 after the end of the function was recorded, and in a free
- * slot.
+ * A slot in use. The member `function` is 0 after the end of the function was recorded, and in a
+ * free slot.
  */
 struct shim_slot {
 	_Alignas(64) _Atomic uint64_t function;
@@ -113,7 +113,7 @@ shim_inline void shim_open_clear(uint32_t slot)
 		__atomic_store_n(&open[slot].function, 0, __ATOMIC_RELAXED);
 }
 
-/* Uses the memory file that a plan names. path: that of the plan, /proc/PID/fd/N. */
+/* Uses the memory file that a plan names. `path` is that of the plan, /proc/PID/fd/N. */
 void shim_open_begin(const char *path, int fd);
 /* In a child of fork(): the calls of the thread that forked are active here, too. */
 void shim_open_in_child(void);
@@ -121,8 +121,8 @@ void shim_open_in_child(void);
 void shim_open_end(void);
 
 /*
- * If the word has the value from, stores the value to. Returns whether it did. Only this thread and
- * its signal handlers change the word. A signal handler runs before or behind the instruction,
+ * If the word has the value `from`, stores the value `to`. Returns whether it did. Only this thread
+ * and its signal handlers change the word. A signal handler runs before or behind the instruction,
  * never inside it. So the instruction needs no lock prefix, which would cost four times as much.
  */
 shim_inline bool shim_exchange_own(uint32_t *word, uint32_t from, uint32_t to)
@@ -137,8 +137,8 @@ shim_inline bool shim_exchange_own(uint32_t *word, uint32_t from, uint32_t to)
 }
 
 /*
- * Begins a call: the function returns to the slot from now on. caller is its return address, which
- * is at place. If the arguments are recorded, they are in the values of the slot already.
+ * Begins a call: the function returns to the slot from now on. `caller` is its return address,
+ * which is at `place`. If the arguments are recorded, they are in the values of the slot already.
  */
 shim_inline void shim_slot_begin(uint32_t number, uint64_t function, const void **place,
 				 const void *caller, const struct shim_probe *probe,

@@ -105,8 +105,8 @@ static bool fix_code(uint8_t *code, const struct shim_plan_site *site, uintptr_t
 
 /*
  * The bytes of the plan are compared with the memory first: the file may have been replaced, or
- * another tool may have patched the same place. The pointers jump and code stay inside the member
- * code for all valid lengths.
+ * another tool may have patched the same place. The pointers `jump` and `code` stay inside the
+ * member `code` for all valid lengths.
  */
 bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointers,
 			   const struct shim_plan_site *site, uintptr_t base,

@@ -19,17 +19,17 @@
 unsigned char *shim_trampolines_map(uintptr_t begin, uintptr_t end, size_t bytes);
 
 /*
- * Writes the trampoline of a site. pointers is an array near the trampolines with the addresses of
- * shim_patch_enter and shim_patch_probe; base is the address of the module. next is the trampoline
- * of the next site, if this trampoline continues there. Returns false if the site does not have the
- * bytes of the plan, or something is out of reach.
+ * Writes the trampoline of a site. `pointers` is an array near the trampolines with the addresses
+ * of shim_patch_enter and shim_patch_probe; `base` is the address of the module. `next` is the
+ * trampoline of the next site, if this trampoline continues there. Returns false if the site does
+ * not have the bytes of the plan, or something is out of reach.
  */
 bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointers,
 			   const struct shim_plan_site *site, uintptr_t base,
 			   const struct shim_probe *probe, const struct shim_trampoline *next);
 
 /*
- * Stores the distance to - from in 4 bytes, as jumps and calls have it. Returns false if the
+ * Stores the distance `to - from` in 4 bytes, as jumps and calls have it. Returns false if the
  * distance does not fit.
  */
 bool shim_put_distance(uint8_t *at, uintptr_t from, uintptr_t to);

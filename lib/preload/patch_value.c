@@ -101,8 +101,8 @@ static size_t put_pointed(char *to, size_t bytes, const char *text, bool is_pass
 
 /*
  * Each number is copied with all its 8 bytes, and the next value overwrites the unused bytes. The
- * last copy fits, too, because data has room for 8 bytes of each value. Each text may have an equal
- * part of the room that the texts before it have left.
+ * last copy fits, too, because `data` has room for 8 bytes of each value. Each text may have an
+ * equal part of the room that the texts before it have left.
  */
 size_t shim_values_put(unsigned char *data, size_t texts, const struct shim_plan_argument *argument,
 		       unsigned count, const struct shim_registers *registers, uintptr_t base,

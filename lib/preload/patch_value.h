@@ -19,9 +19,9 @@
 #include "preload/patch_plan.h"
 
 /*
- * The registers of the program, as the assembly of patch_enter.c has saved them: frame is the
- * address of the saved rbp, below which the other general registers are. vectors has 64 bytes for
- * each vector register. stack is the stack pointer. Only the hook of a probe saves rbx and r12 to
+ * The registers of the program, as the assembly of patch_enter.c has saved them: `frame` is the
+ * address of the saved rbp, below which the other general registers are. `vectors` has 64 bytes for
+ * each vector register. `stack` is the stack pointer. Only the hook of a probe saves rbx and r12 to
  * r15.
  */
 struct shim_registers {
@@ -30,14 +30,14 @@ struct shim_registers {
 	uint64_t stack;
 };
 
-/* Bytes of an event's values, if its texts have at most so many bytes together. */
+/* Bytes of an event's values, if its texts have at most `texts` bytes together. */
 #define SHIM_VALUE_BYTES(texts) (8 * SHIM_PLAN_OF_SITE + (texts))
 
 /*
- * Writes the values of arguments in their order and without gaps, and returns their bytes. data has
- * room for SHIM_VALUE_BYTES(texts). base is the address of the module. If is_passed_on is true, the
- * pointers of the program need not be valid. In a quiet process, a text whose memory could only be
- * checked by a system call is then left out.
+ * Writes the values of arguments in their order and without gaps, and returns their bytes. `data`
+ * has room for SHIM_VALUE_BYTES(texts). `base` is the address of the module. If is_passed_on is
+ * true, the pointers of the program need not be valid. In a quiet process, a text whose memory
+ * could only be checked by a system call is then left out.
  */
 size_t shim_values_put(unsigned char *data, size_t texts, const struct shim_plan_argument *argument,
 		       unsigned count, const struct shim_registers *registers, uintptr_t base,

@@ -142,7 +142,7 @@ SHIM_WRAPPER int daemon(int stays, int keeps)
 }
 
 /*
- * Records a call that ends the process, before the call is made. by is the name of the function
+ * Records a call that ends the process, before the call is made. `by` is the name of the function
  * that was called. A return from main() calls no function that the shim sees.
  */
 static void put_exit(int status, const char *by, const void *caller)

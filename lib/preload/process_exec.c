@@ -46,7 +46,7 @@ static int put_exec_failed(int result, const void *caller)
 
 /*
  * The wrapper of a function that executes a program. The last arguments are those of
- * SHIM_ENVIRONMENT(); by and args give the real call, whose result the wrapper returns.
+ * SHIM_ENVIRONMENT(); `by` and `args` give the real call, whose result the wrapper returns.
  */
 #define EXEC(name, params, by, args, fd, path, ...) \
 	SHIM_WRAPPER int name params \

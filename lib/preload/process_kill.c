@@ -71,7 +71,7 @@ SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),
 		 (__rlimit_resource_t resource, qualifier struct type *limit), \
 		 (resource, limit), (0, (int32_t)resource, set), \
 		 (LIMIT_MEMBER(limit, rlim_cur), LIMIT_MEMBER(limit, rlim_max)), ())
-/* Getting and setting have the same event type; the field set distinguishes them. */
+/* Getting and setting have the same event type; the field `set` distinguishes them. */
 LIMIT(getrlimit, rlimit, 0, )
 LIMIT(getrlimit64, rlimit64, 0, )
 LIMIT(setrlimit, rlimit, 1, const)

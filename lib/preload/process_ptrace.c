@@ -3,7 +3,7 @@
  * preload/process_ptrace.c - family process: the program examines or controls another process.
  *
  * Debuggers call ptrace(2) some thousand times a second, mostly to read words. The event has the
- * arguments and the result of the call. Memory to which the argument data points is not recorded.
+ * arguments and the result of the call. Memory to which the argument `data` points is not recorded.
  */
 #include <stdarg.h>
 #include <sys/ptrace.h>
@@ -27,7 +27,7 @@ SHIM_WRAPPER long ptrace(enum __ptrace_request request, ...)
 	struct {
 		uint64_t time;
 		int32_t error, request, pid;
-		uint32_t words[6]; /* address, data and result: the schema has no gaps */
+		uint32_t words[6]; /* `address`, `data` and `result`: the schema has no gaps */
 	} data = { .error = ECANCELED, .request = (int32_t)request };
 	uint64_t word[3] = { 0 };
 	va_list list;

@@ -14,7 +14,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of process.spawn: the path and the arguments follow each other in text. */
+/* The fields of process.spawn: the path and the arguments follow each other in `text`. */
 struct spawn_data {
 	uint64_t time;
 	int32_t child, error;
@@ -112,7 +112,7 @@ SHIM_NEXT(popen, shim_no_pointer);
  */
 SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 {
-	/* The fields of process.popen: mode and command follow each other in text. */
+	/* The fields of process.popen: `mode` and `command` follow each other in `text`. */
 	struct popen_data {
 		uint64_t time;
 		uint64_t file;
@@ -135,7 +135,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	call.len = offsetof(struct popen_data, text);
 	file = next(popen)(command, mode);
 	data.file = (uint64_t)(uintptr_t)file;
-	/* error is errno if popen() failed, and else 0. */
+	/* `error` is errno if popen() failed, and else 0. */
 	data.error = file ? 0 : errno;
 	/*
 	 * Neither text is known to be readable: the mode may have caused an error, and only the

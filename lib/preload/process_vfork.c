@@ -56,7 +56,7 @@ void shim_vfork_child(const void *caller)
 }
 
 /*
- * Runs in the parent after the child has executed a program or ended. result is the result of the
+ * Runs in the parent after the child has executed a program or ended. `result` is the result of the
  * system call: an id or a negative error number. The C library's vfork() sets errno from it, and so
  * must this function.
  */

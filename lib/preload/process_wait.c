@@ -12,17 +12,18 @@
 #include "preload/status.h"
 
 /*
- * The value of the field known if status is valid. A call with WNOHANG may return without a child.
+ * The value of the field `known` if `status` is valid. A call with WNOHANG may return without a
+ * child.
  */
 #define OF_A_CHILD 1
 
 /*
- * The fields of process.wait, in the order of its schema. status is valid only if known is 1.
+ * The fields of process.wait, in the order of its schema. `status` is valid only if `known` is 1.
  * Otherwise it is -1, which is not a possible status.
  */
 struct wait_data {
 	uint64_t time;
-	/* child is the process that was found; 0: none yet (WNOHANG); -1: an error. */
+	/* `child` is the process that was found; 0: none yet (WNOHANG); -1: an error. */
 	int32_t child, error;
 	int32_t which;
 	uint32_t options;
@@ -114,7 +115,7 @@ SHIM_NEXT(waitid, shim_no_number);
 /* waitid(2). With WNOHANG it may return 0 without a child; si_pid is then 0. */
 SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	/* The field "which" has the argument id for P_PID, P_PGID and P_PIDFD. */
+	/* The field "which" has the argument `id` for P_PID, P_PGID and P_PIDFD. */
 	struct wait_data data = {
 		.child = -1, .error = ECANCELED, .status = -1,
 		.which = type == P_ALL ? -1 : (int32_t)id, .options = (uint32_t)options

@@ -40,8 +40,8 @@ static struct object {
 	uint32_t bloom_mask, bloom_shift;
 	uint32_t buckets, first; /* number of buckets, and the first symbol that is in the table */
 	/*
-	 * bucket has the first symbol of each bucket. chain has the hash of each symbol, indexed by
-	 * the symbol's number.
+	 * `bucket` has the first symbol of each bucket. `chain` has the hash of each symbol,
+	 * indexed by the symbol's number.
 	 */
 	const uint32_t *bucket, *chain;
 } objects[OBJECTS];

@@ -33,8 +33,8 @@
 enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO_MORE };
 
 /*
- * Determines the effect of prctl(). Programs pass a null pointer as filter to find out whether the
- * kernel supports filters; such a call installs no filter. After PR_SET_SYSCALL_USER_DISPATCH,
+ * Determines the effect of prctl(). Programs pass a null pointer as `filter` to find out whether
+ * the kernel supports filters; such a call installs no filter. After PR_SET_SYSCALL_USER_DISPATCH,
  * system calls from outside a range of addresses raise SIGSYS. It is therefore treated as a filter.
  */
 static struct shim_change of_prctl(int option, unsigned long value, unsigned long filter)
@@ -130,12 +130,12 @@ void shim_after_change(struct shim_change change, long result, const void *calle
 		put_seccomp(change, failed ? errno : 0, caller);
 }
 
-/* The kernel reads and writes so many bytes of a thread's name, with its NUL. */
+/* The kernel reads and writes this number of bytes of a thread's name, with its NUL. */
 #define NAME_BYTES 16
 
 /*
- * Records a call that has no event process.seccomp. value is the second argument. For PR_SET_NAME
- * value is a pointer to a string. A call that succeeded has read the string up to its NUL, or 16
+ * Records a call that has no event process.seccomp. `value` is the second argument. For PR_SET_NAME
+ * `value` is a pointer to a string. A call that succeeded has read the string up to its NUL, or 16
  * bytes.
  */
 static void put_prctl(int option, unsigned long value, int result, const void *caller)

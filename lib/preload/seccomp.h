@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* The effect of a call, for seccomp.c; flags are those of seccomp(2). */
+/* The effect of a call, for seccomp.c; `flags` are those of seccomp(2). */
 struct shim_change {
 	int limit;
 	uint32_t flags;
@@ -20,7 +20,7 @@ struct shim_change {
 struct shim_change shim_change_of(long number, long a, long b, long c);
 
 /*
- * To be called before and after the call, whose result is -1 after an error. caller is the return
+ * To be called before and after the call, whose result is -1 after an error. `caller` is the return
  * address of the wrapper.
  */
 void shim_before_change(struct shim_change change, const void *caller);

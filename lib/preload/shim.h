@@ -98,7 +98,7 @@ shim_inline bool shim_is_own(const void *caller)
 	       (uintptr_t)caller - shim_own[1].begin < shim_own[1].bytes;
 }
 
-/* Returns whether to trace a call from caller. The switch of the type is not 0. */
+/* Returns whether to trace a call from `caller`. The switch of the type is not 0. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
 	if (shim_unlikely(atomic_load_explicit(&shim_is_ready, memory_order_acquire) !=
@@ -152,7 +152,7 @@ void shim_lose_hold(void);
 void shim_put_unusual(enum shim_type type, const void *data, size_t len, const void *caller);
 
 /*
- * Records an event of the shim, and reports losses before it. data has the fields of the type's
+ * Records an event of the shim, and reports losses before it. `data` has the fields of the type's
  * schema in their order, without gaps.
  */
 shim_inline void shim_put(enum shim_type type, const void *data, size_t len, const void *caller)
@@ -201,8 +201,8 @@ shim_inline uint64_t shim_now(void)
 }
 
 /*
- * A call that is timed. data begins with the member time. The event is recorded when this struct
- * goes out of scope, also by cancellation or an exception.
+ * A call that is timed. `data` begins with the member `time`. The event is recorded when this
+ * struct goes out of scope, also by cancellation or an exception.
  */
 struct shim_call {
 	void *data;
@@ -212,7 +212,7 @@ struct shim_call {
 	/* The memory that the call has filled or read, if its bytes are recorded: content.h. */
 	enum shim_form {
 		SHIM_FLAT,    /* bytes bytes */
-		SHIM_VECTOR,  /* an array of struct iovec with parts elements */
+		SHIM_VECTOR,  /* an array of struct iovec with `parts` elements */
 		SHIM_MESSAGE, /* a struct msghdr */
 		SHIM_MESSAGES /* an array of struct mmsghdr */
 	} form;
@@ -222,8 +222,8 @@ struct shim_call {
 };
 
 /*
- * Records the event with the bytes that the call has moved. The member time of data must already
- * have the duration.
+ * Records the event with the bytes that the call has moved. The member `time` of `data` must
+ * already have the duration.
  */
 void shim_put_moved(const struct shim_call *call);
 

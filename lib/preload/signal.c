@@ -83,7 +83,7 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 		shim_put(SIGNAL_LEAVE, &data.number, sizeof data.number, (const void *)handler);
 }
 
-/* A thread's turn to change a signal's action. mask has the signals that were blocked before. */
+/* A thread's turn to change a signal's action. `mask` has the signals that were blocked before. */
 struct turn {
 	sigset_t mask;
 	bool is_ours;
@@ -125,8 +125,8 @@ void shim_in_child(void)
 }
 
 /*
- * Returns whether to replace handlers in calls from caller. The family must be chosen. It does not
- * matter whether a process traces now, because handlers that are set now are still in use when
+ * Returns whether to replace handlers in calls from `caller`. The family must be chosen. It does
+ * not matter whether a process traces now, because handlers that are set now are still in use when
  * tracing begins later.
  */
 static bool takes_part(int number, const void *caller)

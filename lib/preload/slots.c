@@ -372,7 +372,7 @@ static bool is_due(const struct shim_slots *slots, const struct module *module,
 	if (direction == TO_REAL)
 		return value == wrapper->wrapper;
 	/*
-	 * real is NULL if the program defines the function itself, or if the function does not
+	 * `real` is NULL if the program defines the function itself, or if the function does not
 	 * exist.
 	 */
 	if (!wrapper->real)

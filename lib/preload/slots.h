@@ -18,8 +18,8 @@
 #include <stddef.h>
 
 /*
- * A function and its wrapper. real is NULL if calls must not be redirected. A program that is not
- * position-independent may use an address in itself as the function's address; canonical is this
+ * A function and its wrapper. `real` is NULL if calls must not be redirected. A program that is not
+ * position-independent may use an address in itself as the function's address; `canonical` is this
  * address, or NULL.
  */
 struct shim_wrapper {
@@ -31,7 +31,7 @@ struct shim_wrapper {
 typedef const struct shim_wrapper *shim_wrapper_find(const char *name);
 
 /*
- * The data that the walks need. program is the dlopen() handle of the program, for names with
+ * The data that the walks need. `program` is the dlopen() handle of the program, for names with
  * versions.
  */
 struct shim_slots {

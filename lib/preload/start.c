@@ -157,7 +157,7 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 		uintptr_t begin = object->dlpi_addr + header->p_vaddr;
 
 		if (header->p_type == PT_DYNAMIC && has_preinit_array((const ElfW(Dyn) *)begin))
-			/* only the program, which is the first object, can have one */
+			/* only the program, which is the first object, can have such an array */
 			has_preinit = true;
 		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
 			continue;

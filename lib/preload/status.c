@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 /*
- * Writes text at to and returns a pointer to its NUL. The caller makes sure that there is enough
+ * Writes text at `to` and returns a pointer to its NUL. The caller makes sure that there is enough
  * room.
  */
 static char *status_add(char *to, const char *text)
@@ -86,7 +86,7 @@ static size_t status_pack(unsigned char *data, size_t at, const void *value, siz
 	return at + bytes;
 }
 
-/* code is -1 if a signal ended the process, or if the status is unknown. */
+/* `code` is -1 if a signal ended the process, or if the status is unknown. */
 size_t shim_status_data(unsigned char data[SHIM_STATUS_DATA], int pid, bool is_known, int status)
 {
 	const bool is_killed = is_known && WIFSIGNALED(status);

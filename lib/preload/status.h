@@ -23,8 +23,8 @@
 void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal);
 
 /*
- * Writes "exited with 3", "killed by SIGSEGV (core dumped)" or "ended with unknown status". status
- * has the form of waitpid(2) and is valid if is_known.
+ * Writes "exited with 3", "killed by SIGSEGV (core dumped)" or "ended with unknown status".
+ * `status` has the form of waitpid(2) and is valid if is_known.
  */
 void shim_status_text(char text[SHIM_STATUS_TEXT], bool is_known, int status);
 

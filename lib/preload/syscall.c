@@ -18,7 +18,7 @@ SHIM_NEXT(syscall, shim_no_number);
 
 /*
  * The next two functions do not use SHIM_CALL(), because SHIM_CALL() would record their own return
- * address. They get the address of the program's call as the argument caller.
+ * address. They get the address of the program's call as the argument `caller`.
  */
 
 /*
@@ -37,7 +37,9 @@ static long open_how(long folder, long path, long how, long size, const void *ca
 	opened.began = shim_now();
 	result = next(syscall)(SYS_openat2, folder, path, how, size);
 	opened.fd = (int)result;
-	/* The first two words of the struct are flags and mode; the third word is not recorded. */
+	/*
+	 * The first two words of the struct are `flags` and `mode`; the third word is not recorded.
+	 */
 	if (result >= 0 || ((uintptr_t)how % sizeof *words == 0 &&
 			    shim_can_read(words, 2 * sizeof *words))) {
 		opened.flags = (uint32_t)words[0];

@@ -22,11 +22,11 @@
 #define PAGE 4096
 
 /*
- * Returns whether the byte at from can be read. Known memory needs no system call. For other memory
- * the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid `how`. The
- * kernel first reads the mask, and fails with EFAULT if it cannot read the mask. Otherwise it fails
- * with EINVAL. A quiet process must not make this call. It trusts the program, as most C libraries
- * do.
+ * Returns whether the byte at `from` can be read. Known memory needs no system call. For other
+ * memory the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid
+ * `how`. The kernel first reads the mask, and fails with EFAULT if it cannot read the mask.
+ * Otherwise it fails with EINVAL. A quiet process must not make this call. It trusts the program,
+ * as most C libraries do.
  */
 static bool is_there(const void *from)
 {
@@ -64,9 +64,9 @@ static void copy_unchecked(char *to, const char *from, size_t bytes)
 }
 
 /*
- * Writes len bytes of text and a NUL, at most bytes bytes in all. A longer text loses its
- * beginning. If bytes is 0, nothing is written. is_read says that a call has read the text, so that
- * any memcpy() may read it, too.
+ * Writes len bytes of text and a NUL, at most `bytes` bytes in all. A longer text loses its
+ * beginning. If `bytes` is 0, nothing is written. is_read says that a call has read the text, so
+ * that any memcpy() may read it, too.
  */
 static size_t put_text(char *to, size_t bytes, const char *text, size_t len, bool is_read)
 {
@@ -157,7 +157,7 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error)
 }
 
 /*
- * Each page is checked. The variable at does not wrap around at the end of the address space: the
+ * Each page is checked. The variable `at` does not wrap around at the end of the address space: the
  * last pages are not readable, so the loop ends before them.
  */
 bool shim_can_read(const void *from, size_t bytes)
@@ -227,7 +227,7 @@ bool shim_is_there(const void *from)
 }
 
 /*
- * Copies the beginning of a text, at most bytes bytes, without its NUL. Returns its length. The
+ * Copies the beginning of a text, at most `bytes` bytes, without its NUL. Returns its length. The
  * text may continue on other pages, each of which is checked.
  */
 static size_t begin_of(char *to, size_t bytes, const char *text)

@@ -19,16 +19,16 @@
 #define SHIM_TEXT 512 /* bytes for all strings of an event */
 
 /*
- * Each function writes a text at to, which has room for bytes bytes. It returns the number of bytes
- * that it has written, with the NUL.
+ * Each function writes a text at `to`, which has room for `bytes` bytes. It returns the number of
+ * bytes that it has written, with the NUL.
  */
 
-/* text may be NULL. It must be readable. */
+/* `text` may be NULL. It must be readable. */
 size_t shim_text(char *to, size_t bytes, const char *text);
 
 /*
- * Writes a path that is the only path of a call. error is the call's error number, or 0 if the call
- * succeeded. If the call may not have read the path, this function does the same as
+ * Writes a path that is the only path of a call. `error` is the call's error number, or 0 if the
+ * call succeeded. If the call may not have read the path, this function does the same as
  * shim_text_unsure().
  */
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
@@ -49,7 +49,7 @@ size_t shim_text_before(char *to, size_t bytes, const char *text);
  */
 bool shim_copy(void *to, const void *from, size_t bytes);
 
-/* Returns whether memory that begins at from and does not reach the next page is readable. */
+/* Returns whether memory that begins at `from` and does not reach the next page is readable. */
 bool shim_is_there(const void *from);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/time.c - family time: threads that sleep.
+ * preload/time.c - the family "time" of event types: threads that sleep.
  *
- * The field asked is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of
+ * The field `asked` is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of
  * waking on the clock of the call. The struct with the time is read after the call, when it is
  * known to be readable.
  */
@@ -13,7 +13,7 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of time.sleep. by is the name of the function. */
+/* The fields of time.sleep. The field `by` has the name of the function. */
 struct sleep_data {
 	uint64_t time;
 	int64_t asked;
@@ -29,7 +29,7 @@ struct sleep_data {
 	{ \
 		if (!shim_on_alone(TIME_SLEEP)) \
 			return next(name) args; \
-		/* by is initialized with the name; the rest of the array is 0. */ \
+		/* The field `by` begins with the name; the rest of the array is 0. */ \
 		struct sleep_data data = { .error = ECANCELED, .by = #name }; \
 		SHIM_CALL(TIME_SLEEP, data); \
 		call.len = offsetof(struct sleep_data, by) + sizeof #name; \
@@ -39,7 +39,10 @@ struct sleep_data {
 		return result; \
 	}
 
-/* After an error the time may be unreadable, because the kernel examines the clock first. */
+/*
+ * The kernel checks the clock before it reads the time. So after an error the time may still be
+ * unreadable.
+ */
 static int64_t asked_of(const struct timespec *time, int error)
 {
 	if (!time || (error && !shim_can_read(time, sizeof *time)))

@@ -60,8 +60,8 @@
 	"{|15:1=SOCK_STREAM,15:2=SOCK_DGRAM,15:3=SOCK_RAW,15:5=SOCK_SEQPACKET," \
 	"0x800=SOCK_NONBLOCK,0x80000=SOCK_CLOEXEC}"
 /*
- * The field option is the level times 2^32 plus the number of the option, because a number has
- * another meaning at each level. The event has the field value only for options of 1, 2, 4 or 8
+ * The field `option` is the level times 2^32 plus the number of the option, because a number has
+ * another meaning at each level. The event has the field `value` only for options of 1, 2, 4 or 8
  * bytes.
  */
 #define SHIM_SOCKET_OPTION \
@@ -113,17 +113,17 @@
  */
 #define SHIM_TYPES_ALLOC(X) \
 	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
-	/* size is that of one of count elements. */ \
+	/* `size` is that of one of `count` elements. */ \
 	X(ALLOC_CALLOC, ALLOC, "alloc.calloc", "u64 count; u64 size; ptr result") \
-	/* old is invalid afterwards unless result is NULL and size is not 0. */ \
+	/* `old` is invalid afterwards unless `result` is NULL and `size` is not 0. */ \
 	X(ALLOC_REALLOC, ALLOC, "alloc.realloc", "ptr old; u64 size; ptr result") \
-	/* All functions that return memory at a multiple of alignment. */ \
+	/* All functions that return memory at a multiple of `alignment`. */ \
 	X(ALLOC_ALIGNED, ALLOC, "alloc.aligned", "u64 alignment; u64 size; ptr result") \
 	X(ALLOC_FREE, ALLOC, "alloc.free", "ptr old") \
 	X(ALLOC_MMAP, ALLOC, "alloc.mmap", \
 	  "ns time; u64 size; x32 protection" SHIM_PROTECTION "; x32 flags" SHIM_MAP_FLAGS \
 	  "; fd fd; errno error; s64 offset; ptr result") \
-	/* If result differs from old, the memory has moved. */ \
+	/* If `result` differs from `old`, the memory has moved. */ \
 	X(ALLOC_MREMAP, ALLOC, "alloc.mremap", \
 	  "ns time; ptr old; u64 old_size; u64 size; x32 flags; errno error; ptr result") \
 	X(ALLOC_MUNMAP, ALLOC, "alloc.munmap", "ns time; ptr old; u64 size; errno error") \
@@ -143,16 +143,16 @@
 	  "ns time; errno error; s32 lock{0=unlock,1=lock}; x32 flags; ptr address; u64 size")
 
 #define SHIM_TYPES_IO(X) \
-	/* fd is -1 after an error. A relative path begins at folder. */ \
+	/* fd is -1 after an error. A relative path begins at `folder`. */ \
 	X(IO_OPEN, IO, "io.open", \
 	  "ns time; fd fd; errno error; " SHIM_FOLDER "; x32 flags" SHIM_OPEN_FLAGS \
 	  "; o32 mode; str path") \
 	/* The number may belong to another file by the time of the event. */ \
 	X(IO_CLOSE, IO, "io.close", "ns time; fd fd; errno error") \
-	/* A result of 0 is the end of the file. data is recorded only on request: content.h. */ \
+	/* A result of 0 is the end of the file. `data` is recorded only on request: content.h. */ \
 	X(IO_READ, IO, "io.read", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
-	/* A result that is less than size is no error. */ \
+	/* A result that is less than `size` is no error. */ \
 	X(IO_WRITE, IO, "io.write", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
 	/* The same transfers at an offset; the position of the file does not change. */ \
@@ -169,7 +169,7 @@
 	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITEV, IO, "io.pwritev", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset; bytes data") \
-	/* fd is written, and from is the descriptor that is read. */ \
+	/* fd is written, and `from` is the descriptor that is read. */ \
 	X(IO_SENDFILE, IO, "io.sendfile", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 from") \
 	/* These calls wait until the device has the data. */ \
@@ -180,14 +180,14 @@
 	  "ns time; fd fd; errno error; ptr file; str mode; str path") \
 	X(IO_FCLOSE, IO, "io.fclose", "ns time; fd fd; errno error; ptr file") \
 	/* \
-	 * copy is the new descriptor; after an error copy is the number that the program asked \
-	 * for. \
+	 * `copy` is the new descriptor; after an error `copy` is the number that the program \
+	 * asked for. \
 	 */ \
 	X(IO_DUP, IO, "io.dup", "ns time; errno error; fd fd; fd copy; x32 flags" SHIM_FD_FLAGS) \
 	/* fd is the end that is read. */ \
 	X(IO_PIPE, IO, "io.pipe", \
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
-	/* value is a number or an address, as the command says. */ \
+	/* `value` is a number or an address, as the command says. */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
 	  "ns time; errno error; fd fd; s32 command{0=F_DUPFD,1=F_GETFD,2=F_SETFD,3=F_GETFL," \
 	  "4=F_SETFL,5=F_GETLK,6=F_SETLK,7=F_SETLKW,8=F_SETOWN,9=F_GETOWN,10=F_SETSIG," \
@@ -222,14 +222,14 @@
 	X(IO_TIMERSET, IO, "io.timerfd_settime", "ns time; errno error; fd fd; x32 flags") \
 	X(IO_SIGNALFD, IO, "io.signalfd", "ns time; errno error; fd fd; fd old; x32 flags" \
 	  SHIM_FD_FLAGS) \
-	/* fd is the new descriptor of the stream; old, which is closed, is usually the same. */ \
+	/* fd is the new descriptor of the stream; `old`, which is closed, is usually the same. */ \
 	X(IO_FREOPEN, IO, "io.freopen", \
 	  "ns time; fd fd; errno error; ptr file; fd old; str mode; str path") \
-	/* result is the position from the beginning of the file. */ \
+	/* `result` is the position from the beginning of the file. */ \
 	X(IO_LSEEK, IO, "io.lseek", \
 	  "ns time; errno error; fd fd; s32 whence{0=SEEK_SET,1=SEEK_CUR,2=SEEK_END,3=SEEK_DATA," \
 	  "4=SEEK_HOLE}; s64 offset; s64 result") \
-	/* The range includes last, which is 4294967295 for all descriptors from first on. */ \
+	/* The range includes `last`, which is 4294967295 for all descriptors from `first` on. */ \
 	X(IO_CLOSE_RANGE, IO, "io.close_range", \
 	  "ns time; errno error; u32 first; u32 last; " \
 	  "x32 flags{|0=0,2=CLOSE_RANGE_UNSHARE,4=CLOSE_RANGE_CLOEXEC}") \
@@ -250,7 +250,7 @@
 	/* fd is -1 for sync(), which concerns all file systems. */ \
 	X(IO_SYNC, IO, "io.sync", \
 	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
-	/* Shared memory by name; name is no path. */ \
+	/* Shared memory by name; `name` is no path. */ \
 	X(IO_SHM, IO, "io.shm_open", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
 	X(IO_SHM_UNLINK, IO, "io.shm_unlink", "ns time; errno error; str name") \
@@ -271,20 +271,20 @@
 	X(IO_URING_DONE, IO, "io.uring_complete", \
 	  "fd ring; s32 result; errno error; x32 flags; x64 user_data")
 
-/* Files by name. folder is the descriptor that a relative path begins at. */
+/* Files by name. `folder` is the descriptor that a relative path begins at. */
 #define SHIM_TYPES_FILE(X) \
 	/* All forms of stat(). lstat() has the flag 0x100. */ \
 	X(FILE_STAT, FILE, "file.stat", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
 	X(FILE_FSTAT, FILE, "file.fstat", "ns time; errno error; fd fd") \
-	/* mode 0 asks only whether the file exists. */ \
+	/* The `mode` 0 asks only whether the file exists. */ \
 	X(FILE_ACCESS, FILE, "file.access", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 mode{|0=F_OK,4=R_OK,2=W_OK,1=X_OK}; " \
 	  "x32 flags{|0=0,0x100=AT_SYMLINK_NOFOLLOW,0x200=AT_EACCESS}; str path") \
 	/* rmdir() has the flag 0x200. */ \
 	X(FILE_UNLINK, FILE, "file.unlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags{|0=0,0x200=AT_REMOVEDIR}; str path") \
-	/* The relative path in the field to begins at to_folder. */ \
+	/* The relative path in the field `to` begins at to_folder. */ \
 	X(FILE_RENAME, FILE, "file.rename", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags{|0=0,1=RENAME_NOREPLACE,2=RENAME_EXCHANGE,4=RENAME_WHITEOUT}; " \
@@ -292,12 +292,12 @@
 	X(FILE_LINK, FILE, "file.link", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags" SHIM_AT_FLAGS "; str path; str to") \
-	/* to is the text of the link, which need not be a file. */ \
+	/* `to` is the text of the link, which need not be a file. */ \
 	X(FILE_SYMLINK, FILE, "file.symlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; str path; str to") \
 	X(FILE_READLINK, FILE, "file.readlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; str path; str to") \
-	/* The bits of umask(2) are removed from mode by the kernel. */ \
+	/* The bits of umask(2) are removed from `mode` by the kernel. */ \
 	X(FILE_MKDIR, FILE, "file.mkdir", \
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode; str path") \
 	X(FILE_MKNOD, FILE, "file.mknod", \
@@ -311,7 +311,7 @@
 	/* fd is -1 for a path, and the path is empty for a descriptor. */ \
 	X(FILE_CHDIR, FILE, "file.chdir", "ns time; errno error; fd fd; str path") \
 	X(FILE_GETCWD, FILE, "file.getcwd", "ns time; errno error; str path") \
-	/* The forms for descriptors have flags 0x1000, and the descriptor is folder. */ \
+	/* The forms for descriptors have the `flags` 0x1000, and the descriptor is `folder`. */ \
 	X(FILE_CHMOD, FILE, "file.chmod", \
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode; x32 flags" SHIM_AT_FLAGS "; str path") \
 	/* -1 leaves the user or the group unchanged. */ \
@@ -323,16 +323,16 @@
 	X(FILE_UTIMES, FILE, "file.utimes", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags" SHIM_AT_FLAGS "; str path") \
 	X(FILE_STATFS, FILE, "file.statfs", "ns time; errno error; fd fd; str path") \
-	/* source is a device, a folder or any text, as the file system requires. */ \
+	/* `source` is a device, a folder or any text, as the file system requires. */ \
 	X(FILE_MOUNT, FILE, "file.mount", "ns time; errno error; x64 flags; str path; str source") \
 	X(FILE_UMOUNT, FILE, "file.umount", "ns time; errno error; x32 flags; str path") \
-	/* to is the path without links, or empty after an error. */ \
+	/* `to` is the path without links, or empty after an error. */ \
 	X(FILE_REALPATH, FILE, "file.realpath", "ns time; errno error; str path; str to") \
-	/* path has the letters that the C library chose. */ \
+	/* `path` has the letters that the C library chose. */ \
 	X(FILE_MKSTEMP, FILE, "file.mkstemp", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; str path") \
 	X(FILE_MKDTEMP, FILE, "file.mkdtemp", "ns time; errno error; str path") \
-	/* path is the pattern. */ \
+	/* `path` is the pattern. */ \
 	X(FILE_GLOB, FILE, "file.glob", \
 	  "ns time; errno error; s32 result{0=found,1=GLOB_NOSPACE,2=GLOB_ABORTED," \
 	  "3=GLOB_NOMATCH}; x32 flags; str path") \
@@ -348,8 +348,8 @@
 	X(FILE_FANMARK, FILE, "file.fanotify_mark", \
 	  "ns time; errno error; fd fd; x32 flags; " SHIM_FOLDER "; x64 mask; str path") \
 	/* \
-	 * These calls walk through folders and trees. result is the number of entries, or the value
-	 * that \ ended the walk. \
+	 * These calls walk through folders and trees. `result` is the number of entries, or the \
+	 * value that ended the walk. \
 	 */ \
 	X(FILE_SCANDIR, FILE, "file.scandir", \
 	  "ns time; errno error; " SHIM_FOLDER "; s32 result; str path") \
@@ -390,14 +390,14 @@
 	  "str path; str to")
 
 #define SHIM_TYPES_STDIO(X) \
-	/* Each item has size bytes. */ \
+	/* Each item has `size` bytes. */ \
 	X(STDIO_FREAD, STDIO, "stdio.fread", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result") \
 	X(STDIO_FWRITE, STDIO, "stdio.fwrite", \
 	  "ns time; ptr file; u64 size; u64 items; u64 result")
 
 #define SHIM_TYPES_NET(X) \
-	/* other is the second descriptor of socketpair(), else -1. */ \
+	/* `other` is the second descriptor of socketpair(), else -1. */ \
 	X(NET_SOCKET, NET, "net.socket", \
 	  "fd fd; errno error; s32 domain" SHIM_DOMAIN "; x32 type" SHIM_SOCKET_TYPE \
 	  "; s32 protocol; fd other") \
@@ -426,7 +426,7 @@
 	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
 	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
-	/* timeout is -1 for a wait without limit. The duration is that of the wait. */ \
+	/* `timeout` is -1 for a wait without limit. The duration is that of the wait. */ \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
 	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; fd fd; s32 result; errno error") \
@@ -437,14 +437,14 @@
 	  "3=EPOLL_CTL_MOD}; fd fd; x32 events{|0=0,1=EPOLLIN,2=EPOLLPRI,4=EPOLLOUT,8=EPOLLERR," \
 	  "0x10=EPOLLHUP,0x2000=EPOLLRDHUP,0x10000000=EPOLLEXCLUSIVE,0x40000000=EPOLLONESHOT," \
 	  "0x80000000=EPOLLET}") \
-	/* error is errno if result is EAI_SYSTEM, and 0 after any other result. */ \
+	/* `error` is errno if `result` is EAI_SYSTEM, and 0 after any other result. */ \
 	X(NET_LOOKUP, NET, "net.getaddrinfo", \
 	  "ns time; errno error; s32 result{0=found,-2=EAI_NONAME,-3=EAI_AGAIN,-4=EAI_FAIL," \
 	  "-6=EAI_FAMILY,-7=EAI_SOCKTYPE,-8=EAI_SERVICE,-10=EAI_MEMORY,-11=EAI_SYSTEM}; " \
 	  "str node; str service") \
 	X(NET_NAME, NET, "net.getnameinfo", \
 	  "ns time; errno error; s32 result; str node; str service") \
-	/* result is the value of h_errno. */ \
+	/* `result` is the value of h_errno. */ \
 	X(NET_HOST, NET, "net.gethostbyname", \
 	  "ns time; errno error; s32 result{0=found,1=HOST_NOT_FOUND,2=TRY_AGAIN,3=NO_RECOVERY," \
 	  "4=NO_DATA}; str node") \
@@ -480,7 +480,7 @@
 	X(FUNC_ENTER, FUNC, "func.enter", "ptr function; @begin function") \
 	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function; @end function") \
 	/* \
-	 * A patched function has returned, or was left by an exception or a jump. depth is the \
+	 * A patched function has returned, or was left by an exception or a jump. `depth` is the \
 	 * number of traced functions that had begun before it in this thread, and not returned. \
 	 */ \
 	X(FUNC_CALL, FUNC, "func.call", SHIM_CALL_FIELDS "; @span function") \
@@ -498,13 +498,13 @@
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
-/* A lock was released. The field time has the duration for which it was held. */
+/* A lock was released. The field `time` has the duration for which it was held. */
 #define SHIM_TYPES_HOLD(X) \
 	X(HOLD_MUTEX, HOLD, "lock.mutex_held", "ns time; ptr lock") \
 	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")
 
 #define SHIM_TYPES_THREAD(X) \
-	/* function is the start function of the new thread, as in thread.begin. */ \
+	/* `function` is the start function of the new thread, as in thread.begin. */ \
 	X(THREAD_CREATE, THREAD, "thread.create", \
 	  "ns time; ptr thread; ptr function; errno error; s32 detached") \
 	X(THREAD_BEGIN, THREAD, "thread.begin", "ptr function; ptr creator; @begin thread") \
@@ -526,14 +526,14 @@
 #define SHIM_ENDED_SCHEMA "s32 pid; str status; s32 code; s32 signal; bool core"
 
 #define SHIM_TYPES_PROCESS(X) \
-	/* A program begins. program is the path that execve(2) got. */ \
+	/* A program begins. `program` is the path that execve(2) got. */ \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \
 	/* This is the event of the parent; process.child is the event of the child. */ \
 	X(PROCESS_FORK, PROCESS, "process.fork", "ns time; s32 child; errno error") \
 	X(PROCESS_CHILD, PROCESS, "process.child", "s32 pid; s32 parent") \
 	X(PROCESS_VFORK, PROCESS, "process.vfork", "ns time; s32 child; errno error") \
 	X(PROCESS_VCHILD, PROCESS, "process.vchild", "s32 pid; s32 parent") \
-	/* One call starts a program in a new process; child is the id of the process. */ \
+	/* One call starts a program in a new process; `child` is the id of the process. */ \
 	X(PROCESS_SPAWN, PROCESS, "process.spawn", \
 	  "ns time; s32 child; errno error; str path; str arguments") \
 	/* process.exec is recorded before the call, which does not return if it succeeds. */ \
@@ -541,7 +541,7 @@
 	/* This library cannot be loaded into the program. */ \
 	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
 	X(PROCESS_EXEC_FAILED, PROCESS, "process.exec_failed", "s32 pid; errno error") \
-	/* status is valid if known is 1. */ \
+	/* `status` is valid if `known` is 1. */ \
 	X(PROCESS_WAIT, PROCESS, "process.wait", \
 	  "ns time; s32 child; errno error; s32 which; x32 options{|0=0,1=WNOHANG," \
 	  "2=WUNTRACED,4=WEXITED,8=WCONTINUED,0x1000000=WNOWAIT}; " \
@@ -553,12 +553,12 @@
 	X(PROCESS_ENDED, PROCESS, SHIM_ENDED_NAME, SHIM_ENDED_SCHEMA) \
 	X(PROCESS_SYSTEM, PROCESS, "process.system", \
 	  "ns time; wait status; errno error; str command") \
-	/* file identifies the stream in process.pclose. */ \
+	/* `file` identifies the stream in process.pclose. */ \
 	X(PROCESS_POPEN, PROCESS, "process.popen", \
 	  "ns time; ptr file; errno error; str mode; str command") \
 	X(PROCESS_PCLOSE, PROCESS, "process.pclose", \
 	  "ns time; ptr file; wait status; errno error") \
-	/* This event is recorded before the process ends; by is the function that was called. */ \
+	/* This event is recorded before the process ends; `by` is the called function. */ \
 	X(PROCESS_EXIT, PROCESS, "process.exit", "s32 pid; s32 status; str by") \
 	/* The last event of a program that ends by exit() or a return from main(). */ \
 	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
@@ -566,7 +566,7 @@
 	/* pid is the argument of kill(); a negative number is a group of processes. */ \
 	X(PROCESS_KILL, PROCESS, "process.kill", \
 	  "ns time; errno error; s32 pid; signal signal") \
-	/* limit and maximum are the new limits, or those that the call has returned. */ \
+	/* `limit` and `maximum` are the new limits, or those that the call has returned. */ \
 	X(PROCESS_LIMIT, PROCESS, "process.limit", \
 	  "ns time; errno error; s32 pid; s32 resource{0=RLIMIT_CPU,1=RLIMIT_FSIZE,2=RLIMIT_DATA," \
 	  "3=RLIMIT_STACK,4=RLIMIT_CORE,5=RLIMIT_RSS,6=RLIMIT_NPROC,7=RLIMIT_NOFILE," \
@@ -584,7 +584,7 @@
 	  "0x4204=PTRACE_GETREGSET,0x4205=PTRACE_SETREGSET,0x4206=PTRACE_SEIZE," \
 	  "0x4207=PTRACE_INTERRUPT,0x4208=PTRACE_LISTEN}; s32 pid; ptr address; ptr data; " \
 	  "s64 result") \
-	/* value is the second argument. name is the name that PR_SET_NAME gives, else empty. */ \
+	/* `value`: the second argument. `name`: the name that PR_SET_NAME gives, else empty. */ \
 	X(PROCESS_PRCTL, PROCESS, "process.prctl", \
 	  "s32 option{1=PR_SET_PDEATHSIG,2=PR_GET_PDEATHSIG,3=PR_GET_DUMPABLE,4=PR_SET_DUMPABLE," \
 	  "7=PR_GET_KEEPCAPS,8=PR_SET_KEEPCAPS,15=PR_SET_NAME,16=PR_GET_NAME,21=PR_GET_SECCOMP," \

@@ -34,7 +34,10 @@ static inline bool ptx_eventset_is_valid(const trace_event_set_t *set)
 	return set && set->__magic == PTX_EVENTSET_MAGIC;
 }
 
-/* has, add and del require 0 < type < PTX_TYPE_MAX; all functions below require a valid set. */
+/*
+ * The functions _has(), _add() and _del() require 0 < type < PTX_TYPE_MAX. All functions below
+ * require valid sets, except _empty(), _fill() and _system(), which make a set valid.
+ */
 static inline bool ptx_eventset_has(const trace_event_set_t *set, unsigned type)
 {
 	return set->__bits[type / 64] >> (type % 64) & 1;

@@ -37,7 +37,7 @@ enum ptx_format_type {
 
 /* A part of a format: text as it is, or a directive. Arguments are numbered from 0. */
 struct ptx_format_part {
-	const char *text;  /* of len bytes, if conversion is 0 */
+	const char *text;  /* of len bytes, if `conversion` is 0 */
 	size_t len;
 	char conversion;   /* of d i o u x X b B c s p f F e E g G a A n m */
 	char flags[8];

@@ -31,7 +31,7 @@ size_t ptx_item_size(enum posix_trace_item_np type)
 }
 
 /*
- * Returns the size of the item at item, with the byte of its type, or 0 if it is not complete
+ * Returns the size of the item at `item`, with the byte of its type, or 0 if it is not complete
  * within len bytes. len must be at least 1.
  */
 static size_t item_bytes(const unsigned char *item, size_t len)
@@ -59,8 +59,8 @@ static size_t item_bytes(const unsigned char *item, size_t len)
 }
 
 /*
- * room - at does not become negative, because each item was found to fit. The loop ends at the
- * first item that is incomplete or does not fit, even if a later one would.
+ * The difference `room - at` does not become negative, because each item was found to fit. The loop
+ * ends at the first item that is incomplete or does not fit, even if a later one would.
  */
 size_t ptx_items_fit(const void *items, size_t len, size_t room)
 {

@@ -17,7 +17,7 @@
 #include "record/ledger.h"
 
 /*
- * Makes room for count more entries in thread[]. The first four are part of the ledger itself.
+ * Makes room for `count` more entries in thread[]. The first four are part of the ledger itself.
  * Returns false if there is no memory; then the array is unchanged.
  */
 static bool grow_threads(struct ptx_ledger *ledger, size_t count)
@@ -28,10 +28,10 @@ static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 
 	if (ledger->threads + count <= room)
 		return true;
-	/* Doubling is enough, because count is 1 or 2 and the room is at least 4. */
+	/* Doubling is enough, because `count` is 1 or 2 and the room is at least 4. */
 	room *= 2;
 	/*
-	 * few is part of the ledger and not from malloc(), so it must not be passed to realloc().
+	 * `few` is part of the ledger and not from malloc(), so it must not be passed to realloc().
 	 */
 	if (ledger->thread == ledger->few) {
 		more = malloc(room * sizeof(*more));
@@ -232,7 +232,7 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 	memcpy(to->lost, from->lost, sizeof(from->lost));
 }
 
-/* The sum may wrap in a ledger of a hostile log; the caller compares it with called. */
+/* The sum may wrap in a ledger of a hostile log; the caller compares it with `called`. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line)
 {
 	uint64_t sum = line->reported + line->unread;
@@ -255,7 +255,7 @@ static void add_losses(struct ptx_ledger_line *sum, const struct ptx_ledger_line
 		sum->lost[cause] += line->lost[cause];
 }
 
-/* Adds to rest the losses of the total that are in none of the lines whose sum is `sum`. */
+/* Adds to `rest` the losses of the total that are in none of the lines whose sum is `sum`. */
 static void take_rest(struct ptx_ledger_line *rest, const struct ptx_ledger_line *total,
 		      const struct ptx_ledger_line *sum)
 {
@@ -287,7 +287,7 @@ void ptx_ledger_close(struct ptx_ledger *ledger)
 		ptx_ledger_thread(ledger, 0, 0, 0)->called += unattributed;
 }
 
-/* thread points into the ledger itself, which is why a ledger must not be assigned. */
+/* `thread` points into the ledger itself, which is why a ledger must not be assigned. */
 void ptx_ledger_init(struct ptx_ledger *ledger)
 {
 	memset(ledger, 0, sizeof(*ledger));

@@ -2,13 +2,13 @@
 /*
  * record/ledger.h - the account of a stream's events as plain memory, for status and for the log.
  *
- * A line has the columns of struct posix_trace_ledger_np except unattributed, which is the
- * difference between called and the sum of the other columns. In the line total, called is the
- * number that the writers counted independently of the other columns. So in this line, the equation
- * is a real check of the counts. In the lines of types and threads, called is the sum of the other
- * columns. In the lines of type 0 (no known type) and of pid 0 (no known thread), called also has
- * the unattributed events. So each column of total is the sum of that column over types, and over
- * threads.
+ * A line has the columns of struct posix_trace_ledger_np except `unattributed`, which is the
+ * difference between `called` and the sum of the other columns. In the line of the total, `called`
+ * is the number that the writers counted independently of the other columns. So in this line, the
+ * equation is a real check of the counts. In the lines of types and threads, `called` is the sum of
+ * the other columns. In the lines of type 0 (no known type) and of pid 0 (no known thread),
+ * `called` also has the unattributed events. So each column of the total is the sum of that column
+ * over types, and over threads.
  *
  * Owner     the caller; one at a time. A ledger points into itself: do not copy it by assignment.
  * Errors    errno is preserved.
@@ -56,7 +56,7 @@ struct ptx_ledger {
 	struct ptx_ledger_line type[PTX_TYPE_MAX];
 	size_t threads;
 	size_t room;
-	/* array of room entries: few at first, and memory from malloc() when few is full */
+	/* array of `room` entries: `few` at first, and memory from malloc() when `few` is full */
 	struct ptx_ledger_thread *thread;
 	struct ptx_ledger_thread few[4];  /* so that the line of pid 0 needs no memory */
 	/* hash table of index + 1, 0 for an empty place; NULL: few threads, or no memory */
@@ -72,7 +72,7 @@ struct ptx_ledger {
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
 
-/* Makes the initialized ledger to equal to from. After ENOMEM, to is unchanged. */
+/* Makes the initialized ledger `to` equal to `from`. After ENOMEM, `to` is unchanged. */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
 
 /* Stores a line for a program: 0 in the columns and causes that the line does not have. */
@@ -81,13 +81,13 @@ void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_le
 /* Returns reported + unread + all losses. */
 uint64_t ptx_ledger_sum(const struct ptx_ledger_line *line);
 
-/* Returns the number of called events that are in no other column of the line. */
+/* Returns the number of events in `called` that are in no other column of the line. */
 uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line);
 
 /*
  * Completes an account that has the total, and the losses as far as they are known by type and by
  * thread. Losses of no known type become those of type 0, and losses of no known thread those of
- * the line of pid 0, which also get the unattributed events of the total. Stores called in each
+ * the line of pid 0, which also get the unattributed events of the total. Stores `called` in each
  * line. Lines whose losses add up to more than the total stay as they are, so that the excess is
  * visible.
  */

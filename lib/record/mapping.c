@@ -100,7 +100,7 @@ static bool do_overlap(const struct ptx_mapping *a, const struct ptx_mapping *b)
 }
 
 /*
- * Returns whether note ends the span of old. A child inherits its parent's mappings until it
+ * Returns whether `note` ends the span of `old`. A child inherits its parent's mappings until it
  * executes another program, which is noted as GONE for all addresses.
  */
 static bool ends_span(const struct ptx_mapping *old, const struct ptx_mapping *note)
@@ -135,8 +135,8 @@ static void forget_after(struct ptx_mappings *list, int64_t when_ns)
 }
 
 /*
- * The function works in place: kept never exceeds i, so that a note is read before its entry is
- * overwritten. first is the first kept span of the present process; spans of the processes before
+ * The function works in place: `kept` never exceeds `i`, so that a note is read before its entry is
+ * overwritten. `first` is the first kept span of the present process; spans of the processes before
  * it need not be compared.
  */
 void ptx_mappings_settle(struct ptx_mappings *list)
@@ -258,7 +258,7 @@ static bool mapping_agrees(const struct ptx_mappings *list, const struct ptx_map
 
 /*
  * Searches the process, then its ancestors, each at the time of the descendant's birth.
- * generation counts the steps.
+ * `generation` counts the steps.
  */
 static const struct ptx_mapping *find_inherited(const struct ptx_mappings *list, uint32_t pid,
 				      uint64_t address, int64_t time_ns, unsigned generation)

@@ -27,7 +27,7 @@ enum ptx_mapping_kind {
 	PTX_MAPPING_FILE = 1,
 	/* Since from_ns the range lacks its former file; pid 0: nothing is known of any process. */
 	PTX_MAPPING_GONE,
-	PTX_MAPPING_CHILD /* pid is a child of process parent, made at that time */
+	PTX_MAPPING_CHILD /* pid is a child of process `parent`, made at that time */
 };
 
 struct ptx_mapping {
@@ -37,7 +37,7 @@ struct ptx_mapping {
 	uint32_t id_bytes; /* 0: the file has no build-id, or it could not be read */
 	uint64_t start;    /* addresses, the end exclusive */
 	uint64_t end;
-	uint64_t offset;   /* of start in the file */
+	uint64_t offset;   /* of `start` in the file */
 	uint64_t base;     /* an address in the process minus the address in the file */
 	int64_t from_ns;   /* CLOCK_REALTIME */
 	int64_t until_ns;  /* in a settled list; INT64_MAX: to the end */
@@ -58,7 +58,7 @@ int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mappin
 void ptx_mappings_fini(struct ptx_mappings *list);
 
 /*
- * Makes spans of notes: sets until_ns and first, removes the notes GONE, and sorts by process and
+ * Makes spans of notes: sets until_ns and `first`, removes the notes GONE, and sorts by process and
  * time. Call it once, after the last ptx_mappings_add().
  */
 void ptx_mappings_settle(struct ptx_mappings *list);

@@ -71,14 +71,14 @@ void ptx_objects_sort(struct ptx_object *object, size_t count)
 
 /*
  * Returns the youngest entry with this key that is not younger than the key's time, or NULL. If
- * early is true, the oldest entry with this key serves even if it is a little younger.
+ * `early` is true, the oldest entry with this key serves even if it is a little younger.
  */
 static const struct ptx_object *newest_entry(const struct ptx_object *object, size_t count,
 					     const struct key *key, bool early)
 {
 	size_t low = 0, high = count;
 	/*
-	 * Invariant: entries before low are not younger than the key, entries from high on are.
+	 * Invariant: entries before `low` are not younger than the key, entries from `high` on are.
 	 */
 	struct key found;
 

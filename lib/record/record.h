@@ -2,9 +2,10 @@
 /*
  * record/record.h - one event as bytes, the same in a ring's chunk and in a log's block.
  *
- * A record is a 24-byte header and its data, padded to 8 bytes. In a ring, time is in ticks of
- * the stream's clock and source is 0. In a log, time is CLOCK_REALTIME in nanoseconds and source
- * is an index into the block's table of threads. Records are in the byte order of their machine.
+ * A record is a 24-byte header and its data, padded to 8 bytes. In a ring, `time` is in ticks of
+ * the stream's clock and `source` is 0. In a log, `time` is CLOCK_REALTIME in nanoseconds and
+ * `source` is an index into the block's table of threads. Records are in the byte order of their
+ * machine.
  *
  * Units     len in bytes of data before padding.
  * Threads   no state. Signals: async-signal-safe.
@@ -66,8 +67,8 @@ static inline size_t ptx_record_size(size_t len)
 
 /*
  * The members of a record, loaded by words, for walks over many records. The first word has
- * len_flags, type and source, from the lowest bit on, on every byte order. memcpy() is used because
- * a hostile log may place a record at any address.
+ * len_flags, `type` and `source`, from the lowest bit on, on every byte order. memcpy() is used
+ * because a hostile log may place a record at any address.
  */
 #define PTX_RECORD_TYPE_SHIFT   32
 #define PTX_RECORD_SOURCE_SHIFT 48

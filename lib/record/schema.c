@@ -758,7 +758,7 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	if (!take_items(&parser))
 		return parser.why;
 	/*
-	 * The struct of an older program ends before the member format, and the memory behind the
+	 * The struct of an older program ends before the member `format`, and the memory behind the
 	 * struct has other uses.
 	 */
 	if (size >= offsetof(struct posix_trace_schema_np, format) + sizeof(schema->format))

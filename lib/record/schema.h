@@ -19,7 +19,7 @@
 
 #define PTX_SCHEMA_BYTES (POSIX_TRACE_SCHEMA_MAX_NP + 1)
 
-/* A type of field as the text spells it. size is in bytes; 0: it varies. */
+/* A type of field as the text spells it. `size` is in bytes; 0: it varies. */
 struct ptx_schema_type {
 	const char *name;
 	enum posix_trace_form_np form;
@@ -30,15 +30,15 @@ struct ptx_schema_type {
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 
 /*
- * Makes *schema from text and returns NULL, or returns the reason in English why text is not a
+ * Makes *schema from `text` and returns NULL, or returns the reason in English why text is not a
  * schema. After a failure *schema must not be used. A schema points into itself: do not copy it.
  */
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
 /*
- * Does the same for a struct of size bytes, which a program may have that was compiled with an
+ * Does the same for a struct of `size` bytes, which a program may have that was compiled with an
  * earlier version. If the struct lacks the member value_mask, the fields have no masks. If it lacks
- * the member format, there is no message.
+ * the member `format`, there is no message.
  */
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size);

@@ -55,7 +55,7 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 	return true;
 }
 
-/* One claim, as it is counted in the upper half of a ring's word (words.h). */
+/* The value of one claim in a ring's word, whose upper half counts the claims (words.h). */
 #define CLAIM             (UINT64_C(1) << 32)
 /* The threads of a stream together search all rings at most about this many times in a second. */
 #define SEARCHES_A_SECOND 100
@@ -67,10 +67,10 @@ static uint64_t claims_of(uint64_t holder)
 }
 
 /*
- * Claims the ring if it is IDLE. ring may be a number from a hint, which any process may have
- * written, so this function checks it. The count of claims grows. So a thread that lost the ring,
- * because another process mistook its process for dead, sees the loss even if its process claims
- * the ring again.
+ * Claims the ring if it is IDLE. The parameter `ring` may be a number from a hint, which any
+ * process may have written, so this function checks it. The count of claims grows. So a thread that
+ * lost the ring, because another process mistook its process for dead, sees the loss even if its
+ * process claims the ring again.
  */
 static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
@@ -156,10 +156,10 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * The result is a chunk in which the next record belongs to ident. If the ring already has a chunk,
- * readers find ident in an IDENT record there. Otherwise they find it in the header of the new
- * chunk. If there is no room, the ring becomes IDLE again, because threads that fail at each event
- * would otherwise use up the numbers of rings.
+ * The result is a chunk in which the next record belongs to the thread in `ident`. If the ring
+ * already has a chunk, readers find this thread in an IDENT record there. Otherwise they find it in
+ * the header of the new chunk. If there is no room, the ring becomes IDLE again, because threads
+ * that fail at each event would otherwise use up the numbers of rings.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)
@@ -209,8 +209,8 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		return NULL;
 	}
 	/*
-	 * A reader loads the member current (acquire) and then the member first. So if it finds a
-	 * current chunk, it also finds the first one.
+	 * A reader loads the member `current` (acquire) and then the member `first`. So if it finds
+	 * a current chunk, it also finds the first one.
 	 */
 	atomic_store_explicit(&rings->ring[ring].first, link, memory_order_relaxed);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);

@@ -2,19 +2,19 @@
 /*
  * ring/hint.c - queues of hints: a thread that looks for a chunk or a ring looks here first.
  *
- * An entry is lap 16 | generation 16 | number 32. A pusher takes a ticket from tail, which gives
- * the place and the lap of its entry. `last` is the index of a queue's last place. A pusher that is
- * held up between its ticket and its entry leaves a hole. A popper that finds a hole reports
- * "empty", and the caller searches the words of the chunks or rings, which alone are authoritative.
- * A hole whose pusher died is skipped when the queue behind it has grown by a quarter of its size,
- * or at once if the queue no longer grows.
+ * An entry is lap 16 | generation 16 | number 32. A pusher takes a ticket from the member `tail`.
+ * The ticket gives the place and the lap of its entry. The parameter `last` of a function is the
+ * index of a queue's last place. A pusher that is held up between its ticket and its entry leaves a
+ * hole. A popper that finds a hole reports "empty", and the caller searches the words of the chunks
+ * or rings, which alone are authoritative. A hole whose pusher died is skipped when the queue
+ * behind it has grown by a quarter of its size, or at once if the queue no longer grows.
  *
  * A hint can be lost, be late, or name a chunk that has another owner by now. Only the words
  * decide, so a lost hint costs a search and never a chunk or a record.
  *
  * Threads: any number of pushers and poppers, in any process of the arena. The functions are
  * async-signal-safe and wait for no thread. Each loop is bounded, because another process may store
- * any head and tail.
+ * any values in `head` and `tail`.
  */
 #include "ring/ring.h"
 
@@ -29,7 +29,7 @@ static uint64_t lap_of(uint64_t ticket, uint32_t last)
 
 /*
  * Adds a hint. It never fails: a full queue loses its oldest hints, because the pusher does not
- * look at head. A queue has a place for each chunk or ring that can exist in its tier, so it is
+ * look at `head`. A queue has a place for each chunk or ring that can exist in its tier, so it is
  * full only if no thread has popped its old hints. Only the queue of free small chunks can be full
  * of valid hints (ring_layout.c). The order of these hints does not matter, and take_lost() in
  * ring_write.c finds the chunks whose hints were lost.
@@ -59,13 +59,16 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 		uint64_t entry;
 		bool whole;
 
-		/* The difference is signed, because a hostile head may be ahead of tail. */
+		/*
+		 * The difference is signed, because a hostile process may have stored a `head` that
+		 * is ahead of `tail`.
+		 */
 		if ((int64_t)(tail - head) <= 0)
 			return false;
 		if (tail - head > (uint64_t)last + 1) {
 			/*
 			 * No thread has popped a hint for a long time. Pushers have already
-			 * overwritten the entries that are more than a lap behind tail, so head
+			 * overwritten the entries that are more than a lap behind `tail`, so `head`
 			 * moves past those entries.
 			 */
 			atomic_compare_exchange_strong_explicit(&hints->head, &head,
@@ -77,7 +80,7 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 		entry = atomic_load_explicit(&queue[head % ((uint64_t)last + 1)],
 					     memory_order_acquire);
 		/*
-		 * The entry is loaded before head advances. After the advance, a pusher may reuse
+		 * The entry is loaded before `head` advances. After the advance, a pusher may reuse
 		 * the place.
 		 */
 		whole = entry >> 48 == lap_of(head, last);
@@ -115,8 +118,8 @@ static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 	if (kind == PTX_HINT_FREE || kind == PTX_HINT_SMALL)
 		return 0;
 	/*
-	 * Any process may have stored count. So the loop stops at the tier of the largest number of
-	 * rings that the stream can have.
+	 * Any process may have stored the number of rings in `count`. So the loop stops at the tier
+	 * of the largest number of rings that the stream can have.
 	 */
 	while (tier < PTX_TIERS - 1 && count > g->tier_rings[tier] &&
 	       g->tier_rings[tier] < g->rings)

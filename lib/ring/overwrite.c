@@ -20,7 +20,8 @@
 /* UNCOUNTED: the records from the offset on are not counted yet */
 #define UNCOUNTED 1u
 /*
- * COUNTING: the counters may have some of the records from the offset on, up to a change of thread
+ * COUNTING: the counters may include some of the records between the offset and the next change of
+ * thread
  */
 #define COUNTING  2u
 
@@ -53,8 +54,9 @@ static void overwrite_lower(_Atomic uint64_t *word, uint64_t value)
 }
 
 /*
- * slot has a generation and an index, as ptx_slot_claim() returned them. A writer that counts for
- * an overwritten chunk has the slot from a record in shared memory, so the index is checked here.
+ * The parameter `slot` has a generation and an index, as ptx_slot_claim() returned them. A writer
+ * that counts for an overwritten chunk has the slot from a record in shared memory, so the index is
+ * checked here.
  */
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count)
@@ -86,7 +88,7 @@ struct tally {
 	/* The claimed word of the chunk. It shows up to which record the counters are complete. */
 	_Atomic uint64_t *progress;
 	uint64_t begun; /* the word to store when counting begins; 0: it has been stored */
-	unsigned run_type; /* the type of the records in run */
+	unsigned run_type; /* the type of the records that `run` counts */
 	/* The records of run_type that are in no sum yet. */
 	uint64_t run;
 	/* type[i] is meaningful while count[i] is not 0. */
@@ -137,10 +139,10 @@ static void overwrite_settle(struct tally *tally)
 }
 
 /*
- * Counts the chunk's records from offset on. *progress keeps how far the counts have come. After a
- * jump or a kill another writer continues from there. If counting of the records up to the next
- * change of thread had begun (is_begun), the other writer omits these records, so that no record is
- * counted twice. Records that are not counted are unattributed in the ledger.
+ * Counts the chunk's records from `offset` on. *progress keeps how far the counts have come. After
+ * a jump or a kill another writer continues from that offset. If counting of the records up to the
+ * next change of thread had begun (is_begun), the other writer omits these records, so that no
+ * record is counted twice. Records that are not counted are unattributed in the ledger.
  */
 static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from,
 			  bool is_begun, _Atomic uint64_t *progress, uint64_t generation)
@@ -214,7 +216,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	overwrite_lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
 	/*
-	 * The member looped is nearly always 1 already, and all writers share its cache line. So
+	 * The member `looped` is nearly always 1 already, and all writers share its cache line. So
 	 * the writer loads it first, and stores only if the value is 0.
 	 */
 	if (!atomic_load_explicit(&rings->region->looped, memory_order_relaxed))
@@ -222,9 +224,9 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 }
 
 /*
- * number is below chunks_max and within reach of this process; the caller has checked both. The
- * chunk then belongs to ring, and its old records are counted. Only the bytes behind the claimed
- * offset count as lost: a reader has the others.
+ * The parameter `number` is below chunks_max and the chunk is within reach of this process; the
+ * caller has checked both. Afterwards the chunk belongs to the ring, and its old records are
+ * counted. Only the bytes behind the claimed offset count as lost: a reader has the others.
  */
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring)
 {
@@ -245,7 +247,7 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
 	/*
 	 * While this writer was suspended, others may have overwritten the chunk and closed it
-	 * again. Then last is the time of young events, and raising the cut to it would discard
+	 * again. Then `last` is the time of young events, and raising the cut to it would discard
 	 * them.
 	 */
 	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
@@ -270,7 +272,7 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 /*
  * The state of the chunk is OPENING. The writer now exchanges the claimed word (E). Until then the
  * claimed word has the number of bytes that the reader has claimed. From then on it has the mark
- * UNCOUNTED and the offset from which on records are not counted.
+ * UNCOUNTED and an offset: the records from this offset on are not counted.
  *
  * The holder of the ring calls this function for its own chunk, and a thread that mends the ring of
  * a dead writer calls it for that writer's chunk. A second call continues where the first one was

@@ -14,9 +14,11 @@
 #include "record/attr.h"
 #include "ring/ring_write.h"
 
-#define STEP        65536u /* a chunk becomes present in steps that double up to this */
+/* a chunk becomes present in steps; each is twice the previous one, but not larger than this */
+#define STEP        65536u
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
-#define SEARCHED    65536u /* the same for a pool with small chunks, which is examined rarely */
+/* the same limit for a pool with small chunks, which is examined rarely */
+#define SEARCHED    65536u
 /* The most pairs of searches that are made, if chunks change their owners during each pair. */
 #define TRIES       3
 /* A number of chunks. A flush of fewer chunks would write blocks that are mostly headers. */
@@ -78,8 +80,8 @@ static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_
 }
 
 /*
- * Entries below first are present since the creation (ptx_ring_first_tables()). A quiet process
- * makes no call: back() returns true, and the kernel supplies the page at the first access.
+ * Entries below the index `first` are present since the creation (ptx_ring_first_tables()). A quiet
+ * process makes no call: back() returns true, and the kernel supplies the page at the first access.
  */
 bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes)
@@ -114,9 +116,9 @@ bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 
 /*
  * Each call doubles the present part of the chunk, so the number of calls is small. A call adds at
- * most about STEP bytes, so a large chunk has little memory that is present and unused. bytes is at
- * most the size of the chunk. So if a hostile process has stored a larger value in the table, the
- * function returns at once.
+ * most about STEP bytes, so a large chunk has little memory that is present and unused. The
+ * parameter `bytes` is at most the size of the chunk. So if a hostile process has stored a larger
+ * value in the table, the function returns at once.
  */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 {
@@ -156,11 +158,11 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
 }
 
 /*
- * In the tables of chunks, makes the entries of the numbers `from` to `number` present. The entries
- * for the chunks of the first rings are present from the start. The first small chunk may pass over
- * numbers of large chunks. Those numbers need entries too, because searches look at each number.
- * Several writers may prepare the same number. The exchange of region->chunks decides between them.
- * Returns false without memory.
+ * Makes entries of the tables of chunks present: those of the numbers `from` to `number`. The
+ * entries for the chunks of the first rings are present from the start. The first small chunk may
+ * pass over numbers of large chunks. Those numbers need entries too, because searches look at each
+ * number. Several writers may prepare the same number. The exchange of region->chunks decides
+ * between them. Returns false without memory.
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {
@@ -176,7 +178,8 @@ static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 }
 
 /*
- * Returns how many of the numbers below `chunks` belong to large chunks. They end at region->large.
+ * Returns how many of the numbers below `chunks` belong to large chunks. The numbers of large
+ * chunks end at region->large.
  */
 static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 {
@@ -192,7 +195,7 @@ static uint32_t count_large(const struct ptx_rings *rings, uint32_t chunks)
 	return large < g->chunks ? g->chunks : large < g->large ? large : g->large;
 }
 
-/* Returns how many numbers below chunks are those of small chunks. */
+/* Returns how many of the numbers below `chunks` belong to small chunks. */
 static uint32_t count_small(const struct ptx_rings *rings, uint32_t chunks)
 {
 	const uint32_t large = rings->geometry.large;
@@ -200,7 +203,10 @@ static uint32_t count_small(const struct ptx_rings *rings, uint32_t chunks)
 	return chunks > large ? chunks - large : 0;
 }
 
-/* Returns the bytes of so many large and small chunks, with the tables for the small ones. */
+/*
+ * Returns the bytes of `large` large chunks and `small` small ones, with the tables for the small
+ * ones.
+ */
 static size_t bytes_of(const struct ptx_rings *rings, uint32_t large, uint32_t small)
 {
 	const struct ptx_geometry *g = &rings->geometry;
@@ -210,7 +216,7 @@ static size_t bytes_of(const struct ptx_rings *rings, uint32_t large, uint32_t s
 
 /* The sums of a search over all chunks. */
 struct holding {
-	uint64_t bytes; /* of records */
+	uint64_t bytes; /* bytes of records */
 	/* how many of these bytes may belong to no event */
 	uint64_t idents;
 	uint64_t words; /* a sum that differs if a chunk changed its owner between two searches */
@@ -330,7 +336,7 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
 	for (;;) {
-		/* From the first small chunk on, no large one is added. */
+		/* When the pool has a small chunk, no large one is added any more. */
 		uint32_t number = ptx_ring_are_many(rings) && chunks < g->large ? g->large : chunks;
 
 		if (number >= most_chunks(rings) || (has_chunk && is_full(rings, number)))
@@ -379,10 +385,10 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
  * The flusher and writers that wake it call this. The counts are of slightly different moments. An
  * error of one chunk makes a flush early or late, and no event is lost by it.
  *
- * Only closed chunks are considered: a flush cannot free an open one, so a stream of which all
- * chunks are open would be flushed again and again. If the rings are few, each has one large chunk
- * open. If they are many, any ring may have a large one, so the bytes of closed chunks are added up
- * when they may be enough.
+ * Only closed chunks are considered: a flush cannot free an open one, so a stream with only open
+ * chunks would be flushed again and again. If the rings are few, each has one large chunk open. If
+ * they are many, any ring may have a large one, so the bytes of closed chunks are added up when
+ * they may be enough.
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {
@@ -391,8 +397,8 @@ bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 	uint32_t large = count_large(rings, chunks), small = count_small(rings, chunks);
 	const bool many = ptx_ring_are_many(rings);
 	/*
-	 * taken becomes the bytes of the chunks that are not free. At least `open` of these bytes
-	 * belong to open chunks.
+	 * The variable `taken` becomes the bytes of the chunks that are not free. At least `open`
+	 * of these bytes belong to open chunks.
 	 */
 	size_t taken = (size_t)large * g->chunk_bytes + (size_t)small * g->small_bytes;
 	size_t left = ptx_ring_free_bytes(rings);

@@ -54,8 +54,8 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 
 /*
  * Makes a part of a table present: the part that contains an entry, or several entries in a row.
- * index is the index of the last of these entries. Entries below first are present already. Returns
- * false if there is no memory.
+ * The parameter `index` is the index of the last of these entries. Entries whose index is below
+ * `first` are present already. Returns false if there is no memory.
  */
 bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes);

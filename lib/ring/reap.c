@@ -27,8 +27,8 @@
 struct asking {
 	bool (*is_dead)(uint32_t pid);
 	/*
-	 * Process ids in the name space of the stream's words. alive is at first self, the caller's
-	 * own process.
+	 * Process ids in the name space of the stream's words. The member `alive` is at first equal
+	 * to `self`, the caller's own process.
 	 */
 	uint32_t self, alive;
 };
@@ -117,7 +117,7 @@ static void reap_slots(struct ptx_rings *rings, struct asking *asking)
 
 /*
  * is_dead() is called rarely: neighbouring rings mostly belong to one process, and the variable
- * asking remembers the last process that was alive.
+ * `asking` remembers the last process that was alive.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid))
 {

@@ -57,22 +57,22 @@
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
- * The largest number of rings in a stream, which is also that of slots: so this is also the number
- * of threads whose losses are counted separately at a time. PTX_RINGS_FEW is for a stream in a
- * file, where address space is scarce (arena/region.c). All its chunks are near, in the mapping
- * that every process has. The chunks of further rings are far, in a second mapping that a process
- * makes when it needs it.
+ * PTX_RINGS is the largest number of rings in a stream, and also the largest number of slots. So it
+ * is also the number of threads whose losses are counted separately at a time. PTX_RINGS_FEW is for
+ * a stream in a file, where address space is scarce (arena/region.c). All its chunks are near, in
+ * the mapping that every process has. The chunks of further rings are far, in a second mapping that
+ * a process makes when it needs it.
  *
- * The first geometry.few_rings rings get large chunks. A stream that has more rings than that has
- * "many" rings. The further rings get small chunks, so that the open chunk of each ring occupies
- * little memory.
+ * The first geometry.few_rings rings get large chunks. A stream with more rings than
+ * geometry.few_rings has "many" rings. The further rings get small chunks, so that the open chunk
+ * of each ring occupies little memory.
  */
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
 #define PTX_RINGS_BASE  64   /* rings whose part of each table is present from the start */
 /*
- * For each of the few rings the pool may grow by so many large chunks. If the rings are many, it
- * may grow by so many small chunks for each ring (ring_layout.c).
+ * For each of the few rings the pool may grow by PTX_RING_CHUNKS large chunks. If the rings are
+ * many, the pool may grow by PTX_RING_SMALL small chunks for each ring (ring_layout.c).
  */
 #define PTX_RING_CHUNKS 3
 #define PTX_RING_SMALL  4
@@ -104,8 +104,8 @@ struct ptx_hints {
 enum ptx_hint { PTX_HINT_FREE, PTX_HINT_SMALL, PTX_HINT_CLOSED, PTX_HINT_IDLE, PTX_HINTS };
 
 /*
- * The losses that a writer counts: rows of lost_type and of a slot, and then PTX_WRITER_SKIPPED,
- * which is counted by type only, in the rows of skips.
+ * The losses that a writer counts: the first ones are rows of lost_type and of a slot.
+ * PTX_WRITER_SKIPPED follows; it is counted by type only, in the rows of the table `skips`.
  */
 enum ptx_writer_loss {
 	PTX_WRITER_OVERWRITTEN,
@@ -133,7 +133,7 @@ enum ptx_writer_loss {
 struct ptx_calibration {
 	/* time of the next anchor; UINT64_MAX: never */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t due;
-	_Atomic uint64_t count;                        /* the newest is anchor[count % 2] */
+	_Atomic uint64_t count;                        /* the newest anchor is anchor[count % 2] */
 	struct ptx_anchor anchor[2];
 	struct ptx_anchor created;
 	uint64_t hz;
@@ -142,7 +142,7 @@ struct ptx_calibration {
 struct ptx_region {
 	/*
 	 * Every event reads these members. The controller writes them. A writer that finds no room
-	 * changes the member state, too.
+	 * changes the member `state`, too.
 	 */
 	/* event types not filtered out */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
@@ -157,12 +157,14 @@ struct ptx_region {
 	_Atomic uint32_t max_level;
 
 	/* Written by writers when they change chunks, and by the reader when it frees one. */
-	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks; /* of both sizes */
+	/* number of free chunks of both sizes */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks;
 	_Atomic uint32_t chunks; /* how many numbers of chunks are in use; it only grows (pool.c) */
 	_Atomic uint32_t rings;  /* how many numbers of rings are in use; it only grows */
 	_Atomic uint32_t slots;
 	_Atomic uint32_t free_small; /* the small ones among free_chunks */
-	_Atomic uint32_t large; /* large chunks when the first small one was added; 0: none was */
+	/* number of large chunks when the first small one was added; 0: none was */
+	_Atomic uint32_t large;
 	/*
 	 * For take_lost() in ring_write.c: lost_at is the number at which its last search ended,
 	 * and free_surplus is the number by which free_small is known to be too high.
@@ -181,7 +183,8 @@ struct ptx_region {
 	_Atomic uint32_t spare_looks; /* number of searches for a spare chunk */
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
-	_Atomic uint64_t taken;  /* records that the reader has delivered; written by it alone */
+	/* number of records that the reader has delivered; only the reader writes this member */
+	_Atomic uint64_t taken;
 	/*
 	 * Begin and end of the last time that the stream was full and continued by itself. The
 	 * reader writes them for a reader that replaces it.
@@ -195,7 +198,8 @@ struct ptx_region {
 
 	/*
 	 * Written by the controller, read by threads that fill their lanes: the types whose events
-	 * are not recorded but counted as skipped. has_skips: the rows of skips are memory.
+	 * are not recorded but counted as skipped. If has_skips is not 0, the rows of the table
+	 * `skips` are memory.
 	 */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t skip[PTX_WORDS];
 	_Atomic uint32_t has_skips;
@@ -215,8 +219,8 @@ struct ptx_chunk {
 	_Atomic uint64_t last;   /* time of the last record */
 	uint64_t opened;
 	/*
-	 * the thread of the records up to the first IDENT record; the member spare of ident is the
-	 * number of the ring's records in the chunks before this one, modulo 2^32
+	 * the thread of the records up to the first IDENT record; the member `spare` of `ident` is
+	 * the number of the ring's records in the chunks before this one, modulo 2^32
 	 */
 	struct ptx_ident ident;
 	unsigned char records[];
@@ -248,9 +252,9 @@ struct ptx_slot {
 /* Sizes of a region; each process keeps its own copy and never takes them from shared memory. */
 struct ptx_geometry {
 	size_t asked;       /* the stream_size that it was planned for */
-	size_t chunk_bytes; /* of a large chunk */
-	size_t chunk_room;  /* for records */
-	size_t small_bytes; /* of a small chunk; not more than chunk_bytes */
+	size_t chunk_bytes; /* bytes of a large chunk */
+	size_t chunk_room;  /* bytes for records in a large chunk */
+	size_t small_bytes; /* bytes of a small chunk; not more than chunk_bytes */
 	size_t small_room;
 	size_t record_max;  /* the largest record */
 	/* largest number of rings, PTX_RINGS or PTX_RINGS_FEW; there can be as many slots */
@@ -258,25 +262,31 @@ struct ptx_geometry {
 	/* a stream with more rings than this has "many" rings; 0: every stream has */
 	uint32_t few_rings;
 	bool is_tight;      /* large and small chunks have the same size */
-	uint32_t chunks;    /* in the pool from the beginning, all of them large */
-	uint32_t present;   /* how many of these chunks are present from the start */
-	uint32_t useful;    /* how many of these chunks the stream's size requires */
+	uint32_t chunks;    /* number of chunks in the pool from the beginning, all of them large */
+	uint32_t present;   /* how many of the first chunks are present from the start */
+	uint32_t useful;    /* how many of the first chunks the stream's size requires */
 	uint32_t chunks_max;
-	uint32_t large;       /* numbers of large chunks; the small ones follow */
-	uint32_t near_chunks; /* the others are in the far part, behind the region */
+	/* the numbers below this one are those of large chunks; the numbers of small ones follow */
+	uint32_t large;
+	/*
+	 * chunks below this number are in the region; the others are in the far part, behind the
+	 * region
+	 */
+	uint32_t near_chunks;
 	uint32_t tier_rings[PTX_TIERS];
 	uint32_t hint_last[PTX_HINTS][PTX_TIERS]; /* the index of a queue's last place */
 	size_t hints_at[PTX_HINTS][PTX_TIERS];
 	size_t hints_first; /* the end of the queues that are present from the start */
 	size_t words_at, claimed_at, present_at, rings_at, slots_at;
 	size_t checkpoint_at, info_at, chunks_at, small_at, skips_at;
-	size_t bytes;       /* of the region without its far part */
-	size_t bytes_first; /* to the end of the first chunks, which the stream's size requires */
-	size_t far_bytes;   /* a multiple of the page size, as bytes is */
+	size_t bytes;       /* bytes of the region without its far part */
+	/* bytes up to the end of the first chunks, which the stream's size requires */
+	size_t bytes_first;
+	size_t far_bytes;   /* a multiple of the page size, as the member `bytes` is */
 	size_t capacity;    /* bytes of events for which the stream always has room */
 	/* bytes of chunks that a stream may have before it looks for spare ones */
 	size_t memory;
-	/* bytes that are added to memory for each ring except the controller's */
+	/* bytes that are added to the member `memory` for each ring except the controller's */
 	size_t ring_memory;
 };
 
@@ -294,7 +304,7 @@ enum ptx_table {
 /* A region as one process maps it. Private memory; constant while mapped, except two members. */
 struct ptx_rings {
 	struct ptx_region *region;
-	_Atomic uint64_t *word;    /* of the chunks */
+	_Atomic uint64_t *word;    /* the words of the chunks */
 	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
 	/* bytes from the chunk's beginning that are memory; only its writer changes them */
 	_Atomic uint32_t *present;
@@ -316,8 +326,9 @@ struct ptx_rings {
 	/* Makes address space of the region present memory. Async-signal-safe. */
 	bool (*back)(void *memory, size_t bytes);
 	/*
-	 * Maps the far part and sets far, unless another thread did so first. Returns false if it
-	 * cannot be mapped. Async-signal-safe. NULL: this process does not use the far part.
+	 * Maps the far part and sets the member `far`, unless another thread did so first. Returns
+	 * false if it cannot be mapped. Async-signal-safe. NULL: this process does not use the far
+	 * part.
 	 */
 	bool (*map_far)(struct ptx_rings *rings);
 };
@@ -487,15 +498,18 @@ static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t
 }
 
 /*
- * One queue of hints (hint.c). If grows is false, no thread adds hints to this queue any more, and
- * a pop skips holes at once.
+ * One queue of hints (hint.c). If `grows` is false, no thread adds hints to this queue any more,
+ * and a pop skips holes at once.
  */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation);
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last, bool grows,
 		  uint32_t *number, uint32_t *generation);
 
-/* These use all queues of one kind as one queue. Its memory grows with the number of rings. */
+/*
+ * These two functions use all queues of one kind as one queue. Its memory grows with the number of
+ * rings.
+ */
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		   uint32_t generation);
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,

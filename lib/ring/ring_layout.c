@@ -99,7 +99,8 @@
 /* Places for hints to free small chunks. More hints are lost, and a writer then searches. */
 #define SMALL_HINTS  512u
 /*
- * At most so many bytes of chunks are present from the beginning, the others from their first use.
+ * At most this many bytes of chunks are present from the beginning, the others from their first
+ * use.
  */
 #define PRESENT_MAX  (4u << 20)
 /* Limit of the far part's address space, so that the file does not run out of address space. */
@@ -133,7 +134,10 @@ _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rin
  */
 static const uint32_t tier_rings[PTX_TIERS] = { 60, 255, 1020, 4080, 16320, PTX_RINGS };
 
-/* Returns the least power of two that is not below n. n is at most half of the address space. */
+/*
+ * Returns the least power of two that is not below n. The parameter `n` is at most half of the
+ * address space.
+ */
 static size_t power_of_two(size_t n)
 {
 	size_t p = 1;
@@ -144,8 +148,8 @@ static size_t power_of_two(size_t n)
 }
 
 /*
- * Returns the next multiple of align from *end on, and moves *end behind the bytes that are placed
- * there. align is a power of two.
+ * Returns the next multiple of `align` from *end on, and moves *end behind the bytes that are
+ * placed there. The parameter `align` is a power of two.
  */
 static size_t ring_layout_place(size_t *end, size_t bytes, size_t align)
 {
@@ -155,7 +159,7 @@ static size_t ring_layout_place(size_t *end, size_t bytes, size_t align)
 	return at;
 }
 
-/* Returns n, rounded up to a multiple of unit, which need not be a power of two. */
+/* Returns `n`, rounded up to a multiple of `unit`, which need not be a power of two. */
 static size_t multiple_of(size_t n, size_t unit)
 {
 	return (n + unit - 1) / unit * unit;
@@ -312,7 +316,10 @@ static void lay_out(struct ptx_geometry *g)
 	g->small_at = ring_layout_place(&end, (size_t)(g->near_chunks - g->large) * g->small_bytes,
 					PTX_CACHE_LINE);
 	end = end < g->bytes_first ? g->bytes_first : end;
-	/* Behind all that becomes memory: most streams never skip a type. */
+	/*
+	 * The counts of skipped events are placed behind all that becomes memory, because most
+	 * streams never skip a type.
+	 */
 	g->skips_at = ring_layout_place(&end, PTX_SKIP_BYTES, PAGE);
 	g->bytes = multiple_of(end, PAGE);
 	g->far_bytes =
@@ -457,7 +464,7 @@ void ptx_ring_init(struct ptx_rings *rings)
 	for (uint32_t i = 0; i < g->chunks; i++) {
 		atomic_store_explicit(&rings->word[i], ptx_chunk_word(0, 0, PTX_CHUNK_FREE),
 				      memory_order_relaxed);
-		/* The others become present at their first use (ptx_pool_present()). */
+		/* The other chunks become present at their first use (ptx_pool_present()). */
 		if (i < g->present)
 			atomic_store_explicit(&rings->present[i], (uint32_t)g->chunk_bytes,
 					      memory_order_relaxed);
@@ -468,7 +475,8 @@ void ptx_ring_init(struct ptx_rings *rings)
 }
 
 /*
- * Called by the creator. The release store of due lets the first writer that adds an anchor see hz.
+ * Called by the creator. The release store of the member `due` lets the first writer that adds an
+ * anchor see the member `hz`.
  */
 void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created)
 {

@@ -23,8 +23,8 @@
 #include "ring/ring_write.h"
 
 /*
- * Copies bytes of a chunk that a writer may overwrite at the same time. Loads after this copy
- * cannot move before it (acquire). The caller then loads the chunk's word again, which shows
+ * Copies `bytes` bytes of a chunk that a writer may overwrite at the same time. Loads after this
+ * copy cannot move before it (acquire). The caller then loads the chunk's word again, which shows
  * whether the copy is valid.
  */
 static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
@@ -125,8 +125,8 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 }
 
 /*
- * Claims the bytes up to end. Returns false if a writer has overwritten the chunk since the copy,
- * or if another reader has claimed bytes of it. The copy is then invalid.
+ * Claims the bytes up to the offset `end`. Returns false if a writer has overwritten the chunk
+ * since the copy, or if another reader has claimed bytes of it. The copy is then invalid.
  */
 static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 {
@@ -136,7 +136,8 @@ static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 
 	return atomic_compare_exchange_strong_explicit( /* (F) with (E) in overwrite.c */
 		&reader->rings->claimed[ptx_link_number(place->link)], &expected, generation | end,
-		memory_order_acq_rel, memory_order_acquire); /* lost: (J) comes next */
+		/* if this fails, the reader does (J) next */
+		memory_order_acq_rel, memory_order_acquire);
 }
 
 /*
@@ -209,7 +210,8 @@ static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_
 
 	if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
 		return PTX_CLAIM_NOTHING;
-	*next = atomic_load_explicit(&chunk->next, memory_order_acquire); /* before the word */
+	/* loaded before the word is loaded again */
+	*next = atomic_load_explicit(&chunk->next, memory_order_acquire);
 	if (atomic_load_explicit(&reader->rings->word[number], memory_order_acquire) != word)
 		return PTX_CLAIM_LOST;
 	return *next ? PTX_CLAIM_BYTES : PTX_CLAIM_LOST;
@@ -306,7 +308,10 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 	return PTX_CLAIM_NOTHING;
 }
 
-/* The writer stores opened before the chunk is OPEN. copy_out() orders the loads as needed. */
+/*
+ * The writer stores the member `opened` before the chunk is OPEN. copy_out() orders the loads as
+ * needed.
+ */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
 {
 	uint32_t number = ptx_link_number(link);
@@ -336,7 +341,7 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 }
 
 /*
- * Returns true if the chunk begins with record number *from or a later one, or if from is NULL.
+ * Returns true if the chunk begins with record number *from or a later one, or if `from` is NULL.
  * The numbers are modulo 2^32, so "later" means a distance of less than half of that.
  */
 static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
@@ -430,9 +435,9 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 }
 
 /*
- * bytes is a private copy: a writer cannot change it after the check. Callers use only the part
- * that the result covers. A record is not well-formed if its type is 0 or at least PTX_TYPE_MAX. An
- * IDENT record must have exactly the size of an identity.
+ * The parameter `bytes` points to a private copy: a writer cannot change it after the check.
+ * Callers use only the part that the result covers. A record is not well-formed if its type is 0 or
+ * at least PTX_TYPE_MAX. An IDENT record must have exactly the size of an identity.
  */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last)
@@ -458,7 +463,9 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 			    (!counts && len != sizeof(struct ptx_ident)))
 				break;
 		}
-		/* The subtraction cannot wrap: the loop condition has compared at and length. */
+		/*
+		 * The subtraction cannot wrap: the loop condition has compared `at` and `length`.
+		 */
 		if (size > length - at)
 			break;
 		count += counts;

@@ -35,7 +35,7 @@ struct ptx_reader {
 	/* The next three members describe the bytes in the buffer after PTX_CLAIM_BYTES. */
 	uint32_t bytes;
 	bool fresh;             /* the bytes are the first ones of a chunk */
-	struct ptx_ident ident; /* of that chunk, if fresh */
+	struct ptx_ident ident; /* of that chunk, if `fresh` is true */
 	struct ptx_place place;
 };
 
@@ -65,7 +65,7 @@ struct ptx_debts {
 /* Frees the chunks that the reader has left. */
 void ptx_ring_settle(struct ptx_rings *rings);
 
-/* Reports that the reader needs no bytes before offset in its chunk any more. */
+/* Reports that the reader needs no bytes before `offset` in its chunk any more. */
 void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint32_t offset);
 
 /*
@@ -77,22 +77,25 @@ bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *pla
 		   uint32_t *before);
 
 /*
- * Does the same, but leaves out each chunk whose first record has a number before from: for an
- * observer, which frees nothing and has seen the earlier records. An old chunk can exist although
- * younger ones of its ring are overwritten, if the thread that was about to overwrite it was killed
- * or suspended.
+ * Does the same, but leaves out each chunk whose first record has a number before `from`. This
+ * function is for an observer, which frees nothing and has seen the earlier records. An old chunk
+ * can exist although younger ones of its ring are overwritten, if the thread that was about to
+ * overwrite it was killed or suspended.
  */
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 			struct ptx_place *place, uint32_t *before);
 
 /*
- * Stores the time at which the chunk at link was opened. Returns false if the chunk was reused.
- * Otherwise everything that the caller loaded from the chunk after the link belongs to this use of
- * the chunk.
+ * Stores in *opened the time at which the chunk that `link` names was opened. Returns false if the
+ * chunk was reused. Otherwise everything that the caller loaded from the chunk after the link
+ * belongs to this use of the chunk.
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened);
 
-/* Stores the number of the ring's records before the chunk at link. False if it was reused. */
+/*
+ * Stores the number of the ring's records before the chunk that `link` names. Returns false if the
+ * chunk was reused.
+ */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before);
 
 /* The state of the ring's writer, as seen after a barrier. */
@@ -105,9 +108,9 @@ struct ptx_writer {
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer);
 
 /*
- * Returns the length of the well-formed records at the start of bytes. *records is the number of
- * events among them, *last the latest time. If the result is less than length, the bytes behind it
- * are not a record.
+ * Returns the length of the well-formed records at the start of `bytes`. *records is the number of
+ * events among them, *last the latest time. If the result is less than `length`, the bytes from
+ * that offset on are not a well-formed record.
  */
 uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *bytes,
 			   uint32_t length, uint32_t *records, uint64_t *last);

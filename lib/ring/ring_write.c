@@ -25,8 +25,8 @@
 #define LOST_MIN        64
 
 /*
- * chunk is a pointer of this process into the near or the far part, so the result is below
- * chunks_max.
+ * The parameter `chunk` is a pointer of this process into the near or the far part, so the result
+ * is below chunks_max.
  */
 static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
@@ -72,7 +72,7 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 /*
  * Acquires the chunk with this number for the ring, if it is in the given state. *word becomes the
  * chunk's word as it was before. The new generation makes all links to the chunk's former use
- * invalid. number is within reach.
+ * invalid. The chunk is within reach of this process.
  */
 static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
 		      uint64_t *word, uint32_t ring)
@@ -133,7 +133,10 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 		took_free(rings, number);
 		return true;
 	}
-	/* From the first small chunk on, no large one is added: their numbers stay ABSENT. */
+	/*
+	 * When the pool has a small chunk, no large one is added any more: the remaining numbers of
+	 * large chunks stay ABSENT.
+	 */
 	return ptx_word_state(word) == PTX_CHUNK_ABSENT &&
 	       (ptx_ring_is_small(&rings->geometry, number) ||
 		ptx_ring_chunks(rings) <= rings->geometry.large) &&
@@ -144,11 +147,12 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * Acquires a free small chunk whose hint was lost. A search begins where the last one ended. So
  * searches that empty the pool visit each chunk once, and not all chunks each time.
  *
- * The count of free small chunks may be too high by a few for a moment. So few chunks are not worth
- * a search. It stays too high if a writer is killed in took_free(). A search that finds no chunk
- * stores the count as surplus, and the next search waits until more chunks are free. The surplus is
- * too large if writers and a reader are busy during the search. That costs memory and no event: the
- * pool grows instead, and take_free() searches all words before an event is lost.
+ * The count of free small chunks may be too high by a few for a moment. A search for so few chunks
+ * is not worth its cost. The count stays too high if a writer is killed in took_free(). A search
+ * that finds no chunk stores the count as the surplus (free_surplus), and the next search waits
+ * until more chunks are free. The surplus is too large if writers and a reader are busy during the
+ * search. That costs memory and no event: the pool grows instead, and take_free() searches all
+ * words before an event is lost.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -354,7 +358,8 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 
 /*
  * The chunk is OPEN in the end and belongs to no chain yet. If the writer is killed before it
- * stores the link, ptx_rings_mend() finds a chunk of the ring that is not current and frees it.
+ * stores the link, ptx_rings_mend() finds a chunk that belongs to the ring and is not the ring's
+ * current one, and frees it.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
@@ -448,9 +453,9 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	uint32_t generation = ptx_word_generation(word);
 	/*
-	 * published has 64 bits, and the number from the header has 32. Their difference modulo
-	 * 2^32 is the number of this chunk's records, or 0 if published already includes these
-	 * records.
+	 * The member `published` has 64 bits, and the number from the header has 32. Their
+	 * difference modulo 2^32 is the number of this chunk's records, or 0 if `published` already
+	 * includes these records.
 	 */
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);
@@ -468,10 +473,10 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 }
 
 /*
- * Adds an anchor, once in a second. The exchange of due chooses one writer. It overwrites the older
- * of the two anchors, which the count does not name, and then stores the count, so a reader never
- * sees half an anchor as the newest. If it is killed in between, no writer adds an anchor for a
- * second, and the count still names the valid anchor.
+ * Adds an anchor, once in a second. The exchange of the member `due` chooses one writer. This
+ * writer overwrites the older of the two anchors, which the count does not name, and then stores
+ * the count, so a reader never sees half an anchor as the newest. If it is killed in between, no
+ * writer adds an anchor for a second, and the count still names the valid anchor.
  */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {
@@ -522,9 +527,9 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 }
 
 /*
- * Completes or reverses a change of chunks that the ring's writer did not finish. i is the number
- * of a chunk of the ring, word its word. The current chunk stays as it is. The caller holds the
- * ring, so no writer works in it.
+ * Completes or reverses a change of chunks that the ring's writer did not finish. The parameter `i`
+ * is the number of a chunk of the ring, and `word` is the chunk's word. The current chunk stays as
+ * it is. The caller holds the ring, so no writer works in it.
  *
  * A chunk that is OPENING was acquired and is not in the chain. The function counts the records
  * that were overwritten in it, and frees it. A chunk that is OPEN without a record is freed, too,
@@ -554,7 +559,7 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 
 /*
  * One walk serves all rings, because each ring would need the same walk. For a ring whose number is
- * below first, the difference wraps and is then at least count.
+ * below `first`, the difference wraps and is then at least `count`.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held)

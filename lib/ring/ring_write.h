@@ -6,7 +6,7 @@
  * makes the event part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves
  * nothing half-made.
  *
- *	prepare   returns the place for a record, or NULL: turn to the next chunk
+ *	prepare   returns the place for a record, or NULL: the writer then turns to the next chunk
  *	stamp     opens the window: the last step before the clock is read (K)
  *	publish   stores the time and the head (A)
  */
@@ -19,7 +19,7 @@
 
 /*
  * Claims a ring for a thread at one nesting level, and returns its chunk. The records that follow
- * belong to the thread in ident. Returns NULL if there is no ring or no room; *loss is the cause.
+ * belong to the thread in `ident`. Returns NULL if there is no ring or no room; *loss is the cause.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *ring, enum ptx_writer_loss *loss);
@@ -35,8 +35,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
 /*
- * Makes room for records up to offset end. Returns the room. If that is less than end, *loss is the
- * cause.
+ * Makes room for records up to the offset `end`. Returns the room. If that is less than `end`,
+ * *loss is the cause.
  */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss);
@@ -48,8 +48,8 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /*
- * Does the same, in one walk over the chunks, for each ring first + i whose bit i is set in held;
- * i is less than count. The caller holds these rings.
+ * Does the same, in one walk over the chunks, for each ring with a number `first` + i whose bit i
+ * is set in `held`; i is less than `count`. The caller holds these rings.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held);
@@ -67,13 +67,13 @@ static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t rin
 }
 
 /*
- * Takes rings and slots from processes for which is_dead() returns true; self is this process.
+ * Takes rings and slots from processes for which is_dead() returns true; `self` is this process.
  * Returns true if it acquired a ring.
  */
 bool ptx_ring_reap(struct ptx_rings *rings, uint32_t self, bool (*is_dead)(uint32_t pid));
 
 /*
- * Makes the ring's next records belong to the thread in ident. Returns false if there is no room;
+ * Makes the ring's next records belong to the thread in `ident`. Returns false if there is no room;
  * *loss is the cause.
  */
 bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
@@ -99,7 +99,7 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 /* Wakes the readers that sleep. Called if region->waiters is not 0. */
 void ptx_ring_wake(struct ptx_region *region);
 
-/* Raises *word to at least value. */
+/* Raises *word to at least `value`. */
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 
 #if defined __SANITIZE_THREAD__
@@ -167,7 +167,7 @@ ptx_inline void ptx_store_word(void *to, uint64_t word)
 }
 
 /*
- * Step 1 of 3. Returns the place for a record of size bytes behind the chunk's head, and stores
+ * Step 1 of 3. Returns the place for a record of `size` bytes behind the chunk's head, and stores
  * that head in *head. Returns NULL if the chunk has no room. The writer fills the record; readers
  * do not see it yet. Nothing that readers see has changed in the chunk, so a writer may give up the
  * event here.
@@ -198,8 +198,8 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 /*
  * Step 2 of 3. Call it directly before the clock is read. It opens the window. A reader that sees
  * the open window waits, since the writer may still publish a record that is older than the
- * reader's clock reading. head is that of step 1. A writer that gives up the event after this step
- * leaves the window open until its next record.
+ * reader's clock reading. The parameter `head` is the head that step 1 has stored. A writer that
+ * gives up the event after this step leaves the window open until its next record.
  */
 ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {
@@ -210,7 +210,8 @@ ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 
 /*
  * Step 3 of 3. Stores the time and publishes the record by one release store of the head, which
- * also closes the window. time was read after step 2; size and head are those of step 1.
+ * also closes the window. The parameter `time` was read after step 2; `size` and `head` are those
+ * of step 1.
  */
 ptx_inline void ptx_ring_publish(struct ptx_chunk *chunk, struct ptx_record *record, uint64_t head,
 				size_t size, uint64_t time)

@@ -8,7 +8,10 @@
  */
 #include "ring/skip.h"
 
-/* Several threads may do this at once. The flag is set after the memory is there. */
+/*
+ * Several threads may call this function at the same time. The flag has_skips is set after the
+ * memory is there.
+ */
 bool ptx_skip_prepare(struct ptx_rings *rings)
 {
 	if (atomic_load_explicit(&rings->region->has_skips, memory_order_acquire))

@@ -22,15 +22,15 @@ bool ptx_skip_prepare(struct ptx_rings *rings);
  */
 ptx_inline _Atomic uint64_t *ptx_skip_row(const struct ptx_rings *rings, uint32_t tid)
 {
-	/* acquire: the rows are memory if this process sees the flag. */
+	/* The load acquires: if this process sees the flag, the rows are memory. */
 	if (!atomic_load_explicit(&rings->region->has_skips, memory_order_acquire))
 		return NULL;
 	return &rings->skips[(size_t)(tid % PTX_SKIP_ROWS) * PTX_TYPE_MAX];
 }
 
 /*
- * Counts an event of a type as skipped for the thread tid. Returns false if there is no memory for
- * the rows: the caller then counts the event as lost for another cause.
+ * Counts an event of a type as skipped for the thread with the id `tid`. Returns false if there is
+ * no memory for the rows: the caller then counts the event as lost for another cause.
  */
 bool ptx_skip_count(struct ptx_rings *rings, unsigned type, uint32_t tid);
 

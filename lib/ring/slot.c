@@ -8,9 +8,9 @@
  * slot's previous thread. A thread that is killed in between leaves the slot unused forever. When
  * no slot is left, losses count in slot 0.
  *
- * The word of a slot has a generation of 16 bits. A thread keeps generation and index together. So
- * a count for a thread that has lost its slot goes to slot 0 and not to the next thread
- * (ptx_ring_count_loss()).
+ * The word of a slot has a generation of 16 bits. A thread keeps the generation and the index of
+ * its slot in one word. So a count for a thread that has lost its slot goes to slot 0 and not to
+ * the next thread (ptx_ring_count_loss()).
  *
  * Threads: any. The functions are async-signal-safe and do not wait.
  */

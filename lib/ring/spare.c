@@ -8,8 +8,9 @@
  * plausible. So an error can only keep a chunk that could be overwritten; the pool then grows
  * instead. No error causes the loss of events that the size promises.
  *
- * Any process of the arena may write to the chunks. Offsets are limited by the room of the
- * chunk and by WALK, and the searches by the number of chunks.
+ * Any process of the arena may write to the chunks. So no offset may exceed the room of its chunk.
+ * A walk over the records of a chunk ends after WALK records, and each pass over the chunks ends
+ * after as many as the pool can have.
  */
 #include "ring/spare.h"
 
@@ -24,22 +25,26 @@
 /* number of periods into which a search divides the time since the oldest chunk */
 #define PERIODS     32
 #define WALK        128 /* records of a chunk that are examined one by one */
-#define FEW_CHUNKS  64  /* a search over so many costs little, even if it finds only one */
-#define TRIES       32  /* so many searches are made if other writers overwrite chunks meanwhile */
+/* a search of at most this many chunks costs little, even if it finds only one */
+#define FEW_CHUNKS  64
+/* the most searches of one call, if other writers overwrite chunks meanwhile */
+#define TRIES       32
 
 /* The sums of a search: lower bounds for the bytes of events, by their computed sizes. */
 struct holding {
 	uint64_t from, period;   /* ticks */
-	uint64_t base;           /* from, or a later time that is known to be spare */
-	uint64_t bytes[PERIODS]; /* in chunks that were opened in period i after base */
-	/* bytes of events younger than from, in chunks that were opened before from */
+	/* `from`, or a later time up to which events are known to be spare */
+	uint64_t base;
+	uint64_t bytes[PERIODS]; /* bytes in chunks that were opened in period i after `base` */
+	/* bytes of events younger than `from`, in chunks that were opened at `from` or before */
 	uint64_t rest;
 };
 
 /*
- * Returns the end of the first records that are not younger than time. Returns PTX_NONE if the
- * chunk begins with WALK such records or more. The records may be overwritten during the walk, so
- * sizes and times may be any values. The caller discards the result if the chunk was reused.
+ * Returns the offset behind the records at the beginning of the chunk that are not younger than
+ * `time`. Returns PTX_NONE if the chunk begins with WALK such records or more. The records may be
+ * overwritten during the walk, so sizes and times may be any values. The caller discards the result
+ * if the chunk was reused.
  */
 static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64_t time)
 {
@@ -59,9 +64,10 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 /*
  * Returns a lower bound for the computed sizes of the events in the chunk from offset `from` on. A
  * chunk may have one IDENT record without an event, which is subtracted. The computed sizes of
- * events include all other IDENT records. The computed size of an event also includes an IDENT
- * record that it did not need, which matters for a whole chunk of small events. If the number of
- * records is too large to be true, only the bytes are used.
+ * events include all other IDENT records. The computed size of an event has room for an IDENT
+ * record even if the event needed none. So in a whole chunk of small events, the computed sizes may
+ * add up to more than the bytes. If the number of records is too large to be true, only the bytes
+ * are used.
  */
 static uint32_t computed_sizes(uint64_t head, uint32_t from)
 {
@@ -85,8 +91,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	uint64_t head, claimed, opened, period;
 	const struct ptx_chunk *chunk;
 	/*
-	 * The function adds the bytes [from, end) of the chunk. Up to the offset older, the records
-	 * are not younger than holding->from.
+	 * The function adds the bytes [from, end) of the chunk. The records before the offset
+	 * `older` are not younger than holding->from.
 	 */
 	uint32_t from, end, older = 0;
 
@@ -97,8 +103,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 	head = atomic_load_explicit(&chunk->head, memory_order_acquire);
 	claimed = atomic_load_explicit(&rings->claimed[number], memory_order_acquire);
 	/*
-	 * head and claimed belong to this generation of the chunk only if its word has not changed
-	 * behind the loads.
+	 * The loaded `head` and `claimed` belong to this generation of the chunk only if the
+	 * chunk's word is still unchanged after these loads.
 	 */
 	end = ptx_head_offset(head);
 	if (end > ptx_ring_room_of(&rings->geometry, number) ||
@@ -115,8 +121,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 		return;
 	}
 	/*
-	 * In a repeated search, base is later than holding->from. Chunks that were opened in
-	 * between are known to be spare.
+	 * In a repeated search, holding->base is later than holding->from. Chunks that were opened
+	 * between these times are known to be spare.
 	 */
 	if (opened <= holding->base)
 		return;
@@ -125,9 +131,10 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 }
 
 /*
- * Adds up all chunks. Moves base to the latest begin of a period for which the younger events still
- * fill the stream's capacity. Returns false if there is no such time. *total becomes the bytes that
- * are younger than the old base, and *held those that are younger than the new base.
+ * Adds up all chunks. Moves holding->base to the begin of a period: the latest one for which the
+ * events that are younger still fill the stream's capacity. Returns false if there is no such
+ * period. *total becomes the bytes that are younger than the old base, and *held those that are
+ * younger than the new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)
@@ -138,7 +145,10 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 
 	for (uint32_t i = 0; i < chunks; i++)
 		add_chunk(holding, rings, i);
-	/* The sum goes from the youngest period back, until the events fill the capacity. */
+	/*
+	 * The sum begins with the youngest period. At the period `found` it reaches the capacity
+	 * for the first time.
+	 */
 	*total = 0;
 	for (uint32_t i = PERIODS; i-- > 0;) {
 		*total += holding->bytes[i];
@@ -158,18 +168,18 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 }
 
 /*
- * Examines all chunks, and raises region->spare to at least time if the stream does not need the
- * events up to it. Returns false if the stream needs them. region->spare becomes the latest time
- * that the search finds, so that not every change of chunks needs a search.
+ * Examines all chunks. If the stream does not need the events up to `time`, raises region->spare to
+ * this time or a later one. Returns false if the stream needs them. region->spare becomes the
+ * latest time that the search finds, so that not every change of chunks needs a search.
  */
 static bool spare_look(struct ptx_rings *rings, uint64_t time)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
 	const uint64_t capacity = rings->geometry.capacity;
 	/*
-	 * The sum includes the event that would be lost first. It excludes the event that the
-	 * writer is about to record: the writer may be killed before it records the event, and
-	 * other writers use the result.
+	 * This is the smallest computed size of an event. The sum includes it for the event that
+	 * would be lost first. The sum excludes the event that the writer is about to record: the
+	 * writer may be killed before it records the event, and other writers use the result.
 	 */
 	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
 	uint64_t now = ptx_clock_now(), total, held, ignored;
@@ -178,7 +188,7 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 
 	/*
 	 * If no later time is found, the young records of old chunks may still show that the events
-	 * up to time itself are spare.
+	 * up to `time` itself are spare.
 	 */
 	if (!add_up(&holding, rings, &total, &held) && total + holding.rest + more <= capacity)
 		return false;
@@ -193,8 +203,8 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 			break;
 	}
 	/*
-	 * If base has not moved, the result would serve only one change of chunks. In a large pool
-	 * a search costs too much for that, so the pool grows instead.
+	 * If holding->base has not moved, the result would serve only one change of chunks. In a
+	 * large pool a search costs too much for that, so the pool grows instead.
 	 */
 	if (holding.base == time && chunks > FEW_CHUNKS)
 		return false;
@@ -231,9 +241,10 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 	for (uint32_t i = 0; i < KNOWN_LOOKS && i < chunks; i++) {
 		/*
 		 * All writers share the position, so two of them look at different chunks. Between
-		 * the last large chunk and the first small one, numbers have no chunk. There this
-		 * search finds nothing, once in a round through the pool: the search for the oldest
-		 * chunk, which follows, moves the position behind that chunk.
+		 * the last large chunk and the first small one, numbers have no chunk. At these
+		 * numbers this search finds nothing. That happens once in a round through the pool,
+		 * because the search for the oldest chunk, which follows, moves the position behind
+		 * the chunk that it takes.
 		 */
 		uint32_t number = atomic_fetch_add_explicit(&rings->region->spare_looks, 1,
 							    memory_order_relaxed) %

@@ -17,9 +17,9 @@
 #include "ring/ring.h"
 
 /*
- * Overwrites a spare chunk for ring. The open chunk of ring, if there is one, has no room for the
- * next record. Returns the number of the overwritten chunk, which is then OPENING, or PTX_NONE if
- * no chunk was overwritten.
+ * Overwrites a spare chunk for the ring. The open chunk of this ring, if there is one, has no room
+ * for the next record. Returns the number of the overwritten chunk, which is then OPENING, or
+ * PTX_NONE if no chunk was overwritten.
  */
 uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring);
 

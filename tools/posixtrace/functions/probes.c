@@ -3,9 +3,10 @@
  * probes.c - selects probes by patterns, and makes the schemas of their event types.
  *
  * The type of a field comes from the pattern. If the pattern has none, it comes from probe_known.c.
- * If the provider is not known there, it comes from the notes: it has the largest size in the
- * notes, and is signed if it is signed in one of them. An unsigned number of 8 bytes is shown in
- * hexadecimal, because most such numbers are pointers.
+ * If the provider is not known there, it comes from the notes of <sys/sdt.h> in the files
+ * (binary_probes.c): it has the largest size in the notes, and is signed if it is signed in one of
+ * them. An unsigned number of 8 bytes is shown in hexadecimal, because most such numbers are
+ * pointers.
  */
 #include "functions/probes.h"
 
@@ -236,7 +237,7 @@ const char *probes_take(struct probes *probes, const struct binary_file *file,
 	return NULL;
 }
 
-/* Returns the type of a field that follows from the notes. */
+/* Returns the type that a field has according to the notes of its probe. */
 static const char *plain_type(const struct probes_field *field)
 {
 	static const char *const names[3][4] = {

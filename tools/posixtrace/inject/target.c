@@ -36,8 +36,8 @@ static enum target_verdict target_refuse(pid_t pid, const char *why)
 /*
  * Examines the status file of the process. Returns the reason for a refusal, or NULL if there is
  * none. A process with a seccomp filter is refused, because the filter may end the process for a
- * system call that the filter does not expect. A process with a shadow stack is refused, because a
- * return to the frame would fail.
+ * system call that the filter does not expect. A process with a shadow stack is refused, because
+ * the return to the signal frame that call.c writes would fail.
  */
 static const char *reason_in_status(pid_t pid, const char *status)
 {
@@ -223,7 +223,10 @@ static const char *find_place(struct target *target)
 	return NULL;
 }
 
-/* Explains why the memory cannot be opened, unless the creation of the stream explains it. */
+/*
+ * Handles the error of opening the memory. Prints a message if Yama may be the reason. Otherwise
+ * prints nothing, because the creation of the stream reports the error (TARGET_LEAVE).
+ */
 static enum target_verdict refuse_access(pid_t pid, int err)
 {
 	char text[16];
@@ -437,8 +440,9 @@ void target_fini(struct target *target)
 }
 
 /*
- * Returns false if any other module defines malloc(). The program may nevertheless use the malloc()
- * of the C library, but the function does not examine which one the program uses.
+ * Returns false if a module defines malloc() that is not the C library, the dynamic linker or the
+ * shim. The program may nevertheless use the malloc() of the C library, but the function does not
+ * examine which one the program uses.
  */
 bool target_has_libc_malloc(const struct target *target)
 {

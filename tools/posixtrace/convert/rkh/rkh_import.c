@@ -14,7 +14,7 @@
 #include "convert/rkh/rkh_source.h"
 
 #define READ_BYTES    65536
-#define LIST_NUMBER   0x400 /* plus the id: the number of a record in event lists */
+#define LIST_NUMBER   0x400 /* + the id of a record: the number of its type in listings */
 #define NAME_BYTES    63
 #define NS_PER_SECOND 1000000000
 
@@ -259,7 +259,7 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 /* ------------------------------------------------------------------ the input */
 
 /*
- * Reads the input to its end. If a read returns fewer bytes than requested, a live sender pauses.
+ * Reads the input to its end. When a live sender pauses, a read returns fewer bytes than requested.
  */
 static int read_all(struct rkh_source *source, struct fmt_input *input)
 {

@@ -79,9 +79,9 @@ static int decide_width(struct tracex *d, struct findings *f)
 }
 
 /*
- * Finds the byte order and the size of words. The function derives both from the place and the
- * order of the four letters of the id. The function reads a byte only after it has checked that the
- * dump has it.
+ * Finds the byte order and the size of words by the four letters of the id: by their place and
+ * their order, in one case with decide_width(). The function reads a byte only after it has checked
+ * that the dump has it.
  */
 static int tracex_layout_detect(struct tracex *d, struct findings *f)
 {
