@@ -189,6 +189,8 @@ if command -v setpriv >/dev/null && test "$(id -u)" = 0; then
 	status=$?
 	check "no rights: the status" test $status = 125
 	check "no rights: the reason" has err '^posixtrace: --function and --probe: those of ../static cannot be traced: it is statically linked; no uprobes: no permission '
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" doctor >out 2>err
+	check "no rights: doctor has advice" test "$(grep -A 1 '^limited  *uprobes  *no permission ' out | grep -c '^  *-> run as root, or see setcap in posixtrace-record(1)$')" = 1
 fi
 
 # In a PID namespace the kernel's numbers of processes are others.

@@ -406,6 +406,13 @@ static void examine_tracefs(doctor_report *report)
 			   "%u recording%s now%s", swept.alive, text_plural(swept.alive), text);
 }
 
+/* Returns the advice for a reason why the kernel's programs cannot be used; NULL: there is none. */
+static const char *programs_advice(const char *why)
+{
+	return strncmp(why, "no permission", 13) == 0 ?
+	       "run as root, or see setcap in posixtrace-record(1)" : NULL;
+}
+
 /*
  * The kernel can record the system calls of processes that the library cannot enter. To check this,
  * the function loads the BPF programs for such a recording, and removes them at once.
@@ -415,7 +422,7 @@ static void examine_syscalls(doctor_report *report)
 	const char *why = syscalls_refusal();
 
 	if (why)
-		doctor_say(report, "system calls", DOCTOR_LIMITED, NULL,
+		doctor_say(report, "system calls", DOCTOR_LIMITED, programs_advice(why),
 			   "%s: static programs and those of Go cannot be traced", why);
 	else
 		doctor_say(report, "system calls", DOCTOR_WORKS, NULL,
@@ -431,7 +438,7 @@ static void examine_uprobes(doctor_report *report)
 	const char *why = uprobes_refusal();
 
 	if (why)
-		doctor_say(report, "uprobes", DOCTOR_LIMITED, NULL,
+		doctor_say(report, "uprobes", DOCTOR_LIMITED, programs_advice(why),
 			   "%s: functions of static programs and of Go cannot be traced", why);
 	else
 		doctor_say(report, "uprobes", DOCTOR_WORKS, NULL,
