@@ -45,7 +45,13 @@ int main(int argc, char **argv)
 	struct pair p = { 4, 5 };
 	pthread_t thread[3];
 	char text[900], own_text[] = "child";
+	/* The kernel reads a text only if the process has its page. */
+	static const volatile char *const used[] = {
+		"three", "", "red", "green", "h", "tail", "a\tb\"c", "\xc3\xa4"
+	};
 
+	for (int i = 0; i < 8; i++)
+		(void)used[i][0];
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	add(1, -2, "three");
