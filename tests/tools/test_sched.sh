@@ -133,4 +133,26 @@ if ${CC:-cc} -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,--build-id
 		has out ' % *running deep_middle and what it calls, called by deep_outer < main'
 	check "its parts are below it" has out '^ *[0-9.]*ms *[0-9.]* % *running deep_inner'
 fi
+
+# The kernel's functions. read(2) of /dev/zero clears memory in the kernel, for most of the time of dd.
+if "$posixtrace" doctor | grep -q 'kernel events .*, also in the kernel' && command -v dd >/dev/null; then
+	run 0 record --sched --sample 999 --force -q -o k.ptl dd if=/dev/zero of=/dev/null bs=1M count=2000
+	run 0 verify k.ptl
+	check "its account is exact with names of the kernel" has out ': called \([0-9]*\) = reported \1 + unread 0 + lost 0$'
+	run 0 why k.ptl
+	check "why names the kernel's functions" has out 'running in the kernel: [a-zA-Z0-9_.]* <- .*read'
+	run 0 convert --to folded --stacks cpu.sample -o k.folded k.ptl
+	check "folded stacks mark them" grep -q ';vfs_read_\[k\];.*_\[k\] [0-9]*$' k.folded
+	check "the kernel's functions are inside of the program's" \
+		sh -c '! grep -q "_\[k\];[^;]*[^];];\|_\[k\];0x" k.folded'
+	run 0 query k.ptl "select count(*) from objects where pid = 0 and name = 'vfs_read'"
+	check "the log has their names once" has out '^ *1$'
+	run 0 convert --to log -o again.ptl k.ptl
+	"$posixtrace" convert --to folded --stacks cpu.sample -o again.folded again.ptl
+	check "a copy of the log has them, too" cmp k.folded again.folded
+	if run 0 record --sample 999 --sample-stack --force -q -o s.ptl dd if=/dev/zero of=/dev/null bs=1M count=2000; then
+		"$posixtrace" convert --to folded --stacks cpu.sample -o s.folded s.ptl
+		check "unwound stacks have them inside" grep -q 'read;.*;vfs_read_\[k\]' s.folded
+	fi
+fi
 finish

@@ -22,6 +22,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "live/kernel_frames.h"
 #include "live/kernel_instance.h"
 #include "syscalls/syscalls.h"
 #include "uprobes/uprobes.h"
@@ -354,11 +355,14 @@ int doctor_try_perf(pid_t pid)
 static void examine_perf(doctor_report *report)
 {
 	long paranoid = machine_setting("/proc/sys/kernel/perf_event_paranoid", -2);
+	const char *why = kernel_frames_refusal();
 	int err = doctor_try_perf(0);
 
 	if (!err)
 		doctor_say(report, "kernel events", DOCTOR_WORKS, NULL,
-			   "record --sched and --sample (perf_event_paranoid is %ld)", paranoid);
+			   "record --sched and --sample (perf_event_paranoid is %ld)%s%s", paranoid,
+			   why ? "; no samples in the kernel: " : ", also in the kernel",
+			   why ? why : "");
 	else if (paranoid > 2 && !has_capability(CAP_PERFMON_BIT))
 		doctor_say(report, "kernel events", DOCTOR_LIMITED,
 			   "as root: sysctl kernel.perf_event_paranoid=2",

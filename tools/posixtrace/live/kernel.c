@@ -15,6 +15,7 @@
 #include "base/tool.h"
 #include "base/vec.h"
 #include "live/kernel_copies.h"
+#include "live/kernel_frames.h"
 #include "live/kernel_part.h"
 #include "live/kernel_types.h"
 
@@ -265,6 +266,8 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	}
 	if (plan->sample_stack && !(kernel->copies = kernel_copies_begin()))
 		return TOOL_FAILURE;
+	if (plan->sample_hz)
+		kernel->frames = kernel_frames_begin();
 	/*
 	 * With --sched, but without --kernel, perf_event_open() is used, because it misses no
 	 * switch. The kernel's tracing misses some switches on some virtual machines. --kernel
@@ -332,6 +335,7 @@ void kernel_fini(struct kernel *kernel)
 	free(kernel->data);
 	stack_store_fini(&kernel->stacks);
 	kernel_copies_end(kernel->copies);
+	kernel_frames_end(kernel->frames);
 	table_fini(&kernel->of_task);
 	*kernel = (struct kernel){ .cpus = 0 };
 }

@@ -214,6 +214,7 @@ struct kernel {
 	size_t records;
 	struct stack_store stacks;
 	struct kernel_copies *copies; /* NULL: none */
+	struct kernel_frames *frames; /* NULL: samples are of user mode only */
 	struct kernel_task *task;
 	size_t tasks;
 	struct table of_task;

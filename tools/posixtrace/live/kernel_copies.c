@@ -18,6 +18,7 @@
 #include "base/spool.h"
 #include "base/vec.h"
 #include "base/whole.h"
+#include "log/stacks.h"
 #include "../../../lib/preload/stack_copy.h" /* the form of a copy */
 
 #if defined HAVE_LIBDW && defined __x86_64__
@@ -163,6 +164,22 @@ uint32_t kernel_copies_number(const struct kernel_copies *copies, uint32_t index
 	return copies->copy[index].number;
 }
 
+/*
+ * Stores the kernel's functions of a stack, which are the innermost ones, and returns their number.
+ * The copy has only the stack of the user's functions.
+ */
+static size_t kernel_copies_inner(const struct stack_store *store, uint32_t number, uint64_t *to)
+{
+	const struct stack *stack = &store->stack[number];
+	size_t count = 0;
+
+	while (count < stack->count && stacks_is_kernel(store->frame[stack->first + count])) {
+		to[count] = store->frame[stack->first + count];
+		count++;
+	}
+	return count;
+}
+
 uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t index,
 			      struct stack_unwinder *unwinder, struct stack_store *store, pid_t pid,
 			      pid_t tid, int64_t time_ns)
@@ -173,21 +190,22 @@ uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t index,
 		.data_len = copy->bytes,
 	};
 	struct shim_stack_copy head;
-	uint64_t chain[STACK_FRAMES];
-	size_t count;
+	uint64_t chain[2 * STACK_FRAMES];
+	size_t count, inner;
 	uint32_t number;
 
 	if (whole_pread(copies->fd, copies->data, copy->bytes, copy->first))
 		return copy->number;
 	memcpy(&head, copies->data, sizeof(head));
 	event.info.posix_prog_address = (void *)(uintptr_t)head.pc;
-	count = stack_unwind(unwinder, &event, chain);
+	inner = kernel_copies_inner(store, copy->number, chain);
+	count = stack_unwind(unwinder, &event, chain + inner);
 	/*
 	 * If the copy yields no caller, the stack that the kernel has found is used. The kernel
 	 * follows frame pointers, and may find more callers in code without unwind tables.
 	 */
 	if (count <= 1)
 		return copy->number;
-	number = stack_store_keep(store, chain, count, UINT64_MAX);
+	number = stack_store_keep(store, chain, inner + count);
 	return number == STACK_NONE ? copy->number : number;
 }

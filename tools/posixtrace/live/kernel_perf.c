@@ -20,6 +20,7 @@
 
 #include "base/vec.h"
 #include "live/kernel_copies.h"
+#include "live/kernel_frames.h"
 #include "live/kernel_part.h"
 #include "../../../lib/preload/stack_copy.h" /* the limits of a copy */
 
@@ -46,7 +47,8 @@ enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 
 /*
  * Returns the attributes of an event. The kernel's own code is excluded, because an unprivileged
- * user may not observe it. If starts is true, counting begins at execve(). A sample of page faults
+ * user may not observe it. Only samples of the CPU have it, if they are permitted to. If starts is
+ * true, counting begins at execve(). A sample of page faults
  * represents as many page faults as its period says. The kernel chooses the period so that samples
  * have the wanted rate.
  */
@@ -75,6 +77,8 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		attr.sample_freq = kernel->plan.sample_hz;
 		attr.sample_max_stack = STACK_FRAMES;
 	}
+	if (event == EVENT_SAMPLE && kernel->frames)
+		attr.exclude_kernel = attr.exclude_callchain_kernel = 0;
 	/*
 	 * The fields of a copy of the stack follow the other fields. Samples of page faults have no
 	 * copy.
@@ -348,8 +352,9 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 {
 	struct kernel_record record = { .kind = KERNEL_SAMPLE };
 	const uint64_t *chain = (const uint64_t *)(const void *)(data + sizeof(struct sample));
+	uint64_t frame[STACK_FRAMES];
 	struct sample sample;
-	size_t used;
+	size_t used, frames;
 
 	if (bytes < sizeof(sample))
 		return;
@@ -367,8 +372,8 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	record.pid = (pid_t)sample.pid;
 	record.tid = (pid_t)sample.tid;
 	record.cpu = (uint16_t)sample.cpu;
-	/* Marks such as PERF_CONTEXT_USER are no addresses. */
-	record.other = stack_store_keep(&kernel->stacks, chain, sample.count, PERF_CONTEXT_MAX);
+	frames = kernel_frames_chain(kernel->frames, chain, sample.count, frame, STACK_FRAMES);
+	record.other = stack_store_keep(&kernel->stacks, frame, frames);
 	if (record.other == STACK_NONE)
 		kernel->lost_memory++;
 	else if (sample.address)

@@ -22,22 +22,20 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 	       !memcmp(store->frame + stack->first, wanted, count * sizeof(*wanted));
 }
 
-uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, uint64_t length,
-			  uint64_t least_mark)
+uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, size_t length)
 {
 	/*
 	 * The function writes the stack behind the kept stacks. If the stack is new, it remains
 	 * there.
 	 */
-	uint64_t count = 0, hash, *to;
+	size_t count = length < STACK_FRAMES ? length : STACK_FRAMES;
+	uint64_t hash, *to;
 	uint32_t index;
 
 	if (!vec_grow(&store->frame, store->frames, STACK_FRAMES + 1))
 		return STACK_NONE;
 	to = store->frame + store->frames + 1;
-	for (uint64_t i = 0; i < length && count < STACK_FRAMES; i++)
-		if (chain[i] < least_mark)
-			to[count++] = chain[i];
+	memcpy(to, chain, count * sizeof(*to));
 	store->frame[store->frames] = count;
 	hash = hash_bytes(HASH_BEGIN, to, count * sizeof(*to));
 	index = table_find(&store->table, hash, is_stack, store->stack, store);

@@ -24,12 +24,8 @@ struct stack_store {
 	struct table table;
 };
 
-/*
- * Returns the number of a stack, or STACK_NONE if there is no room for it. Addresses from
- * least_mark on are marks of the kernel, which are left out.
- */
-uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, uint64_t length,
-			  uint64_t least_mark);
+/* Returns the number of a stack, or STACK_NONE if there is no room for it. */
+uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, size_t length);
 
 /* Returns the innermost address of a stack, or 0 if it has none. */
 static inline uint64_t stack_store_top(const struct stack_store *store, uint32_t number)

@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "live/kernel_frames.h"
 #include "live/stack_unwind.h"
 #include "live/weave.h"
 #include "log/lost_pairs.h"
@@ -87,6 +88,8 @@ static int copy_lists(struct weave *weave)
 			break;
 		err = posix_trace_compose_object_np(weave->to, &object);
 	}
+	if (!err)
+		err = kernel_frames_names(weave->kernel->frames, weave->to);
 	if (!err)
 		err = posix_trace_mapping_rewind_np(weave->from);
 	while (!err) {

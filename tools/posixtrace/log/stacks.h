@@ -15,7 +15,14 @@
 #define STACKS_EVENT "cpu.stack"
 #define STACKS_FIELD "stack"
 #define STACKS_SAMPLE "cpu.sample"
+/* Addresses from here on are begins of the kernel's functions, named as objects of process 0. */
+#define STACKS_KERNEL (UINT64_C(1) << 63)
 #define STACKS_UNKNOWN UINT32_MAX /* the number in an event that has no stack */
+
+static inline bool stacks_is_kernel(uint64_t address)
+{
+	return address >= STACKS_KERNEL;
+}
 
 /* The stacks of one log. A struct of all zeros has no stacks. */
 struct stacks {

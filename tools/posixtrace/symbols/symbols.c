@@ -188,11 +188,37 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 
 /*
  * In the cache, one of these bits is set in an address to show its kind; a return address has none
- * of them. No address of a program has these bits, so the kinds are not confused.
+ * of them. No address of a program has these bits, so the kinds are not confused. Addresses of the
+ * kernel have all of them, as no other key has.
  */
 static const uint64_t key_of_kind[] = {
 	[IS_INSTRUCTION] = UINT64_C(1) << 62, [IS_BEGIN] = UINT64_C(1) << 63,
 };
+
+/*
+ * Fills the entry of a function of the kernel, whose name is that of an object. Returns false if
+ * the log has no name of it, or if memory is lacking.
+ */
+static bool find_kernel(struct known *entry, trace_id_t trid, uint64_t address)
+{
+	struct posix_trace_object_np object;
+
+	if (posix_trace_object_find_np(trid, 0, address, INT64_MAX, &object))
+		return false;
+	entry->own = strdup(object.name);
+	if (!entry->own || asprintf(&entry->own_whole, "%s_[k]", object.name) < 0) {
+		free(entry->own);
+		entry->own = entry->own_whole = NULL;
+		return false;
+	}
+	entry->symbol = (struct symbol){
+		.name = entry->own, .whole = entry->own_whole, .module = SYMBOLS_KERNEL,
+		.is_function = true,
+	};
+	entry->from_ns = INT64_MIN;
+	entry->until_ns = INT64_MAX;
+	return true;
+}
 
 static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				    enum address_kind kind)
@@ -202,6 +228,11 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 
 	if (!address) /* system events and events of foreign logs have no address */
 		return NULL;
+	/* An address of the kernel is the begin of a function, in all processes. */
+	if (stacks_is_kernel(address)) {
+		pid = 0;
+		kind = IS_RETURN;
+	}
 	entry = known_entry(trid, pid, address ^ key_of_kind[kind]);
 	if (!entry)
 		return NULL;
@@ -211,6 +242,8 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 	 */
 	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
 		return &entry->symbol;
+	if (stacks_is_kernel(address))
+		return find_kernel(entry, trid, address) ? &entry->symbol : NULL;
 	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))
 		return NULL;
 	return find_symbol(entry, &mapping, address, kind) ? &entry->symbol : NULL;

@@ -40,6 +40,11 @@ struct symbol {
 };
 
 /*
+ * The module of functions of the kernel. Their member whole is NAME_[k], as in other flame graphs.
+ */
+#define SYMBOLS_KERNEL "kernel"
+
+/*
  * Processes one of these options. Returns false if the option is none of them, or if its value is
  * wrong; in that case it has printed an error.
  */

@@ -39,6 +39,9 @@ static const char *name_at(const struct history *history, pid_t pid,
 
 	if (!stacks_number(&history->stacks, stack->number, &found) || level >= found.count)
 		return NULL;
+	/* The functions of the kernel say less than the program's function that called it. */
+	if (stacks_is_kernel(found.frame[found.count - 1 - level]))
+		return NULL;
 	found.is_exact = true;
 	symbol = symbols_of_frame(history->log->trid, pid, &found, found.count - 1 - level,
 				  stack->time_ns);

@@ -18,6 +18,7 @@
 
 #include "base/vec.h"
 #include "symbols/symbols.h"
+#include "why/in_kernel.h"
 
 const char *division_kind_name(enum why_kind kind)
 {
@@ -194,22 +195,32 @@ static uint32_t common_node(struct division *division, uint32_t node, const stru
 /*
  * Counts the samples of a time for the functions below a node. share_samples() gives the functions
  * their times later, because the whole time of the node is known only at the end. node is a running
- * part.
+ * part. Outside of calls, samples of page faults do not count: faults_share() divides the time by
+ * the samples that are missing.
  */
-static void add_samples(struct division *division, uint32_t node, uint32_t index, int64_t from_ns,
-			int64_t to_ns)
+static void add_samples(struct division *division, uint32_t node, uint32_t index, bool is_call,
+			int64_t from_ns, int64_t to_ns)
 {
 	const struct history_thread *thread = &division->history->thread[index];
 
 	for (size_t i = history_sample_at(thread, from_ns);
 	     i < thread->samples && thread->sample[i].time_ns < to_ns; i++) {
+		const struct sample *sample = &thread->sample[i];
+		const bool is_kernel = stacks_is_kernel(sample->address);
 		char text[200];
 		struct why_node *function;
-		uint32_t parent = common_node(division, node, &thread->sample[i]);
+		uint32_t parent;
 		bool is_new;
 
-		division_function_text(division->history, thread->pid, thread->sample[i].time_ns,
-				       thread->sample[i].address, text, sizeof(text));
+		if (is_kernel && !is_call &&
+		    in_kernel_is_fault(division->history, thread->pid, sample))
+			continue;
+		parent = common_node(division, node, sample);
+		if (is_kernel)
+			in_kernel_text(division->history, thread->pid, sample, text, sizeof(text));
+		else
+			division_function_text(division->history, thread->pid, sample->time_ns,
+					       sample->address, text, sizeof(text));
 		function = division_child(division, parent, WHY_RUN,
 					  hash_bytes(HASH_BEGIN, text, strlen(text)), &is_new);
 		if (!function)
@@ -293,7 +304,7 @@ static void add_running(struct division *division, uint32_t node, const struct c
 	index = division_index(division, run);
 	before = run->samples;
 	if (division->history->samples)
-		add_samples(division, index, thread, from_ns, to_ns);
+		add_samples(division, index, thread, call != NULL, from_ns, to_ns);
 	if (!call)
 		faults_add(division, node, thread, division->node[index].samples - before,
 			   from_ns, to_ns);

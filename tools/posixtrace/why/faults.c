@@ -2,10 +2,11 @@
 /*
  * faults.c - the time of page faults, of which the log has the number but no duration.
  *
- * Samples are taken only in user mode, at a known rate of CPU time. If samples are missing in a
- * time between calls, the thread spent this time in the kernel. A thread is in the kernel without a
- * call because of page faults or interrupts. So this time is given to the page faults if the log
- * has page faults there, and if more samples are missing than chance explains.
+ * Samples are taken at a known rate of CPU time. They are taken only in user mode, or those of page
+ * faults in the kernel are left out here (divide.c). If samples are missing in a time between
+ * calls, the thread spent this time in the kernel. A thread is in the kernel without a call because
+ * of page faults or interrupts. So this time is given to the page faults if the log has page faults
+ * there, and if more samples are missing than chance explains.
  */
 #include <string.h>
 
