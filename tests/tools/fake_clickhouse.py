@@ -29,6 +29,10 @@ import sys
 import threading
 import urllib.parse
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import fake_server  # noqa: E402
+
 result, faults = sys.argv[1], sys.argv[2:]
 tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped = [], []
@@ -244,15 +248,4 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(200, body)
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        kind = sys.exc_info()[0]
-        if not issubclass(kind, (BrokenPipeError, ConnectionResetError)):
-            super().handle_error(request, client_address)
-
-
-server = Server(("127.0.0.1", int(os.environ.get("FAKE_PORT", "0"))), Handler)
-print(server.server_address[1], flush=True)
-server.serve_forever()
+fake_server.serve(Handler)

@@ -4,27 +4,12 @@
 . "${0%/*}/lib.sh"
 
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
-command -v python3 >/dev/null || skip "there is no python3"
-fake=${0%/*}/fake_clickhouse.py
-server=
-end_server() {
-	test -z "$server" || kill "$server" 2>/dev/null
-	wait "$server" 2>/dev/null
-	server=
-}
-trap 'end_server; rm -rf "$tmp"' 0
+. "${0%/*}/serving.sh"
 
 # serve FAULT...: a new server, whose URL is in $url.
 serve() {
-	end_server
-	rm -f "$tmp/result" "$tmp/port"
-	python3 "$fake" "$tmp/result" "$@" >"$tmp/port" 2>"$tmp/server.err" &
-	server=$!
-	until test -s "$tmp/port"; do
-		kill -0 "$server" 2>/dev/null || { cat "$tmp/server.err"; exit 99; }
-		sleep 0.02
-	done
-	url=clickhouse://127.0.0.1:$(cat "$tmp/port")/fleet
+	begin_server fake_clickhouse.py "$@"
+	url=clickhouse://127.0.0.1:$port/fleet
 }
 
 # ships STATUS ARGUMENT...
@@ -192,7 +177,7 @@ ships 1 --give-up 300ms "$log"
 check "no connection: the reason" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
 check "no connection: what follows" has err 'given up; the next run goes on from here'
 serve
-FAKE_PORT=${url##*:} FAKE_PORT=${FAKE_PORT%/*}
+FAKE_PORT=$port
 export FAKE_PORT
 serve
 ships 0 "$log"

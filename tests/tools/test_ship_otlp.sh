@@ -4,29 +4,14 @@
 . "${0%/*}/lib.sh"
 
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
-command -v python3 >/dev/null || skip "there is no python3"
-here=$(cd "${0%/*}" && pwd)
+. "${0%/*}/serving.sh"
 compose=${make_log%/*}/compose
 unset OTEL_EXPORTER_OTLP_HEADERS
-server=
-end_server() {
-	test -z "$server" || kill "$server" 2>/dev/null
-	wait "$server" 2>/dev/null
-	server=
-}
-trap 'end_server; rm -rf "$tmp"' 0
 
 # serve FAULT...: a new collector, whose address is in $url.
 serve() {
-	end_server
-	rm -f "$tmp/result" "$tmp/port"
-	python3 "$here/fake_collector.py" "$tmp/result" "$@" >"$tmp/port" 2>"$tmp/server.err" &
-	server=$!
-	until test -s "$tmp/port"; do
-		kill -0 "$server" 2>/dev/null || { cat "$tmp/server.err"; exit 99; }
-		sleep 0.02
-	done
-	url=otlp://127.0.0.1:$(cat "$tmp/port")
+	begin_server fake_collector.py "$@"
+	url=otlp://127.0.0.1:$port
 }
 
 # ships STATUS ARGUMENT...

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "log/fields.h"
-#include "log/sysdata.h"
+#include "show/line.h"
 
 #define DELTA_WIDTH 14
 #define ID_WIDTH    7
@@ -100,12 +100,7 @@ static void report_table_data(struct out *out, const struct report_table *table,
 	if (fields_text(out, log, type, event, table->when))
 		return;
 	out_char(out, ' ');
-	if (sysdata_text(out, log, event))
-		return;
-	if (text_is_text(event->data, event->data_len, false))
-		text_quoted(out, event->data, event->data_len);
-	else
-		out_hex(out, event->data, event->data_len);
+	line_plain_data(out, log, event);
 }
 
 static void picked_event(struct out *out, struct report_table *table, const struct logfile *log,

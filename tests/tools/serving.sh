@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The servers of tests of ship. Sourced behind lib.sh.
+
+command -v python3 >/dev/null || skip "there is no python3"
+here=$(cd "${0%/*}" && pwd)
+server=
+end_server() {
+	test -z "$server" || kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+	server=
+}
+trap 'end_server; rm -rf "$tmp"' 0
+
+# begin_server SCRIPT FAULT...: a new server instead of the last one. Its port is in $port, its
+# account in $tmp/result, its complaints in $tmp/server.err.
+begin_server() {
+	script=$here/$1
+	shift
+	end_server
+	rm -f "$tmp/result" "$tmp/port"
+	python3 "$script" "$tmp/result" "$@" >"$tmp/port" 2>"$tmp/server.err" &
+	server=$!
+	until test -s "$tmp/port"; do
+		kill -0 "$server" 2>/dev/null || { cat "$tmp/server.err"; exit 99; }
+		sleep 0.02
+	done
+	port=$(cat "$tmp/port")
+}
