@@ -62,15 +62,12 @@ static void put_time(struct ptx_text *text, int64_t seconds, long nanoseconds)
 		   (long long)(second / 60 % 60), (long long)(second % 60), nanoseconds);
 }
 
-/*
- * Appends a time in nanoseconds since 1970. The remainder of a negative number is negative in C,
- * but a fraction of a second must not be.
- */
+/* Appends a time in nanoseconds since 1970. */
 static void put_time_ns(struct ptx_text *text, int64_t ns)
 {
-	int64_t seconds = ns / PTX_NS_PER_S, rest = ns % PTX_NS_PER_S;
+	const struct timespec time = ptx_timespec(ns);
 
-	put_time(text, seconds - (rest < 0), (long)(rest < 0 ? rest + PTX_NS_PER_S : rest));
+	put_time(text, time.tv_sec, time.tv_nsec);
 }
 
 /*

@@ -11,10 +11,10 @@
 #include <string.h>
 
 /*
- * Bytes behind the end of the room are counted and not kept, so that the caller learns the length
- * of the whole text, as by snprintf().
+ * Appends len bytes. Bytes behind the end of the room are counted and not kept, so that the caller
+ * learns the length of the whole text, as by snprintf().
  */
-void ptx_text_put(struct ptx_text *text, const char *from, size_t len)
+static void text_put(struct ptx_text *text, const char *from, size_t len)
 {
 	if (text->len < text->size) {
 		const size_t room = text->size - text->len;
@@ -26,7 +26,7 @@ void ptx_text_put(struct ptx_text *text, const char *from, size_t len)
 
 void ptx_text_string(struct ptx_text *text, const char *string)
 {
-	ptx_text_put(text, string, strlen(string));
+	text_put(text, string, strlen(string));
 }
 
 void ptx_text_format(struct ptx_text *text, const char *format, ...)

@@ -17,9 +17,6 @@ struct ptx_text {
 	size_t len;
 };
 
-/* Appends len bytes. */
-void ptx_text_put(struct ptx_text *text, const char *from, size_t len);
-
 /* Appends a string of which all characters are safe for a terminal. */
 void ptx_text_string(struct ptx_text *text, const char *string);
 

@@ -355,8 +355,8 @@ int doctor_try_perf(pid_t pid)
 static void examine_perf(doctor_report *report)
 {
 	long paranoid = machine_setting("/proc/sys/kernel/perf_event_paranoid", -2);
-	const char *why = kernel_frames_refusal();
 	int err = doctor_try_perf(0);
+	const char *why = err ? NULL : kernel_frames_refusal();
 
 	if (!err)
 		doctor_say(report, "kernel events", DOCTOR_WORKS, NULL,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
 #include "fleet/curl.h"
 
 bool server_init(struct server *server, const struct address *address)

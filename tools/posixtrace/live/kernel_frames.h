@@ -9,7 +9,6 @@
 #ifndef POSIXTRACE_LIVE_KERNEL_FRAMES_H
 #define POSIXTRACE_LIVE_KERNEL_FRAMES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -43,14 +43,6 @@ struct last {
 	int64_t ns;
 };
 
-static int64_t realtime_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return when_timespec(&now);
-}
-
 /* Returns the present stamp of the clock that the traced processes use. */
 static uint64_t clock_now(bool is_counter)
 {
@@ -143,7 +135,7 @@ static void read_part(struct open_calls *calls, int fd, off_t at, pid_t pid)
 	if (whole_pread(fd, head, sizeof(head), (uint64_t)at))
 		return;
 	scale.now = clock_now(head[2]);
-	scale.now_ns = realtime_now();
+	scale.now_ns = when_now();
 	scale.from = head[0];
 	scale.from_ns = (int64_t)head[1];
 	for (off_t block = first; block < end; block += (off_t)sizeof(open)) {
@@ -166,7 +158,7 @@ void open_calls_read(struct open_calls *calls, int fd)
 {
 	struct shim_open_head head;
 
-	*calls = (struct open_calls){ .read_ns = realtime_now() };
+	*calls = (struct open_calls){ .read_ns = when_now() };
 	if (fd < 0 || whole_pread(fd, &head, sizeof(head), 0))
 		return;
 	for (size_t i = 0; i < SHIM_OPEN_PROCESSES; i++)

@@ -154,10 +154,13 @@ void details_event(struct details *details, const struct logfile *log, const str
 		   const struct details_plan *plan, const struct posix_trace_event_np *event,
 		   uint64_t ordinal, const struct item *point, const struct span *span)
 {
-	struct detail detail = { .has_error = details_has_error(type, plan, event) };
+	struct detail detail = { .text = 0 };
 	struct item item = *point;
 
-	if (details->last == ordinal || !is_selected(details, detail.has_error, span))
+	if (details->last == ordinal)
+		return;
+	detail.has_error = details_has_error(type, plan, event);
+	if (!is_selected(details, detail.has_error, span))
 		return;
 	detail.took_ns = details_number(type, plan->time, event);
 	detail.has_time = plan->time >= 0 && detail.took_ns <= TIME_MOST;

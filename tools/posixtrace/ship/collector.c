@@ -352,7 +352,6 @@ static void read_success(struct collector *collector, enum otlp_signal signal, u
 		    text);
 	else if (len)
 		say("%s: %.*s", collector->url[signal], (int)len, text);
-	collector->rejected += *rejected;
 }
 
 /* ------------------------------------------------------------------ requests */
@@ -416,6 +415,5 @@ bool collector_send(struct collector *collector, enum otlp_signal signal,
 		return false;
 	retry_succeeded(&collector->retry);
 	read_success(collector, signal, records, rejected);
-	collector->bytes += (int64_t)request->used;
 	return true;
 }

@@ -25,8 +25,6 @@ struct collector {
 	void *handle;                  /* of http.h; NULL: not opened */
 	struct bytes answer;
 	struct retry retry;
-	uint64_t rejected;             /* records that the collector has rejected in this run */
-	int64_t bytes;                 /* of all requests that it has accepted */
 };
 
 /* Returns true if the text begins with otlp://, otlps://, http:// or https://. */

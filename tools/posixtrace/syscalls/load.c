@@ -6,7 +6,6 @@
  * descriptors. So a recorder that is killed leaves nothing behind.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sched.h>

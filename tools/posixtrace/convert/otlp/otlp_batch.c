@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/put.h"
 #include "base/vec.h"
 #include "base/whole.h"
 #include "convert/otlp/otlp.h"

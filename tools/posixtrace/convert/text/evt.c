@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "base/when.h"
 
 extern const struct format format_evt;
 
@@ -124,21 +125,6 @@ static char *put_text(char *p, const char *text)
 	return p + len;
 }
 
-/*
- * Writes seconds with nine decimals. The magnitude is an unsigned number, because the magnitude of
- * INT64_MIN is greater than INT64_MAX.
- */
-static char *put_time(char *p, int64_t time_ns)
-{
-	uint64_t size = time_ns < 0 ? -(uint64_t)time_ns : (uint64_t)time_ns;
-
-	if (time_ns < 0)
-		*p++ = '-';
-	p = put_unsigned(p, size / 1000000000);
-	*p++ = '.';
-	return put_digits(p, size % 1000000000, 9);
-}
-
 /* The function omits members that are 0. evt_import.c sets members that are missing to 0. */
 static int evt_put_event(void *context, const struct fmt_event *event)
 {
@@ -158,7 +144,7 @@ static int evt_put_event(void *context, const struct fmt_event *event)
 		p = put_unsigned(put_text(p, " tid="), thread);
 	if (event->address)
 		p = put_hex(put_text(p, " addr=0x"), event->address, 1);
-	p = put_time(put_text(p, " time="), event->time_ns);
+	p = when_put_span(put_text(p, " time="), event->time_ns, false);
 	if (event->truncation != POSIX_TRACE_NOT_TRUNCATED)
 		p = put_unsigned(put_text(p, " trunc="), (unsigned)event->truncation);
 	p = put_text(p, " data=");
