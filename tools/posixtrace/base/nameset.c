@@ -12,10 +12,16 @@ static bool is_name(const void *array, uint32_t index, const void *key)
 	return !strcmp(((char *const *)array)[index], key);
 }
 
+uint32_t nameset_find(const struct nameset *set, const char *name)
+{
+	return table_find(&set->table, hash_bytes(HASH_BEGIN, name, strlen(name)), is_name,
+			  set->name, name);
+}
+
 uint32_t nameset_index(struct nameset *set, const char *name)
 {
 	uint64_t hash = hash_bytes(HASH_BEGIN, name, strlen(name));
-	uint32_t index = table_find(&set->table, hash, is_name, set->name, name);
+	uint32_t index = nameset_find(set, name);
 
 	if (index != TABLE_NONE)
 		return index;

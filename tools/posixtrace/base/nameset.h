@@ -20,6 +20,9 @@ struct nameset {
  */
 uint32_t nameset_index(struct nameset *set, const char *name);
 
+/* Returns the index of a name, or TABLE_NONE if the set does not have it. */
+uint32_t nameset_find(const struct nameset *set, const char *name);
+
 /* Frees the memory and makes the set empty. */
 void nameset_fini(struct nameset *set);
 

@@ -43,6 +43,7 @@ void details_begin(struct details *details, uint64_t events, const uint64_t leng
 	uint64_t sum = 0;
 
 	details->limit = limit;
+	details->events = events;
 	details->is_all = events <= limit;
 	details->each = limit / 4 ? events / (limit / 4) + 1 : UINT64_MAX;
 	for (int power = 63; power >= 0 && !details->least_ns; power--) {
@@ -69,9 +70,21 @@ bool details_has_error(const struct log_type *type, const struct details_plan *p
 	return details_number(type, plan->error, event) != 0;
 }
 
+/* Returns whether a text is known, or there is room for one more. */
+static bool has_room(const struct details *details, const char *text)
+{
+	const double part = details->events ?
+			    (double)details->reached / (double)details->events : 1;
+	const double most = (double)details->limit * DETAILS_TEXT * (0.5 + 0.5 * part);
+
+	return !*text || ((double)details->text_bytes < most &&
+			  details->texts.count < TEXTS_MOST) ||
+	       nameset_find(&details->texts, text) != TABLE_NONE;
+}
+
 /*
- * Returns the index of a text + 1; 0: it is empty. Sets err without memory. is_selected() has
- * checked that the index fits TEXT_BITS bits.
+ * Returns the index of a text + 1; 0: it is empty. Sets err without memory. has_room() has checked
+ * that the index fits TEXT_BITS bits.
  */
 static uint64_t index_of_text(struct details *details, const char *text)
 {
@@ -136,8 +149,7 @@ struct detail details_unpack(uint64_t value)
 /* Returns whether the rules select an event. Each kind of events has its own part of the limit. */
 static bool is_selected(struct details *details, bool has_error, const struct span *span)
 {
-	if (details->kept.items >= details->limit || details->texts.count >= TEXTS_MOST ||
-	    details->text_bytes >= details->limit * DETAILS_TEXT)
+	if (details->kept.items >= details->limit)
 		return false;
 	if (details->is_all)
 		return true;
@@ -156,7 +168,9 @@ void details_event(struct details *details, const struct logfile *log, const str
 {
 	struct detail detail = { .text = 0 };
 	struct item item = *point;
+	const char *text;
 
+	details->reached += !span;
 	if (details->last == ordinal)
 		return;
 	detail.has_error = details_has_error(type, plan, event);
@@ -166,8 +180,10 @@ void details_event(struct details *details, const struct logfile *log, const str
 	detail.has_time = plan->time >= 0 && detail.took_ns <= TIME_MOST;
 	if (!detail.has_time)
 		detail.took_ns = 0;
-	detail.text = index_of_text(details, text_of(log, type, detail.has_time ? plan->time :
-						     plan->frames, event));
+	text = text_of(log, type, detail.has_time ? plan->time : plan->frames, event);
+	if (!has_room(details, text))
+		return;
+	detail.text = index_of_text(details, text);
 	item.value = details_pack(&detail);
 	details->last = ordinal;
 	if (runs_add(&details->kept, &item))

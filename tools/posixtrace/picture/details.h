@@ -6,7 +6,8 @@
  * for each on average. If the log has more events, the page gets those for which a user asks first:
  * events with an error number, the ends of the longest spans, and every n-th one of all other
  * events. The duration of an event is kept as a number and not in its text. So most texts occur
- * often, and each is kept once.
+ * often, and each is kept once. New texts use at most half of their memory at once, and the other
+ * half in proportion to the events that were read, so that the rest of the log gets some of it.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H
@@ -41,6 +42,7 @@ struct details {
 	bool is_all;            /* the log has at most limit events */
 	uint64_t least_ns;      /* the end of a span of at least this length is kept */
 	uint64_t each, seen;    /* every each-th of the other events is kept; seen counts them */
+	uint64_t events, reached; /* of the log, and how many of them were read */
 	uint64_t errors;        /* events with an error that were kept */
 	uint64_t last;          /* ordinal of the event that was kept last */
 	int err;

@@ -427,6 +427,7 @@ static void html_script(struct out *out)
 	out_bytes(out, page_chosen_js, page_chosen_js_bytes);
 	out_bytes(out, page_view_js, page_view_js_bytes);
 	out_bytes(out, page_panels_js, page_panels_js_bytes);
+	out_bytes(out, page_search_js, page_search_js_bytes);
 	out_bytes(out, page_flame_js, page_flame_js_bytes);
 	out_bytes(out, page_hands_js, page_hands_js_bytes);
 }

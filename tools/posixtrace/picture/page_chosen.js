@@ -174,7 +174,7 @@ function showFields(card, words, row, k, time) {
 	const heading = words + (words === "fields" ? "" : ", " + type);
 	if (!fields.length) card.append(element("p", {}, heading.replace("fields of its", "its") + " has no fields"));
 	else card.append(table("fields", [[words === "fields" ? "Field" : heading], ["Value"]], fields.map(([name, value]) => {
-		const line = element("tr", {}, element("td", { class: "name" }, name), element("td", { class: "name" }, value));
+		const [left, right] = markField(name, value), line = element("tr", {}, element("td", { class: "name" }, ...left), element("td", { class: "name" }, ...right));
 		line.dataset.field = name;
 		return line;
 	})));

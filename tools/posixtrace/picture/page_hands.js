@@ -56,8 +56,16 @@ function hands() {
 	map.addEventListener("pointerdown", event => { map.setPointerCapture(event.pointerId); follow(event); });
 	map.addEventListener("pointermove", event => { if (event.buttons) follow(event); });
 
-	byId("search").addEventListener("input", event => find(event.target.value));
-	byId("find").addEventListener("submit", event => { event.preventDefault(); step_to(true); });
+	/* On a large page the search waits until the user has typed, so that no key is delayed. */
+	const isLarge = rows.reduce((sum, row) => sum + row.time.length + row.detailTime.length, 0) > 500000;
+	let typed = 0;
+	const findNow = () => { if (typed) { clearTimeout(typed); typed = 0; find(byId("search").value); } };
+	byId("search").addEventListener("input", event => {
+		if (!isLarge) { find(event.target.value); return; }
+		clearTimeout(typed);
+		typed = setTimeout(findNow, 150);
+	});
+	byId("find").addEventListener("submit", event => { event.preventDefault(); findNow(); step_to(true); });
 	byId("next").addEventListener("click", () => step_to(true));
 	byId("previous").addEventListener("click", () => step_to(false));
 	byId("in").addEventListener("click", () => zoom(0.5));
@@ -93,6 +101,7 @@ function hands() {
 		}
 		if (event.target === byId("search")) {
 			if (event.key === "Escape") { searchFor(""); view.focus(); }
+			if (event.key === "Enter" && event.shiftKey) { event.preventDefault(); findNow(); step_to(false); }
 			return;
 		}
 		if (!keys[event.key] || (event.target.tagName === "BUTTON" && event.key === "Enter")) return;
@@ -123,7 +132,7 @@ function summarise() {
  * This object is for code outside of the page's function, such as tests: it has the state and the
  * data. If such code sets drew(), the page calls it with the milliseconds that each drawing took.
  */
-window.posixtrace = { state, rows, levels, logs, curves, curveRange, curveScale, curvePlace, waits, followLink, meta, show, zoom, find, step_to, flame, flameOpen, goToSpan, goToItem, goToError, edgesOf, fieldsOf, detailOf, longestStay, chooseItem, itemAt, stayShares, stateTop, xOf, filterRows, layRows, choose, inRange, drawView, drew: null };
+window.posixtrace = { state, rows, levels, logs, curves, curveRange, curveScale, curvePlace, waits, followLink, meta, show, zoom, find, step_to, listHits, openTab, flame, flameOpen, goToSpan, goToItem, goToError, edgesOf, fieldsOf, detailOf, longestStay, chooseItem, itemAt, stayShares, stateTop, xOf, filterRows, layRows, choose, inRange, drawView, drew: null };
 
 setTheme();
 summarise();

@@ -2,7 +2,7 @@
 /*
  * page_items.js - the data that posixtrace html embedded: rows of points and spans, drawn at any
  * zoom in constant time. The files page_*.js are one function, in the order items, paint, rows,
- * curves, links, states, chosen, view, panels, flame, hands.
+ * curves, links, states, chosen, view, panels, search, flame, hands.
  *
  * The tool has counted points and short spans in bins, on levels with fewer and fewer bins. The
  * page draws the level whose bins are about a pixel wide, and the spans that are longer than such a

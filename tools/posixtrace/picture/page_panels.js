@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_panels.js - the side of the page, which has counts, durations, threads, gaps, the selection
- * and the search.
+ * page_panels.js - the side of the page, which has counts, durations, threads, gaps and the
+ * selection.
  */
 
 /* ------------------------------------------------------------------ selection */
@@ -108,6 +108,9 @@ function filterRows(text) {
 	for (const row of rows) row.hidden = wanted !== "" && !threadName(row).toLowerCase().includes(wanted);
 	for (const curve of curves) curve.hidden = wanted !== "" && !(curveName(curve) + " " + curveProcess(curve)).toLowerCase().includes(wanted);
 	layRows();
+	if (state.hit && state.hit.row.hidden) state.hit = null;
+	sayFound();
+	if (!byId("hits").hidden) listHits();
 }
 
 function rowButton(row, property, on, off, what) {
@@ -139,72 +142,7 @@ function choose(range) {
 	flameFollow();
 }
 
-/* ------------------------------------------------------------------ search */
-
-function find(text) {
-	const wanted = text.trim().toLowerCase(), found = byId("found");
-
-	state.mark = null;
-	if (!wanted) {
-		state.matching = null;
-		found.textContent = "";
-	} else {
-		const fits = it => it.name.toLowerCase().includes(wanted);
-		state.matching = { types: meta.types.map(fits), series: meta.series.map(fits) };
-		const events = meta.types.reduce((sum, it) => sum + (fits(it) ? it.count : 0), 0);
-		const spans = meta.series.reduce((sum, it) => sum + (fits(it) ? it.count : 0), 0);
-		found.textContent = events || !spans ? counted(events, "event") : counted(spans, "span");
-		found.dataset.events = events;
-		found.dataset.spans = spans;
-	}
-	redraw();
-	if (flame.open) flameDraw();
-}
-
-/*
- * Goes to the next match after the mark, or the one before it, on any row. Without a mark the
- * search begins at the edge of the time that is shown.
- */
-function step_to(forward) {
-	if (!state.matching) return;
-	const from = state.mark === null ? (forward ? state.from - 1 : state.to + 1) : state.mark;
-	let best = null, bestRow = null;
-	const offer = (time, row) => {
-		if (forward ? time > from && (best === null || time < best) : time < from && (best === null || time > best)) {
-			best = time;
-			bestRow = row;
-		}
-	};
-	for (const row of rows) {
-		for (const [times, kinds, fits] of [[row.time, row.type, state.matching.types], [row.begin, row.series, state.matching.series]]) {
-			let i = search(times.length, k => times[k], from);
-			if (forward) {
-				while (i < times.length && (times[i] <= from || !fits[kinds[i]])) i++;
-				if (i < times.length) offer(times[i], row);
-			} else {
-				i--;
-				while (i >= 0 && (times[i] >= from || !fits[kinds[i]])) i--;
-				if (i >= 0) offer(times[i], row);
-			}
-		}
-	}
-	if (best === null) return;
-	state.mark = best;
-	if (best < state.from || best > state.to) {
-		const half = (state.to - state.from) / 2;
-		show(best - half, best + half);
-	}
-	const y = bestRow.y - state.top;
-	if (y < 0 || y + bestRow.height > height - AXIS) scroll(y - (height - AXIS) / 2);
-	redraw();
-}
-
 /* ------------------------------------------------------------------ panels */
-
-function searchFor(name) {
-	byId("search").value = name;
-	find(name);
-}
 
 function bars(series) {
 	const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -306,4 +244,5 @@ function openTab(name) {
 		tab.setAttribute("aria-selected", is);
 		byId(tab.dataset.tab).hidden = !is;
 	}
+	if (name === "hits") listHits();
 }

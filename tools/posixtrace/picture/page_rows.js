@@ -7,6 +7,7 @@
 const DIM = 0.15; /* the opacity of items that do not match the search */
 const dimType = type => state.matching && !state.matching.types[type];
 const dimSeries = series => state.matching && !state.matching.series[series];
+const dimSpan = (row, i) => dimSeries(row.series[i]) && !isHitSpan(row, i);
 
 /*
  * Returns the coarsest level whose bins are at most three pixels wide; -1: the items themselves are
@@ -60,7 +61,7 @@ function drawSpan(row, i, y) {
 
 	/* Leaves a pixel between spans that touch each other. */
 	paint.box(left, right - left > 3 ? right - 1 : right, y, LANE - 2, colours.seriesWord[row.series[i]],
-		dimSeries(row.series[i]) ? DIM : 1);
+		dimSpan(row, i) ? DIM : 1);
 	if (right - left > 38)
 		paint.label(meta.series[row.series[i]].name, left + 3, right - 4, y + 7);
 }
@@ -71,7 +72,7 @@ function drawCrowded(row, y, perPixel) {
 
 	eachPixel(of.length, k => row.begin[of[k]], perPixel, i => {
 		const x = placeOf(row.begin[of[i]]), series = row.series[of[i]];
-		paint.box(x, x + 2, y, SHORT - 1, colours.seriesWord[series], dimSeries(series) ? DIM : 1);
+		paint.box(x, x + 2, y, SHORT - 1, colours.seriesWord[series], dimSpan(row, of[i]) ? DIM : 1);
 	});
 }
 

@@ -6,7 +6,7 @@
 
 const view = byId("view"), map = byId("map"), tip = byId("tip");
 const pen = view.getContext("2d"), mapPen = map.getContext("2d");
-const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark: null, item: null, span: null };
+const state = { from: 0, to: length, top: 0, chosen: null, matching: null, mark: null, hit: null, item: null, span: null };
 let width = 0, height = 0, mapWidth = 0, mapHeight = 0, drawn = false;
 
 const timeWidth = () => Math.max(1, width - LABEL);
@@ -196,6 +196,7 @@ function drawView() {
 			pen.globalAlpha = 1;
 		}
 		drawPoints(row, index, y - AXIS + 3, perPixel, l);
+		drawHits(row, y - AXIS + 3, perPixel);
 		if (!row.folded) drawSpans(row, index, y - AXIS + 3 + POINTS, perPixel, l);
 		drawStates(row, y - AXIS + stateTop(row), perPixel);
 		pen.fillStyle = colours.ink;
@@ -259,6 +260,7 @@ function drawMap() {
 		const high = drawMap.sums[i] ? 2 + (mapHeight - 8) * Math.log(1 + drawMap.sums[i]) / Math.log(1 + drawMap.most) : 0;
 		mapPen.fillRect(Math.floor(LABEL + i * each), mapHeight - high, Math.ceil(each), high);
 	}
+	drawMapHits();
 	for (const band of meta.bands) {
 		mapPen.globalAlpha = 0.5;
 		mapPen.fillStyle = colours.band[band.kind];
