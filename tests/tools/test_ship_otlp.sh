@@ -56,6 +56,7 @@ cp "$log" "$tmp/copy.log"
 ships 0 "$tmp/copy.log"
 check "a copy is the same log" test "$(fact requests)" -eq "$requests"
 ships 0 --host elsewhere "$tmp/copy.log"
+check "a log of two hosts has all identifiers twice" whole $((2 * spans)) $((2 * records))
 position=$(ls "$tmp/state"/* | grep -v 'lock$' | head -n 1)
 cp "$position" "$tmp/position"
 sed 's/^traces .*/traces 99999999/; s/^ended 1/ended 0/' "$tmp/position" >"$position"
@@ -88,8 +89,8 @@ done
 rm -rf "$tmp/state"
 serve short
 ships 0 "$log"
-check "an answer that ends too early is reported as that" lacks err 'status 200'
-check "and its request is sent again" once "$spans" "$records"
+check "a success whose text ends too early is reported" has err ': status 200, but the answer is not complete'
+check "and its request is not sent again" whole "$spans" "$records"
 
 # The collector asks for a pause.
 rm -rf "$tmp/state"

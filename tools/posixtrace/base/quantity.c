@@ -17,8 +17,9 @@ static const struct unit sizes[] = {
 };
 
 static const struct unit spans[] = {
-	{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 }, { "m", UINT64_C(60000000000) },
-	{ "h", UINT64_C(3600000000000) }, { NULL, 0 }
+	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+	{ "m", UINT64_C(60000000000) }, { "h", UINT64_C(3600000000000) },
+	{ "d", UINT64_C(86400000000000) }, { NULL, 0 }
 };
 
 /* Returns the factor of a unit, 0 if there is no such unit. */
@@ -76,6 +77,11 @@ bool quantity_bytes(const char *option, const char *text, size_t *bytes)
 	return false;
 }
 
+uint64_t quantity_unit_ns(const char *name)
+{
+	return factor_of(spans, name);
+}
+
 bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 {
 	const char *p = text;
@@ -86,10 +92,10 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 			p++;
 			billionths = quantity_fraction(&p);
 		}
-		factor = factor_of(spans, p);
+		factor = *p ? quantity_unit_ns(p) : 1000000000;
 		/*
 		 * The fraction is multiplied by the factor in 128 bits, because a billion times the
-		 * factor of an hour does not fit into 64 bits.
+		 * factor of a day does not fit into 64 bits.
 		 */
 		if (factor && !__builtin_mul_overflow(value, factor, span_ns) &&
 		    !__builtin_add_overflow(*span_ns,
@@ -99,6 +105,6 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 		    *span_ns > 0)
 			return true;
 	}
-	say("%s %s: not a time such as 10, 2.5s, 300ms, 5m or 1h", option, text);
+	say("%s %s: not a time such as 10, 2.5s, 300ms, 5m, 1h or 7d", option, text);
 	return false;
 }

@@ -3,8 +3,8 @@
  * quantity.h - sizes and durations as users write them after an option.
  *
  * A size is a whole number of bytes with K, M or G (powers of 1024) or without a unit. A duration
- * is a number, optionally with a fraction, followed by ms, s, m or h; without a unit it is in
- * seconds.
+ * is a number, optionally with a fraction, followed by ns, us, ms, s, m, h or d; without a unit it
+ * is in seconds.
  */
 #ifndef POSIXTRACE_BASE_QUANTITY_H
 #define POSIXTRACE_BASE_QUANTITY_H
@@ -19,5 +19,11 @@
  */
 bool quantity_bytes(const char *option, const char *text, size_t *bytes);
 bool quantity_span(const char *option, const char *text, int64_t *span_ns);
+
+/*
+ * Returns the length of a unit of time in nanoseconds, or 0 if there is no unit of this name. All
+ * commands know the same units.
+ */
+uint64_t quantity_unit_ns(const char *name);
 
 #endif

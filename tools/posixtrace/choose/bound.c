@@ -8,27 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/quantity.h"
 #include "base/when.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS    (86400 * SECOND_NS)
-
-static const struct {
-	const char *name;
-	int64_t ns;
-} units[] = {
-	{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", SECOND_NS },
-	{ "m", 60 * SECOND_NS }, { "h", 3600 * SECOND_NS }, { "d", DAY_NS },
-};
-
-/* Returns the length of a unit in nanoseconds, or 0 if there is no such unit. */
-static int64_t unit_ns(const char *name)
-{
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(units[i].name, name))
-			return units[i].ns;
-	return 0;
-}
 
 static bool is_digit(char c)
 {
@@ -57,7 +41,7 @@ static bool parse_span(const char *p, bool optional, int64_t *ns)
 		while (is_digit(*p))
 			p++;
 	}
-	unit = !*p && optional ? SECOND_NS : unit_ns(p);
+	unit = !*p && optional ? SECOND_NS : (int64_t)quantity_unit_ns(p);
 	if (!unit || __builtin_mul_overflow(whole, unit, ns))
 		return false;
 	/*

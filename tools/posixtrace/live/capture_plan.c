@@ -41,9 +41,16 @@ static bool find_policy(const char *option, const struct policy *policy, const c
 	return false;
 }
 
-/* Adds a pattern. If memory is lacking, prints an error and returns false. */
+/*
+ * Adds a pattern. Returns false after it printed an error. An empty pattern is refused: it is
+ * probably an empty variable of a script, and nothing would be recorded.
+ */
 static bool add_pattern(struct choose_names *names, const char *glob)
 {
+	if (!*glob) {
+		say("a pattern for event types is empty; * matches all");
+		return false;
+	}
 	if (choose_add_name(names, glob))
 		return true;
 	say("%s", strerror(ENOMEM));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "base/say.h"
 #include "base/vec.h"
 #include "rules/parser.h"
@@ -89,11 +90,6 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 /* Parses "5ms" or "5 ms", optionally with a fraction. Returns nanoseconds, or 0 after an error. */
 static uint64_t parse_span(struct parser *parser)
 {
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "m", 6e10 },
-		      { "h", 3.6e12 } };
 	char *end;
 	double number = strtod(parser->text, &end);
 
@@ -108,17 +104,13 @@ static uint64_t parse_span(struct parser *parser)
 		parser_next(parser);
 		end = parser->text;
 	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name) != 0)
-			continue;
-		/* A double is exact enough for the short spans in rules. */
-		number *= units[i].ns;
-		if (number < 1 || number > 9e18)
-			break;
+	/* A double is exact enough for the short spans in rules. */
+	number *= (double)quantity_unit_ns(end);
+	if (number >= 1 && number <= 9e18) {
 		parser_next(parser);
 		return (uint64_t)number;
 	}
-	parser_fail(parser, "ns, us, ms, s, m or h, and a span from 1 ns to 292 years");
+	parser_fail(parser, "ns, us, ms, s, m, h or d, and a span from 1 ns to 292 years");
 	return 0;
 }
 

@@ -371,6 +371,22 @@ static enum http_result post_request(struct collector *collector, enum otlp_sign
 	return http_post(collector->handle, &request, answer);
 }
 
+/*
+ * A status of success means that the collector has accepted the request, also if the rest of the
+ * answer is lost: only the absence of a response is a reason to send it again. The number of
+ * rejected records is then unknown.
+ */
+static bool is_success(const struct collector *collector, enum otlp_signal signal,
+		       enum http_result result, const struct http_answer *answer)
+{
+	if (answer->status < 200 || answer->status >= 300)
+		return false;
+	if (result != HTTP_ANSWERED)
+		say("%s: status %ld, but the answer is not complete: whether records were rejected "
+		    "is unknown: %s", collector->url[signal], answer->status, answer->what);
+	return true;
+}
+
 /* The specification lists the statuses after which a request may be repeated. */
 static bool is_final(enum http_result result, long status)
 {
@@ -403,8 +419,7 @@ bool collector_send(struct collector *collector, enum otlp_signal signal,
 		header[i + 1] = collector->header[i];
 	do {
 		result = post_request(collector, signal, request, header, &answer);
-		is_accepted = result == HTTP_ANSWERED && answer.status >= 200 &&
-			      answer.status < 300;
+		is_accepted = is_success(collector, signal, result, &answer);
 		if (!is_accepted)
 			put_reason(collector, signal, result, &answer, reason);
 	} while (!is_accepted &&
@@ -414,6 +429,8 @@ bool collector_send(struct collector *collector, enum otlp_signal signal,
 	if (!is_accepted)
 		return false;
 	retry_succeeded(&collector->retry);
-	read_success(collector, signal, records, rejected);
+	*rejected = 0;
+	if (result == HTTP_ANSWERED)
+		read_success(collector, signal, records, rejected);
 	return true;
 }

@@ -200,16 +200,21 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 
 /*
  * The attribute log.record.uid of the semantic conventions: a receiver may drop a second record
- * with an equal one. The number of the record in the log makes it unique.
+ * with an equal one. The number of the record in the log makes it unique, and so does the seed if
+ * the log is shipped as that of another host.
  */
 static void put_uid(const struct writing *writing, struct proto *p)
 {
 	const struct posix_trace_loginfo_np *info = &writing->otlp->flow->logs[0]->info;
-	char uid[2 * sizeof(info->uuid) + 48];
+	char uid[2 * sizeof(info->uuid) + 64];
 	char *end = put_hex_bytes(uid, info->uuid, sizeof(info->uuid));
+	size_t room = sizeof(uid) - (size_t)(end - uid);
 
-	snprintf(end, sizeof(uid) - (size_t)(end - uid), "-%" PRIx64 "-%" PRIu64, info->log_id,
-		 writing->records);
+	if (writing->otlp->host)
+		snprintf(end, room, "-%" PRIx64 "-%" PRIx64 "-%" PRIu64, info->log_id,
+			 writing->otlp->seed[0], writing->records);
+	else
+		snprintf(end, room, "-%" PRIx64 "-%" PRIu64, info->log_id, writing->records);
 	otlp_string(p, LOG_ATTRIBUTES, "log.record.uid", uid);
 }
 

@@ -146,6 +146,18 @@ static uint64_t seed_of_facts(const struct fmt_facts *facts)
 	return hash_number(hash_number(seed, facts->pid), (uint64_t)facts->creation_ns);
 }
 
+/*
+ * Returns the seed for a log. The same log that is shipped as that of another host has other
+ * identifiers, because a receiver that compares identifiers would drop its spans.
+ */
+static uint64_t seed_of_log(const struct otlp *otlp, const struct posix_trace_loginfo_np *info)
+{
+	uint64_t seed = hash_number(hash_bytes(HASH_BEGIN, info->uuid, sizeof(info->uuid)),
+				    info->log_id);
+
+	return otlp->host ? hash_bytes(seed, otlp->host, strlen(otlp->host)) : seed;
+}
+
 int otlp_context_begin(struct otlp *otlp)
 {
 	const struct fmt_flow *flow = otlp->flow;
@@ -154,15 +166,8 @@ int otlp_context_begin(struct otlp *otlp)
 	if (!otlp->seed)
 		return ENOMEM;
 	for (unsigned i = 0; i < flow->sources; i++) {
-		const struct posix_trace_loginfo_np *info;
-
-		if (!flow->logs) {
-			otlp->seed[i] = hash_number(seed_of_facts(&otlp->facts), i);
-			continue;
-		}
-		info = &flow->logs[i]->info;
-		otlp->seed[i] = hash_number(hash_bytes(HASH_BEGIN, info->uuid, sizeof(info->uuid)),
-					    info->log_id);
+		otlp->seed[i] = flow->logs ? seed_of_log(otlp, &flow->logs[i]->info)
+					   : hash_number(seed_of_facts(&otlp->facts), i);
 	}
 	return 0;
 }
