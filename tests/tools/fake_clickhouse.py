@@ -13,13 +13,19 @@ of rows meets the next FAULT; without further ones it succeeds:
     slow        no answer until the client has gone; the rows are stored when it has
     redirect    a redirection to another server
     long        an answer of a megabyte of control characters, nothing stored
+    down        nothing stored, and no request is answered until the file RESULT.up exists
+    down-stored the same, but the rows are stored
+    down-late   the same, and the rows are stored when the next INSERT of rows arrives
     none        no fault
 
 With FAKE_LARGE in the environment it refuses to drop a partition.
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
-count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once.
+count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
+"account" has the sums of the ledger's terms, the stored events, and the number of types whose account
+is not even.
 """
+import collections
 import http.server
 import os
 import re
@@ -34,8 +40,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fake_server  # noqa: E402
 
 result, faults = sys.argv[1], sys.argv[2:]
+events, ledger = [], []
 tables, voided, fields, waiting = {}, set(), set(), []
-statements, dropped = [], []
+statements, dropped, is_down = [], [], []
 lock = threading.Lock()
 
 
@@ -103,6 +110,35 @@ def store(table, data):
     tables.setdefault(table, []).extend(zip(*numbers))
     lengths = {len(columns[name]) for name in columns}
     assert lengths == {rows}
+    if table == "events_rows":
+        wanted, to = ("row_source", "row_attempt", "row_name", "row_pid", "row_tid", "row_thread"), events
+    elif table == "ledger_rows":
+        wanted, to = ("row_host", "row_attempt", "pid", "name", "term", "count"), ledger
+    else:
+        return
+    to.extend(zip(*[columns[name] for name in wanted]))
+
+
+def number(value):
+    return int.from_bytes(value, "little")
+
+
+def account():
+    """The account of the fleet: the sums, and the number of types whose account is not even."""
+    totals, opened = {}, {}
+    for row in ledger:
+        term = row[4].decode()
+        if number(row[1]) not in voided and term != "reported":
+            count = number(row[5])
+            key = row[3]
+            totals[term] = totals.get(term, 0) + count
+            opened[key] = opened.get(key, 0) + (count if term == "called" else -count)
+    for row in events:
+        if number(row[1]) not in voided:
+            totals["stored"] = totals.get("stored", 0) + 1
+            opened[row[2]] = opened.get(row[2], 0) - 1
+    terms = " ".join("%s=%d" % (term.replace("lost: ", ""), totals[term]) for term in sorted(totals))
+    return "account %s open=%d\n" % (terms, sum(map(bool, opened.values())))
 
 
 def write_result():
@@ -120,6 +156,7 @@ def write_result():
         file.write("statements %d\n" % len(statements))
         file.write("synchronized %d\n" % sum(s.startswith("SYSTEM SYNC") for s in statements))
         file.write("voided %d\n" % len(voided))
+        file.write(account())
         file.write("dropped %s\n" % " ".join(dropped))
         file.write("fields %s\n" % " ".join(sorted(f[0] for f in fields)))
     os.rename(result + ".new", result)
@@ -168,6 +205,12 @@ def answer(sql):
     if found:
         wanted = int(found[2]), int(found[3])
         return b"%d\n" % sum((s, a) == wanted for s, _, a in tables.get(found[1], []))
+    found = re.match(r"SELECT row_name, toInt64\(row_pid\), .* WHERE row_source = (\d+) AND ", sql)
+    if found:
+        groups = collections.Counter(row[2:] for row in events if number(row[0]) == int(found[1])
+                                     and number(row[1]) not in voided)
+        return b"".join(bytes([len(name)]) + name + struct.pack("<qq", number(pid), number(tid)) + thread +
+                        struct.pack("<Q", count) for (name, pid, tid, thread), count in groups.items())
     if sql.startswith("SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows"):
         source = int(re.search(r"row_source = (\d+)", sql)[1])
         seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
@@ -204,6 +247,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif fault == "late":
             waiting.append((table, data))
             self.close_connection = True
+        elif fault.startswith("down"):
+            if fault == "down-stored":
+                store(table, data)
+            elif fault == "down-late":
+                waiting.append((table, data))
+            is_down.append(True)
+            self.close_connection = True
         elif fault == "redirect":
             self.reply(302, b"", [("Location", "http://127.0.0.1:1/")])
         elif fault == "long":
@@ -217,9 +267,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         length = int(self.headers["Content-Length"])
         sql = query.get("query", [None])[0]
         fault = "none"
-        if sql:
+        if sql and not (is_down and not os.path.exists(result + ".up")):
             with lock:
                 fault = faults.pop(0) if faults else "none"
+        if is_down and not os.path.exists(result + ".up"):
+            self.close_connection = True
+            return
         data = self.rfile.read(length // 2 if fault == "half" else length)
         table = re.match(r"INSERT INTO (\w+) \(.*\) FORMAT Native$", sql or "")
         if fault == "slow":

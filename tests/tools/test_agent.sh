@@ -240,6 +240,41 @@ check "the agent needs less than 32 MB: $rss kB" test "$rss" -lt 32768
 end_agent TERM 0
 rm "$store/logs/precious"
 
+# As a spool, a removed log and one that the quota refuses leave their accounts.
+if "$posixtrace" query --help >/dev/null 2>&1; then
+	write_conf 'spool = yes' '[record doll]' "executable = $puppet" '[trigger bad]' 'when = failure'
+	start_agent
+	start_puppet
+	until_true records "$target"
+	tell m
+	kill_target
+	exec 5>&- 6<&-
+	until_true is_grounded
+	check "there is a log" has_logs 'bad\.ptl$' 1
+	lines=$("$posixtrace" query --csv "$(log_of bad)" 'select name, term, count from ledger order by 1, 2')
+	end_agent TERM 0
+	write_conf 'spool = yes' 'expire = 10ms' 'quota = 1' 'quota-full = refuse' '[record doll]' \
+		"executable = $puppet" '[trigger bad]' 'when = failure'
+	start_agent
+	until_true has_logs 'bad\.ptl$' 0
+	check "a log that has expired leaves its account" has_logs 'bad\.ptl\.account$' 1
+	account=$(log_of bad)
+	test -z "$(command -v sqlite3)" || check "with the ledger of the log" test "$lines" = \
+		"$(sqlite3 -csv -header "$account" 'select name, term, count from ledger order by 1, 2' | tr -d '\r')"
+	start_puppet
+	until_true records "$target"
+	tell m
+	kill_target
+	exec 5>&- 6<&-
+	until_true is_grounded
+	check "a log that is refused leaves its account" has_logs 'bad\.ptl\.account$' 2
+	check "and no other file" test "$(ls -A "$store/logs" | grep -v 'account$')" = ''
+	run 0 agent -c "$conf" --status
+	check "accounts are no logs, but have bytes" has out '^logs: 0 of [1-9][0-9]* bytes'
+	end_agent TERM 0
+	rm -f "$store"/logs/*
+fi
+
 # A process without the library is recorded only if its section permits an injection.
 start sleep 1000
 plain=$pid

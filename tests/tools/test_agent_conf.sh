@@ -41,7 +41,8 @@ cat >"$conf" <<END
 interval = 500ms
 quota = 10M
 quota-full = refuse
-expire = 24h
+expire = 7d
+spool = no
 textfile = /var/x.prom
 listen = [::1]:9464
 [ record "two" ]
@@ -140,7 +141,7 @@ conf '[trigger t]' 'when = crash' '[trigger t]'; fault 7 '\[trigger t\]: line 5 
 printf 'folder = /x\n' >"$conf"; fault 1 'folder = /x: there is no section before'
 printf '[agent]\n[record a]\nuser = root\n' >"$conf"; fault 1 'the section \[agent\] has no key folder$'
 printf '[agent]\nfolder = /x\n' >"$conf"; fault 1 'there is no section \[record NAME\]'
-for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'interval = -1' \
+for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'spool = 2G' 'interval = -1' \
 	'textfile = x.prom' 'textfile = /x' 'textfile = /.prom' 'listen = localhost:1' 'listen = :1' \
 	'listen = 1.2.3.4:' 'listen = 1.2.3.4:65536' 'listen = 1.2.3.4:x' 'listen = [::1' 'listen = x'; do
 	printf '%s\n' '[agent]' "$wrong" >"$conf"

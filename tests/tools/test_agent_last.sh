@@ -53,6 +53,23 @@ check "nothing else is left" is_grounded
 check "all logs are sound" all_sound
 end_agent TERM 0
 
+# A log that cannot be moved, because the folder was removed, remains for the next agent.
+write_last 90s
+start_agent
+start_puppet
+until_true records "$target"
+tell e e e e
+rm -rf "$store/logs"
+kill -ABRT "$target"
+until_true said "$store/logs/.*-crash.ptl: No such file"
+end_agent TERM 0
+check "the flight log remains, and no copy" test "$(ls "$store/flight" | sed 's/[0-9.]*//g')" = dollptl
+start_agent
+until_true has_logs restart 1
+log=$(log_of restart)
+check "the next agent moves it, with all events" test "$(count_of u)" -eq 4
+end_agent TERM 0
+
 for value in soon 0 -5s ''; do
 	write_last "$value"
 	run 1 agent -c "$conf" --check

@@ -147,6 +147,44 @@ check "the summary was replaced" has out '^2,2$'
 # A request that is cut anywhere stores nothing.
 check "a cut request stores no row" python3 "${0%/*}/../fleet/cut.py" "$(http_of 1)"
 
+# A spool that overflows while the server is killed: of the logs that are dropped, one had been shipped
+# as a whole and one in part. The account of the fleet closes, for each host, process and type.
+spool=$tmp/spool
+one=${url}_spool
+mkdir "$spool"
+for i in 1 2 3; do
+	"$make_log" plain "$spool/$i.ptl" 30000 >/dev/null || exit 99
+	"$make_log" overrun "$spool/lossy$i.ptl" 90000 >/dev/null || exit 99
+done
+called=$("$posixtrace" query --csv "$spool"/*.ptl "select sum(count) from ledger where term = 'called'" | sed 1d)
+lost=$("$posixtrace" query --csv "$spool"/*.ptl "select sum(count) from ledger where term like 'lost:%'" | sed 1d)
+cp "$spool/2.ptl" "$tmp/whole.ptl"
+head -c $(($(wc -c <"$tmp/whole.ptl") / 2)) "$tmp/whole.ptl" >"$spool/2.ptl"
+run 0 ship --state "$tmp/state" --to "$one" "$spool/1.ptl"
+run 3 ship --state "$tmp/state" --to "$one" "$spool/2.ptl"
+stored=$(ask 1 'SELECT count() FROM fleet_spool.events')
+cp "$tmp/whole.ptl" "$spool/2.ptl"
+kill_server clickhouse-1
+run 1 ship --state "$tmp/state" --to "$one" --give-up 100ms --spool 1 "$spool"
+check "the log that the server has is removed" test ! -e "$spool/1.ptl"
+check "the others are dropped" test "$(ls "$spool" | tr '\n' ' ')" = \
+	"2.ptl.account 3.ptl.account lossy1.ptl.account lossy2.ptl.account lossy3.ptl.account "
+start_clickhouse 1
+wait_clickhouse 1 || exit 99
+run 0 ship --state "$tmp/state" --to "$one" "$spool"
+run 0 query --csv --at "$one" "select count(*) > 5, sum(called), sum(stored), sum(lost) - $lost, sum(abs(open))
+	from ($(cat "$tmp/account"))"
+check "the account closes after the outage" has out "^1,$called,$stored,$((called - stored - lost)),0$"
+run 0 query --csv --at "$one" "select sum(lost) from losses where cause = 'spool'"
+check "the losses have the cause" has out "^$((called - stored - lost))$"
+run 0 query --csv --at "$one" 'select sum(called) = sum(events) + sum(lost) from types'
+check "types" has out '^1$'
+run 0 query --csv --at "$one" 'select sum(called) = sum(events) + sum(lost), count(*) from streams'
+check "streams" has out '^1,6$'
+run 0 query --csv --at "$one" 'select sum(called) = sum(events) + sum(lost) from threads'
+check "threads" has out '^1$'
+check "the accounts are no longer needed" test -z "$(ls "$spool")"
+
 # Messages.
 run 2 query --at "$url" 'select nam from events'
 check "a similar name is offered" has err 'name'

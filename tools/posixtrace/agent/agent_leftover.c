@@ -109,7 +109,8 @@ static bool treat_leftover(struct agent *agent, const char *name)
 		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
 	}
-	if (store_keep(&agent->store, agent->config, name, &flight, "restart", &path) && path)
+	if (store_keep(&agent->store, agent->config, name, &flight, "restart", &path) ==
+		    STORE_KEPT && path)
 		say("%s: the agent that recorded it has ended", path);
 	free(path);
 	return false;

@@ -98,6 +98,7 @@ struct config {
 	/* if the quota has no room, the new log is refused, and no old log is removed */
 	bool refuses;
 	int64_t expire_ns;   /* 0: never */
+	bool is_spool;	     /* a log that is removed leaves its account for the command ship */
 	double budget;	     /* for sections without a budget of their own; 0 or below: no limit */
 	char *textfile;	     /* for metrics; NULL: none */
 	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */

@@ -118,6 +118,22 @@ static void key_quota_full(struct config_place *place, const struct given *given
 		config_fault(place, "quota-full %s: either remove-oldest or refuse", given->value);
 }
 
+/* Accounts are databases of SQLite. A build without it must not promise them. */
+static void key_spool(struct config_place *place, const struct given *given)
+{
+#ifdef HAVE_SQLITE_QUERY
+	const bool can_be = true;
+#else
+	const bool can_be = false;
+#endif
+
+	place->config->is_spool = !strcmp(given->value, "yes");
+	if (!place->config->is_spool && strcmp(given->value, "no"))
+		config_fault(place, "spool %s: either yes or no", given->value);
+	else if (place->config->is_spool && !can_be)
+		config_fault(place, "spool yes: this posixtrace was built without SQLite 3.38");
+}
+
 /* "never" is stored as 0, which quantity_span() does not accept. */
 static void key_expire(struct config_place *place, const struct given *given)
 {
@@ -451,6 +467,7 @@ static const struct key keys[] = {
 	{ "quota", IN_AGENT, false, key_quota },
 	{ "quota-full", IN_AGENT, false, key_quota_full },
 	{ "expire", IN_AGENT, false, key_expire },
+	{ "spool", IN_AGENT, false, key_spool },
 	{ "budget", IN_AGENT | IN_RECORD, false, key_budget },
 	{ "textfile", IN_AGENT, false, key_textfile },
 	{ "listen", IN_AGENT, false, key_listen },

@@ -394,7 +394,7 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 	fd = copy_recorder(recorder, store, name, trigger, last_ns, false);
 	if (fd < 0)
 		return false;
-	kept = store_keep(store, config, name, &recorder->flight, trigger, path);
+	kept = store_keep(store, config, name, &recorder->flight, trigger, path) == STORE_KEPT;
 	close(fd);
 	if (!kept)
 		store_drop(store, name);
@@ -409,6 +409,7 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,
 		  const char *reason, int64_t last_ns, char **path)
 {
+	enum store_result result = STORE_KEPT;
 	bool is_kept = trigger != NULL;
 	char name[STORE_NAME_BYTES + 8];
 	int fd = -1;
@@ -430,14 +431,18 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	add_last_counts(recorder, metrics);
 	/* If there is no copy of the last events, the log has all of them. */
 	if (is_kept)
-		store_keep(store, config, fd < 0 ? recorder->name : name, &recorder->flight,
-			   trigger, path);
+		result = store_keep(store, config, fd < 0 ? recorder->name : name,
+				    &recorder->flight, trigger, path);
 	if (fd >= 0) {
 		close(fd);
-		if (!*path)
+		if (result != STORE_KEPT)
 			store_drop(store, name);
 	}
-	if (!is_kept || fd >= 0)
+	/*
+	 * If the copy could not be moved, the flight log remains. The next agent moves it, as that
+	 * of an agent that was killed.
+	 */
+	if (!is_kept || (fd >= 0 && result != STORE_FAILED))
 		store_drop(store, recorder->name);
 	inject_end(&recorder->inject);
 	recorder_free(recorder);

@@ -20,6 +20,12 @@
 #include "base/tool.h"
 #include "base/vec.h"
 #include "base/when.h"
+#ifdef HAVE_SQLITE_QUERY
+#include "query/query_account.h"
+#else
+#define ACCOUNT_SUFFIX ".account"
+#define ACCOUNT_BYTES  0
+#endif
 
 #define SUFFIX	  ".ptl"
 #define TIME_LEN  20   /* 20261126T082400.123Z */
@@ -210,24 +216,52 @@ void store_drop(const struct store *store, const char *name)
 		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
 }
 
-/* A log in logs/. */
+/* A log in logs/, or the account of a log that was removed. */
 struct kept {
 	char name[STORE_NAME_BYTES];
 	uint64_t bytes;
 	int64_t ms; /* time of the file's last change */
+	bool is_account;
 };
 
 /*
- * Returns whether the agent could have made this name, which consists of a time, further parts and
- * the suffix.
+ * Writes the account of a log; both paths are relative to the folder. Returns true if the log can
+ * be removed: the account is written, or nothing of the log can be read. Returns false after it
+ * printed an error.
  */
-static bool is_kept_name(const char *name)
+static bool write_account(const struct store *store, const char *log, const char *account)
+{
+#ifdef HAVE_SQLITE_QUERY
+	char *from = NULL, *to = NULL;
+	uint64_t events;
+	bool good = asprintf(&from, "%s/%s", store->folder, log) >= 0 &&
+		    asprintf(&to, "%s/%s" ACCOUNT_SUFFIX, store->folder, account) >= 0;
+
+	if (!good)
+		say("%s", strerror(ENOMEM));
+	good = good && account_write(from, to, &events) != ACCOUNT_FAILED;
+	free(from);
+	free(to);
+	return good;
+#else
+	(void)store, (void)log, (void)account;
+	return false;
+#endif
+}
+
+/*
+ * Returns whether the agent could have made this name, which consists of a time, further parts and
+ * the suffix. An account has a further suffix.
+ */
+static bool is_kept_name(const char *name, bool *is_account)
 {
 	static const char form[] = "dddddddd.dddddd.ddd.";
-	size_t len = strlen(name);
+	size_t len = strlen(name), account = strlen(ACCOUNT_SUFFIX);
 
-	if (len <= TIME_LEN + strlen(SUFFIX) || len >= STORE_NAME_BYTES ||
-	    strcmp(name + len - strlen(SUFFIX), SUFFIX) != 0)
+	*is_account = len > account && !strcmp(name + len - account, ACCOUNT_SUFFIX);
+	len -= *is_account ? account : 0;
+	if (len <= TIME_LEN + strlen(SUFFIX) || len >= STORE_NAME_BYTES - account ||
+	    strncmp(name + len - strlen(SUFFIX), SUFFIX, strlen(SUFFIX)) != 0)
 		return false;
 	for (size_t i = 0; i < TIME_LEN; i++)
 		if (form[i] == 'd' && !isdigit((unsigned char)name[i]))
@@ -245,8 +279,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Lists the logs, the oldest first, and updates the counts of the store. Returns the number of
- * logs. The caller frees the list.
+ * Lists the logs and accounts, the oldest first, and updates the counts of the store. Returns the
+ * length of the list, which the caller frees.
  */
 static size_t list_kept(struct store *store, struct kept **list)
 {
@@ -254,37 +288,56 @@ static size_t list_kept(struct store *store, struct kept **list)
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	size_t count = 0;
+	bool is_account;
 	struct stat st;
 
 	*list = NULL;
 	if (!folder && fd >= 0)
 		close(fd);
-	store->bytes = 0;
+	store->bytes = store->count = 0;
 	while (folder && (entry = readdir(folder))) {
-		if (!is_kept_name(entry->d_name) ||
+		if (!is_kept_name(entry->d_name, &is_account) ||
 		    fstatat(store->logs, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(st.st_mode) || !vec_grow(list, count, 1))
 			continue;
 		strcpy((*list)[count].name, entry->d_name);
 		(*list)[count].bytes = (uint64_t)st.st_size;
 		(*list)[count].ms = when_timespec(&st.st_mtim) / 1000000;
+		(*list)[count].is_account = is_account;
 		store->bytes += (uint64_t)st.st_size;
+		store->count += !is_account;
 		count++;
 	}
 	if (folder)
 		closedir(folder);
 	if (count)
 		qsort(*list, count, sizeof(**list), by_name);
-	store->count = count;
 	return count;
 }
 
-/*
- * Removes a log and subtracts it from the counts. If this fails, the log remains, and the next call
- * of make_room() tries again.
- */
-static bool remove_kept(struct store *store, const struct kept *kept)
+/* Writes the account of a log that is removed. Returns false if the log must remain. */
+static bool account_kept(struct store *store, const struct kept *kept)
 {
+	char path[STORE_NAME_BYTES + 8], account[STORE_NAME_BYTES + 16];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "logs/%s", kept->name);
+	snprintf(account, sizeof(account), "%s" ACCOUNT_SUFFIX, kept->name);
+	if (!write_account(store, path, path))
+		return false;
+	if (!fstatat(store->logs, account, &st, AT_SYMLINK_NOFOLLOW))
+		store->bytes += (uint64_t)st.st_size;
+	return true;
+}
+
+/*
+ * Removes a log and subtracts it from the counts. If this fails, or if the log needs an account and
+ * it cannot be written, the log remains, and the next call of make_room() tries again.
+ */
+static bool remove_kept(struct store *store, const struct config *config, const struct kept *kept)
+{
+	if (config->is_spool && !account_kept(store, kept))
+		return false;
 	if (unlinkat(store->logs, kept->name, 0) && errno != ENOENT) {
 		say("%s/logs/%s: %s", store->folder, kept->name, strerror(errno));
 		return false;
@@ -303,12 +356,19 @@ static void make_room(struct store *store, const struct config *config, uint64_t
 	struct kept *list;
 	size_t count = list_kept(store, &list);
 	int64_t now = store_now_ms();
+	bool good = true;
 
-	for (size_t i = 0; i < count; i++) {
+	/* After a failure, the next call tries again, so that there is one message, not many. */
+	for (size_t i = 0; i < count && good; i++) {
+		bool is_small = config->is_spool && list[i].bytes <= ACCOUNT_BYTES;
+
+		if (list[i].is_account)
+			continue;
 		if (config->expire_ns && now - list[i].ms > config->expire_ns / 1000000)
-			store->expired += remove_kept(store, &list[i]);
-		else if (config->quota && !config->refuses && store->bytes + more > config->quota)
-			store->removed += remove_kept(store, &list[i]);
+			store->expired += good = remove_kept(store, config, &list[i]);
+		else if (config->quota && !config->refuses && !is_small &&
+			 store->bytes + more > config->quota)
+			store->removed += good = remove_kept(store, config, &list[i]);
 	}
 	free(list);
 }
@@ -362,11 +422,32 @@ static int move_log(const struct store *store, const char *name, const char *to)
 }
 
 /*
+ * Writes the account of a log in flight/ that the quota refuses. A log whose account exists already
+ * gets another name.
+ */
+static void account_refused(const struct store *store, const char *name,
+			    const struct store_flight *flight, const char *trigger)
+{
+	char log[STORE_NAME_BYTES + 16], to[STORE_NAME_BYTES], account[STORE_NAME_BYTES + 16];
+	int again = 0;
+	struct stat st;
+
+	do {
+		kept_name(to, flight, trigger, again++);
+		snprintf(account, sizeof(account), "%s" ACCOUNT_SUFFIX, to);
+	} while (again < SAME_TIME && !fstatat(store->logs, account, &st, AT_SYMLINK_NOFOLLOW));
+	snprintf(log, sizeof(log), "flight/%s", name);
+	snprintf(account, sizeof(account), "logs/%s", to);
+	if (!write_account(store, log, account))
+		say("%s/%s: its events are lost without an account", store->folder, log);
+}
+
+/*
  * The file is moved within one file system, so another process sees either the complete log or
  * none. The log is added to the counts here, so that the folder need not be read again.
  */
-bool store_keep(struct store *store, const struct config *config, const char *name,
-		const struct store_flight *flight, const char *trigger, char **path)
+enum store_result store_keep(struct store *store, const struct config *config, const char *name,
+			     const struct store_flight *flight, const char *trigger, char **path)
 {
 	char to[STORE_NAME_BYTES];
 	struct stat st;
@@ -375,7 +456,7 @@ bool store_keep(struct store *store, const struct config *config, const char *na
 	*path = NULL;
 	if (fstatat(store->flight, name, &st, AT_SYMLINK_NOFOLLOW)) {
 		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
-		return false;
+		return STORE_FAILED;
 	}
 	/* Old logs are removed before the move, so that logs/ never exceeds the quota. */
 	make_room(store, config, (uint64_t)st.st_size);
@@ -385,8 +466,10 @@ bool store_keep(struct store *store, const struct config *config, const char *na
 		    store->folder, (unsigned long long)config->quota,
 		    (unsigned long long)st.st_size, trigger);
 		store->refused++;
+		if (config->is_spool)
+			account_refused(store, name, flight, trigger);
 		store_drop(store, name);
-		return false;
+		return STORE_REFUSED;
 	}
 	/*
 	 * If a log has the name already, the loop tries the next name, so that no log is replaced.
@@ -399,11 +482,11 @@ bool store_keep(struct store *store, const struct config *config, const char *na
 	}
 	if (failed) {
 		say("%s/logs/%s: %s", store->folder, to, strerror(errno));
-		return false;
+		return STORE_FAILED;
 	}
 	store->bytes += (uint64_t)st.st_size;
 	store->count++;
 	if (asprintf(path, "%s/logs/%s", store->folder, to) < 0)
 		*path = NULL;
-	return true;
+	return STORE_KEPT;
 }

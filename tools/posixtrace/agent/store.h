@@ -5,7 +5,8 @@
  *   lock       locked while an agent runs, with its process id
  *   control    the socket for agent --snapshot and --status
  *   flight/    a log for each process that is recorded now: RECORD.PID.MILLISECONDS.ptl
- *   logs/      the logs that triggers have written: TIME-RECORD-PID-TRIGGER.ptl
+ *   logs/      the logs that triggers have written: TIME-RECORD-PID-TRIGGER.ptl; with the key spool
+ *              also accounts of logs that were removed: TIME-RECORD-PID-TRIGGER.ptl.account
  *
  * The quota limits only logs/. There the agent removes only files whose names it could have
  * made.
@@ -26,7 +27,7 @@ struct store {
 	int dir; /* dir, lock, flight and logs are descriptors; -1: not open */
 	int lock;
 	int flight, logs;
-	/* number and bytes of the logs in logs/, as far as the agent knows */
+	/* number of the logs in logs/, and bytes of logs and accounts, as far as the agent knows */
 	uint64_t count, bytes;
 	/*
 	 * The number of logs since the agent began that were removed for the quota, have expired,
@@ -68,14 +69,19 @@ int store_create(const struct store *store, const char *name);
 /* Removes a file of flight/. */
 void store_drop(const struct store *store, const char *name);
 
+enum store_result {
+	STORE_KEPT,
+	STORE_REFUSED, /* by the quota; the log is removed */
+	STORE_FAILED   /* the log could not be moved and remains in flight/ */
+};
+
 /*
  * Moves a complete log from flight/ to logs/, and stores its new path in *path, which the caller
  * frees. Before that, it removes the oldest logs until the quota has room for the new log, if the
- * configuration permits it. Returns false after it printed why the log was not kept. If the quota
- * refuses the log, the log is removed. If the log cannot be moved, it remains in flight/.
+ * configuration permits it. If the log is not kept, it prints why.
  */
-bool store_keep(struct store *store, const struct config *config, const char *name,
-		const struct store_flight *flight, const char *trigger, char **path);
+enum store_result store_keep(struct store *store, const struct config *config, const char *name,
+			     const struct store_flight *flight, const char *trigger, char **path);
 
 /* Returns the current time in milliseconds since 1970, which names and ages of files use. */
 int64_t store_now_ms(void);

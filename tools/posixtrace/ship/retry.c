@@ -69,6 +69,8 @@ bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64
 		say("given up; the next run goes on from here");
 		return false;
 	}
+	if (retry->work)
+		retry->work(retry->arg);
 	retry->pause_ms = retry->pause_ms ? 2 * retry->pause_ms : PAUSE_FIRST_MS;
 	if (retry->pause_ms > PAUSE_MOST_MS)
 		retry->pause_ms = PAUSE_MOST_MS;

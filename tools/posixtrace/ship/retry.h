@@ -25,6 +25,9 @@ struct retry {
 	int64_t said_ns;               /* the time when the reason in said was printed last */
 	char said[RETRY_REASON_BYTES];
 	unsigned pause_ms;             /* length of the last pause before a repetition */
+	/* work that is due also while the receiver is absent, before each pause; NULL: none */
+	void (*work)(void *arg);
+	void *arg;
 };
 
 /* Must be called after a success. It prints that the receiver answers again. */

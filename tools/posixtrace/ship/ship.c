@@ -17,6 +17,7 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "query/query_account.h"
 #include "ship/collector.h"
 
 extern const struct tool_command ship_command;
@@ -38,6 +39,7 @@ static struct {
 	int64_t give_up_ns, timeout_ns;
 	bool is_replicated, follows, prints_schema;
 	uint64_t keep_days;      /* 0: old logs are not deleted */
+	struct spool spool;
 	unsigned seen;           /* a bit for each option that was given: BIT_OF() */
 } given = { .options = { .batch = BATCH, .has_symbols = true }, .give_up_ns = -1,
 	    .timeout_ns = GIVE_UP_NS };
@@ -66,19 +68,6 @@ struct candidates {
 	size_t count;
 };
 
-/* Returns whether the file begins as a log. Other files of a folder are ignored. */
-static bool is_log(const char *path)
-{
-	char magic[8] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool good = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-		    !memcmp(magic, "PXTRLOG1", sizeof(magic));
-
-	if (fd >= 0)
-		close(fd);
-	return good;
-}
-
 static bool add_candidate(struct candidates *list, const char *path, bool is_named)
 {
 	struct candidate *more;
@@ -98,6 +87,29 @@ static int by_path(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/*
+ * Returns whether a file of a folder can be shipped: a log, or the account of a log that was
+ * dropped. If the log exists, its account has no meaning. A name that begins with a dot is that of
+ * a file that is just being made.
+ */
+static bool is_shippable(const char *path, const char *name)
+{
+	char *log = account_is_name(name) ? strdup(path) : NULL;
+	bool good;
+
+	if (*name == '.')
+		good = false;
+	else if (!log)
+		good = spool_has_log(path);
+	else {
+		log[strlen(log) - strlen(ACCOUNT_SUFFIX)] = '\0';
+		good = !given.root && !given.is_to_collector && !given.options.is_dry &&
+		       access(log, F_OK) != 0;
+	}
+	free(log);
+	return good;
+}
+
 /* Adds the logs of a folder in the order of their names. Returns TOOL_OK or TOOL_FAILURE. */
 static int add_folder(struct candidates *list, const char *folder)
 {
@@ -115,7 +127,7 @@ static int add_folder(struct candidates *list, const char *folder)
 		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
 			path = NULL;
 		good = path && vec_grow(&name, count, 1);
-		if (good && is_log(path))
+		if (good && is_shippable(path, entry->d_name))
 			name[count++] = path;
 		else
 			free(path);
@@ -167,6 +179,8 @@ static int ship_one(struct link *link, const char *path, bool is_last, enum ship
 {
 	if (given.is_to_collector)
 		return otlp_run(&given.options, &given.collector, path, is_last, state);
+	if (link && account_is_name(path))
+		return dropped_run(&given.options, link, path, is_last, state);
 	return given.root ? folder_run(&given.options, given.root, path, is_last, state)
 			  : shipment_run(&given.options, link, path, is_last, state);
 }
@@ -219,12 +233,33 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 	for (size_t i = 0; i < list->count && !ship_stopped; i++) {
 		struct candidate *candidate = &list->candidate[i];
 
-		if (candidate->is_ended)
+		/* The spool may have dropped a log of the list while the server was absent. */
+		if (candidate->is_ended ||
+		    (given.spool.bytes && !candidate->is_named && access(candidate->path, F_OK)))
 			continue;
 		status = tool_worse(status, is_last ? ship_one(link, candidate->path, true, &state)
 						    : follow_one(candidate, link));
 	}
 	return status;
+}
+
+/*
+ * Forgets the logs of folders that do not exist any more, so that the list does not grow for ever
+ * when logs come and go.
+ */
+static void forget_removed(struct candidates *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct candidate *candidate = &list->candidate[i];
+
+		if (!candidate->is_named && access(candidate->path, F_OK) && errno == ENOENT)
+			free(candidate->path);
+		else
+			list->candidate[kept++] = *candidate;
+	}
+	list->count = kept;
 }
 
 /*
@@ -241,6 +276,9 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		int64_t begin_ns = until_now_ns(), pause_ns;
 		bool is_over = true;
 
+		forget_removed(list);
+		if (given.spool.bytes)
+			spool_limit(&given.spool);
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(list, operand[i]));
 		status = tool_worse(status, ship_all(list, link, false));
@@ -291,6 +329,8 @@ static int run_ship(struct link *link, char **operand, int operands)
 	if (given.follows) {
 		status = follow_all(&list, link, operand, operands);
 	} else {
+		if (given.spool.bytes)
+			spool_limit(&given.spool);
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(&list, operand[i]));
 		if (status != TOOL_FAILURE)
@@ -362,6 +402,7 @@ enum {
 	OPT_SCHEMA,
 	OPT_HEADER,
 	OPT_KEEP,
+	OPT_SPOOL,
 };
 
 /* The options that have an effect with each target. */
@@ -385,6 +426,9 @@ static const struct option_row option_rows[] = {
 	{ "batch", OPT_BATCH, "N", "events in one INSERT, at most; 100000 without it" },
 	{ "keep", OPT_KEEP, "DAYS",
 		"delete logs that were begun more than DAYS days ago from the database" },
+	{ "spool", OPT_SPOOL, "SIZE",
+		"remove logs of the folders, the oldest first, so that they have SIZE bytes at "
+		"most; events that were not shipped are counted as lost" },
 	{ "give-up", OPT_GIVE_UP, "TIME",
 		"end after this time without an answer; 1m, or never with --follow" },
 	{ "timeout", OPT_TIMEOUT, "TIME", "wait so long for an answer; 1m without it" },
@@ -452,6 +496,8 @@ static bool ship_option(int option)
 			return true;
 		say("--keep: 1 to %d days", KEEP_MOST);
 		return false;
+	case OPT_SPOOL:
+		return quantity_bytes("--spool", optarg, &given.spool.bytes);
 	case OPT_HEADER:
 		return collector_header(&given.collector, "--header", optarg);
 	}
@@ -473,12 +519,14 @@ static bool is_possible(int operands)
 	else if (given.root && given.seen & ~FOR_FOLDER)
 		say("ship: --to parquet: has no other options than --follow and --host");
 	else if (given.is_to_collector && given.seen & ~FOR_COLLECTOR)
-		say("ship: a collector has no --replicated, --batch, --keep, --no-symbols and "
-		    "--schema");
+		say("ship: a collector has no --replicated, --batch, --keep, --spool, "
+		    "--no-symbols and --schema");
 	else if (!given.is_to_collector && given.seen & FOR_COLLECTOR_ONLY)
 		say("ship: --header is for a collector: --to otlp://HOST");
 	else if (given.options.is_dry && given.follows)
 		say("ship: --dry-run does not --follow");
+	else if (given.options.is_dry && given.spool.bytes)
+		say("ship: --dry-run removes no logs: it has no --spool");
 	else
 		return true;
 	return false;
@@ -545,6 +593,14 @@ static int ship_run(int argc, char **argv)
 	link.is_replicated = given.is_replicated;
 	link.retry.give_up_ns = give_up_ns();
 	link.server.timeout_s = timeout_s();
+	given.spool.options = &given.options;
+	given.spool.link = &link;
+	given.spool.operand = argv + optind;
+	given.spool.operands = argc - optind;
+	if (given.spool.bytes) {
+		link.retry.work = spool_limit;
+		link.retry.arg = &given.spool;
+	}
 	status = run_ship(&link, argv + optind, argc - optind);
 	server_free(&link.server);
 	return status;

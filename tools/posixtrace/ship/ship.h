@@ -14,6 +14,7 @@
 #ifndef POSIXTRACE_SHIP_SHIP_H
 #define POSIXTRACE_SHIP_SHIP_H
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -157,11 +158,50 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
  */
 uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host);
 
+/*
+ * Opens the position of the log and finds out how many of its events the database has. Needs the
+ * members options, link, source and log->path.
+ */
+enum state_result shipment_start(struct shipment *shipment);
+
+/* Sets host, source and day of the shipment by the log's information. */
+void shipment_identify(struct shipment *shipment, const struct posix_trace_loginfo_np *info);
+
 /* The name of a log for messages. */
 static inline const char *shipment_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
 }
+
+/* ------------------------------------------------------------------ dropped.c, spool.c */
+
+/*
+ * Ships the account of a log that was dropped (query/query_account.h), as shipment_run() does with
+ * a log. The events that the database lacks become losses with the cause "spool". The file is
+ * removed when the database has the account.
+ */
+int dropped_run(const struct ship_options *options, struct link *link, const char *path,
+		bool is_last, enum shipment_state *state);
+
+/* Folders whose logs may have a number of bytes in all. */
+struct spool {
+	size_t bytes;           /* 0: no limit */
+	const struct ship_options *options;
+	struct link *link;
+	char **operand;         /* of the command line; folders among them are spools */
+	int operands;
+	bool has_excess;        /* the message that nothing can be dropped was printed */
+};
+
+/*
+ * If the folders exceed the limit, removes the oldest logs that the database has, and then replaces
+ * the oldest other logs by their accounts. Logs that are not complete remain, and so does a log
+ * that a process ships now. arg is the struct spool.
+ */
+void spool_limit(void *arg);
+
+/* Returns whether the file begins as a log. Other files of a folder are ignored. */
+bool spool_has_log(const char *path);
 
 /* ------------------------------------------------------------------ otlp.c: a collector */
 
@@ -220,5 +260,9 @@ bool fields_register(struct ship_fields *fields, struct link *link);
  * complete.
  */
 bool summary_send(struct shipment *shipment, bool ended);
+/* Returns whether the database has the summary of all events that it has of the log. */
+bool summary_is_sent(const struct position *position, bool ended);
+/* Sends the tables of the database as the summary. */
+bool summary_send_tables(struct shipment *shipment, sqlite3 *db, bool ended);
 
 #endif

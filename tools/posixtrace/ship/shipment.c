@@ -23,9 +23,8 @@ uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *
 	return hash_bytes(hash_number(hash, info->log_id), host, strlen(host));
 }
 
-static void identify_log(struct shipment *shipment)
+void shipment_identify(struct shipment *shipment, const struct posix_trace_loginfo_np *info)
 {
-	const struct posix_trace_loginfo_np *info = &shipment->log->info;
 	const char *host = shipment->options->host ? shipment->options->host : info->host;
 	int64_t day = info->begin_ns / DAY_NS;
 
@@ -202,7 +201,7 @@ static bool find_position(struct shipment *shipment)
 	return good && (!rows || void_summaries(shipment)) && position_save(&shipment->position);
 }
 
-static enum state_result begin_position(struct shipment *shipment)
+enum state_result shipment_start(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
 	enum state_result result;
@@ -312,7 +311,7 @@ static bool is_ready(const struct logfile *log)
 
 static int ship_events(struct shipment *shipment, bool is_last)
 {
-	enum state_result result = begin_position(shipment);
+	enum state_result result = shipment_start(shipment);
 	bool complete = shipment->log->info.complete;
 	bool good = result == STATE_OK;
 
@@ -353,7 +352,7 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 	shipment.position.state.fd = -1;
 	block_init(&shipment.block);
 	if (is_ready(shipment.log)) {
-		identify_log(&shipment);
+		shipment_identify(&shipment, &shipment.log->info);
 		status = ship_events(&shipment, is_last);
 	}
 	*state = shipment.state;

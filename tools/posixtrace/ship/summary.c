@@ -156,20 +156,32 @@ static bool end_summary(struct shipment *shipment, bool ended)
 	return shipment->options->is_dry || position_save(position);
 }
 
-bool summary_send(struct shipment *shipment, bool ended)
+bool summary_is_sent(const struct position *position, bool ended)
 {
-	const struct position *position = &shipment->position;
-	bool good = false, is_void = true;
-	sqlite3 *db;
+	return position->summary && position->summary_events == position->events &&
+	       position->summary_ended == ended;
+}
 
-	if (position->summary && position->summary_events == position->events &&
-	    position->summary_ended == ended)
-		return true;
-	db = open_tables(shipment);
-	while (db && !good && is_void) {
+bool summary_send_tables(struct shipment *shipment, sqlite3 *db, bool ended)
+{
+	bool good = false, is_void = true;
+
+	while (!good && is_void) {
 		is_void = false;
 		good = begin_summary(shipment) && send_tables(shipment, db, &is_void);
 	}
-	sqlite3_close(db);
 	return good && end_summary(shipment, ended);
+}
+
+bool summary_send(struct shipment *shipment, bool ended)
+{
+	bool good;
+	sqlite3 *db;
+
+	if (summary_is_sent(&shipment->position, ended))
+		return true;
+	db = open_tables(shipment);
+	good = db && summary_send_tables(shipment, db, ended);
+	sqlite3_close(db);
+	return good;
 }

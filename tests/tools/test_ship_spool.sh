@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace ship --spool: a folder of limited size bridges an outage, and each event that was dropped
+# is lost in the ledger, exactly.
+. "${0%/*}/lib.sh"
+
+"$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
+. "${0%/*}/serving.sh"
+
+# serve FAULT...: a new server, whose URL is in $url.
+serve() {
+	begin_server fake_clickhouse.py "$@"
+	url=clickhouse://127.0.0.1:$port/fleet
+}
+
+# ships STATUS ARGUMENT...
+ships() {
+	status=$1
+	shift
+	run "$status" ship --state "$tmp/state" --to "$url" "$@"
+	check "$*: the server understood all requests" is_empty server.err
+}
+
+# sum TERM: a number of the server's account.
+sum() { sed -n "s/^account .*\<$1=\([0-9]*\).*/\1/p" "$tmp/result"; }
+is_even() { grep '^account ' "$tmp/result"; has result '^account .* open=0$'; }
+
+spool=$tmp/spool
+# make_spool: four logs, each older than the next one, of which the third has losses.
+make_spool() {
+	rm -rf "$spool" "$tmp/state"
+	mkdir "$spool"
+	for i in 1 2 3 4; do
+		kind=plain
+		test $i != 3 || kind=overrun
+		"$make_log" $kind "$spool/$i.ptl" $((10000 * i)) >/dev/null || exit 99
+		touch -d "2026-01-0$i" "$spool/$i.ptl"
+	done
+	called=$("$posixtrace" query --csv "$spool"/*.ptl \
+		"select sum(count) from ledger where term = 'called'" | sed 1d)
+	lost=$("$posixtrace" query --csv "$spool"/*.ptl \
+		"select sum(count) from ledger where term like 'lost:%'" | sed 1d)
+}
+events_of() { "$posixtrace" query --csv "$1" 'select count(*) from events' | sed 1d; }
+bytes_of() { cat "$@" | wc -c; }
+
+# The server is absent: the oldest logs are dropped.
+make_spool
+one=$(events_of "$spool/1.ptl")
+two=$(events_of "$spool/2.ptl")
+limit=$(($(bytes_of "$spool"/[34].ptl) + 50000))
+serve
+FAKE_PORT=$port
+export FAKE_PORT
+end_server
+ships 1 --give-up 100ms --spool $limit "$spool"
+check "the oldest log is dropped, with its events" has err "1.ptl: dropped, because .* its $one events are lost"
+check "and the next one" has err "2.ptl: dropped, because .* its $two events"
+check "the younger ones remain" test "$(echo "$spool"/*.ptl)" = "$spool/3.ptl $spool/4.ptl"
+check "the accounts remain" test -s "$spool/1.ptl.account" -a -s "$spool/2.ptl.account"
+check "an account is small" test "$(bytes_of "$spool/1.ptl.account")" -lt 20000
+check "the spool is within its limit" test "$(bytes_of "$spool"/*)" -le $limit
+serve
+ships 0 --spool $limit "$spool"
+check "the account of the fleet closes" is_even
+check "each dropped event is lost" test "$(sum spool)" -eq $((one + two))
+check "each called event is counted" test "$(sum called)" -eq "$called"
+check "the drop is printed" has out "1.ptl.account: $one events were dropped before they were shipped, 0 in all"
+check "the accounts are no longer needed" test ! -e "$spool/1.ptl.account" -a ! -e "$spool/2.ptl.account"
+ships 0 --spool $limit "$spool"
+check "the next run changes nothing" test "$(sum spool)" -eq $((one + two))
+check "and the account closes" is_even
+check "there are four logs" has result '^logs_rows 4 whole$'
+
+# A limit of nothing: all logs that the server has are removed without a loss, and no log is dropped.
+before=$(cat "$tmp/result")
+ships 0 --spool 1 "$spool"
+check "logs that the database has are removed" test -z "$(ls "$spool")"
+check "without a loss" test "$(sum spool)" -eq $((one + two))
+
+# Logs of which the server has a part, whatever happens to the INSERT at which the outage begins: its
+# rows count if they were stored.
+for fault in down down-stored down-late; do
+	for before in 0 2; do
+		make_spool
+		rm "$spool/1.ptl" "$spool/2.ptl" "$spool/3.ptl"
+		called=$("$posixtrace" query --csv "$spool/4.ptl" \
+			"select sum(count) from ledger where term = 'called'" | sed 1d)
+		all=$(events_of "$spool/4.ptl")
+		cp "$spool/4.ptl" "$tmp/4.ptl"
+		rm -f "$tmp/result.up"
+		# shellcheck disable=SC2046 # a list of words
+		serve $(yes none | head -n "$before") $fault
+		ships 1 --batch 9000 --give-up 200ms "$spool"
+		ships 1 --batch 9000 --give-up 200ms --spool 1 "$spool"
+		check "$fault after $before: the log is dropped" test "$(ls "$spool")" = 4.ptl.account
+		touch "$tmp/result.up"
+		ships 0 "$spool"
+		check "$fault after $before: the account closes" is_even
+		check "$fault after $before: called" test "$(sum called)" -eq "$called"
+		wanted=$((9000 * before))
+		test $fault != down-stored || wanted=$((wanted + 9000))
+		check "$fault after $before: $wanted are stored" test "$(sum stored)0" = "${wanted#0}0"
+		check "$fault after $before: the rest is lost" test "$(sum spool)" -eq $((all - wanted))
+		check "$fault after $before: each table has its rows once" lacks result BROKEN
+		# The log is found again: its other events arrive, and are no longer lost.
+		ships 0 "$tmp/4.ptl"
+		check "$fault after $before: found again, nothing is lost" test -z "$(sum spool)"
+		check "$fault after $before: and all is stored" test "$(sum stored)" -eq "$all"
+		check "$fault after $before: the account closes again" is_even
+	done
+done
+
+# An account of a log that the database has as a whole changes nothing. If the log is beside it, the
+# drop was not completed, and the log is shipped.
+make_spool
+cp "$spool/4.ptl" "$tmp/4.ptl"
+serve
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "all logs are dropped" test "$(ls "$spool" | tr '\n' ' ')" = \
+	"1.ptl.account 2.ptl.account 3.ptl.account 4.ptl.account "
+cp "$spool/1.ptl.account" "$tmp/1.account"
+rm "$spool/4.ptl.account"
+serve
+cp "$tmp/4.ptl" "$spool/9.ptl"
+cp "$tmp/1.account" "$spool/9.ptl.account"
+ships 0 "$spool"
+check "a log beside its account is shipped" has out '9.ptl: [1-9][0-9]* events shipped'
+check "and its account has no meaning" lacks out '9.ptl.account'
+check "the account closes" is_even
+cp "$tmp/1.account" "$spool/1.ptl.account"
+ships 0 "$spool"
+check "an account that was sent is not sent again" is_even
+check "and is removed" test ! -e "$spool/1.ptl.account"
+
+# Files that are no accounts are named and left as they are.
+echo nonsense >"$spool/x.ptl.account"
+ships 1 "$spool"
+check "no account" has err 'x.ptl.account: '
+check "it is left" test -e "$spool/x.ptl.account"
+if command -v sqlite3 >/dev/null; then
+	rm "$spool/x.ptl.account"
+	cp "$tmp/1.account" "$spool/y.ptl.account"
+	sqlite3 "$spool/y.ptl.account" 'create view v as select 1'
+	ships 1 "$spool"
+	check "a file with a program" has err 'y.ptl.account: this is not an account of posixtrace'
+	rm "$spool/y.ptl.account"
+fi
+
+# Wrong command lines.
+run 2 ship --to "$url" --spool 0 "$spool"
+run 2 ship --to "$url" --spool x "$spool"
+run 2 ship --to parquet:lake --spool 1G "$spool"
+run 2 ship --to otlp://host --spool 1G "$spool"
+run 2 ship --dry-run --spool 1G "$spool"
+
+# A log that is hardly larger than its account is not dropped.
+make_spool
+rm "$spool"/*
+"$make_log" plain "$spool/small.ptl" 10 >/dev/null || exit 99
+ships 1 --give-up 1ms --spool 1 --host small --to clickhouse://127.0.0.1:1/fleet "$spool"
+check "a small log remains" test "$(ls "$spool")" = small.ptl
+check "that is reported" has err 'the spool has [0-9]* bytes, more than 1, and no log that can be dropped'
+finish

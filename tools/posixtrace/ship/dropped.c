@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dropped.c - ships the account of a log that was dropped from a spool.
+ *
+ * Some events of the log may have been shipped before it was dropped, and the INSERT with the last
+ * of them may not be confirmed. So the number of dropped events is not known at the time of the
+ * drop. It is known here, when the position is settled: the account has the number of events of
+ * each type and thread, the database has the number of rows of each, and the difference was lost.
+ */
+#include "ship/ship.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/out.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+#include "query/query_account.h"
+
+#define ANSWER_MOST (64u << 20)
+
+/*
+ * The statements that change the account to the one of the rows that the database has. The table
+ * stored has the numbers of these rows.
+ */
+static const char correct_tables[] =
+	/* Events of types that the log does not list are in the line without a name. */
+	"UPDATE stored SET name = '' WHERE name NOT IN (SELECT name FROM types);"
+	"CREATE TABLE dropped AS SELECT host, pid, name, log,"
+	"  count - (SELECT coalesce(sum(count), 0) FROM stored"
+	"    WHERE stored.name = ledger.name) AS count"
+	"  FROM ledger WHERE term = 'reported';"
+	"DELETE FROM dropped WHERE count <= 0;"
+	"INSERT INTO ledger(host, pid, name, term, count, log)"
+	"  SELECT host, pid, name, 'lost: spool', count, log FROM dropped;"
+	"INSERT INTO losses(name, cause, lost, log) SELECT name, 'spool', count, log FROM dropped;"
+	"UPDATE ledger SET count = count - (SELECT count FROM dropped"
+	"  WHERE dropped.name = ledger.name)"
+	"  WHERE term = 'reported' AND name IN (SELECT name FROM dropped);"
+	"DELETE FROM ledger WHERE term = 'reported' AND count = 0;"
+	"UPDATE types SET (events, lost) = (SELECT types.events - count, lost + count FROM dropped"
+	"  WHERE dropped.name = types.name) WHERE name IN (SELECT name FROM dropped);"
+	"UPDATE threads SET (events, lost) = (SELECT n, lost + events - n FROM (SELECT"
+	"  min(threads.events, coalesce(sum(count), 0)) AS n FROM stored WHERE"
+	"  stored.pid = threads.pid AND stored.tid = threads.tid AND"
+	"  stored.thread = threads.thread));"
+	"UPDATE streams SET (events, lost) = (SELECT events - n, lost + n FROM"
+	"  (SELECT coalesce(sum(count), 0) AS n FROM dropped));";
+
+/* Reads the next row of the server's answer and adds it to the table stored. */
+static bool add_stored(sqlite3_stmt *row, const struct bytes *answer, size_t *at)
+{
+	const char *text;
+	uint64_t number;
+	size_t len;
+
+	if (!server_get_text(answer, at, &text, &len))
+		return false;
+	sqlite3_bind_text(row, 1, text, (int)len, SQLITE_TRANSIENT);
+	for (int i = 2; i <= 5; i++) {
+		if (!server_get_u64(answer, at, &number))
+			return false;
+		sqlite3_bind_int64(row, i, (int64_t)number);
+	}
+	sqlite3_step(row);
+	return !sqlite3_reset(row);
+}
+
+/*
+ * Asks the server for the numbers of rows that count. A replica may lack rows that another replica
+ * has confirmed, so link_sync() is called first.
+ */
+static bool ask_stored(struct shipment *shipment)
+{
+	struct link *link = shipment->link;
+	enum server_result result = SERVER_ABSENT;
+	struct bytes sql = { .at = NULL };
+
+	bytes_printf(&sql, "SELECT row_name, toInt64(row_pid), toInt64(row_tid), row_thread, "
+		     "toUInt64(count()) FROM events_rows WHERE row_source = %" PRIu64 " AND ",
+		     shipment->source);
+	fleet_counts_sql(link->server.address.database, &sql);
+	bytes_str(&sql, " GROUP BY row_name, row_pid, row_tid, row_thread FORMAT RowBinary");
+	bytes_add(&sql, "", 1);
+	if (sql.failed)
+		say("%s", strerror(ENOMEM));
+	else
+		do {
+			result = link_sync(link);
+			if (result == SERVER_OK)
+				result = link_try(link, sql.at, NULL, ANSWER_MOST);
+		} while (result != SERVER_OK && link_again(link, result));
+	bytes_free(&sql);
+	return result == SERVER_OK;
+}
+
+/* Changes the tables to those of the events that the database has. */
+static bool correct_account(struct shipment *shipment, sqlite3 *db)
+{
+	const struct bytes *answer = &shipment->link->server.answer;
+	sqlite3_stmt *row = NULL;
+	size_t at = 0;
+	int err;
+
+	if (!ask_stored(shipment))
+		return false;
+	err = sqlite3_exec(db, "CREATE TABLE stored(name TEXT, pid INTEGER, tid INTEGER, "
+			   "thread INTEGER, count INTEGER)", NULL, NULL, NULL);
+	if (!err)
+		err = sqlite3_prepare_v2(db, "INSERT INTO stored VALUES(?, ?, ?, ?, ?)", -1, &row,
+					 NULL);
+	while (!err && at < answer->used && add_stored(row, answer, &at))
+		continue;
+	sqlite3_finalize(row);
+	if (!err && at < answer->used) {
+		say("%s: the answer of the server is not valid", shipment->log->path);
+		return false;
+	}
+	if (!err)
+		err = sqlite3_exec(db, correct_tables, NULL, NULL, NULL);
+	if (err)
+		say("%s: %s", shipment->log->path, sqlite3_errmsg(db));
+	return !err;
+}
+
+/* Returns the number of events that were lost by the drop. */
+static uint64_t count_dropped(sqlite3 *db)
+{
+	sqlite3_stmt *row = NULL;
+	int64_t count = 0;
+
+	if (!sqlite3_prepare_v2(db, "SELECT coalesce(sum(count), 0) FROM dropped", -1, &row,
+				NULL) &&
+	    sqlite3_step(row) == SQLITE_ROW)
+		count = sqlite3_column_int64(row, 0);
+	sqlite3_finalize(row);
+	return count < 0 ? 0 : (uint64_t)count;
+}
+
+/* Sends the account, unless the database has the account or the summary of the whole log. */
+static bool send_account(struct shipment *shipment, sqlite3 *db)
+{
+	uint64_t dropped;
+
+	if (summary_is_sent(&shipment->position, true))
+		return true;
+	if (!correct_account(shipment, db) || !summary_send_tables(shipment, db, true))
+		return false;
+	dropped = count_dropped(db);
+	out_printf(&out_stdout, "%s: %" PRIu64 " event%s dropped before they were shipped, %" PRIu64
+		   " in all\n", shipment->log->path, dropped,
+		   dropped == 1 ? " was" : "s were", shipment->position.events);
+	return true;
+}
+
+static int ship_account(struct shipment *shipment, sqlite3 *db, bool is_last)
+{
+	enum state_result result = shipment_start(shipment);
+	const char *path = shipment->log->path;
+	bool good;
+
+	if (result == STATE_BUSY) {
+		shipment->state = SHIPMENT_BUSY;
+		if (is_last)
+			say("%s: another process ships this log", path);
+		return is_last ? TOOL_FAILURE : TOOL_OK;
+	}
+	if (result != STATE_OK)
+		return TOOL_FAILURE;
+	good = send_account(shipment, db);
+	if (good)
+		shipment->state = SHIPMENT_ENDED;
+	if (good && unlink(path) && errno != ENOENT) {
+		say("%s: %s", path, strerror(errno));
+		good = false;
+	}
+	position_close(&shipment->position);
+	return good ? TOOL_OK : TOOL_FAILURE;
+}
+
+int dropped_run(const struct ship_options *options, struct link *link, const char *path,
+		bool is_last, enum shipment_state *state)
+{
+	struct shipment shipment = { .options = options, .link = link,
+				     .state = SHIPMENT_MORE };
+	struct posix_trace_loginfo_np info;
+	int status = TOOL_FAILURE;
+	sqlite3 *db = NULL;
+
+	shipment.log = &shipment.only.file;
+	shipment.log->path = path;
+	shipment.position.state.fd = -1;
+	*state = SHIPMENT_FAULTY;
+	if (account_read(path, &db, &info)) {
+		shipment_identify(&shipment, &info);
+		status = ship_account(&shipment, db, is_last);
+		*state = shipment.state;
+	}
+	sqlite3_close(db);
+	return status;
+}

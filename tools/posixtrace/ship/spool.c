@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spool.c - limits the size of the folders whose logs are shipped.
+ *
+ * The files of a folder are listed each time, because other processes write and remove logs there.
+ */
+#include "ship/ship.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/vec.h"
+#include "base/when.h"
+#include "query/query_account.h"
+
+struct spooled {
+	char *path;
+	uint64_t bytes;
+	int64_t changed_ns;
+};
+
+struct spooled_list {
+	struct spooled *file;
+	size_t count;
+	uint64_t bytes;      /* of all files, also accounts */
+};
+
+static int by_age(const void *a, const void *b)
+{
+	const struct spooled *one = a, *other = b;
+
+	if (one->changed_ns != other->changed_ns)
+		return one->changed_ns < other->changed_ns ? -1 : 1;
+	return strcmp(one->path, other->path);
+}
+
+bool spool_has_log(const char *path)
+{
+	char magic[8] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool good = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+		    !memcmp(magic, "PXTRLOG1", sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/*
+ * Adds a log or an account of a folder. Accounts only count, because they are never dropped. Other
+ * files do not count.
+ */
+static void add_file(struct spooled_list *list, const char *folder, const char *name)
+{
+	struct spooled file = { .path = NULL };
+	struct stat st;
+
+	if (*name == '.' || asprintf(&file.path, "%s/%s", folder, name) < 0)
+		return;
+	if (!lstat(file.path, &st) && S_ISREG(st.st_mode) &&
+	    (account_is_name(name) || spool_has_log(file.path))) {
+		file.bytes = (uint64_t)st.st_size;
+		file.changed_ns = when_timespec(&st.st_mtim);
+		list->bytes += file.bytes;
+		if (!account_is_name(name) && vec_grow(&list->file, list->count, 1)) {
+			list->file[list->count++] = file;
+			return;
+		}
+	}
+	free(file.path);
+}
+
+static void list_folder(struct spooled_list *list, const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		add_file(list, folder, entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+static void remove_file(struct spooled_list *list, struct spooled *file)
+{
+	if (unlink(file->path) && errno != ENOENT) {
+		say("%s: %s", file->path, strerror(errno));
+		return;
+	}
+	list->bytes -= file->bytes;
+	free(file->path);
+	file->path = NULL;
+}
+
+/* Replaces the log by its account. If that fails, a message was printed, and the log remains. */
+static void drop_log(const struct spool *spool, struct spooled_list *list, struct spooled *file)
+{
+	uint64_t events = 0;
+	char *account = NULL;
+	struct stat st;
+
+	if (asprintf(&account, "%s" ACCOUNT_SUFFIX, file->path) < 0)
+		return;
+	if (account_write(file->path, account, &events) == ACCOUNT_WRITTEN) {
+		list->bytes += lstat(account, &st) ? 0 : (uint64_t)st.st_size;
+		say("%s: dropped, because the spool has more than %zu bytes; its %" PRIu64
+		    " event%s lost unless the database has them", file->path, spool->bytes, events,
+		    events == 1 ? " is" : "s are");
+		remove_file(list, file);
+	}
+	free(account);
+}
+
+/*
+ * Removes a log that the database has as a whole, or, with drops, any complete log. The lock of the
+ * position is held meanwhile, so no process ships the log now.
+ */
+static void remove_log(const struct spool *spool, struct spooled_list *list,
+		       struct spooled *file, bool drops)
+{
+	struct shipment shipment = { .options = spool->options };
+	struct logfile log;
+	int status;
+
+	say_nothing(true);
+	status = logfile_open(&log, file->path, NULL);
+	say_nothing(false);
+	if (status)
+		return;
+	if (log.info.complete) {
+		struct position *position = &shipment.position;
+
+		shipment_identify(&shipment, &log.info);
+		if (position_open(position, spool->options->folder, &spool->link->server.address,
+				  shipment.source) == STATE_OK) {
+			bool is_shipped = summary_is_sent(position, true);
+
+			if (!is_shipped && drops && file->bytes > ACCOUNT_BYTES)
+				drop_log(spool, list, file);
+			else if (is_shipped)
+				remove_file(list, file);
+			position_close(position);
+		}
+	}
+	logfile_close(&log);
+}
+
+static void say_excess(struct spool *spool, const struct spooled_list *list)
+{
+	bool has_excess = list->bytes > spool->bytes;
+
+	if (has_excess && !spool->has_excess)
+		say("the spool has %" PRIu64 " bytes, more than %zu, and no log that can be "
+		    "dropped: these are not complete, are shipped now, or are small",
+		    list->bytes, spool->bytes);
+	spool->has_excess = has_excess;
+}
+
+void spool_limit(void *arg)
+{
+	struct spool *spool = arg;
+	struct spooled_list list = { NULL, 0, 0 };
+
+	for (int i = 0; i < spool->operands; i++)
+		list_folder(&list, spool->operand[i]);
+	if (list.count)
+		qsort(list.file, list.count, sizeof(*list.file), by_age);
+	for (int drops = 0; drops <= 1; drops++)
+		for (size_t i = 0; i < list.count && list.bytes > spool->bytes; i++)
+			if (list.file[i].path)
+				remove_log(spool, &list, &list.file[i], drops);
+	say_excess(spool, &list);
+	for (size_t i = 0; i < list.count; i++)
+		free(list.file[i].path);
+	free(list.file);
+}
