@@ -136,6 +136,50 @@ ask 1 "SELECT count(), sum(abs(open)) FROM ($(cat "$tmp/native"))" >"$tmp/out" 2
 check "the statement for ClickHouse: all accounts close" has out '^[1-9][0-9]*	0$'
 check "the view events has the fields" test "$(ask 1 "SELECT count() FROM fleet_described.events WHERE path = 'short'")" = 1
 
+# The views per minute agree with the tables, for each minute, host and type. Rows of a voided attempt,
+# as an INSERT leaves that arrives late, do not count, and not twice.
+same() {
+	ask 1 "SELECT count(), sum(a != b) FROM (SELECT key, sum(a) AS a, sum(b) AS b FROM ($1) GROUP BY key)" \
+		>"$tmp/out" 2>&1
+	check "$2" has out '^[1-9][0-9]*	0$'
+}
+rates="SELECT concat(host, name, toString(minute)) AS key, events AS a, 0 AS b FROM fleet.rates UNION ALL
+	SELECT concat(\`log.host\`, name, toString(toStartOfMinute(toDateTime(intDiv(time, 1000000000))))) AS key,
+	toInt64(0) AS a, toInt64(1) AS b FROM fleet.events"
+durations="SELECT concat(host, name, toString(minute)) AS key, spans AS a, toInt64(0) AS b FROM fleet.durations UNION ALL
+	SELECT concat(host, assumeNotNull(span), toString(toStartOfMinute(toDateTime(intDiv(assumeNotNull(\`end\`),
+	1000000000))))) AS key, toInt64(0) AS a, toInt64(1) AS b FROM fleet.spans WHERE isNotNull(duration)"
+rates=$(echo "$rates" | sed 's/0 AS b FROM fleet.rates/toInt64(0) AS b FROM fleet.rates/')
+same "$rates" "the rates per minute are those of the events"
+same "$durations" "the durations per minute are those of the spans"
+ask 1 "SELECT min(p50 <= p95 AND p95 <= p99 AND p99 <= longest AND spans > 0) FROM fleet.durations" >"$tmp/out"
+check "the percentiles are in order" has out '^1$'
+ask 1 "SELECT count(), sum(p50 > q * 1.1 + 10 OR p50 < p * 0.9 - 10) FROM fleet.durations ANY INNER JOIN
+	(SELECT host, assumeNotNull(span) AS name, quantileExact(0.4)(assumeNotNull(duration)) AS p,
+	quantileExact(0.6)(assumeNotNull(duration)) AS q, uniq(intDiv(assumeNotNull(\`end\`), 60000000000)) AS minutes
+	FROM fleet.spans WHERE isNotNull(duration) GROUP BY host, name) USING (host, name) WHERE minutes = 1" >"$tmp/out" 2>&1
+check "the median is near the exact one" has out '^[1-9][0-9]*	0$'
+ask 1 "INSERT INTO fleet.events_rows SELECT row_day, 4711 AS row_attempt, row_source, row_seq, row_host, row_process,
+	row_log, row_time, row_name, row_type, row_pid, row_tid, row_thread, row_address, row_level, row_flags,
+	row_data, row_function, row_file, row_line, row_module, row_labels, row_message, row_keys, row_numbers,
+	row_texts FROM fleet.events_rows"
+ask 1 "SELECT count() FROM fleet.events WHERE name = 'none'" >/dev/null
+ask 1 "INSERT INTO fleet.voided VALUES (4711)"
+same "$rates" "a voided attempt that arrives late does not count"
+ask 1 "SELECT sum(events) = (SELECT count() FROM fleet.events) FROM fleet.rates" >"$tmp/out" 2>&1
+check "and all events are there once" has out '^1$'
+
+# The statements of the page for rates and percentiles.
+awk '/^SELECT minute/ { on = 1 } /^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print }' \
+	"${page%query.1}ship.1" >"$tmp/minutes"
+check "the page has statements for minutes" test "$(grep -c '^SELECT minute' "$tmp/minutes")" = 3
+sed 's/;$//; /^SELECT minute/i --' "$tmp/minutes" | awk -v RS='--\n' -v out="$tmp/minute" 'NF { print > (out NR) }'
+for statement in "$tmp"/minute[0-9]*; do
+	ask 1 "$(sed 's/now() - 3600/toDateTime(0)/; s/today() - 1/toDate(0)/' "$statement")" >"$tmp/out" 2>&1
+	check "$(head -n 1 "$statement"): rows" test -s "$tmp/out"
+	check "$(head -n 1 "$statement"): no error" lacks out 'Exception'
+done
+
 # A second run sends nothing; a run without positions finds them.
 run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/plain.log"
 check "the second run sends nothing" has out ': 0 events shipped, 0 bytes, '

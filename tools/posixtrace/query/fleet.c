@@ -130,12 +130,49 @@ static void put_view(const struct query_schema *schema, const char *database, st
 	fleet_counts_sql(database, sql);
 }
 
+/*
+ * Appends the statements that make the views of rates and durations per minute. They are computed
+ * when they are read. A materialized view would be filled by each INSERT: it would keep the rows of
+ * attempts that are voided later, and would lack the rows of an INSERT after which the server was
+ * killed before it filled the view.
+ */
+static void put_rates(const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.rates AS SELECT "
+		     "toStartOfMinute(toDateTime(intDiv(row_time, 1000000000))) AS minute, "
+		     "row_host AS host, row_name AS name, toInt64(count()) AS events "
+		     "FROM %s.events_rows WHERE ", database, database);
+	fleet_counts_sql(database, sql);
+	bytes_str(sql, " GROUP BY minute, host, name");
+}
+
+static void put_durations(const char *database, struct bytes *sql)
+{
+	static const struct {
+		const char *level, *name;
+	} quantile[] = { { "0.5", "p50" }, { "0.95", "p95" }, { "0.99", "p99" } };
+
+	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.durations AS SELECT "
+		     "toStartOfMinute(toDateTime(intDiv(assumeNotNull(`end`), 1000000000))) AS "
+		     "minute, row_host AS host, assumeNotNull(span) AS name, "
+		     "toInt64(count()) AS spans", database);
+	for (size_t i = 0; i < sizeof(quantile) / sizeof(quantile[0]); i++)
+		bytes_printf(sql, ", toInt64(quantileTDigest(%s)(assumeNotNull(duration))) AS %s",
+			     quantile[i].level, quantile[i].name);
+	bytes_printf(sql, ", max(assumeNotNull(duration)) AS longest FROM %s.spans_rows "
+		     "WHERE isNotNull(duration) AND isNotNull(`end`) AND isNotNull(span) AND ",
+		     database);
+	fleet_counts_sql(database, sql);
+	bytes_str(sql, " GROUP BY minute, host, name");
+}
+
 /* The statement that makes a table precedes the statements that make the views of this table. */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql)
 {
 	enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS };
+	enum { MINUTE_VIEWS = 2 };
 
-	if (index >= ROWS + 2 * QUERY_TABLES)
+	if (index >= ROWS + 2 * QUERY_TABLES + MINUTE_VIEWS)
 		return false;
 	switch (index) {
 	case DATABASE:
@@ -166,15 +203,19 @@ bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, 
 		index -= ROWS;
 		if (index < QUERY_TABLES)
 			put_rows(&query_schema[index], database, is_replicated, sql);
-		else
+		else if (index < 2 * QUERY_TABLES)
 			put_view(&query_schema[index - QUERY_TABLES], database, sql);
+		else if (index == 2 * QUERY_TABLES)
+			put_rates(database, sql);
+		else
+			put_durations(database, sql);
 	}
 	return true;
 }
 
 void fleet_names_sql(struct bytes *sql)
 {
-	bytes_str(sql, "'voided', 'fields', 'events_rows', 'stored'");
+	bytes_str(sql, "'voided', 'fields', 'events_rows', 'stored', 'rates', 'durations'");
 	for (size_t i = 0; i < QUERY_TABLES; i++)
 		bytes_printf(sql, ", '%s_rows', '%s'", query_schema[i].name, query_schema[i].name);
 }
