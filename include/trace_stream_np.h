@@ -7,7 +7,8 @@
  * Signals  no function is async-signal-safe.
  * Errors   a function of type int returns 0 or the error number, and leaves errno as it was.
  *
- * Manual pages: trace_np(3), posix_trace_set_level_np(3), posix_trace_trid_event_np(3).
+ * Manual pages: trace_np(3), posix_trace_set_level_np(3), posix_trace_trid_event_np(3),
+ *               posix_trace_get_status(3).
  */
 #ifndef _TRACE_STREAM_NP_H
 #define _TRACE_STREAM_NP_H
@@ -130,6 +131,15 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 #define POSIX_TRACE_TARGET_ENDED_NP   2
 
 int posix_trace_get_target_np(trace_id_t trid, int *state);
+
+/*
+ * Stores the same status as posix_trace_get_status(), but resets nothing. A program that watches a
+ * stream thus does not hide a loss or a flush error from later readers of the status, and the log
+ * ends with a status that has them.
+ *
+ * EINVAL: trid is not a stream or opened log of this process, or statusinfo is null.
+ */
+int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *statusinfo);
 
 /*
  * Sets how long a stream with a log outlives its creator. If the creator is killed, exits or

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/status.c - posix_trace_get_status() and posix_trace_get_attr().
+ * posix/status.c - posix_trace_get_status(), posix_trace_peek_status_np() and
+ * posix_trace_get_attr().
  */
 #include <string.h>
 
@@ -86,24 +87,42 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 		take_overrun(region, reset) ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 }
 
-/* STATUS-01 to STATUS-17, STATUS-19. */
-PTX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *info)
+/* The work of posix_trace_get_status() and of posix_trace_peek_status_np(). */
+static int store_status(trace_id_t trid, struct posix_trace_status_info *info, bool reset)
 {
-	struct ptx_call call = ptx_call_begin();
 	struct ptx_stream *stream;
 
 	if (!info)
-		return ptx_call_end(call, EINVAL);
+		return EINVAL;
 	stream = ptx_stream_lock(trid, PTX_ANY);
 	if (!stream)
-		return ptx_call_end(call, EINVAL);
+		return EINVAL;
 	/* Reading the status of a log does not reset it (STATUS-16). */
 	if (stream->kind == PTX_STREAM_STORED)
 		stored_status(ptx_stored_status(stream->stored), info);
 	else
-		ptx_posix_status(stream, info, true);
+		ptx_posix_status(stream, info, reset);
 	ptx_stream_unlock(stream);
-	return ptx_call_end(call, 0);
+	return 0;
+}
+
+/* STATUS-01 to STATUS-17, STATUS-19. */
+PTX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *info)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, store_status(trid, info, true));
+}
+
+/*
+ * The standard assumes one reader of the status. A program that polls, or a second reader, must not
+ * reset members that the first reader has not read yet.
+ */
+PTX_EXPORT int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *info)
+{
+	struct ptx_call call = ptx_call_begin();
+
+	return ptx_call_end(call, store_status(trid, info, false));
 }
 
 /* STATUS-18, ATTR-09, ATTR-10. The object need not be initialized. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_get_status() and posix_trace_get_attr() of streams without log. */
+/* posix_trace_get_status() and its relatives, of streams without log. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -72,6 +72,30 @@ START_TEST(overrun_is_reported_once_per_loss_in_an_until_full_stream)
 		ck_assert_int_eq(is_overrun(trid), 1);
 	}
 	shut(trid);
+}
+END_TEST
+
+START_TEST(a_peek_has_all_members_and_leaves_the_overrun_to_the_next_reader)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 4000);
+	struct posix_trace_status_info peeked, read;
+
+	fill(trid, u, 64, 0);
+	trace_number(u, 1);
+	for (int i = 0; i < 3; i++) {
+		memset(&peeked, 0x33, sizeof(peeked));
+		OK(posix_trace_peek_status_np(trid, &peeked));
+		ck_assert_int_eq(peeked.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
+	}
+	read = status_of(trid);
+	ck_assert_mem_eq(&peeked, &read, sizeof(read));
+	OK(posix_trace_peek_status_np(trid, &peeked));
+	ck_assert_int_eq(peeked.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	FAILS(EINVAL, posix_trace_peek_status_np(trid, NULL));
+	FAILS(EINVAL, posix_trace_peek_status_np(trid ^ 1ul << 40, &peeked));
+	shut(trid);
+	FAILS(EINVAL, posix_trace_peek_status_np(trid, &peeked));
 }
 END_TEST
 
@@ -273,6 +297,7 @@ SUITE_MAIN("posix_trace_get_attr",
 	   the_status_follows_start_stop_and_room,
 	   overrun_is_reported_once_per_loss_in_a_loop_stream,
 	   overrun_is_reported_once_per_loss_in_an_until_full_stream,
+	   a_peek_has_all_members_and_leaves_the_overrun_to_the_next_reader,
 	   reading_the_status_resets_nothing_else,
 	   a_stream_without_log_has_no_log_status,
 	   a_failing_call_resets_nothing,

@@ -73,12 +73,11 @@ has_recorded() {
 }
 # own_streams: the lines of list about the target. Other processes of this machine may have streams.
 own_streams() { "$posixtrace" list | grep "^ *$target " | sed 's/  */ /g; s/^ //'; }
-# stop_process NUMBER: returns when every thread of the process has stopped.
-stop_process() {
-	kill -STOP "$1"
-	until_true grep -q '^State:.T' "/proc/$1/status"
+# stop_target: returns when every thread of it has stopped.
+stop_target() {
+	kill -STOP "$target"
+	until_true grep -q '^State:.T' "/proc/$target/status"
 }
-stop_target() { stop_process "$target"; }
 go() { echo >&5; }
 
 # attached ARGUMENT...: posixtrace attach, into a.ptl unless -o is among the arguments; returns when

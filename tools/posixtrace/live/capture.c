@@ -196,9 +196,10 @@ int capture_look(struct capture *capture)
 	}
 	/*
 	 * If a flush has failed, none of the calls above returns the error, but the stream's status
-	 * has it.
+	 * has it. posix_trace_get_status() would reset the overrun, which the log's last status and
+	 * posixtrace status report.
 	 */
-	err = posix_trace_get_status(capture->trid, &status);
+	err = posix_trace_peek_status_np(capture->trid, &status);
 	if (err || !status.posix_stream_flush_error)
 		return TOOL_OK;
 	capture->log_failed = true;
