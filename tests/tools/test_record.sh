@@ -167,6 +167,12 @@ END
 	check "an orphan has the status with which it called exit" has err ' 1 exited with 5 (sh [0-9]*)'
 	run 0 record sh -c '(sleep 0.1 & echo $! >orphan); until ! kill -0 $(cat orphan); do sleep 0.02; done 2>/dev/null'
 	check "of one that did not call it the status is unknown" has err ' 1 ended with unknown status (sleep [0-9]*)'
+	if unshare -pf true 2>/dev/null; then
+		run 0 record unshare -pf ls
+		check "the end of another name space's process 1 is in the log" has err ' 1 ended with unknown status (ls 1)'
+		run 0 record unshare -pf sh -c 'sleep 100 & exit 0'
+		check "a process there is not taken for one with its number here" has err ' 1 not visible here (s[a-z]* 2)'
+	fi
 	run 0 record --loop sh -c 'sh -c "exit 7"; exit 0'
 	check "a loop has them too" has err ' 1 exited with 7 (sh [0-9]*)'
 	run 0 record -q -d 1ms sleep 0.5
@@ -267,6 +273,12 @@ record 6 --wait sh "$tmp/orphan.sh" 'sleep 0.1 & sleep 0.1 & sleep 0.1 & exec sl
 record 6 --wait -d 100ms sh "$tmp/orphan.sh" 'sleep 0.5'
 is_whole "a daemon"
 record 6 --wait sh -c 'sh "$1" "sleep 0.2"; status=$?; (setsid sleep 0.3 &) ; exit $status' - "$tmp/orphan.sh"
+if unshare -pf true 2>/dev/null; then
+	# Without --mount-proc, /proc shows other processes with the numbers of this name space.
+	unshare -pf sh -c 'sleep 100 & exec "$0" attach -p $! -d 1ms -o foreign.ptl' "$posixtrace" >out 2>err
+	check "a foreign /proc is not taken for this name space's" test $? -eq 1
+	check "and is the reason" has err '/proc .*belongs to another name space of process IDs$'
+fi
 # As the init process of a container, which adopts orphans in any case.
 if unshare -pf --mount-proc true 2>/dev/null; then
 	unshare -pf --mount-proc "$posixtrace" record --trace=none -q -o init.ptl \

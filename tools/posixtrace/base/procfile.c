@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool procfile_read(const char *path, char *text, size_t bytes)
 {
@@ -41,6 +43,19 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 	return value ? strtoull(value, NULL, base) : otherwise;
 }
 
+bool procfile_is_foreign(void)
+{
+	char number[24];
+	const ssize_t len = readlink("/proc/self", number, sizeof(number) - 1);
+	struct stat link;
+
+	/* The link exists in each procfs. It has no target if this process has no number there. */
+	if (len < 0)
+		return lstat("/proc/self", &link) == 0;
+	number[len] = '\0';
+	return strtoll(number, NULL, 10) != getpid();
+}
+
 bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 {
 	char path[40], text[1024];
@@ -50,6 +65,15 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (!procfile_read(path, text, sizeof(text)))
 		return false;
+	if (procfile_is_foreign()) {
+		errno = ENOTSUP;
+		return false;
+	}
+	/* The process ended after the file was opened. */
+	if (!*text) {
+		errno = ESRCH;
+		return false;
+	}
 	/*
 	 * The name of the process is in parentheses and may contain any characters, also
 	 * parentheses. So the last closing parenthesis of the line ends the name. The status is the

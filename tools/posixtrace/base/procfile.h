@@ -33,6 +33,13 @@ const char *procfile_field(const char *text, const char *name);
 unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
 
+/*
+ * Returns whether /proc belongs to another name space of process IDs than this process. In this
+ * case /proc/PID is a process with the same number there, and says nothing about process PID here.
+ * Returns false if /proc is not mounted.
+ */
+bool procfile_is_foreign(void);
+
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */
 	unsigned long long start; /* clock ticks after boot */
@@ -44,7 +51,7 @@ struct procfile_stat {
 
 /*
  * Reads /proc/PID/stat. If the file cannot be opened, returns false and sets errno. If the content
- * is malformed, returns false and sets errno to EIO.
+ * is malformed, returns false and sets errno to EIO; if /proc is foreign, to ENOTSUP.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 

@@ -293,6 +293,8 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (pid == getpid() || !procfile_read(path, status, sizeof(status)))
 		return TARGET_LEAVE;
+	if (procfile_is_foreign())
+		return target_refuse(pid, "/proc belongs to another name space of process IDs");
 	err = mappings_read(&target->mappings, pid);
 	if (!err) {
 		target->memory = memory_open(pid, pid);

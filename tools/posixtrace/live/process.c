@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "inject/memory.h"
@@ -107,7 +108,7 @@ static void say_unsupported(pid_t pid)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &st)) {
+	if (stat(path, &st) || procfile_is_foreign()) {
 		say("process %d: /proc does not show it", (int)pid);
 		say("/proc is not mounted, or belongs to another name space of process IDs");
 		return;

@@ -5,6 +5,7 @@
  */
 #include "live/processes.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +43,9 @@ struct process_row {
 	int64_t first_ns, last_ns; /* the first and the last event that mentions it */
 	enum end end;
 	bool has_event;            /* the log has the end */
+	/* its number is of an inner name space, so /proc shows another process, or none */
+	bool is_inner;
+	bool is_unseen;            /* whether it runs is not known */
 	bool has_code;
 	int code;                  /* the status that the process passed to exit() */
 	struct ended ended;
@@ -150,6 +154,16 @@ static void set_program(struct process_row *row, const struct seen *seen, const 
 		program_base(row->program, value.data, value.len);
 }
 
+/*
+ * Returns whether the numbers of a process that begins are those of an inner name space of process
+ * IDs. There the first process has the number 1 and no visible parent. Its descendants are in the
+ * same name space or in one further inside.
+ */
+static bool begins_inner(int64_t pid, int64_t parent, const struct process_row *from)
+{
+	return (pid == 1 && getpid() != 1) || (from && from->is_inner && parent > 0);
+}
+
 /* Handles the first event of a child, or of a program that a process executes. */
 static void on_begin(struct processes *p, const struct seen *seen)
 {
@@ -162,6 +176,9 @@ static void on_begin(struct processes *p, const struct seen *seen)
 		return;
 	row->parent = parent > 0 && parent <= INT32_MAX ? (pid_t)parent : 0;
 	from = processes_find(p, row->parent);
+	/* If exec() follows, the parent may have ended, and then its number is another one. */
+	if (row->first_ns == time_ns)
+		row->is_inner = begins_inner(row->pid, parent, from);
 	if (!*row->program && from)
 		memcpy(row->program, from->program, sizeof(row->program));
 	set_program(row, seen, "program");
@@ -183,6 +200,7 @@ static void on_child(struct processes *p, const struct seen *seen)
 	if (!row)
 		return;
 	row->parent = seen->event->info.posix_pid;
+	row->is_inner |= from && from->is_inner;
 	if (!*row->program && from)
 		memcpy(row->program, from->program, sizeof(row->program));
 	/* Only the event of posix_spawn() has a path. */
@@ -344,7 +362,7 @@ static void processes_scan(struct processes *p, trace_id_t trid, const struct ty
 
 /* ------------------------------------------------------------------ ends that the log lacks */
 
-enum state { GONE, RUNNING, ZOMBIE };
+enum state { GONE, RUNNING, ZOMBIE, UNSEEN };
 
 /*
  * Returns the state of the process now. The kernel may have given the number to a later process,
@@ -356,8 +374,10 @@ static enum state state_of(const struct process_row *row)
 	struct timespec now, up;
 	int64_t begin_ns;
 
+	if (row->is_inner)
+		return UNSEEN;
 	if (!procfile_stat(row->pid, &stat))
-		return GONE;
+		return errno == ENOENT || errno == ESRCH ? GONE : UNSEEN;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	begin_ns = (now.tv_sec - up.tv_sec) * SECOND_NS +
@@ -376,9 +396,10 @@ static void processes_settle(struct process_row *row)
 	if (row->end == ENDED)
 		return;
 	state = state_of(row);
+	row->is_unseen = state == UNSEEN && row->end == RUNS;
 	if (state == ZOMBIE && ended_zombie(row->pid, &status))
 		processes_end(row, true, status);
-	else if (state != RUNNING || row->has_code)
+	else if ((state != RUNNING && !row->is_unseen) || row->has_code)
 		processes_end(row, row->has_code, row->code << 8);
 	else
 		row->end = RUNS;
@@ -468,7 +489,7 @@ static void text_of(const struct process_row *row, char text[ENDED_TEXT])
 	if (row->end == ENDED)
 		ended_text(text, &row->ended);
 	else
-		snprintf(text, ENDED_TEXT, "still running");
+		snprintf(text, ENDED_TEXT, row->is_unseen ? "not visible here" : "still running");
 }
 
 /* Finds or adds the kind of a row. Returns NULL if there are too many kinds. */
