@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/folder.h"
 #include "support/stream.h"
 
 /* Small streams, so that the maximum number of them fits into little memory. */
@@ -183,7 +184,7 @@ START_TEST(signals_do_not_break_control_calls)
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_create: limits",
+SUITE_MAIN_IN_FOLDER("posix_trace_create: limits",
 	   one_stream_too_many_is_EAGAIN_until_another_is_shut_down,
 	   places_never_wear_out,
 	   a_killed_controller_gives_its_places_back,

@@ -2,6 +2,7 @@
 /* posix_trace_create_withlog(): attributes and errors; files are in test_withlog_file.c. */
 #include <unistd.h>
 
+#include "support/folder.h"
 #include "support/log.h"
 
 static const int log_policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
@@ -156,7 +157,7 @@ START_TEST(streams_with_log_count_against_the_systems_limit)
 }
 END_TEST
 
-SUITE_MAIN("posix_trace_create_withlog",
+SUITE_MAIN_IN_FOLDER("posix_trace_create_withlog",
 	   null_attributes_give_a_suspended_flush_stream_and_a_loop_log,
 	   a_stream_policy_that_was_set_stays_with_a_log,
 	   a_log_too_small_for_one_event_and_one_stop_is_refused_but_for_append,

@@ -5,6 +5,9 @@
  * The library reads POSIXTRACE_RUNTIME_DIR when a program starts. So main() of such a suite is
  *
  *	return folder_run(build, argv);
+ *
+ * A suite that creates streams until the limit TRACE_SYS_MAX needs one. In the folder of the user
+ * it would take the places of other processes, and they would take its places.
  */
 #ifndef PTX_TESTS_FOLDER_H
 #define PTX_TESTS_FOLDER_H
@@ -14,6 +17,19 @@
 /* Runs the suite in a folder of its own, which is removed at the end. Returns the exit status for
  * main(). */
 int folder_run(Suite *(*build)(void), char **argv);
+
+/* SUITE_MAIN() in a folder of its own */
+#define SUITE_MAIN_IN_FOLDER(name, ...)                                                           \
+	static Suite *build_suite_(void)                                                          \
+	{                                                                                         \
+		const TTest *const tests_[] = { __VA_ARGS__ };                                    \
+		return support_suite_of(name, tests_, sizeof(tests_) / sizeof(tests_[0]));        \
+	}                                                                                         \
+	int main(int argc, char **argv)                                                           \
+	{                                                                                         \
+		(void)argc;                                                                       \
+		return folder_run(build_suite_, argv);                                            \
+	}
 
 /* folder_path() returns the path of the folder, which at first does not exist. folder_clear()
  * removes the folder if the library has made it. */

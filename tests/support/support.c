@@ -119,12 +119,17 @@ int support_run(Suite *suite)
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-int support_main(const char *name, const TTest *const *tests, size_t count)
+Suite *support_suite_of(const char *name, const TTest *const *tests, size_t count)
 {
 	TCase *tc;
 	Suite *suite = support_suite(name, &tc);
 
 	for (size_t i = 0; i < count; i++)
 		tcase_add_test(tc, tests[i]);
-	return support_run(suite);
+	return suite;
+}
+
+int support_main(const char *name, const TTest *const *tests, size_t count)
+{
+	return support_run(support_suite_of(name, tests, count));
 }

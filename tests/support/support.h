@@ -25,6 +25,7 @@ Suite *support_suite(const char *name, TCase **tc);
 /* Runs the suite and prints libcheck's last line. Returns the exit status for main(). */
 int support_run(Suite *suite);
 
+Suite *support_suite_of(const char *name, const TTest *const *tests, size_t count);
 int support_main(const char *name, const TTest *const *tests, size_t count);
 
 #define SUITE_MAIN(name, ...)                                                                     \
