@@ -44,12 +44,12 @@ static int open_pidfd(uint32_t pid, int *err)
  */
 static enum ptx_life life_of_pidfd(int pidfd)
 {
-	/*
-	 * The system call stores the remaining time in its time limit, but not if the limit is 0.
-	 * The limit may therefore be a constant.
-	 */
 	struct pollfd poller = { .fd = pidfd, .events = POLLIN };
-	static const struct timespec at_once;
+	/*
+	 * The limit is a variable: qemu-user stores the remaining time there also if the limit is
+	 * 0, and then returns EFAULT for a constant. The kernel does not store it.
+	 */
+	struct timespec at_once = { 0 };
 
 	/* ppoll by syscall(): poll() of the C library is a cancellation point. */
 	if (syscall(SYS_ppoll, &poller, 1, &at_once, NULL, 0) < 0)

@@ -83,6 +83,23 @@ START_TEST(living_dead_and_unknown_are_distinguished)
 }
 END_TEST
 
+/* The limit of the poll must not be a constant under qemu-user. */
+START_TEST(a_pidfd_is_enough_where_proc_cannot_be_read)
+{
+	pid_t living, zombie;
+
+	NEEDS("pidfd");
+	living = a_child(false);
+	zombie = a_child(true);
+	no_proc = true;
+	ck_assert_int_eq(life_of(living), PTX_ALIVE);
+	ck_assert_int_eq(life_of(zombie), PTX_DEAD);
+	no_proc = false;
+	end(living);
+	end(zombie);
+}
+END_TEST
+
 START_TEST(without_a_descriptor_no_process_with_an_id_is_dead)
 {
 	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
@@ -192,6 +209,7 @@ START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
 	pid_t keeper;
 	char c = 0;
 
+	NEEDS("stat");
 	ck_assert_int_eq(pipe(ends), 0);
 	ck_assert_int_eq(pipe(go), 0);
 	keeper = fork();
@@ -238,6 +256,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("base: life", &tc);
 
 	tcase_add_loop_test(tc, living_dead_and_unknown_are_distinguished, 0, 3);
+	tcase_add_test(tc, a_pidfd_is_enough_where_proc_cannot_be_read);
 	tcase_add_test(tc, without_a_descriptor_no_process_with_an_id_is_dead);
 	tcase_add_test(tc, a_thread_is_one_of_its_process);
 	tcase_add_test(tc, an_identity_is_one_processes);
