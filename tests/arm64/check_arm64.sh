@@ -29,13 +29,14 @@ for program in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ qemu-aarch64-static u
 done
 sh "$tests/system.sh" "$SYSTEM" || fail "no system for arm64 in $SYSTEM"
 root=$(cd "$SYSTEM/root" && pwd)
+mkdir -p "$build"
 sh "$tests/inside.sh" "$root" "$folder" true || fail "no program of arm64 runs here"
 
 # ccache makes a second build fast.
 cache=
 test -z "$(command -v ccache)" || cache='ccache '
 libraries=$root/usr/lib/aarch64-linux-gnu/pkgconfig:$root/usr/share/pkgconfig
-mkdir -p "$build" && cd "$build" || exit 1
+cd "$build" || exit 1
 test -f config.status ||
 	PKG_CONFIG_LIBDIR=$libraries PKG_CONFIG_SYSROOT_DIR=$root \
 	"$source/configure" -q --host=aarch64-linux-gnu --enable-werror --without-node \
@@ -55,7 +56,8 @@ for suite in $(make -s -C tests list-suites); do
 	done
 done
 test -n "$selected" || fail "no suite matches $SUITES"
-inside="timeout 1200 sh $tests/inside.sh $root $folder"
+# unshare(1) ignores SIGTERM.
+inside="timeout -s KILL 1200 sh $tests/inside.sh $root $folder"
 
 echo "what qemu-aarch64 lacks here:"
 lacks=$(sh "$source/tests/builds/lacks.sh" -v "aarch64-linux-gnu-gcc --sysroot=$root" \

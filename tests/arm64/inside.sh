@@ -50,6 +50,8 @@ if test -x "${program%/*}/.libs/${program##*/}"; then
 fi
 here=$PWD
 cd "$root"
-exec chroot "$root" /usr/bin/env -u TMPDIR PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp \
+# Without exec, this shell is the first process of the name space: it waits for the orphans of the
+# command, and a signal that ends the command has its usual effect, unlike in a first process.
+chroot "$root" /usr/bin/env -u TMPDIR PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp \
 	LD_LIBRARY_PATH="$build/lib/.libs" CC=gcc CXX=g++ \
 	/bin/sh -c 'cd "$1" && shift && exec "$@"' sh "$here" "$@"
