@@ -53,6 +53,22 @@ static int populates(void)
 	return 1;
 }
 
+/* Library code in a child that no fork handler prepares depends on this. */
+static int wipes_for_children(void)
+{
+	char *memory =
+		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	if (memory == MAP_FAILED || madvise(memory, BYTES, MADV_WIPEONFORK))
+		return 0;
+	memory[0] = 1;
+	child = fork();
+	if (child == 0)
+		_exit(memory[0]);
+	return ends_well(child);
+}
+
 /* Returns the 22nd word, or -1. */
 static long long begin_of(const char *path)
 {
@@ -152,6 +168,7 @@ static const struct {
 } feature[] = {
 	{ executes, "exec: a program executes another of its kind" },
 	{ populates, "populate: MADV_POPULATE_WRITE makes memory present" },
+	{ wipes_for_children, "wipe: MADV_WIPEONFORK zeroes memory in a child" },
 	{ tells_its_begin,
 	  "stat: /proc/self/stat has the start time of a process that others see" },
 	{ holds_a_process, "pidfd: pidfd_open() holds a process" },

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/stream.h"
 
@@ -104,10 +105,12 @@ static void record(struct worker *worker, unsigned count, size_t a, size_t b)
 
 static void begin_threads(unsigned threads)
 {
+	/* Other processors need more than x86: 128 KiB on arm64. */
+	const size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
 	pthread_attr_t small;
 
 	OK(pthread_attr_init(&small));
-	OK(pthread_attr_setstacksize(&small, 64 * KIB));
+	OK(pthread_attr_setstacksize(&small, least > 64 * KIB ? least : 64 * KIB));
 	ck_assert_int_eq(sem_init(&done, 0, 0), 0);
 	has_ended = false;
 	for (unsigned i = 0; i < threads; i++) {

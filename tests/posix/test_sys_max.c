@@ -148,6 +148,7 @@ START_TEST(children_have_no_places_of_their_parents)
 {
 	struct miser miser[MISERS];
 
+	NEEDS("wipe");
 	miser_start_all(miser, MISERS);
 	/* A child that lives holds none of its parent's places. */
 	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);

@@ -107,12 +107,14 @@ END_TEST
 
 START_TEST(a_handler_forks_while_a_child_learns_its_id)
 {
+	NEEDS("wipe");
 	fork_everywhere(bare_fork, fork);
 }
 END_TEST
 
 START_TEST(a_handler_forks_without_fork_handlers_while_a_child_learns_its_id)
 {
+	NEEDS("wipe");
 	fork_everywhere(bare_fork, bare_fork);
 }
 END_TEST
