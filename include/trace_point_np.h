@@ -243,7 +243,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 #define POSIX_TRACE_SCOPE2_(e, probe, name, EACH, ...) \
 	POSIX_TRACE_SCOPE_TYPE_() POSIX_TRACE_CAT_(posix_trace_scope_, __LINE__) \
 		POSIX_TRACE_SCOPE_CLEANUP_() = { __extension__({ \
-			struct posix_trace_site_np *posix_trace_open_ = 0; \
+			struct posix_trace_site_np *posix_trace_open_ = NULL; \
 			POSIX_TRACE_BLOCK_(#name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
 					   POSIX_TRACE_SITE_SCOPE_NP, \
 					   EACH(e, POSIX_TRACE_DECLARE_, e##__VA_ARGS__), \

@@ -48,7 +48,7 @@ static const unsigned char _posix_trace_weak_state_np[2] = { 0, 1 };
  * library.
  */
 static struct _posix_trace_weak_np _posix_trace_weak_np __attribute__((unused)) = {
-	&_posix_trace_weak_state_np[1], 0, 0, 0
+	&_posix_trace_weak_state_np[1], NULL, NULL, NULL
 };
 
 /*
@@ -57,11 +57,11 @@ static struct _posix_trace_weak_np _posix_trace_weak_np __attribute__((unused)) 
  */
 static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, const char *name)
 {
-	void *found = dlsym(0, name);
+	void *found = dlsym(NULL, name);
 
 	if (found)
 		__builtin_memcpy(to, &found, sizeof(found));
-	return found != 0;
+	return found != NULL;
 }
 
 /* Returns whether the process is traced. Called only if the byte at active is not 0. */
@@ -71,7 +71,7 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 	const volatile unsigned char *active =
 		__atomic_load_n(&weak->active, __ATOMIC_ACQUIRE);
 	struct _posix_trace_weak_np found;
-	const volatile unsigned char *const *pointer = 0;
+	const volatile unsigned char *const *pointer = NULL;
 
 	if (active != &_posix_trace_weak_state_np[1])
 		return *active;

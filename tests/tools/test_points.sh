@@ -17,6 +17,7 @@ test -f "$libs/libposixtrace.so" || skip "no shared library"
 LD_LIBRARY_PATH=$libs
 export LD_LIBRARY_PATH
 warnings='-Wall -Wextra -Wpedantic -Werror'
+strict='-Wconversion -Wsign-conversion -Wshadow -Wcast-qual -Wundef'
 
 # knows COMPILER LANGUAGE STANDARD
 knows() {
@@ -82,7 +83,7 @@ for compiler in $compilers; do
 	try_events "$compiler" c "-std=c11 -O0"
 	for standard in $standards; do
 		knows "$compiler" c "$standard" || continue
-		try_events "$compiler" c "-std=$standard -O2"
+		try_events "$compiler" c "-std=$standard -O2 $strict"
 	done
 	IFS=,
 done
@@ -96,6 +97,20 @@ for compiler in $compilers; do
 	IFS=,
 done
 IFS=$IFS_default
+# With an installed header, whose casts in the style of C are no matter of the program.
+for weak in '' -DPOSIX_TRACE_WEAK_NP; do
+	check "a line of C++ has no warning $weak" $CXX -std=c++17 -O1 $warnings $strict -Wold-style-cast \
+		-Wzero-as-null-pointer-constant $weak -isystem "$include" -fsyntax-only -x c++ - <<-'END'
+		#include <trace_point_np.h>
+		void line(int fd, const char *name, long id);
+		void line(int fd, const char *name, long id)
+		{
+			POSIX_TRACE_SCOPE_NP(request, (s64, id, id));
+			POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, fd), (str, peer, name), (level, 4));
+			POSIX_TRACE_LOG_NP("took %d ms for %s", fd, name);
+		}
+	END
+done
 check "at least a compiler of each language was tried" test "$tried" -ge 6
 run 0 latency "$tmp/events.ptl"
 check "a scope is a span" has out outer
@@ -197,48 +212,74 @@ check "and finds it" test "$("$tmp/weak" "$tmp/weak.ptl")" = present
 
 # --- objects that are loaded and unloaded
 
+# Two objects with lines of the same names: the fields of both are the same, but for those of
+# "plugin.own".
 cat >"$tmp/plugin.c" <<-'END'
 	#include <trace_point_np.h>
 	void plugin(int i);
 	void plugin(int i)
 	{
-		POSIX_TRACE_EVENT_NP(plugin.call, (s32, i, i), (str, text, "loaded"));
+		POSIX_TRACE_SCOPE_NP(plugin.whole, (s32, i, i));
+		POSIX_TRACE_EVENT_NP(plugin.call, (s32, i, i), (str, text, WHO));
+		POSIX_TRACE_EVENT_NP(plugin.own, (OWN, WHO[0] == 'o' ? i : i + 1));
+		POSIX_TRACE_LOG_NP("%s has %d", WHO, i);
 	}
 END
+sed 's/(OWN, /(s32, one, /' "$tmp/plugin.c" >"$tmp/one.c"
+sed 's/(OWN, /(u64, two, (unsigned long)/' "$tmp/plugin.c" >"$tmp/two.c"
 cat >"$tmp/loader.c" <<-'END'
 	#include <dlfcn.h>
 	#include <fcntl.h>
 	#include <string.h>
 	#include <trace.h>
+	static void *call(void *handle, int i)
+	{
+		void *found = dlsym(handle, "plugin");
+		void (*plugin)(int);
+
+		memcpy(&plugin, &found, sizeof(found));
+		plugin(i);
+		return handle;
+	}
 	int main(int argc, char **argv)
 	{
 		trace_id_t trid;
-		int log = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		int log = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		void *two = dlopen(argv[2], RTLD_NOW);
 
 		(void)argc;
 		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
 			return 2;
-		for (int i = 0; i < 3; i++) {
-			void *handle = dlopen(argv[1], RTLD_NOW), *found = dlsym(handle, "plugin");
-			void (*plugin)(int);
-
-			memcpy(&plugin, &found, sizeof(found));
-			plugin(i);
-			dlclose(handle);
-		}
+		for (int i = 0; i < 3; i++)
+			dlclose(call(dlopen(argv[1], RTLD_NOW), i));
+		call(two, 7);
+		dlclose(call(dlopen(argv[1], RTLD_NOW), 3));
+		dlclose(call(two, 8));
 		return posix_trace_shutdown(trid);
 	}
 END
-check "an object with a line is built" $CC -shared -fPIC -O2 -I"$include" -o "$tmp/plugin.so" \
-	"$tmp/plugin.c" -L"$libs" -lposixtrace
-check "its loader is built" $CC -I"$include" -o "$tmp/loader" "$tmp/loader.c" -L"$libs" -lposixtrace
-check "it is loaded three times" "$tmp/loader" "$tmp/plugin.so" "$tmp/plugin.ptl"
-shown "$tmp/plugin.ptl" >"$tmp/shown"
-check "each time it records" diff - "$tmp/shown" <<-END
-	plugin.call	i=0 text="loaded"
-	plugin.call	i=1 text="loaded"
-	plugin.call	i=2 text="loaded"
-END
+for object in one two; do
+	check "an object with lines is built" $CC -shared -fPIC -O2 -DWHO="\"$object\"" -I"$include" \
+		-o "$tmp/$object.so" "$tmp/$object.c" -L"$libs" -lposixtrace
+done
+check "their loader is built" $CC -I"$include" -o "$tmp/loader" "$tmp/loader.c" -L"$libs" -lposixtrace
+check "one is loaded four times, and the other one stays" \
+	"$tmp/loader" "$tmp/one.so" "$tmp/two.so" "$tmp/plugin.ptl"
+shown "$tmp/plugin.ptl" | sed 's/^log[^\t]*/log/' >"$tmp/shown"
+# calls WHO TYPE=FIELD I VALUE: the events of one call
+calls() {
+	printf '%s\n' "plugin.whole.begin	i=$3" "plugin.call	i=$3 text=\"$1\"" \
+		"$2=$4" "log	\"$1 has $3\"" 'plugin.whole.end	-'
+}
+{
+	for i in 0 1 2; do
+		calls one 'plugin.own	one' $i $i
+	done
+	calls two 'plugin.own.2	two' 7 8
+	calls one 'plugin.own	one' 3 3
+	calls two 'plugin.own.2	two' 8 9
+} >"$tmp/expected"
+check "each time it records" diff "$tmp/expected" "$tmp/shown"
 
 # --- USDT probes
 
@@ -278,6 +319,25 @@ if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
 			echo "no bpftrace that lists probes here"
 		fi
 	done
+	# perf refuses names with a dot.
+	check "a program with names that perf knows is built" $CC -O2 -DPOSIX_TRACE_SDT_NP -I"$include" \
+		-o "$tmp/probes" -x c - -x none -L"$libs" -lposixtrace <<-'END'
+		#include <trace_point_np.h>
+		int main(int argc, char **argv)
+		{
+			POSIX_TRACE_EVENT_NP(accept, (s32, fd, argc), (str, name, argv[0]));
+			POSIX_TRACE_EVENT_NP(step, (s32, fd, argc));
+			return 0;
+		}
+	END
+	if perf --buildid-dir "$tmp/perf" buildid-cache --add "$tmp/probes" 2>/dev/null &&
+		test -d "$tmp/perf"; then
+		perf --buildid-dir "$tmp/perf" list sdt >"$tmp/out" 2>&1 </dev/null
+		check "perf lists the first one" has out 'sdt_posixtrace:accept '
+		check "and the second one" has out 'sdt_posixtrace:step '
+	else
+		echo "no perf that reads probes here"
+	fi
 else
 	echo "no <sys/sdt.h>: probes are not tested"
 fi
