@@ -87,7 +87,7 @@ static char *put_fraction(char *p, uint32_t ns)
 {
 	static struct {
 		uint32_t ns;
-		char text[9];
+		char text[10];
 	} last = { 0, "000000000" };
 
 	if (last.ns != ns) {

@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 
-static const uint8_t mark[8] = "contents";
+static const uint8_t mark[8] = { 'c', 'o', 'n', 't', 'e', 'n', 't', 's' };
 
 /*
  * The hash takes words of 8 bytes. The file is read by pread() and not mapped: if another process

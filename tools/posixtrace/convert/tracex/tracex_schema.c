@@ -9,6 +9,8 @@
 
 #include "convert/tracex/tracex_schema.h"
 
+#define LABEL_BYTES 33 /* of the name that is made of a label */
+
 static bool tracex_schema_ends(const char *text, const char *end)
 {
 	size_t len = strlen(text), end_len = strlen(end);
@@ -81,6 +83,22 @@ static const char *values_of(const char *info)
 	return "";
 }
 
+/* Returns whether a field that all entries have, or one of the labels before it, has this name. */
+static bool is_taken(char (*label)[LABEL_BYTES], unsigned count)
+{
+	static const char *const own[] = {
+		"context", "priority_word", "event", "id_high", "cpu", "stamp",
+	};
+
+	for (unsigned i = 0; i < count; i++)
+		if (!strcmp(label[count], label[i]))
+			return true;
+	for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strcmp(label[count], own[i]))
+			return true;
+	return false;
+}
+
 /*
  * Two fields of a schema must not have the same name, so a label that repeats the name of an
  * earlier field is replaced by "info" and its number. A label may be any text, because it may come
@@ -89,10 +107,7 @@ static const char *values_of(const char *info)
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)
 {
-	static const char *const own[] = {
-		"context", "priority_word", "event", "id_high", "cpu", "stamp",
-	};
-	char name[4][33];
+	char name[4][LABEL_BYTES];
 	int used;
 
 	if (d->wide)
@@ -106,12 +121,8 @@ void tracex_schema_entry(const struct tracex *d, const char *const info[4], cons
 			"ptr32 context;x32 priority_word;u16 event;x8 id_high;u8 cpu;u32 stamp");
 	for (unsigned i = 0; i < 4; i++) {
 		put_identifier(name[i], sizeof(name[i]), info[i], i + 1);
-		for (unsigned k = 0; k < i + sizeof(own) / sizeof(own[0]); k++) {
-			const char *taken = k < i ? name[k] : own[k - i];
-
-			if (!strcmp(name[i], taken))
-				snprintf(name[i], sizeof(name[i]), "info%u", i + 1);
-		}
+		if (is_taken(name, i))
+			snprintf(name[i], sizeof(name[i]), "info%u", i + 1);
 		used += snprintf(schema + used, TRACEX_SCHEMA_BYTES - (size_t)used, ";%s %s%s",
 				 type_of(d, info[i]), name[i], values_of(info[i]));
 	}
