@@ -119,6 +119,34 @@ check "the fields of a word counter are counters" has out \
 	' 2  *3  *3.000  *3  *3  queue length$'
 check "and the second one" has out ' queue load$'
 
+# --- names that are macros
+
+check "words that are macros are names" $CC -std=gnu11 $warnings -I"$include" -x c -o "$tmp/names" - \
+	-x none -L"$libs" -lposixtrace <<-'END'
+	#include <errno.h>
+	#include <fcntl.h>
+	#include <trace_point_np.h>
+	#define small 1
+	#define part replaced
+	int main(int argc, char **argv)
+	{
+		trace_id_t trid;
+		int log = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
+			return 2;
+		POSIX_TRACE_EVENT_NP(errno, (s32, linux, argc), (u32, small, 4u));
+		POSIX_TRACE_EVENT_NP(small.part, (errno, errno, 0));
+		return posix_trace_shutdown(trid);
+	}
+END
+check "a program with them runs" "$tmp/names" "$tmp/names.ptl"
+shown "$tmp/names.ptl" >"$tmp/shown"
+check "only a macro behind a dot is replaced" diff - "$tmp/shown" <<-END
+	errno	linux=2 small=4
+	small.replaced	errno=0
+END
+
 # --- refused
 
 for compiler in "$CC" "$CXX"; do
