@@ -26,7 +26,7 @@ knows() {
 
 # build COMPILER LANGUAGE FLAGS PROGRAM: shellcheck would quote the flags
 build() {
-	$1 -x "$2" $warnings $3 -I"$include" -o "$tmp/$4" "$points/${4%%-*}.c" -x none \
+	$1 -x "$2" $warnings $3 -I"$include" -o "$tmp/$4" "$points/${4%%-*}.c" \
 		-L"$libs" -lposixtrace
 }
 
@@ -122,7 +122,7 @@ check "and the second one" has out ' queue load$'
 # --- names that are macros
 
 check "words that are macros are names" $CC -std=gnu11 $warnings -I"$include" -x c -o "$tmp/names" - \
-	-x none -L"$libs" -lposixtrace <<-'END'
+	-L"$libs" -lposixtrace <<-'END'
 	#include <errno.h>
 	#include <fcntl.h>
 	#include <trace_point_np.h>
@@ -317,7 +317,7 @@ if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
 		test $language = c || compiler=$CXX
 		$compiler -x $language -O2 -Wall -Wextra -Wpedantic -Werror -DPOSIX_TRACE_SDT_NP \
 			-std=$(test $language = c && echo c11 || echo c++11) \
-			-I"$include" -o "$tmp/probes" -x $language - -x none \
+			-I"$include" -o "$tmp/probes" -x $language - \
 			-L"$libs" -lposixtrace <<-'END'
 			#include <trace_point_np.h>
 			int main(int argc, char **argv)
@@ -349,7 +349,7 @@ if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
 	done
 	# perf refuses names with a dot.
 	check "a program with names that perf knows is built" $CC -O2 -DPOSIX_TRACE_SDT_NP -I"$include" \
-		-o "$tmp/probes" -x c - -x none -L"$libs" -lposixtrace <<-'END'
+		-o "$tmp/probes" -x c - -L"$libs" -lposixtrace <<-'END'
 		#include <trace_point_np.h>
 		int main(int argc, char **argv)
 		{
