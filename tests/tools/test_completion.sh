@@ -12,6 +12,41 @@ export PATH
 
 "$make_log" plain "$tmp/a.ptl" 10 >/dev/null || exit 99
 : >"$tmp/a file.log"
+# A process whose stream has event types, one that has ended, and the numbers that are offered
+"$posixtrace" record -q -o "$tmp/traced.ptl" -- sh -c 'echo $$ >"$0/pid"; : >"$0/ready"; exec sleep 600' \
+	"$tmp" &
+recorder=$!
+await() {
+	tries=0
+	while test ! -e "$1" && test $tries -lt 600; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+await "$tmp/ready"
+traced=$(cat "$tmp/pid")
+sh -c 'true & echo $! >"$0/child"; : >"$0/forked"; exec sleep 600' "$tmp" &
+parent=$!
+await "$tmp/forked"
+child=$(cat "$tmp/child")
+tries=0
+while ! grep -q '^State:.Z' "/proc/$child/status" && test $tries -lt 600; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
+"$posixtrace" completion pids >"$tmp/out"
+check "pids: a process with its program" has out "^$parent	sleep\$"
+check "pids: not one that has ended" lacks out "^$child\\b"
+if test "$(id -u)" -ne 0; then
+	check "pids: not one of another user" lacks out '^1	'
+elif test ! -e /proc/2/exe && test -d /proc/2; then
+	check "pids: no thread of the kernel" lacks out '^2\b'
+fi
+run 0 completion events "$traced"
+check "events: those of a process" has out '^process\.start$'
+run 1 completion events 4194305
+check "events: no such process" has err 'process 4194305: '
+
 "$posixtrace" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | sort >"$tmp/commands"
 check "there are commands" test -s "$tmp/commands"
 
@@ -47,7 +82,7 @@ common() {
 	offers_$1 'posixtrace '
 	check "$1: each command" test -z "$(comm -13 "$tmp/offers" "$tmp/commands")"
 	same_options $1
-	offered $1 'posixtrace completion ' bash zsh fish events
+	offered $1 'posixtrace completion ' bash zsh fish events pids
 	offered $1 'posixtrace record --policy ' flush until-full loop
 	offered $1 'posixtrace record --trace ti' time
 	offered $1 'posixtrace receive --dialect rkh' rkh2 rkh3
@@ -55,7 +90,9 @@ common() {
 	"$posixtrace" convert --list | sed -n 's/^\([a-z]*\) .* writes .*/\1/p' >"$tmp/sinks"
 	offered $1 'posixtrace convert --to ' $(cat "$tmp/sinks")
 	offers_$1 'posixtrace status '
-	check "$1: processes" grep -q -w "$$" "$tmp/offers"
+	check "$1: processes" grep -q -x "$$" "$tmp/offers"
+	check "$1: no process that has ended" lacks offers "^$child$"
+	offered $1 "posixtrace attach -p $traced -e process.sta" process.start
 }
 
 # --- bash
@@ -119,6 +156,7 @@ if zsh -f -c 'zmodload zsh/zpty && autoload -Uz +X compinit' 2>/dev/null; then
 	common zsh "$built/_posixtrace"
 	offered zsh 'posixtrace record --trace io,lo' lock lock-hold
 	offered zsh 'posixtrace record --policy=lo' loop
+	offered zsh 'posixtrace record -e tim' 'time.\*'
 fi
 
 # --- fish
@@ -133,9 +171,13 @@ if fish -N -c 'complete -C "ls "' >/dev/null 2>&1; then
 	common fish "$built/posixtrace.fish"
 	offered fish 'posixtrace record --trace io,lo' io,lock io,lock-hold
 	offered fish 'posixtrace record --policy=lo' loop
+	offered fish 'posixtrace record -e tim' 'time.*'
 	offers_fish "posixtrace dump $tmp/a"
 	check "fish: files" grep -q -x "$tmp/a file.log" "$tmp/offers"
 fi
+
+kill "$traced" "$parent"
+wait $recorder
 
 run 2 completion
 run 2 completion csh

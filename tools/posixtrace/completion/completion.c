@@ -11,10 +11,8 @@
 
 #include "base/nearest.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "completion/shells.h"
 #include "convert/format.h"
-#include "log/logfile.h"
 
 extern const struct tool_command completion_command;
 
@@ -65,29 +63,6 @@ void shells_words(struct out *out, enum option_kind kind, const char *choices)
 }
 
 /*
- * Prints the names of the event types of a log, one on each line. A log may be hostile. So the
- * function leaves out a name with an unsafe character, such as a line end, which the shell could
- * take for two words. It recognizes such a name by its escaped form, which is longer than the name.
- * Returns a status of the tool.
- */
-static int list_events(const char *path)
-{
-	struct logfile log;
-	int status = logfile_open(&log, path, NULL);
-
-	if (status)
-		return status;
-	for (size_t i = 0; i < log.types; i++) {
-		const struct log_type *type = log.list[i];
-
-		if (type->name_len && type->shown_len == type->name_len)
-			out_printf(&out_stdout, "%s\n", type->name);
-	}
-	logfile_close(&log);
-	return TOOL_OK;
-}
-
-/*
  * Writes the script for the shell of this name. An unknown name is a usage error, and the message
  * has the most similar name of a known shell.
  */
@@ -105,7 +80,8 @@ static int write_script(const char *name)
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}
-	say("completion %s: there are bash, zsh, fish and events%s", name, nearest_hint(&nearest));
+	say("completion %s: there are bash, zsh, fish, events and pids%s", name,
+	    nearest_hint(&nearest));
 	return tool_usage(&completion_command);
 }
 
@@ -128,9 +104,11 @@ static int completion_run(int argc, char **argv)
 	}
 	if (!strcmp(argv[optind], "events")) {
 		for (int i = optind + 1; i < argc; i++)
-			status = tool_worse(status, list_events(argv[i]));
+			status = tool_worse(status, shells_events(argv[i]));
 		return status;
 	}
+	if (!strcmp(argv[optind], "pids") && optind + 1 == argc)
+		return shells_processes();
 	if (optind + 1 < argc) {
 		say("completion: one shell at a time");
 		return tool_usage(&completion_command);
@@ -141,17 +119,19 @@ static int completion_run(int argc, char **argv)
 const struct tool_command completion_command = {
 	.name = "completion",
 	.usage = "bash|zsh|fish\n"
-		"events LOG...",
+		"events LOG|PID...\n"
+		"pids",
 	.about =
 		"Writes the script by which a shell completes the commands, options and arguments "
 		"of posixtrace. make install puts the scripts of all three shells where the "
-		"shells look for them. The second form prints the names of the event types in "
-		"each LOG, which the scripts offer for --event.",
+		"shells look for them. The scripts call the other forms: events prints the names "
+		"of the event types in each LOG, or in the streams of each process PID; pids "
+		"prints the processes that this user may trace.",
 	.options = option_rows,
 	.notes =
 		"In a running bash: source <(posixtrace completion bash)\n"
 		"Exit status: 0 ok, 1 failure, 2 usage.",
 	.operands = OPTION_CHOICE,
-	.words = "bash zsh fish events",
+	.words = "bash zsh fish events pids",
 	.run = completion_run,
 };

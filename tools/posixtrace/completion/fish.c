@@ -36,14 +36,23 @@ static const char head[] =
 	"	string join \\n -- $before$argv\n"
 	"end\n"
 	"\n"
-	"# The event types of the logs on the command line, or of record's log.\n"
+	"# The event types of the process and of the logs on the command line, or of record's\n"
+	"# log. If the option has words of its own, the arguments, only those of the process are\n"
+	"# added.\n"
 	"function __posixtrace_events\n"
 	"	set -l logs\n"
+	"	set -l last ''\n"
 	"	for word in (commandline -opc)[3..-1]\n"
-	"		test -f $word; and set -a logs $word\n"
+	"		if string match -qr '^(-p|--pid=?)[0-9]+$' -- $last$word $word\n"
+	"			set -a logs (string replace -r -- '^(-p|--pid=)' '' $word)\n"
+	"		else if not set -q argv[1]; and test -f $word\n"
+	"			set -a logs $word\n"
+	"		end\n"
+	"		set last $word\n"
 	"	end\n"
-	"	set -q logs[1]; or set logs posixtrace.ptl\n"
-	"	posixtrace completion events $logs 2>/dev/null\n"
+	"	set -q argv[1]; or set -q logs[1]; or set logs posixtrace.ptl\n"
+	"	set -q argv[1]; and string join \\n -- $argv\n"
+	"	set -q logs[1]; and posixtrace completion events $logs 2>/dev/null\n"
 	"end\n"
 	"\n"
 	"complete -c posixtrace -f -n __posixtrace_needs_command -s h -l help "
@@ -78,7 +87,7 @@ static void put_kind(struct out *out, enum option_kind kind, const char *choices
 		out_str(out, " -x -a '(__fish_complete_directories)'");
 		break;
 	case OPTION_PID:
-		out_str(out, " -x -a '(__fish_complete_pids)'");
+		out_str(out, " -x -a '(posixtrace completion pids 2>/dev/null)'");
 		break;
 	case OPTION_LIST:
 		out_printf(out, " -x -a '(__posixtrace_list %s)'", choices);
@@ -87,14 +96,13 @@ static void put_kind(struct out *out, enum option_kind kind, const char *choices
 		out_str(out, " -x -a '(__fish_complete_subcommand --fcs-skip=2)'");
 		break;
 	case OPTION_EVENT:
-		if (!choices) {
-			out_str(out, " -x -a '(__posixtrace_events)'");
-			break;
-		}
+		out_str(out, " -x -a '(__posixtrace_events");
 		/* fish expands the words of -a, so backslashes protect each * of a pattern. */
-		out_str(out, " -x -a '");
-		shells_quoted(out, choices, strlen(choices), "*", "\\\\");
-		out_char(out, '\'');
+		if (choices) {
+			out_char(out, ' ');
+			shells_quoted(out, choices, strlen(choices), "*", "\\\\");
+		}
+		out_str(out, ")'");
 		break;
 	case OPTION_CHOICE:
 	case OPTION_SOURCE:

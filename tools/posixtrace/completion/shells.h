@@ -26,6 +26,14 @@ bool fish_script(struct out *out);
  */
 void shells_words(struct out *out, enum option_kind kind, const char *choices);
 
+/*
+ * Prints the event types of a log, or of the streams of the process with this number, a line each.
+ * shells_processes() prints the numbers of the processes that the user may trace, with a tab and
+ * the program. Both return a status of the tool.
+ */
+int shells_events(const char *argument);
+int shells_processes(void);
+
 /* Returns the length of the first part of a help text, up to a semicolon, colon or line end. */
 size_t shells_brief(const char *help);
 

@@ -27,23 +27,32 @@ static const char head[] =
 	"	compadd -q -S , -- \"$@\"\n"
 	"}\n"
 	"\n"
-	"# Offers all processes. _pids offers those of this terminal only.\n"
+	"# Offers the processes that the user may trace. _pids has those of this terminal only.\n"
 	"_posixtrace_pids()\n"
 	"{\n"
-	"	compadd -- /proc/<->(N:t)\n"
+	"	local -a pids\n"
+	"	pids=(${(f)\"$(posixtrace completion pids 2>/dev/null)\"})\n"
+	"	compadd -- ${pids%%$'\\t'*}\n"
 	"}\n"
 	"\n"
-	"# Offers the event types of the logs on the command line, or of record's log.\n"
+	"# Offers the event types of the process and of the logs on the command line, or of\n"
+	"# record's log. If the option has words of its own, $@, only those of the process are\n"
+	"# added.\n"
 	"_posixtrace_events()\n"
 	"{\n"
 	"	local -a logs names\n"
-	"	local word\n"
+	"	local word last\n"
 	"	for word in ${(Q)words[2,-1]}; do\n"
-	"		[[ -f $word ]] && logs+=($word)\n"
+	"		if [[ $last$word == (-p|--pid)<-> || $word == --pid=<-> ]]; then\n"
+	"			logs+=(${word#--pid=})\n"
+	"		elif ((!$#)) && [[ -f $word ]]; then\n"
+	"			logs+=($word)\n"
+	"		fi\n"
+	"		last=$word\n"
 	"	done\n"
-	"	(($#logs)) || logs=(posixtrace.ptl)\n"
-	"	names=(${(f)\"$(posixtrace completion events $logs 2>/dev/null)\"})\n"
-	"	compadd -a names\n"
+	"	(($#logs || $#)) || logs=(posixtrace.ptl)\n"
+	"	(($#logs)) && names=(${(f)\"$(posixtrace completion events $logs 2>/dev/null)\"})\n"
+	"	compadd -- $@ $names\n"
 	"}\n"
 	"\n"
 	"_posixtrace()\n"
@@ -123,10 +132,12 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
 		out_str(out, "_normal");
 		break;
 	case OPTION_EVENT:
-		if (choices)
-			out_printf(out, "(%s)", choices);
-		else
-			out_str(out, "_posixtrace_events");
+		/* Behind a blank, _arguments adds no options of compadd. */
+		out_str(out, " _posixtrace_events");
+		if (choices) {
+			out_char(out, ' ');
+			shells_quoted(out, choices, strlen(choices), "*", "\\");
+		}
 		break;
 	case OPTION_CHOICE:
 	case OPTION_SOURCE:

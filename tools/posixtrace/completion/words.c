@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * words.c - words that the scripts ask for while the user types: event types and processes.
+ *
+ * Logs, other processes and their names may be hostile. The shell takes each line for a word, and
+ * shows it. So a name with an unsafe character, such as a line end, is left out.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_np.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "completion/shells.h"
+#include "log/logfile.h"
+
+/* The event types of a log. An unsafe name is recognized by its escaped form, which is longer. */
+static int events_of_log(const char *path)
+{
+	struct logfile log;
+	int status = logfile_open(&log, path, NULL);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < log.types; i++) {
+		const struct log_type *type = log.list[i];
+
+		if (type->name_len && type->shown_len == type->name_len)
+			out_printf(&out_stdout, "%s\n", type->name);
+	}
+	logfile_close(&log);
+	return TOOL_OK;
+}
+
+/* Returns whether the text can be a line for a shell. */
+static bool is_one_word(const char *text)
+{
+	size_t len = strlen(text);
+	uint32_t character;
+
+	for (size_t i = 0, bytes; i < len; i += bytes) {
+		bytes = text_character(text + i, len - i, &character);
+		if (!bytes || text_is_unsafe(character))
+			return false;
+	}
+	return len > 0;
+}
+
+/* A visitor for posix_trace_observe_np(). */
+static void print_names(void *arg, const struct posix_trace_stream_np *stream)
+{
+	(void)arg;
+	for (unsigned i = 0; i < stream->event_names; i++) {
+		const char *name = stream->event_name[i];
+
+		if (name && is_one_word(name))
+			out_printf(&out_stdout, "%s\n", name);
+	}
+}
+
+int shells_events(const char *argument)
+{
+	const bool is_number = argument[strspn(argument, "0123456789")] == '\0';
+	int err;
+
+	/* A log may have a number as its name. */
+	if (!*argument || !is_number || !access(argument, F_OK))
+		return events_of_log(argument);
+	err = posix_trace_observe_np((pid_t)strtol(argument, NULL, 10), print_names, NULL);
+	if (!err)
+		return TOOL_OK;
+	say("completion: process %s: %s", argument, strerror(err));
+	return TOOL_FAILURE;
+}
+
+/*
+ * The kernel shows the program of a process, the link exe, to those that may trace the process. A
+ * thread of the kernel and a process that has ended have none.
+ */
+int shells_processes(void)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+
+	if (!folder) {
+		say("completion: /proc: %s", strerror(errno));
+		return TOOL_FAILURE;
+	}
+	while ((entry = readdir(folder))) {
+		char link[sizeof(entry->d_name) + sizeof("/exe")], program[4096];
+		const char *name;
+		char *deleted;
+		ssize_t len;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
+			continue;
+		snprintf(link, sizeof(link), "%s/exe", entry->d_name);
+		len = readlinkat(dirfd(folder), link, program, sizeof(program) - 1);
+		if (len <= 0)
+			continue;
+		program[len] = '\0';
+		/* The kernel writes this behind the name of a file that is gone. */
+		deleted = len > 10 ? program + len - 10 : program;
+		if (!strcmp(deleted, " (deleted)"))
+			*deleted = '\0';
+		name = strrchr(program, '/');
+		name = name ? name + 1 : program;
+		out_str(&out_stdout, entry->d_name);
+		if (is_one_word(name))
+			out_printf(&out_stdout, "\t%s", name);
+		out_char(&out_stdout, '\n');
+	}
+	closedir(folder);
+	return TOOL_OK;
+}
