@@ -7,6 +7,7 @@
 #	cmake             with the installed library, by find_package()
 #	meson             without an installed library, by a wrap file, which builds it
 #	cmake-external    the same for CMake, by ExternalProject
+#	cmake-static      a program of C++ with a static library
 #
 # A build system that is not installed is skipped.
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
@@ -46,6 +47,15 @@ prints() {
 	grep -q '^hello  *5 bytes$' "$scratch/out"
 }
 
+# The first program of C++
+reads_itself() {
+	"$1" "$scratch/first.ptl" | tee "$scratch/out"
+	grep -q '^2 from localhost in 1$' "$scratch/out"
+}
+needs_shared() { readelf -d "$1" | grep -q 'NEEDED.*libposixtrace'; }
+is_static() { test -x "$1" && ! needs_shared "$1"; }
+fails() { ! "$@"; }
+
 # --- The installed library
 
 prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
@@ -54,7 +64,7 @@ installed() {
 		make -s -C "$build" install-includeHEADERS install-pkgconfigDATA install-nodist_cmakeDATA \
 			DESTDIR="$scratch/root"
 }
-check "the library is installed in a folder" installed >"$scratch/install.out"
+check "the library is installed in a folder" installed
 libraries=$(dirname "$(find "$scratch/root" -name libposixtrace.so)")
 if has_meson; then
 	project meson
@@ -91,7 +101,67 @@ mkdir "$release"
 	include lib m4 meson.build posixtrace.pc.in tests tools "$release")
 chmod -R u+w "$release"
 tar -C "$scratch" -czf "$release.tar.gz" "libposixtrace-$version" || exit 99
+
+# --- A static library
+
+prefix=$scratch/prefix
+blank_is_refused() {
+	mkdir "$scratch/blank" && cd "$scratch/blank" || return
+	! "$release/configure" --quiet --prefix="$scratch/a prefix" >"$scratch/out" 2>&1 &&
+		grep -q 'whose name has a blank' "$scratch/out"
+}
+check "configure refuses a folder that libtool would split" blank_is_refused
+# installs_static: built out of the tree, of sources that nobody may write
+installs_static() {
+	chmod -R a-w "$release" && mkdir "$scratch/static" && cd "$scratch/static" &&
+		"$release/configure" --quiet --prefix="$prefix" --libdir="$prefix/lib" --enable-static \
+			--disable-tool --without-python --without-node &&
+		make -s -j2 && make -s install
+}
+check "a static library is installed" installs_static
+if command -v pkg-config >/dev/null && command -v c++ >/dev/null; then
+	with_flags() {
+		cd "$scratch" && (
+			PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+			export PKG_CONFIG_PATH
+			# shellcheck disable=SC2046 # words
+			c++ -std=c++17 -o first_flags "$source/lib/bindings/cpp/first.cpp" \
+				$(pkg-config --cflags posixtrace) -Wl,-Bstatic \
+				$(pkg-config --static --libs posixtrace) -Wl,-Bdynamic
+		)
+	}
+	check "a program is linked by pkg-config --static" with_flags
+	check "it needs no shared library" is_static "$scratch/first_flags"
+	check "it runs" reads_itself "$scratch/first_flags"
+fi
+if has_cmake; then
+	# with_static TARGET BUILD
+	with_static() {
+		cd "$scratch/cmake-static" && cmake -DCMAKE_PREFIX_PATH="$prefix" \
+			-DPOSIXTRACE_TARGET="$1" -B "$2" . && cmake --build "$2"
+	}
+	project cmake-static
+	cp "$source/lib/bindings/cpp/first.cpp" "$scratch/cmake-static"
+	check "CMake links it" with_static posixtrace::static build
+	check "the program needs no shared library" is_static "$scratch/cmake-static/build/first"
+	check "it runs" reads_itself "$scratch/cmake-static/build/first"
+	check "CMake links the shared one beside it" with_static posixtrace::posixtrace shared
+	check "and the program needs it" needs_shared "$scratch/cmake-static/shared/first"
+	rm "$prefix"/lib/libposixtrace.so*
+	check "CMake links the static one alone" with_static posixtrace::posixtrace alone
+	check "and the program runs" reads_itself "$scratch/cmake-static/alone/first"
+	rm "$prefix/lib/libposixtrace.a"
+	check "CMake does not find a package without a library" \
+		fails with_static posixtrace::posixtrace none
+fi
+check "make install and make uninstall" sh -c \
+	"make -s -C '$scratch/static' install && make -s -C '$scratch/static' uninstall"
+none "nothing is left of it" "$(find "$prefix" ! -type d)"
+chmod -R u+w "$release"
 rm -rf "$release"
+
+# --- Wrap file and ExternalProject
+
 if has_meson; then
 	with_wrap() {
 		cd "$scratch/meson" && mkdir subprojects/packagefiles &&
