@@ -47,6 +47,7 @@ want_optional() {
 	want uuid-dev pc:uuid
 	want libsqlite3-dev 'pc:sqlite3 >= 3.38'
 	want libcurl4-openssl-dev pc:libcurl
+	want zlib1g-dev pc:zlib
 	want libzstd-dev 'pc:libzstd >= 1.4'
 	want libdw-dev 'pc:libdw >= 0.178 libelf'
 	want libelf-dev pc:libelf

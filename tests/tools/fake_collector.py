@@ -20,8 +20,10 @@ without further ones it succeeds:
 
 RESULT, a file, has after each request one line for each fact: the number of requests, of spans and
 of log records that were stored, how many of each are there when records with an equal identifier
-count once, and the headers X-Token and Authorization of the last request.
+count once, and the headers X-Token, Authorization and Content-Encoding of the last request. Its bodies may
+be compressed by gzip; the number of bytes is that of the bodies as they arrive.
 """
+import gzip
 import http.server
 import os
 import select
@@ -34,7 +36,7 @@ from spans_of import varint  # noqa: E402
 
 result, faults = sys.argv[1], sys.argv[2:]
 stored = {"traces": [], "logs": []}
-counts = {"requests": 0, "rejected": 0}
+counts = {"requests": 0, "rejected": 0, "bytes": 0}
 seen = {}
 
 
@@ -134,6 +136,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         data = self.rfile.read(length)
+        seen["encoding"] = self.headers.get("Content-Encoding", "none")
+        counts["bytes"] += len(data)
+        if seen["encoding"] == "gzip":
+            data = gzip.decompress(data)
         if self.path != prefix + "/v1/" + signal or signal not in stored or \
                 self.headers["Content-Type"] != "application/x-protobuf":
             self.reply(404, b"404 page not found\n")

@@ -158,6 +158,26 @@ OTEL_EXPORTER_OTLP_HEADERS='x-other=1, X-Token=a%20b' "$posixtrace" ship --state
 	>"$tmp/out" 2>"$tmp/err"
 check "headers of the environment arrive" has result '^token a b$'
 
+# Compressed requests, also if they are repeated.
+if "$posixtrace" ship --dry-run --gzip --to "$url" "$log" >/dev/null 2>"$tmp/err"; then
+	rm -rf "$tmp/state"
+	serve
+	ships 0 "$log"
+	plain=$(fact bytes)
+	check "without the option nothing is compressed" has result '^encoding none$'
+	rm -rf "$tmp/state"
+	serve none 503 none cut
+	ships 0 --gzip --header 'X-Token: one two' "$log"
+	check "compressed: each record exactly once" whole "$spans" "$records"
+	check "compressed: the header" has result '^encoding gzip$'
+	check "compressed: other headers arrive, too" has result '^token one two$'
+	check "compressed: fewer bytes: $(fact bytes) of $plain" test $(($(fact bytes) * 2)) -lt "$plain"
+else
+	check "a build without zlib says so" has err 'zlib'
+fi
+run 2 ship --to clickhouse://host/db --gzip "$log"
+check "a database has no --gzip" has err '\-\-gzip is for a collector'
+
 # A log from a pipe, a folder, and --follow.
 rm -rf "$tmp/state" "$tmp/logs"
 serve

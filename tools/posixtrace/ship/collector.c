@@ -16,6 +16,7 @@
 #include "fleet/address.h"
 #include "fleet/http.h"
 #include "fleet/server.h"
+#include "ship/gzip.h"
 
 #define OTLP_PORT    "4318"
 #define ENVIRONMENT  "OTEL_EXPORTER_OTLP_HEADERS"
@@ -142,6 +143,7 @@ void collector_free(struct collector *collector)
 	free(collector->header);
 	free(collector->text);
 	bytes_free(&collector->answer);
+	bytes_free(&collector->body);
 	memset(collector, 0, sizeof(*collector));
 }
 
@@ -361,9 +363,12 @@ static enum http_result post_request(struct collector *collector, enum otlp_sign
 				     struct http_answer *answer)
 {
 	const struct http_request request = {
-		.url = collector->url[signal], .header = header, .headers = collector->headers + 1,
-		.user = collector->user, .password = collector->password, .body = body->bytes,
-		.len = body->used, .timeout_s = collector->timeout_s, .limit = ANSWER_MOST,
+		.url = collector->url[signal], .header = header,
+		.headers = collector->headers + 1 + collector->is_gzip,
+		.user = collector->user, .password = collector->password,
+		.body = collector->is_gzip ? (void *)collector->body.at : (void *)body->bytes,
+		.len = collector->is_gzip ? collector->body.used : body->used,
+		.timeout_s = collector->timeout_s, .limit = ANSWER_MOST,
 		.stop = &ship_stopped,
 	};
 
@@ -404,7 +409,7 @@ static int64_t pause_of(const struct http_answer *answer)
 bool collector_send(struct collector *collector, enum otlp_signal signal,
 		    const struct proto *request, uint64_t records, uint64_t *rejected)
 {
-	const char **header = calloc(collector->headers + 1, sizeof(*header));
+	const char **header = calloc(collector->headers + 2, sizeof(*header));
 	char reason[RETRY_REASON_BYTES];
 	struct http_answer answer;
 	enum http_result result;
@@ -417,6 +422,11 @@ bool collector_send(struct collector *collector, enum otlp_signal signal,
 	header[0] = "Content-Type: application/x-protobuf";
 	for (size_t i = 0; i < collector->headers; i++)
 		header[i + 1] = collector->header[i];
+	header[collector->headers + 1] = "Content-Encoding: gzip";
+	if (collector->is_gzip && !gzip_bytes(request->bytes, request->used, &collector->body)) {
+		free(header);
+		return false;
+	}
 	do {
 		result = post_request(collector, signal, request, header, &answer);
 		is_accepted = is_success(collector, signal, result, &answer);

@@ -22,6 +22,8 @@ struct collector {
 	char **header;                 /* "Name: value" */
 	size_t headers;
 	unsigned timeout_s;
+	bool is_gzip;                  /* the bodies of requests are compressed */
+	struct bytes body;             /* the compressed body */
 	void *handle;                  /* of http.h; NULL: not opened */
 	struct bytes answer;
 	struct retry retry;

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "query/query_account.h"
 #include "ship/collector.h"
+#include "ship/gzip.h"
 
 extern const struct tool_command ship_command;
 
@@ -403,14 +404,15 @@ enum {
 	OPT_HEADER,
 	OPT_KEEP,
 	OPT_SPOOL,
+	OPT_GZIP,
 };
 
 /* The options that have an effect with each target. */
 #define BIT_OF(option)    (1u << ((option) - OPT_TO))
 #define FOR_FOLDER        (BIT_OF(OPT_TO) | BIT_OF(OPT_FOLLOW) | BIT_OF(OPT_HOST))
 #define FOR_COLLECTOR     (FOR_FOLDER | BIT_OF(OPT_STATE) | BIT_OF(OPT_GIVE_UP) | \
-			   BIT_OF(OPT_TIMEOUT) | BIT_OF(OPT_DRY_RUN) | BIT_OF(OPT_HEADER))
-#define FOR_COLLECTOR_ONLY BIT_OF(OPT_HEADER)
+			   BIT_OF(OPT_TIMEOUT) | BIT_OF(OPT_DRY_RUN) | FOR_COLLECTOR_ONLY)
+#define FOR_COLLECTOR_ONLY (BIT_OF(OPT_HEADER) | BIT_OF(OPT_GZIP))
 
 static const struct option_row option_rows[] = {
 	{ "to", OPT_TO, "URL", "the database: clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DATABASE; "
@@ -434,6 +436,7 @@ static const struct option_row option_rows[] = {
 	{ "timeout", OPT_TIMEOUT, "TIME", "wait so long for an answer; 1m without it" },
 	{ "header", OPT_HEADER, "HEADER",
 		"send a header with each request to a collector; 'NAME: VALUE'; may be repeated" },
+	{ "gzip", OPT_GZIP, NULL, "compress the requests to a collector" },
 	{ "no-symbols", OPT_NO_SYMBOLS, NULL, "send no functions, files and lines of addresses" },
 	{ "dry-run", OPT_DRY_RUN, NULL, "send nothing; print how much there is to ship" },
 	{ "schema", OPT_SCHEMA, NULL, "only print the statements that make the tables" },
@@ -496,6 +499,8 @@ static bool ship_option(int option)
 			return true;
 		say("--keep: 1 to %d days", KEEP_MOST);
 		return false;
+	case OPT_GZIP:
+		return given.collector.is_gzip = true;
 	case OPT_SPOOL:
 		return quantity_bytes("--spool", optarg, &given.spool.bytes);
 	case OPT_HEADER:
@@ -522,7 +527,8 @@ static bool is_possible(int operands)
 		say("ship: a collector has no --replicated, --batch, --keep, --spool, "
 		    "--no-symbols and --schema");
 	else if (!given.is_to_collector && given.seen & FOR_COLLECTOR_ONLY)
-		say("ship: --header is for a collector: --to otlp://HOST");
+		say("ship: %s is for a collector: --to otlp://HOST",
+		    given.seen & BIT_OF(OPT_GZIP) ? "--gzip" : "--header");
 	else if (given.options.is_dry && given.follows)
 		say("ship: --dry-run does not --follow");
 	else if (given.options.is_dry && given.spool.bytes)
@@ -551,6 +557,8 @@ static int to_collector(char **operand, int operands)
 	collector->timeout_s = timeout_s();
 	if (!collector_parse(collector, "--to", given.to) || !collector_environment(collector))
 		status = tool_usage(&ship_command);
+	else if (collector->is_gzip && !gzip_load())
+		status = TOOL_FAILURE;
 	else if (!given.options.is_dry && (!choose_folder() || !collector_open(collector)))
 		status = TOOL_FAILURE;
 	else
