@@ -43,6 +43,15 @@ START_TEST(a_stream_in_any_state_ends)
 }
 END_TEST
 
+#if defined __SANITIZE_ADDRESS__
+/* AddressSanitizer would keep freed memory mapped, so that the process would grow by it. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=0";
+}
+#endif
+
 /* The size of this process's memory, from the kernel. */
 static long mapped_bytes(void)
 {
