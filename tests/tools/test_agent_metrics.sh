@@ -85,7 +85,13 @@ fi
 url=$(sed -n 's,^posixtrace: metrics: \(http://127.0.0.1:[0-9]*/metrics\)$,\1,p' "$agent_err")
 check "the address is printed" test -n "$url"
 if command -v curl >/dev/null; then
-	get() { curl -s --noproxy '*' -o "$tmp/body" -w '%{http_code} %{content_type}' "$@"; }
+	# The agent closes the connection of a slow client, and under load curl may be one.
+	get() {
+		for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+			answer=$(curl -s --noproxy '*' -o "$tmp/body" -w '%{http_code} %{content_type}' "$@") && break
+		done
+		echo "$answer"
+	}
 	check "the metrics are answered" test "$(get "$url")" = '200 text/plain; version=0.0.4; charset=utf-8'
 	check "they are those of the file" grep -q '^posixtrace_processes{record="shell"} 1$' "$tmp/body"
 	check "another path is none" test "$(get "${url%metrics}" | cut -c 1-3)" = 404
