@@ -28,6 +28,7 @@ int until_begin(struct until *until, pid_t pid)
 	/* The caller may reduce look_ms after this call. */
 	until->look_ms = LOOK_MS;
 	until->signals = -1;
+	until->wake = -1;
 	until->process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (until->process < 0)
 		/*
@@ -122,16 +123,17 @@ static int sleep_ms(const struct until *until)
 
 bool until_some(struct until *until, enum until_end *end)
 {
-	struct pollfd poller[2] = {
+	struct pollfd poller[3] = {
 		{ .fd = until->signals, .events = POLLIN },
 		{ .fd = until->process, .events = POLLIN },
+		{ .fd = until->wake, .events = POLLIN },
 	};
 
 	/*
 	 * If poll() fails, for example with EINTR, revents remains 0, and the call counts as a
 	 * complete sleep.
 	 */
-	poll(poller, 2, sleep_ms(until));
+	poll(poller, 3, sleep_ms(until));
 	if (poller[0].revents)
 		*end = UNTIL_SIGNAL;
 	else if (poller[1].revents)

@@ -21,6 +21,7 @@ struct until {
 	int process;    /* a pidfd; -1: the end of the process is ignored */
 	int64_t end_ns; /* CLOCK_MONOTONIC; INT64_MAX: never */
 	int look_ms;    /* the longest sleep */
+	int wake;       /* a descriptor that ends a sleep when it is readable; -1: none */
 };
 
 /*

@@ -24,11 +24,7 @@
 
 #define SCRIPTS_MAX 4 /* an interpreter may be a script */
 
-/*
- * Adds a copy of the path, unless the list already has the path. Returns false if memory is
- * lacking.
- */
-static bool add_path(struct libraries *libraries, const char *path)
+bool libraries_add(struct libraries *libraries, const char *path)
 {
 	for (size_t i = 0; i < libraries->count; i++)
 		if (!strcmp(libraries->path[i], path))
@@ -122,7 +118,7 @@ static bool take_line(struct libraries *libraries, char *line)
 	if (*path != '/' || !end)
 		return true;
 	*end = '\0';
-	return add_path(libraries, path);
+	return libraries_add(libraries, path);
 }
 
 /*
@@ -183,7 +179,8 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
 		say("%s: %s", path, strerror(errno));
 		return false;
 	}
-	if (add_path(libraries, path) && (!*linker || ask_linker(libraries, linker, path, false)))
+	if (libraries_add(libraries, path) &&
+	    (!*linker || ask_linker(libraries, linker, path, false)))
 		return true;
 	say("%s: its libraries cannot be listed", path);
 	libraries_fini(libraries);
@@ -200,7 +197,7 @@ bool libraries_of_object(struct libraries *libraries, const char *program, const
 
 	for (int i = 0; is == 1 && i < SCRIPTS_MAX; i++)
 		is = look_at(path, linker);
-	if (!add_path(libraries, object))
+	if (!libraries_add(libraries, object))
 		return false;
 	if (is == 0 && *linker && snprintf(copy, sizeof(copy), "%s", object) < (int)sizeof(copy))
 		ask_linker(libraries, linker, copy, true);
@@ -229,7 +226,7 @@ int libraries_of_process(struct libraries *libraries, pid_t pid)
 		if (sscanf(line, "%*s %7s", mode) != 1 || !strchr(mode, 'x') || !file)
 			continue;
 		file[strcspn(file, "\n")] = '\0';
-		if (!add_path(libraries, file))
+		if (!libraries_add(libraries, file))
 			err = ENOMEM;
 	}
 	fclose(maps);

@@ -25,6 +25,9 @@ bool libraries_of_program(struct libraries *libraries, const char *name);
  */
 bool libraries_of_object(struct libraries *libraries, const char *program, const char *object);
 
+/* Adds a copy of a path, once. Returns false if memory is lacking. */
+bool libraries_add(struct libraries *libraries, const char *path);
+
 /* Finds the files that a process has mapped with code. Returns 0 or an error number. */
 int libraries_of_process(struct libraries *libraries, pid_t pid);
 

@@ -456,6 +456,21 @@ bool patches_file(struct patches *plan, const char *path)
 	return good;
 }
 
+bool patches_selects_file(const struct patches *plan, const char *path, bool by_name)
+{
+	bool is = false;
+
+	if (strstr(path, "/libposixtrace"))
+		return false;
+	for (size_t i = 0; i < plan->patterns && !is; i++)
+		is = (!by_name || plan->pattern[i].module) &&
+		     patches_is_of(plan->pattern[i].module, path);
+	for (size_t i = 0; i < plan->probes.patterns && !is; i++)
+		is = (!by_name || plan->probes.pattern[i].module) &&
+		     patches_is_of(plan->probes.pattern[i].module, path);
+	return is;
+}
+
 void patches_later(struct patches *later, const struct patches *plan)
 {
 	*later = (struct patches){
@@ -463,6 +478,7 @@ void patches_later(struct patches *later, const struct patches *plan)
 		.open_file = plan->open_file,
 		.described = { .is_wanted = plan->described.is_wanted },
 		.probes = { .pattern = plan->probes.pattern, .patterns = plan->probes.patterns },
+		.traps = { .is_forced = plan->traps.is_forced },
 	};
 }
 

@@ -78,6 +78,13 @@ bool patches_file(struct patches *plan, const char *path);
 bool patches_is_of(const char *module, const char *path);
 
 /*
+ * Returns whether a pattern selects functions or probes of a file that a process has loaded later.
+ * If by_name is true, only patterns that name the module count. The libraries of libposixtrace are
+ * never selected.
+ */
+bool patches_selects_file(const struct patches *plan, const char *path, bool by_name);
+
+/*
  * Begins an empty plan for files that are loaded later. It uses the patterns of another plan, which
  * must exist as long as this one.
  */

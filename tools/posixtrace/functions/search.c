@@ -128,15 +128,15 @@ static bool take_list(struct search *search, const char *list)
 static bool take_argument(struct search *search, const char *argument)
 {
 	const char *slash = strrchr(argument, '/');
-	char folder[PATH_MAX];
+	char path[PATH_MAX];
 
-	if (!slash)
+	if (!slash || snprintf(path, sizeof(path), "%s%s%s", *argument == '/' ? "" : search->here,
+			       *argument == '/' ? "" : "/", argument) >= (int)sizeof(path))
 		return true;
-	if (search_matches(search, argument, slash + 1) && !add_file(search, argument))
+	if (search_matches(search, argument, slash + 1) && !add_file(search, path))
 		return false;
-	return snprintf(folder, sizeof(folder), "%.*s", (int)(slash - argument), argument) >=
-		       (int)sizeof(folder) ||
-	       take_folder(search, folder, NEAR);
+	*strrchr(path, '/') = '\0';
+	return take_folder(search, path, NEAR);
 }
 
 /*
@@ -193,16 +193,17 @@ static bool take_system(struct search *search)
 	return good;
 }
 
-bool search_files(struct search *search, const char *program, char *const argv[])
+/* Searches all folders, and forgets which ones it has searched. */
+static bool search_all(struct search *search, const char *program, char *const argv[])
 {
 	bool good;
 
 	search->names = NAMES_MAX;
-	good = take_folder(search, ".", NEAR);
+	good = take_folder(search, search->here, NEAR);
 	for (; *argv && good; argv++)
 		good = take_argument(search, *argv);
-	good = good && take_list(search, getenv("LD_LIBRARY_PATH")) &&
-	       take_list(search, getenv("PYTHONPATH"));
+	good = good && take_list(search, search->library_path) &&
+	       take_list(search, search->python_path);
 	if (good && !is_complete(search))
 		good = take_program(search, program);
 	if (good && !is_complete(search))
@@ -210,5 +211,70 @@ bool search_files(struct search *search, const char *program, char *const argv[]
 	for (size_t i = 0; i < search->folders; i++)
 		free(search->folder[i]);
 	free(search->folder);
+	return good;
+}
+
+bool search_files(struct search *search, const char *program, char *const argv[])
+{
+	search->here = ".";
+	search->library_path = getenv("LD_LIBRARY_PATH");
+	search->python_path = getenv("PYTHONPATH");
+	return search_all(search, program, argv);
+}
+
+#define TEXTS_BYTES 65536 /* of the arguments or the environment of a process */
+#define TEXTS_MOST  256
+
+/*
+ * Reads a file of a process that has texts, each with a NUL, and stores where they begin. text[]
+ * ends with NULL. A text that is cut off at the end of the buffer is left out.
+ */
+static void read_texts(pid_t pid, const char *name, char *buffer, char *text[TEXTS_MOST + 1])
+{
+	char path[48];
+	size_t bytes = 0, texts = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	file = fopen(path, "re");
+	if (file) {
+		bytes = fread(buffer, 1, TEXTS_BYTES, file);
+		fclose(file);
+	}
+	while (bytes && buffer[bytes - 1])
+		bytes--;
+	for (size_t at = 0; at < bytes && texts < TEXTS_MOST; at += strlen(buffer + at) + 1)
+		text[texts++] = buffer + at;
+	text[texts] = NULL;
+}
+
+/* Returns the value of a variable in a list of texts NAME=VALUE, or NULL. */
+static const char *value_in(char *const text[], const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (; *text; text++)
+		if (!strncmp(*text, name, len) && (*text)[len] == '=')
+			return *text + len + 1;
+	return NULL;
+}
+
+bool search_files_of_process(struct search *search, pid_t pid)
+{
+	char *argv[TEXTS_MOST + 1], *variable[TEXTS_MOST + 1], here[48], program[48];
+	char *buffer = malloc((size_t)2 * TEXTS_BYTES);
+	bool good = buffer != NULL;
+
+	if (good) {
+		read_texts(pid, "cmdline", buffer, argv);
+		read_texts(pid, "environ", buffer + TEXTS_BYTES, variable);
+		snprintf(here, sizeof(here), "/proc/%d/cwd", (int)pid);
+		snprintf(program, sizeof(program), "/proc/%d/exe", (int)pid);
+		search->here = here;
+		search->library_path = value_in(variable, "LD_LIBRARY_PATH");
+		search->python_path = value_in(variable, "PYTHONPATH");
+		good = search_all(search, program, argv);
+	}
+	free(buffer);
 	return good;
 }

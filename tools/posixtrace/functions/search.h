@@ -9,6 +9,7 @@
 #define POSIXTRACE_FUNCTIONS_SEARCH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "functions/libraries.h"
 
@@ -20,6 +21,9 @@ struct search {
 	struct libraries *found; /* gets the files */
 	const char *const *glob; /* patterns of names or paths */
 	size_t globs;
+	const char *here; /* the current folder of the program */
+	/* the variables LD_LIBRARY_PATH and PYTHONPATH of the program; NULL: not set */
+	const char *library_path, *python_path;
 };
 
 /*
@@ -30,5 +34,11 @@ struct search {
  * system. argv is that of the program and includes its file. Returns false if memory is lacking.
  */
 bool search_files(struct search *search, const char *program, char *const argv[]);
+
+/*
+ * Does the same for a process, with its arguments, current folder and environment. A part that
+ * cannot be read counts as empty.
+ */
+bool search_files_of_process(struct search *search, pid_t pid);
 
 #endif

@@ -170,8 +170,91 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file, con
 	return why;
 }
 
+/*
+ * Finds the type in a plan that has the name and the schema of a type, or appends a copy of it.
+ * *index receives its index, or UINT32_MAX if a type with this name has another schema. Returns
+ * false if memory is lacking.
+ */
+static bool find_type(struct traps *traps, const struct traps_type *type, uint32_t *index)
+{
+	struct traps_type copy;
+
+	for (size_t i = 0; i < traps->types; i++) {
+		if (strcmp(traps->type[i].name, type->name) != 0)
+			continue;
+		*index = strcmp(traps->type[i].schema, type->schema) ? UINT32_MAX : (uint32_t)i;
+		return true;
+	}
+	if (!vec_grow(&traps->text, traps->texts, 2) || !vec_grow(&traps->type, traps->types, 1))
+		return false;
+	copy = (struct traps_type){ strdup(type->name), strdup(type->schema) };
+	if (!copy.name || !copy.schema) {
+		free((char *)copy.name);
+		free((char *)copy.schema);
+		return false;
+	}
+	traps->text[traps->texts++] = (char *)copy.name;
+	traps->text[traps->texts++] = (char *)copy.schema;
+	*index = (uint32_t)traps->types;
+	traps->type[traps->types++] = copy;
+	return true;
+}
+
+/*
+ * Appends a place whose indexes are those of the plan from. index has the new index of each type.
+ */
+static void append_trap(struct traps *traps, struct trap trap, const uint32_t *index,
+			size_t *left_out)
+{
+	trap.file += (uint32_t)traps->files;
+	trap.first += (uint32_t)traps->values;
+	if ((trap.kind == TRAP_PROBE || trap.has_type) && index[trap.type] == UINT32_MAX) {
+		*left_out += trap.kind == TRAP_PROBE;
+		if (trap.kind == TRAP_PROBE)
+			return;
+		trap.has_type = trap.has_result = false;
+		trap.values = 0;
+	}
+	if (trap.kind == TRAP_PROBE || trap.has_type)
+		trap.type = index[trap.type];
+	traps->trap[traps->traps++] = trap;
+}
+
+bool traps_append(struct traps *traps, struct traps *from, size_t *left_out)
+{
+	uint32_t *index = calloc(from->types + 1, sizeof(*index));
+	bool good = index && from->traps <= TRAPS_MOST - traps->traps &&
+		    vec_reserve(&traps->trap, &traps->room, traps->traps, from->traps) &&
+		    vec_grow(&traps->file, traps->files, from->files) &&
+		    vec_grow(&traps->value, traps->values, from->values);
+
+	*left_out = 0;
+	for (size_t i = 0; i < from->types && good; i++)
+		good = find_type(traps, &from->type[i], &index[i]);
+	for (size_t i = 0; i < from->traps && good; i++)
+		append_trap(traps, from->trap[i], index, left_out);
+	free(index);
+	if (!good)
+		return false;
+	if (from->files)
+		memcpy(traps->file + traps->files, from->file, from->files * sizeof(*from->file));
+	if (from->values)
+		memcpy(traps->value + traps->values, from->value,
+		       from->values * sizeof(*from->value));
+	traps->files += from->files;
+	traps->values += from->values;
+	traps->functions += from->functions;
+	traps->probes += from->probes;
+	from->files = 0; /* the paths belong to the other plan now */
+	traps_fini(from);
+	return true;
+}
+
 void traps_fini(struct traps *traps)
 {
+	for (size_t i = 0; i < traps->texts; i++)
+		free(traps->text[i]);
+	free(traps->text);
 	for (size_t i = 0; i < traps->files; i++)
 		free(traps->file[i].path);
 	free(traps->file);

@@ -59,7 +59,10 @@ struct traps_file {
 };
 
 struct traps {
-	/* the shim cannot be in the program, so all functions are recorded by the kernel */
+	/*
+	 * The shim cannot be in the program, so all functions are recorded by the kernel. Places
+	 * may be added while the program runs.
+	 */
 	bool is_forced;
 	/*
 	 * Returns NULL if the kernel may also record functions that cannot be patched, or otherwise
@@ -81,6 +84,8 @@ struct traps {
 	size_t types;
 	struct shim_plan_argument *value;
 	size_t values;
+	char **text; /* texts of types that traps_append() has copied */
+	size_t texts;
 };
 
 /* Returns whether functions and probes may be recorded by the kernel. */
@@ -121,6 +126,15 @@ const char *traps_probe_lack(const struct binary_file *file, const struct binary
  */
 const char *traps_probe(struct traps *traps, const struct binary_file *file, const char *path,
 			const struct binary_probe *probe, const struct shim_plan_site *site);
+
+/*
+ * Appends the places of a plan that is finished, with copies of their texts, and makes that plan
+ * empty. A type with the name of another type must have the same schema as that type. Otherwise a
+ * function loses its arguments, and a probe is left out; *left_out receives the number of such
+ * probes. Returns false if memory is lacking or if there are too many places; the plan is then as
+ * it was.
+ */
+bool traps_append(struct traps *traps, struct traps *from, size_t *left_out);
 
 /* Frees all memory. The plan is then empty. */
 void traps_fini(struct traps *traps);

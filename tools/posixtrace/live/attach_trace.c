@@ -11,6 +11,7 @@
 #include "live/attach.h"
 #include "live/open_calls.h"
 #include "live/patch_late.h"
+#include "live/trap_late.h"
 #include "live/enter.h"
 #include "live/untraced.h"
 
@@ -40,10 +41,11 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 }
 
 /* Waits for the end of the trace. Meanwhile it looks after the stream and the kernel's records. */
-static int follow_trace(struct capture *capture, const struct patches *functions,
+static int follow_trace(struct capture *capture, struct patches *functions,
 			struct kernel *kernel, struct until *until, enum attach_end *end)
 {
 	struct patch_late late = { .plan = NULL };
+	struct trap_late trap_late = { .plan = NULL };
 	int status = TOOL_OK;
 
 	if (kernel->is_active)
@@ -53,6 +55,10 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 	until_limit(until, capture->plan->duration_ns);
 	if (!kernel->syscalls)
 		capture_say_waiting(capture->plan->pid);
+	if (kernel->traps && functions->traps.is_forced)
+		trap_late_begin(&trap_late, functions, kernel, capture, false);
+	if (trap_late.plan)
+		until->wake = trap_late.mapped.wake;
 	if (patch_is_wanted(functions) && !functions->traps.is_forced) {
 		patch_late_begin(&late, functions, capture->plan->pid, false, false);
 		if (until->look_ms > PATCH_LATE_LOOK_MS)
@@ -61,12 +67,16 @@ static int follow_trace(struct capture *capture, const struct patches *functions
 	while (!status && !is_over(capture->plan, until, end)) {
 		status = capture_look(capture);
 		kernel_look(kernel);
-		if (status)
+		if (status) {
 			*end = capture->log_failed ? ATTACH_FLUSH_ERROR : ATTACH_ERROR;
-		else
-			patch_late_look(&late);
+			break;
+		}
+		patch_late_look(&late);
+		trap_late_look(&trap_late);
 	}
 	patch_late_end(&late);
+	until->wake = -1;
+	trap_late_end(&trap_late);
 	return status;
 }
 
@@ -88,7 +98,7 @@ static void note_end(struct capture *capture, const struct until *until)
  * Traces into the new file. The file gets its final name only when the stream exists, so that an
  * earlier failure leaves an old log untouched.
  */
-static int trace_into(const struct capture_plan *plan, const struct patches *functions,
+static int trace_into(const struct capture_plan *plan, struct patches *functions,
 		      struct kernel *kernel, const struct kernel_plan *kernel_plan,
 		      struct outfile *file, struct until *until, struct attach_result *result)
 {

@@ -161,7 +161,7 @@ static inline bool kernel_has_calls(const struct kernel_plan *plan)
 
 static inline bool kernel_has_traps(const struct kernel_plan *plan)
 {
-	return plan->traps && plan->traps->traps;
+	return plan->traps && (plan->traps->traps || plan->traps->is_forced);
 }
 
 /* Whether the log is written again at the end, with events of the kernel or with stacks. */

@@ -331,37 +331,43 @@ static void take_call(void *arg, const struct match_call *call)
 
 /* ------------------------------------------------------------------ the recording */
 
-/* Makes the lists of places for the two users. Returns false without memory. */
-static bool make_places(struct kernel *kernel, struct uprobes_place **where)
+/* Describes a place for the kernel, for match.h, and its values. The arrays have room for it. */
+static void make_place(struct kernel *kernel, size_t number, struct uprobes_place *where)
 {
 	static const uint8_t kinds[] = {
 		[TRAP_BEGIN] = MATCH_BEGIN, [TRAP_RETURN] = MATCH_RETURN, [TRAP_JUMP] = MATCH_JUMP,
 		[TRAP_PROBE] = MATCH_OTHER,
 	};
-	const struct traps *from = kernel->plan.traps;
+	const struct trap *trap = &kernel->plan.traps->trap[number];
 
-	*where = calloc(from->traps, sizeof(**where));
-	kernel->traps->place = calloc(from->traps, sizeof(*kernel->traps->place));
-	/* Most places have no values, and their elements of this array are never accessed. */
-	kernel->traps->values = calloc(from->traps, sizeof(*kernel->traps->values));
-	if (!*where || !kernel->traps->place || !kernel->traps->values)
-		return false;
-	for (size_t i = 0; i < from->traps; i++) {
-		const struct trap *trap = &from->trap[i];
-
-		(*where)[i] = (struct uprobes_place){ .file = trap->file, .offset = trap->offset,
-						      .semaphore = trap->semaphore,
-						      .is_go = trap->is_go };
-		if (trap->kind == TRAP_PROBE || trap->values) {
-			make_values(from, trap, &kernel->traps->values[i]);
-			(*where)[i].values = &kernel->traps->values[i];
-		}
-		kernel->traps->place[i] = (struct match_place){
-			.kind = kinds[trap->kind], .condition = trap->condition,
-			.is_go = trap->is_go, .address = trap->address,
-			.function = trap->function, .target = trap->target,
-		};
+	*where = (struct uprobes_place){ .file = trap->file, .offset = trap->offset,
+					 .semaphore = trap->semaphore, .is_go = trap->is_go };
+	if (trap->kind == TRAP_PROBE || trap->values) {
+		make_values(kernel->plan.traps, trap, &kernel->traps->values[number]);
+		where->values = &kernel->traps->values[number];
 	}
+	kernel->traps->place[number] = (struct match_place){
+		.kind = kinds[trap->kind], .condition = trap->condition, .is_go = trap->is_go,
+		.address = trap->address, .function = trap->function, .target = trap->target,
+	};
+}
+
+/*
+ * Makes the lists of the places that are new. Returns false if memory is lacking. Most places have
+ * no values, and their elements of the array of values are never accessed.
+ */
+static bool make_places(struct kernel *kernel, struct uprobes_place **where)
+{
+	const size_t all = kernel->plan.traps->traps, before = kernel->traps->places;
+
+	*where = calloc(all - before + 1, sizeof(**where));
+	if (!*where || !vec_grow(&kernel->traps->place, before, all - before) ||
+	    !vec_grow(&kernel->traps->values, before, all - before))
+		return false;
+	for (size_t i = before; i < all; i++)
+		make_place(kernel, i, &(*where)[i - before]);
+	kernel->traps->places = all;
+	match_extend(&kernel->traps->match, kernel->traps->place, all);
 	return true;
 }
 
@@ -374,27 +380,44 @@ static void say_refusals(const struct uprobes *uprobes)
 		    uprobes->refusals == 1 ? "" : "s", uprobes->refused);
 }
 
-int kernel_traps_begin(struct kernel *kernel)
+/*
+ * The places get their breakpoints when all lists have them, so that the records of the places can
+ * be processed at once.
+ */
+const char *kernel_traps_extend(struct kernel *kernel)
 {
 	const struct traps *from = kernel->plan.traps;
-	struct uprobes_place *where = NULL;
+	struct kernel_traps *traps = kernel->traps;
+	const size_t before = traps->places;
 	const char **path = calloc(from->files + 1, sizeof(*path));
+	struct uprobes_place *where = NULL;
 	const char *why = "out of memory";
 
-	kernel->traps = calloc(1, sizeof(*kernel->traps));
-	if (kernel->traps && path && make_places(kernel, &where)) {
+	if (path && vec_grow(&traps->uprobes, traps->uprobeses, 1) && make_places(kernel, &where)) {
+		struct uprobes *uprobes = &traps->uprobes[traps->uprobeses++];
+
 		for (size_t i = 0; i < from->files; i++)
 			path[i] = from->file[i].path;
-		kernel->traps->wants_calls = kernel_chooses(&kernel->plan, "func.call");
-		kernel->traps->wants_opens = kernel_chooses(&kernel->plan, "func.open");
-		match_begin(&kernel->traps->match, kernel->traps->place, from->traps, take_call,
-			    kernel);
-		why = uprobes_begin(&kernel->traps->uprobes, kernel->syscalls, path, where,
-				    from->traps);
-		say_refusals(&kernel->traps->uprobes);
+		why = uprobes_begin(uprobes, kernel->syscalls, path, where, traps->places - before,
+				    before);
+		say_refusals(uprobes);
 	}
 	free(where);
 	free(path);
+	return why;
+}
+
+int kernel_traps_begin(struct kernel *kernel)
+{
+	const char *why = "out of memory";
+
+	kernel->traps = calloc(1, sizeof(*kernel->traps));
+	if (kernel->traps) {
+		kernel->traps->wants_calls = kernel_chooses(&kernel->plan, "func.call");
+		kernel->traps->wants_opens = kernel_chooses(&kernel->plan, "func.open");
+		match_begin(&kernel->traps->match, NULL, 0, take_call, kernel);
+		why = kernel_traps_extend(kernel);
+	}
 	if (!why)
 		return TOOL_OK;
 	say("the kernel does not record functions: %s", why);
@@ -419,7 +442,7 @@ void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *reco
 	const char *text = NULL;
 	struct uprobes_found found;
 
-	if (record->kind == SYSCALLS_TRAP && record->number < kernel->plan.traps->traps) {
+	if (record->kind == SYSCALLS_TRAP && record->number < kernel->traps->places) {
 		const struct trap *trap = &kernel->plan.traps->trap[record->number];
 
 		note_module(kernel, record);
@@ -438,7 +461,8 @@ void kernel_traps_take(struct kernel *kernel, const struct syscalls_record *reco
 
 void kernel_traps_stop(struct kernel *kernel)
 {
-	uprobes_end(&kernel->traps->uprobes);
+	for (size_t i = 0; i < kernel->traps->uprobeses; i++)
+		uprobes_end(&kernel->traps->uprobes[i]);
 }
 
 void kernel_traps_complete(struct kernel *kernel)
@@ -451,10 +475,11 @@ void kernel_traps_complete(struct kernel *kernel)
 
 void kernel_traps_fini(struct kernel *kernel)
 {
-	uprobes_end(&kernel->traps->uprobes);
+	kernel_traps_stop(kernel);
 	/* If kernel_traps_complete() was called, no call is open any more. */
 	if (kernel->traps->match.take)
 		match_end(&kernel->traps->match, (uint64_t)kernel->now.monotonic_ns);
+	free(kernel->traps->uprobes);
 	free(kernel->traps->place);
 	free(kernel->traps->values);
 	free(kernel->traps->module);

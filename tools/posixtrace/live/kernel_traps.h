@@ -19,14 +19,23 @@ struct kernel_module {
 };
 
 struct kernel_traps {
-	struct uprobes uprobes;
+	struct uprobes *uprobes;    /* one for the begin, and one for each later addition */
+	size_t uprobeses;
 	struct match match;
-	struct match_place *place;  /* as many as plan.traps->traps */
+	struct match_place *place;  /* of the first places of plan.traps->trap */
+	size_t places;
 	struct kernel_module *module;
 	size_t modules;
 	struct table of_module;
 	struct uprobes_values *values; /* of the probes, in the order of the places */
 	bool wants_calls, wants_opens; /* the types of events that are chosen */
 };
+
+/*
+ * Records the places that were appended to plan.traps since the last call, too. The recording must
+ * be active. Returns NULL, or the reason why that is impossible. The new places are then without
+ * effect.
+ */
+const char *kernel_traps_extend(struct kernel *kernel);
 
 #endif

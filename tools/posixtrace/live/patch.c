@@ -126,12 +126,32 @@ static bool find_later(struct libraries *libraries, const char *const *module, s
 }
 
 /*
+ * Does the same for a process whose functions the kernel records. A breakpoint needs no hooks, so
+ * the libraries that the files need are not added.
+ */
+static bool find_later_of_process(struct libraries *libraries, const char *const *module,
+				  size_t modules, pid_t pid)
+{
+	struct libraries found = { NULL, 0 };
+	struct search search = { .found = &found, .glob = module, .globs = modules };
+	bool good = search_files_of_process(&search, pid);
+
+	for (size_t i = 0; i < found.count && good; i++)
+		good = libraries_add(libraries, found.path[i]);
+	libraries_fini(&found);
+	return good;
+}
+
+/*
  * Adds the files for those patterns of modules that no file matches so far, and notes whether a
  * pattern still has no file. argv is that of the program that is started. If a running process is
- * traced, argv is NULL. Returns false if memory is lacking.
+ * traced, argv is NULL, and files are added only if the kernel shall record their functions:
+ * breakpoints can be in a file that no process has mapped. Returns false if memory is lacking.
  */
-static bool add_later(const struct patches *plan, struct files *files, char *const argv[])
+static bool add_later(const struct patches *plan, struct files *files, char *const argv[],
+		      pid_t pid)
 {
+	const bool is_ahead = argv || plan->traps.is_forced;
 	size_t patterns = plan->patterns + plan->probes.patterns, count = 0;
 	const char **module = calloc(patterns + 1, sizeof(*module));
 	bool good = module;
@@ -143,13 +163,15 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
 
 		if (!name || has_module(files->libraries, name))
 			continue;
-		if (argv && strchr(name, '/') && !access(name, R_OK))
-			good = libraries_of_object(files->libraries, argv[0], name);
+		if (is_ahead && strchr(name, '/') && !access(name, R_OK))
+			good = argv ? libraries_of_object(files->libraries, argv[0], name) :
+				      libraries_add(files->libraries, name);
 		else
 			module[count++] = name;
 	}
-	if (good && argv && count)
-		good = find_later(files->libraries, module, count, argv);
+	if (good && is_ahead && count)
+		good = argv ? find_later(files->libraries, module, count, argv) :
+			      find_later_of_process(files->libraries, module, count, pid);
 	for (size_t i = 0; i < plan->patterns && good; i++)
 		files->waits_for_functions |=
 			!has_module(files->libraries, plan->pattern[i].module);
@@ -164,14 +186,14 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
  * Plans all files. The plans of files that are loaded later use the same memory file for active
  * calls. Returns false after it printed an error.
  */
-static bool plan_all(struct patches *plan, struct files *files, char *const argv[])
+static bool plan_all(struct patches *plan, struct files *files, char *const argv[], pid_t pid)
 {
 	bool good;
 
 	plan->linked = files->libraries->count;
 	if (plan->patterns)
 		plan->open_file = open_calls_make() + 1;
-	good = add_later(plan, files, argv);
+	good = add_later(plan, files, argv, pid);
 	for (size_t i = 0; i < files->libraries->count && good; i++)
 		good = patches_file(plan, files->libraries->path[i]);
 	libraries_fini(files->libraries);
@@ -247,7 +269,7 @@ bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char
 	char *made;
 	int fd;
 
-	if (!libraries_of_program(&libraries, argv[0]) || !plan_all(plan, &files, argv) ||
+	if (!libraries_of_program(&libraries, argv[0]) || !plan_all(plan, &files, argv, 0) ||
 	    !accept_plan(plan, &files, argv[0], quiet))
 		return false;
 	if (!plan->sites)
@@ -302,7 +324,7 @@ int patch_process(struct patches *plan, pid_t pid, bool quiet)
 		return process_say_why(pid, err);
 	}
 	snprintf(program, sizeof(program), "process %d", (int)pid);
-	if (!plan_all(plan, &files, NULL) || !accept_plan(plan, &files, program, quiet))
+	if (!plan_all(plan, &files, NULL, pid) || !accept_plan(plan, &files, program, quiet))
 		return TOOL_FAILURE;
 	if (!plan->sites)
 		return TOOL_OK;

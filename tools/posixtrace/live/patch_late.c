@@ -176,27 +176,6 @@ static bool is_patched(const struct patch_late *late, const struct patch_late_pr
 }
 
 /*
- * Returns whether a pattern selects the file. A child may execute any program, so in a child only a
- * pattern that names the module selects it. The libraries of libposixtrace are never selected.
- */
-static bool is_selected(const struct patch_late *late, const struct patch_late_process *process,
-			const char *path)
-{
-	const struct patches *plan = late->plan;
-	bool is = process->is_main;
-
-	if (strstr(path, "/libposixtrace"))
-		return false;
-
-	for (size_t i = 0; i < plan->patterns && !is; i++)
-		is = plan->pattern[i].module && patches_is_of(plan->pattern[i].module, path);
-	for (size_t i = 0; i < plan->probes.patterns && !is; i++)
-		is = plan->probes.pattern[i].module &&
-		     patches_is_of(plan->probes.pattern[i].module, path);
-	return is;
-}
-
-/*
  * Plans a library and patches it. If the process cannot be patched, the reason is printed, and the
  * next look tries again. If a library has only hooks, it is not patched before the hooks are
  * needed.
@@ -260,8 +239,13 @@ static void look_at_file(const struct patch_late *late, struct patch_late_proces
 		return;
 	}
 	add_file(process, mapping);
+	/*
+	 * A child may execute any program, so in a child only a pattern that names the module
+	 * selects a file. In the first process every pattern does that, but only if it matches.
+	 */
 	if (process->files > before && process->failures < FAILURES &&
-	    is_selected(late, process, mapping->path) &&
+	    (process->is_main ? !strstr(mapping->path, "/libposixtrace") :
+	     patches_selects_file(late->plan, mapping->path, true)) &&
 	    !is_patched(late, process, mappings, mapping))
 		patch_file(late, process, &process->file[before]);
 }

@@ -25,6 +25,7 @@
 #include "live/processes.h"
 #include "live/progress.h"
 #include "live/record.h"
+#include "live/trap_late.h"
 #include "live/untraced.h"
 #include "log/losses.h"
 
@@ -41,6 +42,7 @@ struct run {
 	struct kernel_plan kernel_plan;
 	struct kernel kernel;
 	struct patch_late late; /* libraries that are loaded later */
+	struct trap_late trap_late; /* the same if the kernel records functions */
 	unsigned snapshots;
 	int urged;          /* number of signals that asked this process to end */
 	/* the signal because of which this process no longer waits for the program; 0: none */
@@ -264,6 +266,11 @@ static int follow_trace(struct run *run)
 		run->until.look_ms = KERNEL_LOOK_MS;
 	if (run->plan->budget && run->until.look_ms > BUDGET_LOOK_MS)
 		run->until.look_ms = BUDGET_LOOK_MS;
+	if (run->kernel.traps && run->functions->traps.is_forced)
+		trap_late_begin(&run->trap_late, run->functions, &run->kernel, &run->capture,
+				run->record->quiet);
+	if (run->trap_late.plan)
+		run->until.wake = run->trap_late.mapped.wake;
 	if (patch_is_wanted(run->functions) && !run->functions->traps.is_forced) {
 		patch_late_begin(&run->late, run->functions, run->plan->pid, has_program(run),
 				 run->record->quiet);
@@ -275,10 +282,13 @@ static int follow_trace(struct run *run)
 		status = capture_look(&run->capture);
 		kernel_look(&run->kernel);
 		patch_late_look(&run->late);
+		trap_late_look(&run->trap_late);
 		progress_show(&run->progress, run->capture.trid, run->file.fd);
 	}
 	progress_clear(&run->progress);
 	patch_late_end(&run->late);
+	run->until.wake = -1;
+	trap_late_end(&run->trap_late);
 	return status;
 }
 
@@ -631,7 +641,7 @@ int record_run(struct record *record)
 	struct run run = { .record = record, .plan = &record->plan,
 			   .kernel_plan = record->kernel,
 			   .functions = &record->functions,
-			   .until = { .signals = -1, .process = -1 } };
+			   .until = { .signals = -1, .process = -1, .wake = -1 } };
 
 	return record->launch.argv ? trace_program(&run, &record->plan.pid) : trace_process(&run);
 }

@@ -361,6 +361,25 @@ const char *syscalls_refusal(void)
 	return why;
 }
 
+bool syscalls_follows(const struct syscalls *syscalls, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, value;
+	union bpf_attr attr = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_TRACED],
+				.key = (uintptr_t)&key, .value = (uintptr_t)&value };
+
+	return syscalls->is_active && syscalls_bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0;
+}
+
+pid_t syscalls_next(const struct syscalls *syscalls, pid_t pid)
+{
+	uint32_t key = (uint32_t)pid, next;
+	union bpf_attr attr = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_TRACED],
+				.key = pid ? (uintptr_t)&key : 0, .next_key = (uintptr_t)&next };
+
+	return syscalls->is_active && syscalls_bpf(BPF_MAP_GET_NEXT_KEY, &attr) == 0 ? (pid_t)next :
+										       0;
+}
+
 void syscalls_stop(struct syscalls *syscalls)
 {
 	uint32_t pid;

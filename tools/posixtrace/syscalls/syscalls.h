@@ -118,6 +118,15 @@ void syscalls_look(struct syscalls *syscalls,
 				const unsigned char *piece, size_t bytes),
 		   void *arg);
 
+/* Returns whether a process is recorded at this moment. */
+bool syscalls_follows(const struct syscalls *syscalls, pid_t pid);
+
+/*
+ * Returns a process that is recorded: the first one if pid is 0, otherwise the one behind pid.
+ * Returns 0 behind the last one. Processes may begin and end meanwhile.
+ */
+pid_t syscalls_next(const struct syscalls *syscalls, pid_t pid);
+
 /* Stops recording. Records that were made before can still be read. */
 void syscalls_stop(struct syscalls *syscalls);
 

@@ -98,9 +98,10 @@ static const char *load_valued(struct uprobes *uprobes, const struct uprobes_pla
 	if (!make.max_entries)
 		return NULL;
 	uprobes->values = syscalls_bpf(BPF_MAP_CREATE, &make);
-	for (uint32_t i = 0; i < count && uprobes->values >= 0; i++) {
+	for (size_t i = 0; i < count && uprobes->values >= 0; i++) {
+		const uint32_t number = (uint32_t)(uprobes->first + i);
 		union bpf_attr store = { .map_fd = (uint32_t)uprobes->values,
-					 .key = (uintptr_t)&i,
+					 .key = (uintptr_t)&number,
 					 .value = (uintptr_t)place[i].values };
 
 		if (place[i].values && syscalls_bpf(BPF_MAP_UPDATE_ELEM, &store))
@@ -277,7 +278,7 @@ static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
 		batch.offset[batch.count] = place[i].offset;
 		batch.semaphore[batch.count] = place[i].semaphore;
 		batch.has_semaphores |= place[i].semaphore != 0;
-		batch.cookie[batch.count++] = cookie_of(&place[i], i);
+		batch.cookie[batch.count++] = cookie_of(&place[i], uprobes->first + i);
 	}
 	err = !batch.count ? 0 : uprobes->is_multi ?
 	      attach_multi(uprobes, &batch, 0, batch.count) : attach_events(uprobes, &batch);
@@ -286,14 +287,15 @@ static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
 }
 
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
-			  const char *const *path, const struct uprobes_place *place, size_t count)
+			  const char *const *path, const struct uprobes_place *place, size_t count,
+			  size_t first)
 {
 	const char *why;
 	uint32_t files = 0;
 	int err = 0;
 
-	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1, .valued = -1,
-				     .values = -1 };
+	*uprobes = (struct uprobes){ .syscalls = syscalls, .first = first, .program = -1,
+				     .valued = -1, .values = -1 };
 	why = load_uprobe(uprobes);
 	if (!why)
 		why = load_valued(uprobes, place, count);
@@ -332,9 +334,10 @@ const char *uprobes_refusal(void)
 }
 
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
-			  const char *const *path, const struct uprobes_place *place, size_t count)
+			  const char *const *path, const struct uprobes_place *place, size_t count,
+			  size_t first)
 {
-	(void)path, (void)place, (void)count;
+	(void)path, (void)place, (void)count, (void)first;
 	*uprobes = (struct uprobes){ .syscalls = syscalls, .program = -1, .valued = -1,
 				     .values = -1 };
 	return uprobes_refusal();

@@ -487,6 +487,12 @@ void match_begin(struct match *match, const struct match_place *place, size_t pl
 	*match = (struct match){ .place = place, .places = places, .take = take, .arg = arg };
 }
 
+void match_extend(struct match *match, const struct match_place *place, size_t places)
+{
+	match->place = place;
+	match->places = places;
+}
+
 void match_record(struct match *match, const struct syscalls_record *record, void *data,
 		  const char *text)
 {

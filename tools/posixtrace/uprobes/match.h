@@ -83,6 +83,9 @@ struct match {
 void match_begin(struct match *match, const struct match_place *place, size_t places,
 		 void (*take)(void *arg, const struct match_call *call), void *arg);
 
+/* Replaces the array of places by a longer one that begins with the same places. */
+void match_extend(struct match *match, const struct match_place *place, size_t places);
+
 /*
  * Processes a record of kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD. Records come in their order. data
  * is memory from malloc(3), or NULL. If the record is a begin, the call keeps data until take() has

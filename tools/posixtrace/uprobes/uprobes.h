@@ -82,8 +82,9 @@ struct uprobes_place {
 
 struct uprobes {
 	struct syscalls *syscalls;
+	size_t first;         /* number of the first place in the records */
 	int program, valued;  /* valued: the program of places with values; -1: there are none */
-	int values;           /* the map of the values, by the index of the place */
+	int values;           /* the map of the values, by the number of the place */
 	bool is_multi;        /* one link has many places (Linux 6.6) */
 	int *fd;              /* links, or events and their links */
 	size_t fds;
@@ -99,12 +100,15 @@ const char *uprobes_refusal(void);
 
 /*
  * Adds the places to the recording that syscalls_begin() has begun. Only threads of processes that
- * it follows are recorded. Other processes that execute the same files are slower meanwhile. If the
- * kernel refuses some places, they are counted. If it refuses all of them, that is an error. The
- * caller must call uprobes_end() in any case.
+ * it follows are recorded. Other processes that execute the same files are slower meanwhile. The
+ * argument first is the number of the first place in the records, and the others follow it. Later
+ * calls with other structures add further places to the same recording. If the kernel refuses some
+ * places, they are counted. If it refuses all of them, that is an error. The caller must call
+ * uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
-			  const char *const *path, const struct uprobes_place *place, size_t count);
+			  const char *const *path, const struct uprobes_place *place, size_t count,
+			  size_t first);
 
 /* Removes all places. Records that were made before can still be read. May be called twice. */
 void uprobes_end(struct uprobes *uprobes);

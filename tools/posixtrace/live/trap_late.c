@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * trap_late.c - plans files that traced processes map later, and lets the kernel record them.
+ *
+ * Each file is planned once. If a file was replaced by another one with the same path, as after a
+ * new compilation of a plugin, the new one is planned, too. The breakpoints of the old one remain
+ * in the processes that have it.
+ */
+#include "live/trap_late.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/say.h"
+#include "base/until.h"
+#include "base/vec.h"
+#include "functions/libraries.h"
+#include "live/kernel_traps.h"
+#include "live/patch.h"
+#include "syscalls/syscalls.h"
+
+#define FILES_MOST 4096 /* further files are not traced */
+
+struct trap_late_file {
+	char *path; /* the real path */
+	dev_t device;
+	ino_t inode;
+	struct timespec changed;
+};
+
+/*
+ * Notes a file. Returns false if it is known already, if it does not exist any more, or if memory
+ * is lacking.
+ */
+static bool note_file(struct trap_late *late, const char *path)
+{
+	struct trap_late_file *file;
+	struct stat is;
+	char *copy;
+
+	if (stat(path, &is) || !S_ISREG(is.st_mode) || late->files == FILES_MOST)
+		return false;
+	for (size_t i = 0; i < late->files; i++) {
+		file = &late->file[i];
+		if (file->device == is.st_dev && file->inode == is.st_ino &&
+		    file->changed.tv_sec == is.st_mtim.tv_sec &&
+		    file->changed.tv_nsec == is.st_mtim.tv_nsec && !strcmp(file->path, path))
+			return false;
+	}
+	copy = strdup(path);
+	if (!copy || !vec_grow(&late->file, late->files, 1)) {
+		free(copy);
+		return false;
+	}
+	late->file[late->files++] = (struct trap_late_file){ copy, is.st_dev, is.st_ino,
+							     is.st_mtim };
+	return true;
+}
+
+/* Records that calls in a file were missed. */
+static void note_missed(struct trap_late *late, const struct patches *later, pid_t pid,
+			uint64_t missed_ns, const char *path)
+{
+	const uint32_t counts[2] = { (uint32_t)later->functions, (uint32_t)later->probes.places };
+	const int32_t number = pid;
+	char data[20 + PATH_MAX];
+	const size_t len = strlen(path) + 1;
+
+	memcpy(data, &number, 4);
+	memcpy(data + 4, &missed_ns, 8);
+	memcpy(data + 12, counts, 8);
+	memcpy(data + 20, path, len);
+	capture_note(late->capture, TRAP_LATE_EVENT, TRAP_LATE_SCHEMA, data, 20 + len);
+}
+
+/*
+ * Plans a file, and adds its places to the recording. begin_ns is the time from which on calls of
+ * the process can have been missed.
+ */
+static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path)
+{
+	static const char no_memory[] = "out of memory";
+	const char *why = NULL;
+	struct patches later;
+	size_t left_out = 0;
+	uint64_t missed_ns;
+	char where[320];
+
+	patches_later(&later, late->plan);
+	/* The counts of the plan remain when its places are moved to that of the recording. */
+	if (!patches_file(&later, path) || !patches_finish(&later))
+		why = no_memory;
+	else if (later.traps.traps && !traps_append(&late->plan->traps, &later.traps, &left_out))
+		why = no_memory;
+	else if (later.functions || later.probes.places)
+		why = kernel_traps_extend(late->kernel);
+	later.probes.places -= left_out;
+	missed_ns = (uint64_t)(until_now_ns() - begin_ns);
+	snprintf(where, sizeof(where), " of %.200s, mapped %.1f ms before,",
+		 strrchr(path, '/') + 1, (double)missed_ns / 1e6);
+	later.traps.functions = later.functions;
+	later.traps.probes = later.probes.places;
+	if (why)
+		say("the kernel does not record functions and probes of %s: %s", path, why);
+	else if (!late->quiet && (later.functions || later.probes.places || later.refused.count ||
+				  later.refused_probes.count))
+		patch_say(&later, where);
+	if (left_out)
+		say("--probe: %zu probe%s of %s cannot be traced: other files have probes of the "
+		    "same name with other arguments", left_out, left_out == 1 ? "" : "s", path);
+	if (!why && (later.functions || later.probes.places))
+		note_missed(late, &later, pid, missed_ns, path);
+	patches_fini(&later);
+}
+
+/*
+ * Considers a file that a process has mapped. A child may execute any program, so in a child only a
+ * pattern that names the module selects a file, as in patch_late.c. The process may have ended, or
+ * may have replaced the file, before this process looks.
+ */
+static void look_at_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path)
+{
+	char real[PATH_MAX];
+
+	if (syscalls_follows(late->kernel->syscalls, pid) && realpath(path, real) &&
+	    patches_selects_file(late->plan, real, pid != late->kernel->pid) &&
+	    note_file(late, real))
+		trap_file(late, pid, begin_ns, real);
+}
+
+static void take_mapping(void *arg, const struct mapped_file *file)
+{
+	look_at_file(arg, file->pid, (int64_t)file->time_ns, file->path);
+}
+
+/*
+ * Reads which files all processes of the recording have mapped now. The mappings have been made
+ * since the previous look.
+ */
+static void read_all(struct trap_late *late)
+{
+	const struct syscalls *syscalls = late->kernel->syscalls;
+
+	for (pid_t pid = syscalls_next(syscalls, 0); pid; pid = syscalls_next(syscalls, pid)) {
+		struct libraries libraries;
+
+		if (!libraries_of_process(&libraries, pid))
+			for (size_t i = 0; i < libraries.count; i++)
+				look_at_file(late, pid, late->looked_ns, libraries.path[i]);
+		libraries_fini(&libraries);
+	}
+}
+
+void trap_late_begin(struct trap_late *late, struct patches *plan, struct kernel *kernel,
+		     struct capture *capture, bool quiet)
+{
+	int err;
+
+	*late = (struct trap_late){ .plan = plan, .kernel = kernel, .capture = capture,
+				    .quiet = quiet, .looked_ns = until_now_ns() };
+	for (size_t i = 0; i < plan->files; i++)
+		note_file(late, plan->file[i].path);
+	err = mapped_begin(&late->mapped);
+	if (err) {
+		say("--function and --probe: files that the process maps later are not traced: %s",
+		    strerror(err));
+		trap_late_end(late);
+		return;
+	}
+	/* A running process may have mapped a file since the files were planned. */
+	read_all(late);
+}
+
+void trap_late_look(struct trap_late *late)
+{
+	const int64_t now_ns = until_now_ns();
+
+	if (!late->plan)
+		return;
+	if (!mapped_look(&late->mapped, take_mapping, late))
+		read_all(late);
+	late->looked_ns = now_ns;
+}
+
+void trap_late_end(struct trap_late *late)
+{
+	if (!late->plan)
+		return;
+	mapped_end(&late->mapped);
+	for (size_t i = 0; i < late->files; i++)
+		free(late->file[i].path);
+	free(late->file);
+	*late = (struct trap_late){ .plan = NULL };
+}

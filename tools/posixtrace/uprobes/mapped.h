@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mapped.h - notices when a process of this machine maps a file with code.
+ *
+ * perf_event_open(2) reports each such mapping on each CPU, for all processes. This needs the same
+ * rights as uprobes. The processes are not stopped.
+ *
+ * Threads  one thread uses these functions.
+ */
+#ifndef POSIXTRACE_UPROBES_MAPPED_H
+#define POSIXTRACE_UPROBES_MAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mapped {
+	int wake; /* poll(2) reports it as readable when there are new mappings; -1: not active */
+	struct mapped_cpu {
+		int fd;
+		void *memory;
+		size_t bytes;
+	} *cpu;
+	size_t cpus;
+};
+
+/* A new mapping of a file with code. path is the path that the process sees. */
+struct mapped_file {
+	pid_t pid;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	const char *path;
+};
+
+/* Returns 0 or an error number. The caller must call mapped_end() in both cases. */
+int mapped_begin(struct mapped *mapped);
+
+/*
+ * Passes each new mapping to take(), in the order of one CPU after the other. Returns false if the
+ * kernel has dropped records. The mappings of the processes must then be read in another way.
+ */
+bool mapped_look(struct mapped *mapped, void (*take)(void *arg, const struct mapped_file *file),
+		 void *arg);
+void mapped_end(struct mapped *mapped);
+
+#endif
