@@ -271,7 +271,7 @@ start_go() {
 
 set_busybox() {
 	test -x /bin/busybox || return
-	function=*main*@busybox binary=/bin/busybox probe=
+	function=+*@busybox binary=/bin/busybox probe= # it has no symbols
 }
 start_busybox() {
 	begin_filter "$@" /bin/busybox sh -c 'while read -r n; do test -e /nonexist; echo $((n * n)); done'
@@ -340,7 +340,7 @@ is_even() {
 	test $# -eq 4 && test "$1" -eq $(($2 + $3 + $4)) && is_sound
 }
 
-reason() { grep '^posixtrace' "$tmp/said" "$tmp/err" 2>/dev/null | sed 's/.*posixtrace: //' | head -n 1 | cut -c 1-110; }
+reason() { grep '^posixtrace' "$tmp/said" "$tmp/err" 2>/dev/null | grep -v 'by kernel tracing:' | sed 's/.*posixtrace: //' | head -n 1 | cut -c 1-110; }
 
 # cell PROGRAM WAY RESULT: a line of the table.
 cell() { printf 'RESULT %-9s %-10s %s\n' "$1" "$2" "$3"; }

@@ -52,6 +52,7 @@ void binary_close(struct binary_file *file)
 	free(file->pointer);
 	free(file->import);
 	free(file->frame);
+	free(file->names);
 	free(file->path);
 	free(file);
 }
@@ -87,6 +88,11 @@ bool binary_is_go(const struct binary_file *file)
 bool binary_is_static(const struct binary_file *file)
 {
 	return file->is_static;
+}
+
+bool binary_is_stripped(const struct binary_file *file)
+{
+	return file->is_stripped;
 }
 
 const char *binary_path(const struct binary_file *file)
@@ -232,6 +238,11 @@ const char *binary_import_at(const struct binary_file *file, uint64_t address)
 		if (file->import[i].address == address)
 			return file->import[i].name;
 	return NULL;
+}
+
+bool binary_finds_tables(const struct binary_file *file)
+{
+	return file->finds_tables;
 }
 
 /*

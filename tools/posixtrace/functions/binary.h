@@ -46,6 +46,25 @@ bool binary_is_go(const struct binary_file *file);
 bool binary_is_static(const struct binary_file *file);
 const char *binary_path(const struct binary_file *file);
 
+/*
+ * Returns whether only the dynamic symbols of the file are known: it has no other symbol table, and
+ * no debug file of it was found.
+ */
+bool binary_is_stripped(const struct binary_file *file);
+
+/*
+ * Returns whether the file looks for the tables of unwinders, by dl_iterate_phdr(3). The handling
+ * of exceptions does that, and sanitizers.
+ */
+bool binary_finds_tables(const struct binary_file *file);
+
+/*
+ * Adds the functions of a stripped file that have no symbol, as far as the tables for unwinders
+ * have them. Their names are "+0x" and the address in hexadecimal digits. For other files the
+ * function has no effect. Returns false if memory is lacking.
+ */
+bool binary_add_nameless(struct binary_file *file);
+
 /* Returns the functions in the order of their addresses. */
 const struct binary_function *binary_functions(const struct binary_file *file, size_t *count);
 
@@ -126,6 +145,11 @@ struct binary_frame {
 	uint64_t begin, end;
 	/* the program may continue at places inside this part after an exception */
 	bool has_pads;
+	/*
+	 * The return address is at the stack pointer where the part begins, as it is where a
+	 * function begins. This is not so in cold parts of functions that have saved registers.
+	 */
+	bool is_begin;
 };
 
 /* Returns the frames in the order of their addresses. If memory is lacking, *count is 0, too. */

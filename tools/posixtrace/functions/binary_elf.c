@@ -16,6 +16,32 @@
 #include "functions/binary_part.h"
 #include "symbols/go_table.h"
 
+/* Orders functions by address, then by name. */
+static int by_address(const void *a, const void *b)
+{
+	const struct binary_function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* If two tables have the same name for an address, one of them may lack the size. */
+void binary_sort(struct binary_file *file)
+{
+	size_t kept = 0;
+
+	if (!file->functions)
+		return;
+	qsort(file->function, file->functions, sizeof(*file->function), by_address);
+	for (size_t i = 1; i < file->functions; i++)
+		if (by_address(&file->function[kept], &file->function[i]))
+			file->function[++kept] = file->function[i];
+		else if (!file->function[kept].size)
+			file->function[kept].size = file->function[i].size;
+	file->functions = kept + 1;
+}
+
 #ifdef HAVE_LIBELF
 
 #include <gelf.h>
@@ -120,6 +146,7 @@ static const char *take_headers(struct binary_file *file)
 	if (elf.e_type != ET_EXEC && elf.e_type != ET_DYN)
 		return "it is neither a program nor a library";
 	file->is_fixed = elf.e_type == ET_EXEC;
+	file->entry = elf.e_entry;
 	for (size_t i = 0; i < headers; i++) {
 		GElf_Phdr header;
 
@@ -168,6 +195,8 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 			break;
 		type = GELF_ST_TYPE(symbol.st_info);
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		file->finds_tables |= name && symbol.st_shndx == SHN_UNDEF &&
+				      !strcmp(name, "dl_iterate_phdr");
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !name || !*name ||
 		    symbol.st_shndx == SHN_UNDEF || !binary_at(file, symbol.st_value, &bytes))
 			continue;
@@ -220,35 +249,6 @@ static void open_debug(struct binary_file *file)
 		file->debug = elf_begin(file->debug_fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 }
 
-/* Orders functions by address, then by name. */
-static int by_address(const void *a, const void *b)
-{
-	const struct binary_function *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/*
- * Sorts the functions. If two tables have the same name for an address, the name is kept only once,
- * with its size.
- */
-static void sort_functions(struct binary_file *file)
-{
-	size_t kept = 0;
-
-	if (!file->functions)
-		return;
-	qsort(file->function, file->functions, sizeof(*file->function), by_address);
-	for (size_t i = 1; i < file->functions; i++)
-		if (by_address(&file->function[kept], &file->function[i]))
-			file->function[++kept] = file->function[i];
-		else if (!file->function[kept].size)
-			file->function[kept].size = file->function[i].size;
-	file->functions = kept + 1;
-}
-
 /*
  * Adds the pointers that the dynamic linker sets to functions by name, so that the function that is
  * called through such a pointer is known by name. Returns false if memory is lacking.
@@ -288,6 +288,34 @@ static bool take_imports(struct binary_file *file)
 		}
 	}
 	return true;
+}
+
+/*
+ * Notes where the descriptions for unwinders are, and where the procedure linkage table is. The
+ * parts of this table have such descriptions, but each is of many functions.
+ */
+static void take_places(struct binary_file *file)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(file->elf, &names))
+		return;
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		const char *name = gelf_getshdr(section, &header) ?
+					   elf_strptr(file->elf, names, header.sh_name) :
+					   NULL;
+
+		if (name && !strcmp(name, ".eh_frame")) {
+			file->frames_begin = header.sh_addr;
+			file->frames_end = header.sh_addr + header.sh_size;
+		}
+		if (name && !strncmp(name, ".plt", 4) && file->plts < BINARY_PLTS)
+			file->plt[file->plts++] = (struct binary_plt){
+				header.sh_addr, header.sh_addr + header.sh_size
+			};
+	}
 }
 
 /* Returns the section in which the Go compiler puts its functions, NULL if there is none. */
@@ -336,7 +364,7 @@ static bool take_go(struct binary_file *file, Elf_Scn *section)
 
 /*
  * The debug file is opened only for a file without its own table. The dynamic symbols are read in
- * any case. sort_functions() removes those that are known already. All texts that the function
+ * any case. binary_sort() removes those that are known already. All texts that the function
  * returns are constants.
  */
 const char *binary_read(struct binary_file *file)
@@ -360,11 +388,16 @@ const char *binary_read(struct binary_file *file)
 		return "there is no memory";
 	if (!has_table && !go)
 		open_debug(file);
-	if ((file->debug && !take_tables(file, file->debug, SHT_SYMTAB, &has_table)) ||
-	    !take_tables(file, file->elf, SHT_DYNSYM, &has_table) || !take_imports(file))
+	take_places(file);
+	if (file->debug && !take_tables(file, file->debug, SHT_SYMTAB, &has_table))
 		return "there is no memory";
-	sort_functions(file);
-	return file->functions ? NULL : "it has no symbols, and no debug file of it was found";
+	file->is_stripped = !has_table && !go;
+	if (!take_tables(file, file->elf, SHT_DYNSYM, &has_table) || !take_imports(file))
+		return "there is no memory";
+	binary_sort(file);
+	return file->functions ? NULL :
+	       "it has no symbols, and no debug file of it was found; list --probes lists its "
+	       "functions by their addresses";
 }
 
 /* Searches the symbol tables of one file for an object. */

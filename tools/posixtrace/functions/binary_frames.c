@@ -6,18 +6,25 @@
  * symbols. The entries of the table are distances from the begin of the table. An entry leads to
  * the description of the part (FDE). The FDE leads to the description that it has in common with
  * other FDEs (CIE). The functions read only the encoding that linkers of x86-64 write, which is
- * distances of 4 bytes.
+ * distances of 4 bytes. Static programs usually lack the table. Their descriptions are found one
+ * behind the other in the section.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "functions/binary_part.h"
+#include "functions/insn.h"
 
 #define DISTANCE_OF_TABLE 0x3b     /* DW_EH_PE_datarel | DW_EH_PE_sdata4 */
 #define DISTANCE_OF_PLACE 0x1b     /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
 #define NUMBER            0x03     /* DW_EH_PE_udata4 */
 #define OMITTED           0xff     /* DW_EH_PE_omit */
+#define NO_RULE           0x00     /* DW_CFA_nop */
+#define RULE_OF_FRAME     0x0c     /* DW_CFA_def_cfa, followed by a register and an offset */
+#define STACK_POINTER     7
+#define RULE_OF_CALLER    0x90     /* DW_CFA_offset of the return address, followed by an offset */
 #define FRAMES_MAX        (1u << 22)
 
 /* A position in the file's data, and the bytes that follow it. */
@@ -69,18 +76,49 @@ static uint64_t next_leb(struct cursor *cursor)
 	return value;
 }
 
+/* The facts that FDEs have in common. */
+struct common {
+	uint8_t pads;   /* how they encode the tables of landing pads */
+	bool is_begin;  /* the return address is at the stack pointer where a part begins */
+};
+
+/* Returns whether a rule and all behind it are padding. */
+static bool is_padding(struct cursor cursor)
+{
+	bool is = true;
+
+	while (cursor.bytes && is)
+		is = next_number(&cursor, 1) == NO_RULE;
+	return is;
+}
+
+/*
+ * Returns whether the first rules of a CIE say that the return address is at the stack pointer, and
+ * no more. The first function of a program, for example, has a rule that it has no caller.
+ */
+static bool has_caller(struct cursor cursor)
+{
+	return next_number(&cursor, 1) == RULE_OF_FRAME && next_leb(&cursor) == STACK_POINTER &&
+	       next_leb(&cursor) == 8 && next_number(&cursor, 1) == RULE_OF_CALLER &&
+	       next_leb(&cursor) == 1 && cursor.good && is_padding(cursor);
+}
+
 /*
  * Reads a CIE. Returns whether its FDEs encode addresses in the only form that is supported here.
- * Stores in *pads how they encode the tables of landing pads.
  */
-static bool read_common(struct cursor cursor, uint8_t *pads)
+static bool read_common(struct cursor cursor, struct common *common)
 {
+	struct cursor rules;
 	const char *letters;
 	uint8_t places = 0;
 	unsigned version;
+	uint64_t len;
 
-	*pads = OMITTED;
-	next_number(&cursor, 4); /* its length */
+	*common = (struct common){ .pads = OMITTED };
+	len = next_number(&cursor, 4);
+	/* The bytes behind the end of the CIE belong to others. */
+	if (cursor.bytes > len)
+		cursor.bytes = len;
 	if (next_number(&cursor, 4) != 0)
 		return false;
 	version = (unsigned)next_number(&cursor, 1);
@@ -95,14 +133,21 @@ static bool read_common(struct cursor cursor, uint8_t *pads)
 		next_number(&cursor, 1);
 	else
 		next_leb(&cursor);
-	next_leb(&cursor); /* the length of what follows */
+	len = next_leb(&cursor); /* of the data for the letters, which the first rules follow */
+	rules = cursor;
+	rules.good &= len <= rules.bytes;
+	if (rules.good) {
+		rules.at += len;
+		rules.bytes -= len;
+	}
+	common->is_begin = rules.good && has_caller(rules);
 	for (const char *letter = letters + 1; *letter && cursor.good; letter++)
 		switch (*letter) {
 		case 'R':
 			places = (uint8_t)next_number(&cursor, 1);
 			break;
 		case 'L':
-			*pads = (uint8_t)next_number(&cursor, 1);
+			common->pads = (uint8_t)next_number(&cursor, 1);
 			break;
 		case 'P':
 			/*
@@ -111,7 +156,9 @@ static bool read_common(struct cursor cursor, uint8_t *pads)
 			 */
 			next_number(&cursor, next_number(&cursor, 1) & 0x0f ? 4 : 8);
 			break;
-		case 'S':
+		case 'S': /* the kernel begins it, without a return address */
+			common->is_begin = false;
+			break;
 		case 'B':
 			break;
 		default:
@@ -120,27 +167,55 @@ static bool read_common(struct cursor cursor, uint8_t *pads)
 	return cursor.good && places == DISTANCE_OF_PLACE;
 }
 
+/*
+ * Returns whether no rule of an FDE changes the frame before the first instruction. Such rules
+ * precede the first one that advances to a later instruction.
+ */
+static bool begins_plainly(struct cursor cursor)
+{
+	uint64_t rule = NO_RULE;
+
+	while (cursor.good && cursor.bytes && rule == NO_RULE)
+		rule = next_number(&cursor, 1);
+	/* DW_CFA_advance_loc has the upper bits 01; DW_CFA_set_loc to _advance_loc4 are 1 to 4. */
+	return rule <= 4 || rule >> 6 == 1;
+}
+
 /* Reads the FDE at an address. Returns false if the FDE has an unknown form. */
 static bool read_frame(const struct binary_file *file, uint64_t address,
 		       struct binary_frame *frame)
 {
 	struct cursor cursor = cursor_at(file, address);
-	uint32_t len = (uint32_t)next_number(&cursor, 4), common;
-	uint8_t pads;
+	uint32_t len = (uint32_t)next_number(&cursor, 4), distance;
+	struct common common;
+	uint64_t data;
 
-	common = (uint32_t)next_number(&cursor, 4);
+	/* The bytes behind the end of the FDE belong to others. */
+	if (cursor.bytes > len)
+		cursor.bytes = len;
+	distance = (uint32_t)next_number(&cursor, 4);
 	if (!cursor.good || len == UINT32_MAX ||
-	    !read_common(cursor_at(file, address + 4 - common), &pads))
+	    !read_common(cursor_at(file, address + 4 - distance), &common))
 		return false;
 	frame->begin = address + 8 + (uint64_t)(int64_t)(int32_t)next_number(&cursor, 4);
 	frame->end = frame->begin + next_number(&cursor, 4);
-	next_leb(&cursor);
+	data = next_leb(&cursor);
+	if (!cursor.good || data > cursor.bytes)
+		return false;
 	/*
 	 * The address of an absent table of landing pads is 0. The function always reads 4 bytes of
 	 * this address, even if its encoding is longer.
 	 */
-	frame->has_pads = pads != OMITTED && next_number(&cursor, 4) != 0;
-	return cursor.good;
+	frame->has_pads = false;
+	if (common.pads != OMITTED && data >= 4) {
+		struct cursor pads = cursor;
+
+		frame->has_pads = next_number(&pads, 4) != 0;
+	}
+	cursor.at += data;
+	cursor.bytes -= data;
+	frame->is_begin = common.is_begin && begins_plainly(cursor);
+	return true;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -151,15 +226,54 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Collects all frames. An entry that cannot be read is left out. Returns false if memory is
- * lacking.
+ * Reads the FDE at an address, and adds its frame if it has the form that is supported. Returns
+ * false if memory is lacking.
  */
-static bool binary_frames_collect(struct binary_file *file)
+static bool take_frame(struct binary_file *file, uint64_t address)
+{
+	struct binary_frame frame;
+
+	if (!read_frame(file, address, &frame))
+		return true;
+	if (!vec_grow(&file->frame, file->frames, 1))
+		return false;
+	file->frame[file->frames++] = frame;
+	return true;
+}
+
+/*
+ * Collects the frames of a file without a table. A description of length 0 is the last one. A
+ * longer one than 32 bits can express does not occur in programs, and ends the search, too. Returns
+ * false if memory is lacking.
+ */
+static bool walk_frames(struct binary_file *file)
+{
+	uint64_t at = file->frames_begin;
+
+	for (uint32_t i = 0; i < FRAMES_MAX && at < file->frames_end; i++) {
+		struct cursor cursor = cursor_at(file, at);
+		const uint32_t len = (uint32_t)next_number(&cursor, 4);
+		const bool is_common = !next_number(&cursor, 4);
+
+		if (!cursor.good || len < 4 || len > file->frames_end - at)
+			return true;
+		if (!is_common && !take_frame(file, at))
+			return false;
+		at += 4 + (uint64_t)len;
+	}
+	return true;
+}
+
+/*
+ * Collects all frames of the table. An entry that cannot be read is left out. Returns false if
+ * memory is lacking.
+ */
+static bool read_table(struct binary_file *file)
 {
 	struct cursor cursor = cursor_at(file, file->frame_table);
 	uint32_t count;
 
-	if (!file->frame_table || !cursor.good)
+	if (!cursor.good)
 		return true;
 	/*
 	 * The table begins with the version and three encodings. The address of .eh_frame and the
@@ -171,17 +285,20 @@ static bool binary_frames_collect(struct binary_file *file)
 	next_number(&cursor, 4);
 	count = (uint32_t)next_number(&cursor, 4);
 	for (uint32_t i = 0; i < count && i < FRAMES_MAX && cursor.good; i++) {
-		struct binary_frame frame;
-
 		/* skips the begin of the function, which the FDE has, too */
 		next_number(&cursor, 4);
-		if (!read_frame(file, file->frame_table +
-				(uint64_t)(int64_t)(int32_t)next_number(&cursor, 4), &frame))
-			continue;
-		if (!vec_grow(&file->frame, file->frames, 1))
+		if (!take_frame(file, file->frame_table +
+				(uint64_t)(int64_t)(int32_t)next_number(&cursor, 4)))
 			return false;
-		file->frame[file->frames++] = frame;
 	}
+	return true;
+}
+
+/* Collects all frames in the order of their addresses. Returns false if memory is lacking. */
+static bool binary_frames_collect(struct binary_file *file)
+{
+	if (!(file->frame_table ? read_table(file) : walk_frames(file)))
+		return false;
 	if (file->frames)
 		qsort(file->frame, file->frames, sizeof(*file->frame), by_begin);
 	return true;
@@ -210,4 +327,85 @@ const struct binary_frame *binary_frame_at(struct binary_file *file, uint64_t ad
 			until = middle;
 	}
 	return from && address < frame[from - 1].end ? &frame[from - 1] : NULL;
+}
+
+#define NAME_BYTES 20 /* "+0x", 16 digits and a NUL */
+
+static bool is_in_plt(const struct binary_file *file, uint64_t address)
+{
+	for (unsigned i = 0; i < file->plts; i++)
+		if (address >= file->plt[i].begin && address < file->plt[i].end)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether a frame is that of a function without a symbol. A frame in which a symbol begins
+ * has a name already, or its code is not that of one function.
+ */
+static bool is_nameless(const struct binary_file *file, const struct binary_frame *frame,
+			size_t known, size_t *next)
+{
+	size_t bytes;
+
+	while (*next < known && file->function[*next].address < frame->begin)
+		++*next;
+	return frame->is_begin && frame->begin < frame->end && frame->begin != file->entry &&
+	       (*next == known || file->function[*next].address >= frame->end) &&
+	       !is_in_plt(file, frame->begin) && binary_at(file, frame->begin, &bytes) &&
+	       frame->end - frame->begin <= bytes;
+}
+
+/*
+ * Returns where the function of a frame begins. In assembler the frame may begin with the NOPs that
+ * fill the memory up to the function, whose address is then a multiple of 16.
+ */
+static uint64_t begin_of(const struct binary_file *file, const struct binary_frame *frame)
+{
+	uint64_t at = frame->begin;
+	struct insn insn;
+	size_t bytes;
+
+	while (at & 15) {
+		const uint8_t *code = binary_at(file, at, &bytes);
+
+		if (!code || !insn_decode(&insn, code, bytes, at) || insn.kind != INSN_NOP)
+			return frame->begin;
+		at += insn.len;
+	}
+	return at < frame->end ? at : frame->begin;
+}
+
+bool binary_add_nameless(struct binary_file *file)
+{
+	const size_t known = file->functions;
+	size_t frames, next = 0;
+	const struct binary_frame *frame;
+	char *name;
+
+	if (!file->is_stripped || file->has_nameless)
+		return true;
+	file->has_nameless = true;
+	frame = binary_frames(file, &frames);
+	file->names = malloc(frames * NAME_BYTES + 1);
+	if (!file->names || !vec_grow(&file->function, known, frames))
+		return false;
+	name = file->names;
+	for (size_t i = 0; i < frames; i++) {
+		uint64_t begin;
+
+		if (!is_nameless(file, &frame[i], known, &next))
+			continue;
+		begin = begin_of(file, &frame[i]);
+		snprintf(name, NAME_BYTES, "+0x%llx", (unsigned long long)begin);
+		file->function[file->functions++] = (struct binary_function){
+			.name = name, .address = begin, .size = frame[i].end - begin,
+		};
+		name += NAME_BYTES;
+	}
+	binary_sort(file);
+	/* A stripped file lacks functions for no other reason than that it has no symbols. */
+	file->lack = file->functions ? NULL : "it has neither symbols nor tables for unwinders, "
+					      "and no debug file of it was found";
+	return true;
 }

@@ -6,6 +6,7 @@
 #include "functions/binary.h"
 
 #define BINARY_SEGMENTS 16
+#define BINARY_PLTS 4
 
 struct Elf;
 
@@ -39,10 +40,20 @@ struct binary_file {
 	struct binary_frame *frame;
 	size_t frames;
 	bool has_frames;       /* they were collected */
+	uint64_t entry;        /* address of the first instruction of the program */
 	uint64_t frame_table;  /* address of .eh_frame_hdr, 0: there is none */
+	uint64_t frames_begin, frames_end; /* of the section .eh_frame; 0: there is none */
 	bool is_fixed;         /* the file is linked to fixed addresses (ET_EXEC) */
 	bool is_static;        /* the file is a program without a dynamic linker */
 	bool is_go;            /* the Go compiler has made the file */
+	bool finds_tables;     /* it calls dl_iterate_phdr() */
+	bool is_stripped;      /* there is no table of symbols but that of the dynamic ones */
+	struct binary_plt {    /* the procedure linkage table, whose parts are no functions */
+		uint64_t begin, end;
+	} plt[BINARY_PLTS];
+	unsigned plts;
+	char *names;           /* of the functions that have no symbol */
+	bool has_nameless;     /* they were added */
 };
 
 /*
@@ -50,6 +61,9 @@ struct binary_file {
  * reason of a failure, or NULL.
  */
 const char *binary_read(struct binary_file *file);
+
+/* In binary_elf.c. Sorts the functions. If an address has a name twice, it is kept once. */
+void binary_sort(struct binary_file *file);
 void binary_read_end(struct binary_file *file);
 
 /*

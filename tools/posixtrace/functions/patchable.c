@@ -207,8 +207,14 @@ static void check_return_address(struct proof *proof, const struct insn *insn)
 /* Checks one instruction of the function, behind or among the replaced bytes. */
 static void check_insn(struct proof *proof, const struct insn *insn)
 {
+	const struct binary_function *function = proof->function;
+
 	check_return_address(proof, insn);
-	if (insn->target && is_inside(proof, insn->target))
+	/* Such a call is for its return address, as in a thunk of an indirect jump. */
+	if (*function->name == '+' && insn->kind == INSN_CALL && insn->target > function->address &&
+	    insn->target < function->address + function->size)
+		proof->why = "it calls a part of itself";
+	else if (insn->target && is_inside(proof, insn->target))
 		proof->why = "a branch leads into its first bytes";
 	else if (insn->target == proof->from && insn->kind != INSN_CALL)
 		proof->why = "a loop begins at its first instruction";
@@ -309,6 +315,19 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 }
 
 /*
+ * A function without a symbol may be one that refuse_name() refuses. Returns the reason, or NULL. A
+ * file that contains the handling of exceptions, or a sanitizer, looks for the tables of unwinders
+ * by dl_iterate_phdr(3).
+ */
+static const char *refuse_nameless(const struct binary_file *file,
+				   const struct binary_function *function)
+{
+	if (*function->name != '+' || !binary_finds_tables(file))
+		return NULL;
+	return "it may be part of the handling of exceptions, as it has no name";
+}
+
+/*
  * Returns the reason if the function must be refused for a reason that has nothing to do with its
  * instructions. Otherwise returns NULL.
  */
@@ -319,6 +338,8 @@ static const char *refuse_early(const struct binary_file *file,
 
 	if (!why && kind == SHIM_SITE_FUNCTION)
 		why = refuse_name(function->name);
+	if (!why)
+		why = refuse_nameless(file, function);
 	if (why)
 		return why;
 	if (is_of_hooks(function->name))

@@ -56,7 +56,7 @@ bool patches_add(struct patches *plan, const char *text)
 bool patches_matches(const char *glob, const char *name)
 {
 	char *source, *end;
-	bool matches = fnmatch(glob, name, 0) == 0;
+	bool matches = (*name != '+' || *glob == '+') && fnmatch(glob, name, 0) == 0;
 
 	if (matches || strncmp(name, "_Z", 2) != 0)
 		return matches;
@@ -186,6 +186,17 @@ static bool trap_function(struct patches *plan, struct binary_file *file,
 	return why != traps_no_memory && (!why || note_refusal(&plan->refused, why));
 }
 
+/* Returns whether a pattern selects functions of the file by their addresses. */
+static bool wants_nameless(const struct patches *plan, const char *path)
+{
+	bool wants = false;
+
+	for (size_t i = 0; i < plan->patterns && !wants; i++)
+		wants = *plan->pattern[i].glob == '+' &&
+			patches_is_of(plan->pattern[i].module, path);
+	return wants;
+}
+
 /*
  * Plans the selected functions. Functions with the same address follow each other and have one
  * site. Functions that handle exceptions are patched for their hooks, even if they are not
@@ -196,11 +207,16 @@ static bool trap_function(struct patches *plan, struct binary_file *file,
 static bool patches_functions(struct patches *plan, struct binary_file *file,
 			      struct prototypes **prototypes)
 {
-	size_t count;
-	const struct binary_function *function = binary_functions(file, &count);
 	const bool by_kernel = traps_has_functions(&plan->traps, file);
-	const bool by_name = !by_kernel && patchable_lack(file);
+	const struct binary_function *function;
 	uint64_t last = UINT64_MAX;
+	bool by_name;
+	size_t count;
+
+	if (wants_nameless(plan, binary_path(file)) && !binary_add_nameless(file))
+		return false;
+	function = binary_functions(file, &count);
+	by_name = !by_kernel && patchable_lack(file);
 
 	/*
 	 * If the file has no symbols, no pattern can match. The reason is noted, so that it is
@@ -429,6 +445,8 @@ bool patches_file(struct patches *plan, const char *path)
 	size_t functions = plan->functions, places = plan->probes.places;
 	bool good = file != NULL && note_file(plan, path);
 
+	if (good)
+		plan->file[plan->files - 1].is_stripped = binary_is_stripped(file);
 	if (good && plan->patterns)
 		good = patches_functions(plan, file, &prototypes);
 	prototypes_close(prototypes);

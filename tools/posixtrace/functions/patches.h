@@ -50,6 +50,7 @@ struct patches {
 	struct patches_file {
 		char *path;
 		size_t first, sites;
+		bool is_stripped;
 	} *file;
 	/*
 	 * linked: number of files that the program has at its start; these are the first ones in
@@ -107,7 +108,8 @@ void patches_fini(struct patches *plan);
 
 /*
  * Returns whether the name of a function matches a glob, either as the linker has it or in its C++
- * form.
+ * form. A function without a symbol, whose name begins with a plus sign, matches only globs that
+ * begin with this sign.
  */
 bool patches_matches(const char *glob, const char *name);
 

@@ -174,8 +174,9 @@ static int list_file(const char *path, bool is_foreign)
 	const char *lack;
 	bool is_closed, by_kernel;
 
-	if (!file) {
+	if (!file || !binary_add_nameless(file)) {
 		say("%s", strerror(ENOMEM));
+		binary_close(file);
 		return TOOL_FAILURE;
 	}
 	text_safe(&out_stdout, path, strlen(path));

@@ -220,7 +220,9 @@ static bool has_no_match(const struct patches *plan, const struct files *files,
 {
 	if (plan->patterns && !plan->functions && !plan->refused.count &&
 	    !files->waits_for_functions) {
-		say("--function: no function of %s and its libraries matches", program);
+		say("--function: no function of %s and its libraries matches%s", program,
+		    plan->files && plan->file[0].is_stripped ? "; it has no symbol table: "
+		    "list --probes lists its functions by their addresses" : "");
 		return true;
 	}
 	if (plan->probes.patterns && !plan->probes.places && !plan->refused_probes.count &&
