@@ -307,7 +307,32 @@ void kernel_look(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_look(kernel);
 	kernel_perf_look(kernel);
+	kernel_frames_look(kernel->frames);
 	kernel_calls_look(kernel);
+}
+
+/*
+ * Gives each sample the number of its stack with the names of the kernel's functions. A sample
+ * whose stack has no room is lost.
+ */
+static void settle_samples(struct kernel *kernel)
+{
+	size_t kept = 0;
+
+	kernel_frames_complete(kernel->frames, &kernel->stacks);
+	for (size_t i = 0; i < kernel->records; i++) {
+		struct kernel_record record = kernel->record[i];
+
+		if (record.kind == KERNEL_SAMPLE)
+			record.other = kernel_frames_number(kernel->frames, record.other);
+		if ((record.kind == KERNEL_SAMPLE && record.other == STACK_NONE) ||
+		    (record.kind == KERNEL_COPY &&
+		     !kernel_copies_settle(kernel->copies, record.other, kernel->frames)))
+			kernel->lost_memory++;
+		else
+			kernel->record[kept++] = record;
+	}
+	kernel->records = kept;
 }
 
 /* The kernel stops recording before the last look, so that this look gets all records. */
@@ -318,6 +343,8 @@ void kernel_stop(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_stop(kernel);
 	kernel_look(kernel);
+	if (kernel->frames)
+		settle_samples(kernel);
 	kernel_traps_complete(kernel);
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "live/kernel_frames.h"
 #include "live/stack_store.h"
 #include "live/stack_unwind.h"
 
@@ -37,6 +38,12 @@ void kernel_copies_end(struct kernel_copies *copies);
  */
 bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t bytes,
 			uint32_t number, uint32_t *index);
+
+/*
+ * Gives a copy the final number of its stack. Returns false if there was no room for the stack.
+ */
+bool kernel_copies_settle(struct kernel_copies *copies, uint32_t index,
+			  const struct kernel_frames *frames);
 
 /* Returns the stack that is known without the copy. */
 uint32_t kernel_copies_number(const struct kernel_copies *copies, uint32_t index);

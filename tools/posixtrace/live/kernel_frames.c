@@ -17,21 +17,38 @@
 
 #define NAMES_FILE "/proc/kallsyms"
 
+#define STEP       8192 /* the lines that one look reads */
+/* the number of kept stacks from which on names are read, and that from which on all are read */
+#define DUE        4096
+#define URGENT     (STACK_MOST / 4)
+/* A longer function has no name for its end: in gaps between modules no function may be wrong. */
+#define LONGEST    (UINT64_C(1) << 20)
+#define UNKNOWN    STACKS_KERNEL /* replaces each address without a function; no begin has it */
+#define RAW        (UINT32_C(1) << 31) /* marks the number of a stack without names */
+#define NO_NAME    UINT32_MAX
+
 struct kernel_function {
 	uint64_t begin;
-	uint32_t name;     /* offset in kernel_frames.text */
+	uint32_t name;     /* offset in kernel_frames.text; NO_NAME: data, where functions end */
 	bool is_met;
 };
 
 struct kernel_frames {
-	struct kernel_function *function; /* sorted by begin, each begin once */
+	struct kernel_function *function; /* sorted by begin, each begin once, when is_read */
 	size_t functions;
 	char *text;
 	size_t texts;      /* bytes */
+	FILE *file;        /* NULL: not yet open, or is_read */
+	char *line;
+	size_t line_bytes;
+	bool is_read, has_unknown;
+	struct stack_store raw; /* stacks whose functions are not yet known */
+	uint32_t *number;  /* by number in raw: the number in the caller's store */
+	size_t numbers;
 };
 
-/* Returns whether this process may take samples in the kernel. */
-static bool may_sample_kernel(void)
+/* Returns the error number for which this process may not take samples in the kernel, or 0. */
+static int try_kernel(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
@@ -40,49 +57,80 @@ static bool may_sample_kernel(void)
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
-		return false;
+		return errno;
 	close((int)fd);
-	return true;
+	return 0;
 }
 
 /*
- * Parses a line "ADDRESS KIND NAME [MODULE]". Returns the length of the name, and 0 if the line is
- * not that of a function. If the kernel hides the addresses, all of them are 0.
+ * Parses a line "ADDRESS KIND NAME [MODULE]". Returns the length of the name, and 0 if the line has
+ * another form. *is_function is true if the symbol is a function.
  */
-static size_t parse_line(const char *line, uint64_t *begin, const char **name)
+static size_t parse_line(const char *line, uint64_t *begin, const char **name, bool *is_function)
 {
-	char *end;
+	size_t digits = strspn(line, "0123456789abcdef");
 
-	errno = 0;
-	*begin = strtoull(line, &end, 16);
-	if (errno || end == line || *begin < STACKS_KERNEL || *end != ' ' || !end[1] ||
-	    !strchr("tTwW", end[1]) || end[2] != ' ')
+	if (!digits || digits > 16 || line[digits] != ' ' || !line[digits + 1] ||
+	    line[digits + 2] != ' ')
 		return 0;
-	*name = end + 3;
+	*begin = strtoull(line, NULL, 16);
+	*is_function = strchr("tTwW", line[digits + 1]) != NULL;
+	*name = line + digits + 3;
 	return strcspn(*name, " \t\n");
 }
 
+/*
+ * The first function of the file decides: if the kernel hides addresses, all of them are 0. Data
+ * may precede it, with small numbers instead of addresses.
+ */
 const char *kernel_frames_refusal(void)
 {
 	const char *name, *reason = "kptr_restrict hides the addresses in " NAMES_FILE;
-	char line[512];
+	int err = try_kernel();
+	bool is_function = false;
+	char *line = NULL;
+	size_t bytes = 0;
 	uint64_t begin;
 	FILE *file;
 
-	if (!may_sample_kernel())
-		return "perf_event_paranoid is above 1";
+	if (err)
+		return err == EACCES || err == EPERM ? "perf_event_paranoid is above 1" :
+						       "perf_event_open(2) fails";
 	file = fopen(NAMES_FILE, "re");
 	if (!file)
 		return NAMES_FILE " cannot be read";
-	/* Data may precede the first function, but not many symbols of it. */
-	for (int i = 0; i < 1000 && fgets(line, sizeof(line), file); i++)
-		if (parse_line(line, &begin, &name)) {
-			reason = NULL;
-			break;
-		}
+	while (!is_function && getline(&line, &bytes, file) > 0)
+		if (!parse_line(line, &begin, &name, &is_function))
+			is_function = false;
+	if (is_function && stacks_is_kernel(begin))
+		reason = NULL;
+	else if (!is_function)
+		reason = NAMES_FILE " has no functions";
+	free(line);
 	fclose(file);
 	return reason;
 }
+
+struct kernel_frames *kernel_frames_begin(void)
+{
+	return kernel_frames_refusal() ? NULL : calloc(1, sizeof(struct kernel_frames));
+}
+
+void kernel_frames_end(struct kernel_frames *frames)
+{
+	if (!frames)
+		return;
+	if (frames->file)
+		fclose(frames->file);
+	stack_store_fini(&frames->raw);
+	free(frames->line);
+	free(frames->number);
+	free(frames->function);
+	free(frames->text);
+	free(frames);
+}
+
+/* ------------------------------------------------------------------ the names */
 
 static int by_begin(const void *a, const void *b)
 {
@@ -94,23 +142,29 @@ static int by_begin(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Adds a function. Returns false without memory. */
-static bool add_function(struct kernel_frames *frames, uint64_t begin, const char *name, size_t len)
+/* Adds a function, or data if it has no name. Returns false without memory. */
+static bool add_symbol(struct kernel_frames *frames, uint64_t begin, const char *name, size_t len)
 {
-	if (frames->texts > UINT32_MAX - len - 1 ||
-	    !vec_grow(&frames->text, frames->texts, len + 1) ||
-	    !vec_grow(&frames->function, frames->functions, 1))
+	uint32_t at = NO_NAME;
+
+	if (!vec_grow(&frames->function, frames->functions, 1))
 		return false;
+	if (name) {
+		if (frames->texts >= NO_NAME - len - 1 ||
+		    !vec_grow(&frames->text, frames->texts, len + 1))
+			return false;
+		at = (uint32_t)frames->texts;
+		memcpy(frames->text + at, name, len);
+		frames->text[at + len] = '\0';
+		frames->texts += len + 1;
+	}
 	frames->function[frames->functions++] = (struct kernel_function){
-		.begin = begin, .name = (uint32_t)frames->texts,
+		.begin = begin, .name = at,
 	};
-	memcpy(frames->text + frames->texts, name, len);
-	frames->text[frames->texts + len] = '\0';
-	frames->texts += len + 1;
 	return true;
 }
 
-/* Sorts the functions, and keeps one name for each begin. */
+/* Ends the reading: sorts the symbols, and keeps one name for each begin. */
 static void sort_functions(struct kernel_frames *frames)
 {
 	size_t kept = 0;
@@ -120,49 +174,56 @@ static void sort_functions(struct kernel_frames *frames)
 		if (!kept || frames->function[kept - 1].begin != frames->function[i].begin)
 			frames->function[kept++] = frames->function[i];
 	frames->functions = kept;
-}
-
-struct kernel_frames *kernel_frames_begin(void)
-{
-	struct kernel_frames *frames;
-	const char *name;
-	char line[512];
-	bool good = true;
-	FILE *file;
-
-	if (kernel_frames_refusal())
-		return NULL;
-	file = fopen(NAMES_FILE, "re");
-	frames = file ? calloc(1, sizeof(*frames)) : NULL;
-	while (frames && good && fgets(line, sizeof(line), file)) {
-		uint64_t begin;
-		size_t len = parse_line(line, &begin, &name);
-
-		good = !len || add_function(frames, begin, name, len);
-	}
-	if (file)
-		fclose(file);
-	if (frames && (!good || !frames->functions)) {
-		kernel_frames_end(frames);
-		return NULL;
-	}
-	if (frames)
-		sort_functions(frames);
-	return frames;
-}
-
-void kernel_frames_end(struct kernel_frames *frames)
-{
-	if (!frames)
-		return;
-	free(frames->function);
-	free(frames->text);
-	free(frames);
+	frames->is_read = true;
 }
 
 /*
- * Returns the function that has an address, or NULL before the first function. The file has no ends
- * of functions, so a function reaches to the begin of the next one.
+ * Reads at most the given number of lines, and returns whether more may follow. A line that has
+ * another form is ignored. Without memory the functions that were read are used.
+ */
+static bool read_lines(struct kernel_frames *frames, FILE *file, size_t lines)
+{
+	bool good = true;
+
+	for (; lines && good && getline(&frames->line, &frames->line_bytes, file) > 0; lines--) {
+		bool is_function;
+		const char *name;
+		uint64_t begin;
+		size_t len = parse_line(frames->line, &begin, &name, &is_function);
+
+		if (len && begin > UNKNOWN)
+			good = add_symbol(frames, begin, is_function ? name : NULL, len);
+	}
+	if (good && !lines)
+		return true;
+	sort_functions(frames);
+	return false;
+}
+
+/* Reads at most the given number of lines of the kernel's file. */
+static void read_part(struct kernel_frames *frames, size_t lines)
+{
+	if (frames->is_read)
+		return;
+	if (!frames->file && !(frames->file = fopen(NAMES_FILE, "re"))) {
+		frames->is_read = true;
+		return;
+	}
+	if (read_lines(frames, frames->file, lines))
+		return;
+	fclose(frames->file);
+	frames->file = NULL;
+}
+
+void kernel_frames_look(struct kernel_frames *frames)
+{
+	if (frames && frames->raw.stacks >= DUE)
+		read_part(frames, frames->raw.stacks < URGENT ? STEP : SIZE_MAX);
+}
+
+/*
+ * Returns the function that has an address, or NULL if none has it. The file has no ends of
+ * functions, so a function reaches to the begin of the next symbol.
  */
 static struct kernel_function *function_at(struct kernel_frames *frames, uint64_t address)
 {
@@ -176,51 +237,117 @@ static struct kernel_function *function_at(struct kernel_frames *frames, uint64_
 		else
 			high = middle;
 	}
-	return low ? &frames->function[low - 1] : NULL;
+	return low && frames->function[low - 1].name != NO_NAME &&
+	       address - frames->function[low - 1].begin < LONGEST ?
+	       &frames->function[low - 1] : NULL;
 }
 
-size_t kernel_frames_chain(struct kernel_frames *frames, const uint64_t *chain, uint64_t count,
-			   uint64_t *to, size_t most)
+/* ------------------------------------------------------------------ the stacks */
+
+/*
+ * Copies a chain without the marks of the kernel, and without its addresses if keeps_kernel is
+ * false. Returns the number of addresses; has_kernel is set if one of them is the kernel's.
+ */
+static size_t copy_chain(const uint64_t *chain, uint64_t count, bool keeps_kernel,
+			 uint64_t to[STACK_FRAMES], bool *has_kernel)
 {
 	size_t length = 0;
 
-	for (uint64_t i = 0; i < count && length < most; i++) {
-		struct kernel_function *function;
+	*has_kernel = false;
+	for (uint64_t i = 0; i < count && length < STACK_FRAMES; i++) {
+		bool is_kernel = stacks_is_kernel(chain[i]);
 
-		if (chain[i] >= (uint64_t)PERF_CONTEXT_MAX)
+		if (chain[i] >= (uint64_t)PERF_CONTEXT_MAX || (is_kernel && !keeps_kernel))
 			continue;
-		if (!stacks_is_kernel(chain[i])) {
-			to[length++] = chain[i];
-			continue;
-		}
-		if (!frames)
-			continue;
-		/* Only the innermost address is no return address. */
-		function = function_at(frames, chain[i] - (length > 0));
-		if (!function)
-			continue;
-		function->is_met = true;
-		to[length++] = function->begin;
+		*has_kernel |= is_kernel;
+		to[length++] = chain[i];
 	}
 	return length;
 }
 
+/* Replaces the addresses of the kernel by begins of functions. */
+static void name_chain(struct kernel_frames *frames, uint64_t *chain, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		struct kernel_function *function;
+
+		if (!stacks_is_kernel(chain[i]))
+			continue;
+		/* Only the innermost address is no return address. */
+		function = function_at(frames, chain[i] - (i > 0));
+		chain[i] = function ? function->begin : UNKNOWN;
+		if (function)
+			function->is_met = true;
+		else
+			frames->has_unknown = true;
+	}
+}
+
+uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *store,
+			    const uint64_t *chain, uint64_t count)
+{
+	uint64_t copy[STACK_FRAMES];
+	bool has_kernel;
+	size_t length = copy_chain(chain, count, frames != NULL, copy, &has_kernel);
+	uint32_t number;
+
+	if (has_kernel && !frames->is_read) {
+		number = stack_store_keep(&frames->raw, copy, length);
+		if (number != STACK_NONE)
+			return number | RAW;
+		/* There is no room for further stacks without names. */
+		read_part(frames, SIZE_MAX);
+	}
+	if (has_kernel)
+		name_chain(frames, copy, length);
+	return stack_store_keep(store, copy, length);
+}
+
+void kernel_frames_complete(struct kernel_frames *frames, struct stack_store *store)
+{
+	const size_t known = frames ? frames->numbers : 0;
+
+	if (!frames || frames->raw.stacks == known)
+		return;
+	read_part(frames, SIZE_MAX);
+	if (!vec_grow(&frames->number, known, frames->raw.stacks - known))
+		return;
+	for (size_t i = known; i < frames->raw.stacks; i++) {
+		const struct stack *stack = &frames->raw.stack[i];
+		uint64_t *chain = frames->raw.frame + stack->first;
+
+		name_chain(frames, chain, stack->count);
+		frames->number[i] = stack_store_keep(store, chain, stack->count);
+	}
+	frames->numbers = frames->raw.stacks;
+}
+
+uint32_t kernel_frames_number(const struct kernel_frames *frames, uint32_t number)
+{
+	if (number == STACK_NONE || !(number & RAW))
+		return number;
+	number &= ~RAW;
+	return number < frames->numbers ? frames->number[number] : STACK_NONE;
+}
+
+/* Writes one name. A name that is too long loses its end. */
+static int put_name(struct posix_trace_composer_np *to, uint64_t begin, const char *name)
+{
+	struct posix_trace_object_np object = {
+		.kind = POSIX_TRACE_OBJECT_OTHER_NP, .pointer = begin, .time_ns = 0,
+	};
+
+	snprintf(object.name, sizeof(object.name), "%s", name);
+	return posix_trace_compose_object_np(to, &object);
+}
+
 int kernel_frames_names(const struct kernel_frames *frames, struct posix_trace_composer_np *to)
 {
-	int err = 0;
+	int err = frames && frames->has_unknown ? put_name(to, UNKNOWN, "unknown") : 0;
 
-	for (size_t i = 0; frames && !err && i < frames->functions; i++) {
-		const struct kernel_function *function = &frames->function[i];
-		struct posix_trace_object_np object = {
-			.kind = POSIX_TRACE_OBJECT_OTHER_NP, .pointer = function->begin,
-			.time_ns = 0,
-		};
-
-		if (!function->is_met)
-			continue;
-		/* A name that is too long loses its end. */
-		snprintf(object.name, sizeof(object.name), "%s", frames->text + function->name);
-		err = posix_trace_compose_object_np(to, &object);
-	}
+	for (size_t i = 0; frames && !err && i < frames->functions; i++)
+		if (frames->function[i].is_met)
+			err = put_name(to, frames->function[i].begin,
+				       frames->text + frames->function[i].name);
 	return err;
 }

@@ -5,12 +5,18 @@
  * /proc/kallsyms has the names of the functions. Each address of the kernel is replaced by the
  * begin of its function, so that equal chains of functions are one stack. The log has a name for
  * each of these begins, as an object of the process 0; symbols/ finds the names there.
+ *
+ * To read the names takes tenths of a second, which would delay the start of the program. So the
+ * stacks of the first samples are kept as the kernel gives them. When there are many of them, each
+ * look reads a part of the names. kernel_frames_complete() reads the rest, at the end of the
+ * recording. If no sample is one of the kernel, no name is read.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_FRAMES_H
 #define POSIXTRACE_LIVE_KERNEL_FRAMES_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "live/stack_store.h"
 
 struct kernel_frames;
 struct posix_trace_composer_np;
@@ -21,25 +27,32 @@ struct posix_trace_composer_np;
  */
 const char *kernel_frames_refusal(void);
 
-/*
- * Reads the names. Returns NULL if kernel_frames_refusal() has a reason, or if memory is lacking.
- * Samples are then of user mode only.
- */
+/* Returns NULL if kernel_frames_refusal() has a reason, or if memory is lacking. */
 struct kernel_frames *kernel_frames_begin(void);
 void kernel_frames_end(struct kernel_frames *frames);
 
 /*
- * Copies the chain of a sample, whose innermost address is the first one, to at most most addresses
- * in to, and returns their number. Marks of the kernel are left out. An address of the kernel
- * becomes the begin of its function. Without frames, addresses of the kernel are left out.
+ * Keeps the chain of a sample, whose innermost address is the first one. Marks of the kernel are
+ * left out. An address of the kernel becomes the begin of its function, or a common address if no
+ * function has it. Without frames, addresses of the kernel are left out. Returns the number of the
+ * stack for kernel_frames_number(), or STACK_NONE if there is no room for it.
  */
-size_t kernel_frames_chain(struct kernel_frames *frames, const uint64_t *chain, uint64_t count,
-			   uint64_t *to, size_t most);
+uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *store,
+			    const uint64_t *chain, uint64_t count);
+
+/* Reads a part of the names, if it is time. */
+void kernel_frames_look(struct kernel_frames *frames);
+
+/* Reads all names that are missing, and puts all stacks that were kept into the store. */
+void kernel_frames_complete(struct kernel_frames *frames, struct stack_store *store);
 
 /*
- * Writes the names of the functions that kernel_frames_chain() has met. Returns 0 or an error
- * number.
+ * Returns the number in the store of a stack that kernel_frames_keep() has kept, after
+ * kernel_frames_complete(). STACK_NONE means that there was no room for it.
  */
+uint32_t kernel_frames_number(const struct kernel_frames *frames, uint32_t number);
+
+/* Writes the names of the functions that stacks have. Returns 0 or an error number. */
 int kernel_frames_names(const struct kernel_frames *frames, struct posix_trace_composer_np *to);
 
 #endif

@@ -352,9 +352,8 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 {
 	struct kernel_record record = { .kind = KERNEL_SAMPLE };
 	const uint64_t *chain = (const uint64_t *)(const void *)(data + sizeof(struct sample));
-	uint64_t frame[STACK_FRAMES];
 	struct sample sample;
-	size_t used, frames;
+	size_t used;
 
 	if (bytes < sizeof(sample))
 		return;
@@ -372,8 +371,9 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	record.pid = (pid_t)sample.pid;
 	record.tid = (pid_t)sample.tid;
 	record.cpu = (uint16_t)sample.cpu;
-	frames = kernel_frames_chain(kernel->frames, chain, sample.count, frame, STACK_FRAMES);
-	record.other = stack_store_keep(&kernel->stacks, frame, frames);
+	/* Only samples of the CPU may have functions of the kernel. */
+	record.other = kernel_frames_keep(sample.address ? NULL : kernel->frames, &kernel->stacks,
+					  chain, sample.count);
 	if (record.other == STACK_NONE)
 		kernel->lost_memory++;
 	else if (sample.address)

@@ -203,6 +203,9 @@ static bool find_kernel(struct known *entry, trace_id_t trid, uint64_t address)
 {
 	struct posix_trace_object_np object;
 
+	/* An entry that has a name is valid at all times, also at the greatest one. */
+	if (entry->own)
+		return true;
 	if (posix_trace_object_find_np(trid, 0, address, INT64_MAX, &object))
 		return false;
 	entry->own = strdup(object.name);

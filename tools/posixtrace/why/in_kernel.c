@@ -56,11 +56,15 @@ bool in_kernel_is_fault(const struct history *history, pid_t pid, const struct s
 void in_kernel_text(const struct history *history, pid_t pid, const struct sample *sample,
 		    char *text, size_t size)
 {
-	struct stacks_found stack = { .frame = &sample->address, .count = 1 };
+	struct stacks_found stack;
 	size_t count = kernel_stack(history, sample, &stack);
 	size_t used = (size_t)snprintf(text, size, "in the kernel: ");
 
-	count = count ? count : 1;
+	/* A log may lack the stack, or it may have one that does not begin in the kernel. */
+	if (!count) {
+		stack = (struct stacks_found){ .frame = &sample->address, .count = 1 };
+		count = 1;
+	}
 	for (size_t i = 0; i < count && i < CHAIN && used < size; i++) {
 		const char *name = kernel_name(history, pid, sample, stack.frame[i]);
 
