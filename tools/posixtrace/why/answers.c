@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* answers.c - follows the connections of servers to their upstreams. */
+/* answers.c - follows the connections that programs make, and the requests on them. */
 #include "why/answers.h"
 
 #include <errno.h>
@@ -8,26 +8,36 @@
 
 #include "base/vec.h"
 
-/* connections that are open at the same time; the answers of others are not known */
-#define LINKS_MOST 1024
+#define LINKS_MOST 1024 /* connections that are open at the same time; others are not followed */
+#define LOOK_AT    512  /* the most requests that a search examines */
+#define ASKED_MOST (UINT32_C(1) << 22)
 
-/* A connection that a server made. A descriptor belongs to a process, not to a thread. */
+/* A connection that a program made. A descriptor belongs to a process, not to a thread. */
 struct link {
 	pid_t pid;
 	uint64_t fd;
-	uint32_t text;
+	uint32_t text, thread;
 	int64_t since_ns; /* valid if is_waiting */
 	bool is_waiting;
 	bool is_new;      /* it was connected at once, and nothing was written to it yet */
+	/*
+	 * The program has read from the connection, or watches it by epoll, or the thread waited
+	 * directly after its request. A program that only writes, as to a log server, does not.
+	 */
+	bool is_heard;
 };
 
 /* The connections that are open. */
 struct links {
+	struct history *history;
 	struct link *link;
 	size_t count;
+	/* by thread: the descriptor + 1 to which its last call wrote a request; 0: another call */
+	uint64_t *wrote;
+	int err;
 };
 
-/* Returns the connection of a descriptor, NULL if the server did not make it. */
+/* Returns the connection of a descriptor, NULL if the process did not make it. */
 static struct link *find_link(const struct links *links, pid_t pid, uint64_t fd)
 {
 	for (size_t i = 0; i < links->count; i++)
@@ -36,72 +46,181 @@ static struct link *find_link(const struct links *links, pid_t pid, uint64_t fd)
 	return NULL;
 }
 
+/* Ends the wait on a connection, and keeps its request. */
+static void end_request(struct links *links, struct link *link, int64_t to_ns, enum answer_end end,
+			int32_t error)
+{
+	struct history *history = links->history;
+
+	link->is_waiting = false;
+	if (to_ns <= link->since_ns || !link->is_heard || link->is_new ||
+	    history->askeds == ASKED_MOST)
+		return;
+	if (!vec_grow(&history->asked, history->askeds, 1)) {
+		links->err = ENOMEM;
+		return;
+	}
+	history->asked[history->askeds++] = (struct answer){
+		.from_ns = link->since_ns, .to_ns = to_ns, .pid = link->pid,
+		.thread = link->thread, .text = link->text, .end = end, .error = error,
+	};
+}
+
+static void close_link(struct links *links, struct link *link, int64_t time_ns)
+{
+	if (!link)
+		return;
+	if (link->is_waiting)
+		end_request(links, link, time_ns, ANSWER_CLOSED, 0);
+	*link = links->link[--links->count];
+}
+
 /*
- * Notes a new connection, on which the server waits from the connect on, because the upstream may
- * write first. If it is connected at once, the server need not wait: it may keep the connection for
- * a later request. The number of a descriptor is used again, so the connection may replace an older
- * one. Returns 0 or ENOMEM.
+ * Notes a new connection, on which the program waits from the connect on, because the peer may
+ * write first. If it is connected at once, the program need not wait: it may keep the connection
+ * for a later request. The number of a descriptor is used again, so the connection may replace an
+ * older one. A connect that failed makes none.
  */
-static int open_link(struct links *links, pid_t pid, const struct call *call)
+static void open_link(struct links *links, pid_t pid, const struct call *call)
 {
 	struct link *link = find_link(links, pid, call->key);
 
+	if (call->error && !call->is_begun) {
+		close_link(links, link, call->end_ns);
+		return;
+	}
 	if (!link) {
 		if (links->count == LINKS_MOST)
-			return 0;
-		if (!vec_grow(&links->link, links->count, 1))
-			return ENOMEM;
+			return;
+		if (!vec_grow(&links->link, links->count, 1)) {
+			links->err = ENOMEM;
+			return;
+		}
 		link = &links->link[links->count++];
 	}
-	*link = (struct link){ pid, call->key, call->text, call->begin_ns, true, !call->is_begun };
-	return 0;
+	*link = (struct link){ pid, call->key, call->peer ? call->peer : call->text, call->thread,
+			       call->begin_ns, true, !call->is_begun, false };
 }
 
-static void close_link(struct links *links, struct link *link)
+/* Handles a call on a connection. */
+static void use_link(struct links *links, struct link *link, const struct call *call)
 {
-	if (link)
-		*link = links->link[--links->count];
-}
-
-int answers_each(const struct history *history,
-		 void (*take)(void *arg, const struct answer *answer), void *arg)
-{
-	struct links links = { .count = 0 };
-	int err = 0;
-
-	for (size_t i = 0; i < history->calls && !err; i++) {
-		const struct call *call = &history->call[i];
-		const struct history_thread *thread = &history->thread[call->thread];
-		struct link *link;
-
-		if (!thread->is_server || call->cause < CAUSE_READ || call->cause > CAUSE_PEER)
-			continue;
-		if (call->cause == CAUSE_PEER && !strcmp(call->type->name, "net.connect")) {
-			err = open_link(&links, thread->pid, call);
-			continue;
-		}
-		/* A new descriptor has the number of a closed one. The log may lack the close. */
-		if (!strcmp(call->type->name, "net.accept"))
-			close_link(&links, find_link(&links, thread->pid, call->other));
-		link = find_link(&links, thread->pid, call->key);
-		if (!link)
-			continue;
-		if (call->cause == CAUSE_WRITE && (!link->is_waiting || link->is_new)) {
+	link->thread = call->thread;
+	if (call->cause == CAUSE_WRITE) {
+		if (!link->is_waiting || link->is_new)
 			link->since_ns = call->begin_ns;
-			link->is_waiting = true;
+		link->is_waiting = true;
+		link->is_new = false;
+		links->wrote[call->thread] = link->fd + 1;
+	} else if (call->cause == CAUSE_READ) {
+		link->is_heard = true;
+		if (!link->is_waiting)
+			return;
+		/* A first read from a new connection has an answer without a request. */
+		if (call->other) {
 			link->is_new = false;
-		} else if (call->cause == CAUSE_READ && link->is_waiting && call->other) {
-			/* A read without data, which other is 0 for, has no answer. */
-			link->is_waiting = link->is_new = false;
-			if (call->end_ns > link->since_ns)
-				take(arg, &(const struct answer){ link->since_ns, call->end_ns,
-								  call->thread, link->text });
-		} else if (!strcmp(call->type->name, "io.close")) {
-			close_link(&links, link);
+			end_request(links, link, call->end_ns, ANSWER_READ, 0);
+		} else if (call->is_empty ||
+			   (call->error && call->error != EAGAIN && call->error != EINTR)) {
+			end_request(links, link, call->end_ns, ANSWER_BROKEN, call->error);
 		}
+	} else if (!strcmp(call->type->name, "net.epoll_ctl")) {
+		link->is_heard = true;
+	} else if (!strcmp(call->type->name, "io.close")) {
+		close_link(links, link, call->end_ns);
 	}
+}
+
+static void see_call(struct links *links, const struct call *call)
+{
+	const pid_t pid = links->history->thread[call->thread].pid;
+	const uint64_t wrote = links->wrote[call->thread];
+	struct link *link;
+
+	links->wrote[call->thread] = 0;
+	if (call->cause == CAUSE_POLL && wrote && (link = find_link(links, pid, wrote - 1)))
+		link->is_heard = true;
+	if (call->cause < CAUSE_READ || call->cause > CAUSE_PEER || call->cause == CAUSE_POLL)
+		return;
+	if (call->cause == CAUSE_PEER && !strcmp(call->type->name, "net.connect")) {
+		open_link(links, pid, call);
+		return;
+	}
+	/* A new descriptor has the number of a closed one. The log may lack the close. */
+	if (!strcmp(call->type->name, "net.accept"))
+		close_link(links, find_link(links, pid, call->other), call->begin_ns);
+	link = find_link(links, pid, call->key);
+	/* A socket without a connection has the peer of each request. */
+	if (!link && call->peer && call->cause == CAUSE_WRITE && !call->error) {
+		open_link(links, pid, call);
+		link = find_link(links, pid, call->key);
+	}
+	if (link)
+		use_link(links, link, call);
+}
+
+/* Returns the time of the last event of a process. */
+static int64_t last_of_process(const struct history *history, pid_t pid)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < history->threads; i++)
+		if (history->thread[i].pid == pid && history->thread[i].last_ns > last_ns)
+			last_ns = history->thread[i].last_ns;
+	return last_ns;
+}
+
+/*
+ * Ends the requests that have no answer at the end of the log. A thread whose last call was the
+ * request probably waits for the answer in a call that has not returned.
+ */
+static void end_links(struct links *links)
+{
+	for (size_t i = 0; i < links->count && !links->err; i++) {
+		struct link *link = &links->link[i];
+
+		link->is_heard |= links->wrote[link->thread] == link->fd + 1;
+		if (link->is_waiting)
+			end_request(links, link, last_of_process(links->history, link->pid),
+				    ANSWER_NEVER, 0);
+	}
+}
+
+/* Orders requests by process, then by begin, then by end. */
+static int by_process(const void *a, const void *b)
+{
+	const struct answer *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
+}
+
+int answers_collect(struct history *history)
+{
+	struct links links = { .history = history };
+
+	links.wrote = calloc(history->threads + 1, sizeof(*links.wrote));
+	links.err = links.wrote ? 0 : ENOMEM;
+	for (size_t i = 0; i < history->calls && !links.err; i++)
+		see_call(&links, &history->call[i]);
+	if (!links.err)
+		end_links(&links);
+	if (history->askeds)
+		qsort(history->asked, history->askeds, sizeof(*history->asked), by_process);
 	free(links.link);
-	return err;
+	free(links.wrote);
+	return links.err;
+}
+
+void answers_each(const struct history *history,
+		  void (*take)(void *arg, const struct answer *answer), void *arg)
+{
+	for (size_t i = 0; i < history->askeds; i++)
+		if (history->thread[history->asked[i].thread].is_server)
+			take(arg, &history->asked[i]);
 }
 
 static void answers_take(void *arg, const struct answer *answer)
@@ -112,8 +231,33 @@ static void answers_take(void *arg, const struct answer *answer)
 		*worst = *answer;
 }
 
-int answers_worst(const struct history *history, struct answer *worst)
+void answers_worst(const struct history *history, struct answer *worst)
 {
 	*worst = (struct answer){ .from_ns = 0 };
-	return answers_each(history, answers_take, worst);
+	answers_each(history, answers_take, worst);
+}
+
+const struct answer *answers_during(const struct history *history, pid_t pid, int64_t from_ns,
+				    int64_t to_ns, unsigned *others)
+{
+	const struct answer *found = NULL;
+	size_t low = 0, high = history->askeds;
+
+	*others = 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct answer *at = &history->asked[middle];
+
+		if (at->pid < pid || (at->pid == pid && at->from_ns <= from_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && history->asked[low].pid == pid; n++) {
+		if (history->asked[low].to_ns < to_ns)
+			continue;
+		*others += found != NULL;
+		found = &history->asked[low];
+	}
+	return found;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * answers.h - the times in which a server waited for the answer of another server, its upstream.
+ * answers.h - the times in which a program waited for the answer to a request.
  *
- * The server has accepted connections and connects to the upstream itself, as a proxy or an
- * application with a database does. The log has no event of such a time: it begins with the
- * connect, or with the first write after an answer, and ends when the server has read from the
- * connection. If the connect was complete at once, the time begins with the first write, too.
+ * The program has made a connection, as a client, or as a server that uses another server, its
+ * upstream. The log has no event of such a time: it begins with the connect, or with the first
+ * write after an answer, and ends when the program has read from the connection. If the connect was
+ * complete at once, the time begins with the first write, too. Without an answer the time ends with
+ * the connection, the program or the log.
  */
 #ifndef POSIXTRACE_WHY_ANSWERS_H
 #define POSIXTRACE_WHY_ANSWERS_H
@@ -14,26 +15,33 @@
 
 #define ANSWERS_UPSTREAM "upstream" /* the value of --span */
 
-struct answer {
-	int64_t from_ns, to_ns;
-	uint32_t thread;
-	uint32_t text;       /* index of the upstream's address in history.text + 1 */
-};
-
 /* Returns how long it took. A hostile log may have any times, of which to_ns is the later one. */
 static inline uint64_t answers_ns(const struct answer *answer)
 {
 	return (uint64_t)answer->to_ns - (uint64_t)answer->from_ns;
 }
 
-/* Calls take() for each answer, in the order of the log. Returns 0 or ENOMEM. */
-int answers_each(const struct history *history,
-		 void (*take)(void *arg, const struct answer *answer), void *arg);
+/*
+ * Finds the requests of all programs and keeps them in history->asked. history_read() calls it.
+ * Returns 0 or ENOMEM.
+ */
+int answers_collect(struct history *history);
 
 /*
- * Stores the longest wait for an answer. to_ns equals from_ns if there is none. Returns 0 or
- * ENOMEM.
+ * Calls take() for each request of a server whose answer was waited for, in the order of processes
+ * and times.
  */
-int answers_worst(const struct history *history, struct answer *worst);
+void answers_each(const struct history *history,
+		  void (*take)(void *arg, const struct answer *answer), void *arg);
+
+/* Stores the longest wait for an answer. to_ns equals from_ns if there is none. */
+void answers_worst(const struct history *history, struct answer *worst);
+
+/*
+ * Returns the oldest request of a process whose answer was waited for in a whole time, or NULL.
+ * *others is set to the number of other requests of which this is true, as far as the search goes.
+ */
+const struct answer *answers_during(const struct history *history, pid_t pid, int64_t from_ns,
+				    int64_t to_ns, unsigned *others);
 
 #endif

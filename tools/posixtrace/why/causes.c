@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/errnames.h"
 #include "spans/locks.h"
 #include "symbols/symbols.h"
+#include "why/answers.h"
 #include "why/divide.h"
 
 /*
@@ -361,11 +363,35 @@ static void add_partner(struct division *division, uint32_t node, const struct c
 /* ------------------------------------------------------------------ parts */
 
 /*
+ * Returns the request for whose answer a poll waits, or NULL. A server also waits for its clients,
+ * so a poll of a server that ended with input is no wait for an answer alone; neither is a poll
+ * with several requests that was not in vain.
+ */
+static const struct answer *asked_in(const struct history *history, const struct call *call,
+				     unsigned *others)
+{
+	const struct history_thread *thread = &history->thread[call->thread];
+	const struct answer *asked;
+
+	*others = 0;
+	if (call->cause != CAUSE_POLL || (thread->is_server && !call->is_in_vain))
+		return NULL;
+	asked = answers_during(history, thread->pid, call->begin_ns, call->end_ns, others);
+	return *others && !call->is_in_vain ? NULL : asked;
+}
+
+/* Returns whether a read ended without data, and not because the file or connection ends. */
+static bool is_vain_read(const struct call *call)
+{
+	return call->cause == CAUSE_READ && call->error && !call->other;
+}
+
+/*
  * A call on a descriptor with a known path waits for the file. A call on a descriptor without a
  * path waits for the other end of a pipe, socket or terminal. A poll that reached its time limit
- * has waited for the time only and is a sleep.
+ * has waited for the time only and is a sleep, unless the program waits for an answer.
  */
-static enum why_kind kind_of(const struct call *call)
+static enum why_kind kind_of(const struct call *call, const struct answer *asked)
 {
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
@@ -377,7 +403,7 @@ static enum why_kind kind_of(const struct call *call)
 	case CAUSE_SLEEP:
 		return WHY_SLEEP;
 	case CAUSE_POLL:
-		return call->is_in_vain ? WHY_SLEEP : WHY_PEER;
+		return call->is_in_vain && !asked ? WHY_SLEEP : WHY_PEER;
 	default:
 		return WHY_PEER;
 	}
@@ -392,7 +418,7 @@ static enum why_kind kind_of(const struct call *call)
  * different times. The function and the text are part of the number if the label contains them: an
  * fsync of a file must not be added to its open. The same is true of the callers.
  */
-static uint64_t key_of(const struct call *call)
+static uint64_t key_of(const struct call *call, const struct answer *asked)
 {
 	uint64_t key = hash_number(hash_number(HASH_BEGIN, call->cause), call->stack);
 
@@ -400,6 +426,8 @@ static uint64_t key_of(const struct call *call)
 	case CAUSE_SLEEP:
 	case CAUSE_POLL:
 		key = hash_number(key, call->address);
+		key = hash_number(key, call->is_in_vain);
+		key = hash_number(key, asked ? asked->text + 1 : 0);
 		break;
 	case CAUSE_LOCK:
 	case CAUSE_SEM:
@@ -408,9 +436,52 @@ static uint64_t key_of(const struct call *call)
 	case CAUSE_JOIN:
 		return hash_number(key, call->key);
 	default:
-		key = hash_number(key, call->key);
+		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
+		key = hash_number(key, call->peer || call->cause == CAUSE_PEER ?
+				       (uint64_t)call->error << 1 | call->is_empty : 0);
 	}
 	return hash_number(hash_number(key, call->type->id), call->text);
+}
+
+/*
+ * Labels a call that sends to a peer, receives from it or connects to it. It says in words what the
+ * thread waited for, and how the wait ended.
+ */
+static void label_peer(struct division *division, struct why_node *node, const struct call *call,
+		       const char *verb, const char *caller)
+{
+	const struct history *history = division->history;
+	const bool connects = !strcmp(call->type->name, "net.connect");
+	const char *peer = history->text[(connects ? call->text : call->peer) - 1];
+	const char *error = call->error && !call->is_begun ? errno_name(call->error) : NULL;
+	const char *what = connects ? "the connection to" :
+			   call->cause == CAUSE_READ ? "data from" : "room to send to";
+	char end[80] = "";
+
+	if (error && call->error == EAGAIN)
+		snprintf(end, sizeof(end), " until a time limit");
+	else if (error)
+		snprintf(end, sizeof(end), ", which failed (%s)", error);
+	else if (call->is_empty)
+		snprintf(end, sizeof(end), ", which closed the connection");
+	division_label(division, node, "waiting %sfor %s %s in %s()%s%s", error ? "in vain " : "",
+		       what, peer, verb, end, caller);
+}
+
+/* Labels a poll in which the program waits for the answer to a request. */
+static void label_asked(struct division *division, struct why_node *node, const struct call *call,
+			const struct answer *asked, unsigned others, const char *verb,
+			const char *caller)
+{
+	const struct history *history = division->history;
+	const char *peer = asked->text ? history->text[asked->text - 1] : "another program";
+	char more[40] = "";
+
+	if (others)
+		snprintf(more, sizeof(more), " and of %u other%s", others, others > 1 ? "s" : "");
+	division_label(division, node, "waiting %sfor the answer of %s%s in %s()%s%s",
+		       call->is_in_vain || asked->end != ANSWER_READ ? "in vain " : "", peer, more,
+		       verb, call->is_in_vain ? " until a time limit" : "", caller);
 }
 
 /*
@@ -419,7 +490,8 @@ static uint64_t key_of(const struct call *call)
  * key_of(). The name of the
  * called function is the part behind the dot in the name of the event type.
  */
-static void label_part(struct division *division, struct why_node *node, const struct call *call)
+static void label_part(struct division *division, struct why_node *node, const struct call *call,
+		       const struct answer *asked, unsigned others)
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
@@ -442,9 +514,12 @@ static void label_part(struct division *division, struct why_node *node, const s
 		division_label(division, node, "sleeping: %s()%s", text ? text : "sleep", caller);
 		break;
 	case CAUSE_POLL:
-		division_label(division, node, "%s%s in %s()%s", call->is_in_vain ?
-			       "sleeping" : "waiting for input", call->is_in_vain ?
-			       " until a time limit" : "", verb, caller);
+		if (asked)
+			label_asked(division, node, call, asked, others, verb, caller);
+		else
+			division_label(division, node, "%s%s in %s()%s", call->is_in_vain ?
+				       "sleeping" : "waiting for input", call->is_in_vain ?
+				       " until a time limit" : "", verb, caller);
 		break;
 	case CAUSE_JOIN:
 		division_label(division, node, "waiting for the end of a thread%s", caller);
@@ -458,7 +533,9 @@ static void label_part(struct division *division, struct why_node *node, const s
 				       text ? text : "?", caller);
 		break;
 	default:
-		if (text)
+		if (call->peer || (text && !strcmp(call->type->name, "net.connect")))
+			label_peer(division, node, call, verb, caller);
+		else if (text)
 			division_label(division, node, "%s of %s%s", verb, text, caller);
 		else
 			division_label(division, node,
@@ -472,16 +549,18 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 {
 	const struct history *history = division->history;
 	pid_t pid = history->thread[call->thread].pid;
+	unsigned others;
+	const struct answer *asked = asked_in(history, call, &others);
 	bool is_new;
-	struct why_node *part = division_child(division, parent, kind_of(call), key_of(call),
-					       &is_new);
+	struct why_node *part = division_child(division, parent, kind_of(call, asked),
+					       key_of(call, asked), &is_new);
 	uint32_t node, who;
 
 	if (!part)
 		return;
 	part->thread = call->thread;
 	if (is_new)
-		label_part(division, part, call);
+		label_part(division, part, call, asked, others);
 	division_add(division, part, from_ns, to_ns);
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == call->end_ns && call->cause >= CAUSE_READ && call->cause <= CAUSE_FILE)
@@ -517,7 +596,9 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_READ:
 	case CAUSE_WRITE:
-		if (!causes_add_waker(division, node, waker, from_ns, to_ns) && !call->text)
+		/* A timer ended a read in vain. It is not the cause, and no thread is. */
+		if (!is_vain_read(call) &&
+		    !causes_add_waker(division, node, waker, from_ns, to_ns) && !call->text)
 			add_partner(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
@@ -531,8 +612,12 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_SEM:
 	case CAUSE_FILE:
-	case CAUSE_PEER:
 		causes_add_waker(division, node, waker, from_ns, to_ns);
+		break;
+	case CAUSE_PEER:
+		/* If a connect fails, the peer is the cause, and not the timer that ended it. */
+		if (!call->error || call->is_begun)
+			causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;
 	/* A sleep has no further cause: its timer ends it. */
 	default:

@@ -131,6 +131,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
 		plan->time = -1;
 	plan->result = field_of(type, "result");
+	plan->error = field_of(type, "error");
 	for (size_t i = 0; plan->text < 0 && i < sizeof(texts) / sizeof(*texts); i++)
 		plan->text = field_of(type, texts[i]);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)

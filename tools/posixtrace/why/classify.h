@@ -10,7 +10,7 @@
 
 struct plan {
 	enum cause cause;
-	int time, key, other, text, result; /* indexes of fields, -1: none */
+	int time, key, other, text, result, error; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
 	int by[2]; /* process and thread that woke this one, or got its CPU */
 	int more;                           /* rate of samples, or state of a blocked thread */

@@ -18,6 +18,7 @@
 
 #include "base/vec.h"
 #include "symbols/symbols.h"
+#include "why/answers.h"
 #include "why/in_kernel.h"
 
 const char *division_kind_name(enum why_kind kind)
@@ -410,6 +411,49 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 }
 
 /*
+ * Adds a time in which the thread was blocked in a call that did not return before the thread or
+ * the log ended: the log has an event of a call only when it returns. If the process waits for the
+ * answer to a request, the call waits for this answer. Returns false if the call may have returned.
+ */
+static bool add_open_call(struct division *division, uint32_t node,
+			  const struct history_thread *thread, size_t stay, int64_t from_ns,
+			  int64_t to_ns)
+{
+	const struct history *history = division->history;
+	size_t next = stay + 1;
+	const struct answer *asked;
+	struct why_node *part;
+	unsigned others;
+	bool is_new;
+
+	/* The thread may be woken before it ends, but it must not leave the kernel. */
+	while (next < thread->stays && thread->stay[next].state == STATE_READY)
+		next++;
+	if (next + 1 < thread->stays && thread->stay[next].state == STATE_RUNS)
+		next++;
+	if (next < thread->stays && thread->stay[next].state != STATE_OVER)
+		return false;
+	if (thread->last_call && thread->last_call_ns > from_ns)
+		return false;
+	asked = answers_during(history, thread->pid, from_ns, from_ns, &others);
+	asked = asked && asked->end == ANSWER_NEVER ? asked : NULL;
+	part = division_child(division, node, asked ? WHY_PEER : WHY_UNKNOWN,
+			      asked ? UINT64_MAX - asked->text : UINT64_MAX, &is_new);
+	if (!part)
+		return true;
+	if (is_new && asked && asked->text)
+		division_label(division, part, "waiting in vain for the answer of %s, in a call "
+			       "that did not return", history->text[asked->text - 1]);
+	else if (is_new)
+		division_label(division, part, "blocked in a call that did not return%s%s%s",
+			       thread->last_call ? " (last event: " : "",
+			       thread->last_call ? thread->last_call->name : "",
+			       thread->last_call ? ")" : "");
+	division_add(division, part, from_ns, to_ns);
+	return true;
+}
+
+/*
  * Adds a time in which the thread was blocked. is_known is false if the log has no state of the
  * thread for this time. In this case the thread may have been blocked or not. If call is not known
  * to wait, it is not the reason why the thread was blocked. But it is the best hint that the log
@@ -435,6 +479,9 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 	stay = history_stay_at(thread, from_ns);
 	is_fault = !call && stay < thread->stays && thread->stay[stay].is_deep &&
 		   faults_precede(thread, from_ns);
+	if (!call && !is_fault && stay < thread->stays &&
+	    add_open_call(division, node, thread, stay, from_ns, to_ns))
+		return;
 	unknown = division_child(division, node, is_fault ? WHY_FAULT : WHY_UNKNOWN,
 				 is_fault ? 1 : call ? (uintptr_t)call->type : 0, &is_new);
 	if (unknown && is_new) {

@@ -16,6 +16,7 @@
 
 #include "base/vec.h"
 #include "log/program.h"
+#include "why/answers.h"
 #include "why/classify.h"
 
 /* ------------------------------------------------------------------ threads */
@@ -191,32 +192,37 @@ static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t numb
 }
 
 /*
- * Returns the path of a descriptor; 0: unknown. An ancestor of the process may have opened the
+ * Returns what is known of a descriptor. An ancestor of the process may have opened the
  * descriptor, so its entries are searched, too. The search ends at the first process that has an
  * entry, even a closed one. A log may name a process as its own ancestor, so the levels are
  * limited.
  */
-static uint32_t path_of(struct history *history, pid_t pid, int32_t number)
+static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number)
 {
 	for (unsigned level = 0; pid > 0 && level < 8; level++) {
 		struct history_fd *fd = fd_of(history, pid, number, false);
 		uint32_t thread;
 
 		if (fd)
-			return fd->text;
+			return *fd;
 		thread = history_find(history, pid, pid);
 		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
 	}
-	return 0;
+	return (struct history_fd){ .text = 0 };
 }
 
-/* Sets the path of a descriptor. A negative number is the result of a call that failed. */
-static void set_path(struct history *history, pid_t pid, int32_t number, uint32_t text)
+/*
+ * Sets the path and the peer of a descriptor. A negative number is the result of a call that
+ * failed.
+ */
+static void set_fd(struct history *history, pid_t pid, int32_t number, uint32_t text, uint32_t peer)
 {
 	struct history_fd *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
 
-	if (fd)
+	if (fd) {
 		fd->text = text;
+		fd->peer = peer;
+	}
 }
 
 /*
@@ -227,18 +233,25 @@ static void set_path(struct history *history, pid_t pid, int32_t number, uint32_
 static void follow_fd(struct history *history, const struct plan *plan, const struct log_type *type,
 		      const struct posix_trace_event_np *event, pid_t pid, uint32_t path)
 {
+	uint32_t peer = 0;
+
 	if (plan->closed >= 0)
-		set_path(history, pid, (int32_t)classify_number(type, event, plan->closed), 0);
-	if (plan->source >= 0)
-		path = path_of(history, pid, (int32_t)classify_number(type, event, plan->source));
-	else if (!plan->has_path)
+		set_fd(history, pid, (int32_t)classify_number(type, event, plan->closed), 0, 0);
+	if (plan->source >= 0) {
+		struct history_fd fd = known_fd(history, pid, (int32_t)
+						classify_number(type, event, plan->source));
+
+		path = fd.text;
+		peer = fd.peer;
+	} else if (!plan->has_path) {
 		path = 0;
-	else if (!path)
+	} else if (!path) {
 		return;
+	}
 	for (int i = 0; i < 2; i++)
 		if (plan->made[i] >= 0)
-			set_path(history, pid,
-				 (int32_t)classify_number(type, event, plan->made[i]), path);
+			set_fd(history, pid,
+			       (int32_t)classify_number(type, event, plan->made[i]), path, peer);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -412,6 +425,49 @@ static void add_fault(struct history *history, struct history_thread *thread,
 	history->has_each_fault |= plan->key < 0;
 }
 
+/* Returns the error number of a call. A log may have it with the sign of the kernel. */
+static int32_t error_of(const struct plan *plan, const struct log_type *type,
+			const struct posix_trace_event_np *event)
+{
+	int32_t error = (int32_t)classify_number(type, event, plan->error);
+
+	return error < 0 && error != INT32_MIN ? -error : error;
+}
+
+/* Returns whether the kernel makes the connection after a connect has returned. */
+static bool connect_goes_on(int32_t error)
+{
+	return error == EINPROGRESS || error == EAGAIN || error == EINTR;
+}
+
+/*
+ * Finds the file or the connection of a call on a descriptor. A connect that did not fail makes the
+ * address of the call the peer of the descriptor.
+ */
+static void find_object(struct history *history, pid_t pid, struct call *call)
+{
+	struct history_fd fd;
+
+	if (!strcmp(call->type->name, "net.connect")) {
+		if (!call->error || call->is_begun)
+			set_fd(history, pid, (int32_t)call->key, 0, call->text);
+		return;
+	}
+	/* The address that a call has is that of its peer. */
+	if ((call->cause == CAUSE_READ || call->cause == CAUSE_WRITE) &&
+	    !strncmp(call->type->name, "net.", 4)) {
+		call->peer = call->text;
+		call->text = 0;
+	}
+	if (call->peer)
+		return;
+	fd = known_fd(history, pid, (int32_t)call->key);
+	if (call->cause != CAUSE_PEER && !call->text)
+		call->text = fd.text;
+	/* An address in the event of a call on files would be a path. */
+	call->peer = call->text && call->cause != CAUSE_PEER ? 0 : fd.peer;
+}
+
 /*
  * Adds a call with a duration. It is a call of the thread that recorded the event. An event without
  * a duration is handled too if it opens or closes a descriptor, because follow_fd() needs it.
@@ -427,6 +483,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		.thread = (uint32_t)(thread - history->thread),
 		.key = classify_number(type, event, plan->key),
 		.address = (uintptr_t)event->info.posix_prog_address,
+		.error = error_of(plan, type, event),
 	};
 	struct stacks_found stack;
 
@@ -443,10 +500,11 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (plan->cause == CAUSE_COND || (plan->cause == CAUSE_PEER && plan->other >= 0))
 		call.other = classify_number(type, event, plan->other);
 	else if (plan->cause == CAUSE_PEER)
-		call.is_begun = result != 0;
+		call.is_begun = connect_goes_on(call.error);
 	else if (result > 0)
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
+	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
 	follow_fd(history, plan, type, event, thread->pid, call.text);
 	/* accept() is the only call with CAUSE_PEER that has a second object. */
 	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
@@ -454,8 +512,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	 * This look-up comes after follow_fd(), which has removed the path of a descriptor that the
 	 * call closed: so a close has no path.
 	 */
-	if (!call.text && plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_FILE)
-		call.text = path_of(history, thread->pid, (int32_t)call.key);
+	if (plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_PEER)
+		find_object(history, thread->pid, &call);
 	/*
 	 * Two kinds of calls explain nothing and are not kept: calls without a duration, and calls
 	 * that are not known to wait and took less than a microsecond.
@@ -562,6 +620,9 @@ static void add_event(struct history *history, const struct log_type *type,
 		return;
 	switch (plan->kind) {
 	case PLAN_CALL:
+		if (plan->cause != CAUSE_HELD || !thread->last_call)
+			thread->last_call = type;
+		thread->last_call_ns = event->time_ns;
 		if (plan->made[0] >= 0 || plan->closed >= 0 || plan->time >= 0)
 			add_call(history, thread, plan, type, event);
 		break;
@@ -620,6 +681,22 @@ static void name_programs(struct history *history)
 }
 
 /*
+ * A thread that was blocked in its last event, and did not end, was blocked until the end of the
+ * log.
+ */
+static void extend_blocked(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++) {
+		struct history_thread *thread = &history->thread[i];
+
+		if (thread->stays && thread->stay[thread->stays - 1].state == STATE_BLOCKED &&
+		    thread->stay[thread->stays - 1].from_ns == thread->last_ns &&
+		    thread->last_ns < history->last_ns)
+			thread->last_ns = history->last_ns;
+	}
+}
+
+/*
  * One pass over the log serves both the history and the caller, because standard input cannot be
  * read twice. see() is called after the event is in the history, so it finds the thread of each
  * event.
@@ -645,6 +722,10 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		name_programs(history);
+	if (!err)
+		extend_blocked(history);
+	if (!err)
+		err = answers_collect(history);
 	return err ? err : history_arrange(history);
 }
 
@@ -664,6 +745,7 @@ void history_fini(struct history *history)
 	free(history->piece);
 	holds_fini(&history->holds);
 	free(history->transfer);
+	free(history->asked);
 	free(history->run);
 	free(history->text);
 	free(history->waker);

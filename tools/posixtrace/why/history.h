@@ -46,9 +46,12 @@ struct call {
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
+	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
+	int32_t error;         /* the error number; 0: none */
 	uint8_t cause;
 	bool is_in_vain;       /* a poll that reached its time limit */
 	bool is_begun;         /* a connect that was not complete when it returned */
+	bool is_empty;         /* a read without error and without data: the end */
 };
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
@@ -111,7 +114,28 @@ struct history_thread {
 	struct fault *fault;
 	size_t faults;
 	bool is_server;        /* it accepted connections */
+	/* the last event that the program recorded: its type, NULL if there is none, and time */
+	const struct log_type *last_call;
+	int64_t last_call_ns;
 	size_t piece, pieces;  /* its pieces in history.piece: the first one and their number */
+};
+
+/*
+ * The time in which a program waits for the answer to a request that it sent over a connection that
+ * it made.
+ */
+struct answer {
+	int64_t from_ns, to_ns;
+	pid_t pid;
+	uint32_t thread;     /* the one that used the connection last */
+	uint32_t text;       /* index of the address in history.text + 1 */
+	int32_t error;       /* of ANSWER_BROKEN; 0: the peer closed the connection */
+	enum answer_end {
+		ANSWER_READ,
+		ANSWER_BROKEN,   /* the connection ended without an answer */
+		ANSWER_CLOSED,   /* the program closed it without an answer */
+		ANSWER_NEVER     /* the program or the log ends without an answer */
+	} end;
 };
 
 struct history {
@@ -139,9 +163,12 @@ struct history {
 		pid_t pid;
 		int32_t fd;
 		uint32_t text; /* index of the path + 1; 0: closed or unknown */
+		uint32_t peer; /* index of the address to which it is connected + 1; 0: none */
 	} *fd;
 	size_t fds;
 	struct table of_fd;
+	struct answer *asked;  /* requests of programs; sorted by process, then by begin */
+	size_t askeds;
 	struct stacks stacks;  /* call stacks */
 	struct plan **plan;    /* by event type */
 	size_t plans;

@@ -138,6 +138,7 @@ static struct window window_of_answer(const struct answer *answer)
 	return (struct window){
 		.kind = WINDOW_UPSTREAM, .name = ANSWERS_UPSTREAM, .thread = answer->thread,
 		.from_ns = answer->from_ns, .to_ns = answer->to_ns, .text = answer->text,
+		.end = answer->end, .error = answer->error,
 	};
 }
 
@@ -159,9 +160,8 @@ static int take_turns(void)
 	bool is_busy = options.span && !strcmp(options.span, TURNS_BUSY);
 
 	if (options.span && !strcmp(options.span, ANSWERS_UPSTREAM)) {
-		int err = answers_each(&why.history, take_answer, NULL);
-
-		return err ? err : why.history.err;
+		answers_each(&why.history, take_answer, NULL);
+		return why.history.err;
 	}
 	if (!is_busy && (!options.span || strcmp(options.span, TURNS_TURN) != 0))
 		return 0;
@@ -270,11 +270,7 @@ static bool take_server(int *status)
 
 	if (!name)
 		return false;
-	if (answers_worst(&why.history, &answer)) {
-		say("%s", strerror(ENOMEM));
-		*status = TOOL_FAILURE;
-		return true;
-	}
+	answers_worst(&why.history, &answer);
 	if (answers_ns(&answer) >= UPSTREAM_NS &&
 	    answers_ns(&answer) / UPSTREAM_TIMES >= (uint64_t)turn.to_ns - (uint64_t)turn.from_ns)
 		window = window_of_answer(&answer);

@@ -19,7 +19,9 @@ struct window { /* a time of a thread that is to be explained */
 	const char *name;
 	uint64_t ready, parts; /* of WINDOW_TURN and WINDOW_BUSY: see struct turn */
 	uint32_t thread;
-	uint32_t text;         /* of WINDOW_UPSTREAM: see struct answer */
+	uint32_t text;         /* of WINDOW_UPSTREAM: see struct answer, also the next two */
+	enum answer_end end;
+	int32_t error;
 	int64_t from_ns, to_ns;
 };
 

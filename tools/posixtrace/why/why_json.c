@@ -86,6 +86,9 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	if (window->kind == WINDOW_UPSTREAM)
 		put_string(json, "upstream",
 			   window->text ? why->history.text[window->text - 1] : "");
+	if (window->kind == WINDOW_UPSTREAM && window->end != ANSWER_READ)
+		put_string(json, "unanswered", window->end == ANSWER_BROKEN ? "broken" :
+			   window->end == ANSWER_CLOSED ? "closed" : "log end");
 	put_thread(json, why, window->thread);
 	json_exact(json, "begin", window->from_ns);
 	json_exact(json, "end", window->to_ns);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/brief.h"
+#include "base/errnames.h"
 #include "base/text.h"
 #include "why/why.h"
 
@@ -111,6 +112,17 @@ static void put_upstream(const struct page *page, const struct window *window)
 		text_name(page->out, text, strlen(text));
 	else
 		out_str(page->out, "another server");
+	if (window->end == ANSWER_READ)
+		return;
+	out_str(page->out, ", which did not come: ");
+	if (window->end == ANSWER_BROKEN && window->error && errno_name(window->error))
+		out_printf(page->out, "the connection broke (%s)", errno_name(window->error));
+	else if (window->end == ANSWER_BROKEN)
+		out_str(page->out, "the other side closed the connection");
+	else if (window->end == ANSWER_CLOSED)
+		out_str(page->out, "the thread gave up and closed the connection");
+	else
+		out_str(page->out, "the log ends before it");
 }
 
 /* Writes the line "The span ... took", or a line which says that requests waited for the thread. */
