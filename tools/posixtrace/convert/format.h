@@ -290,6 +290,7 @@ struct format {
 	/* Frees the context, after end or after a failure. */
 	void (*close)(void *context);
 	enum fmt_scans scans;
+	bool nests_calls;       /* the order of equal times is not that of the file: lanes.h */
 };
 
 /* ------------------------------------------------------------------ for sources */

@@ -61,11 +61,12 @@ struct scan { /* the context of the sink */
 };
 
 /*
- * read_once() sets these two arguments of open_scan() here, because the function open has the same
+ * read_once() sets these arguments of open_scan() here, because the function open has the same
  * parameters in every sink.
  */
 static struct plan *made;
 static const struct fmt_flow *known;
+static bool nests;
 
 /* ------------------------------------------------------------------ lanes */
 
@@ -89,6 +90,7 @@ static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 			scan->err = ENOMEM;
 			return NULL;
 		}
+		lanes->nested.nests_calls = nests;
 		scan->lanes[scan->lanes_count++] = lanes;
 		owner->mark = scan->lanes_count;
 	}
@@ -535,6 +537,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	}
 	made = plan;
 	known = before;
+	nests = like->to->nests_calls;
 	flow->context = plan;
 	if (!err && flow->to->open)
 		err = flow->to->open(flow, &nowhere, &flow->context);

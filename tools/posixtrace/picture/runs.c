@@ -29,14 +29,19 @@ static int by_time(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Orders items as by_time() does, but of items with the same row and time the greatest is first. */
+/*
+ * Orders items as by_time() does, but of items with the same row and time the greatest is first. If
+ * two are equal, the youngest is first: an outer call is recorded after its inner calls.
+ */
 static int by_time_and_value(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
-	if (x->row == y->row && x->ns == y->ns && x->value != y->value)
+	if (x->row != y->row || x->ns != y->ns)
+		return by_time(a, b);
+	if (x->value != y->value)
 		return x->value > y->value ? -1 : 1;
-	return by_time(a, b);
+	return (x->order < y->order) - (x->order > y->order);
 }
 
 static int compare_items(const struct runs *runs, const struct item *a, const struct item *b)

@@ -26,7 +26,10 @@ struct item {
 
 /* A struct of all zeros is empty. Only one thread uses it. */
 struct runs {
-	/* whether, of items of one row and time, the greatest value is first, not the oldest */
+	/*
+	 * whether, of items of one row and time, the greatest value is first, and of equal values
+	 * the youngest item; otherwise the oldest item is first
+	 */
 	bool by_value;
 	struct item *held;     /* the run that is not full */
 	size_t count;

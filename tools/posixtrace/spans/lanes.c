@@ -129,8 +129,12 @@ static size_t spans_before(const struct lane *lane, size_t high, struct moment b
  * Returns true if the new span crosses none of the lane's spans. Then *at is the number of spans
  * that remain outermost, because they are not inside the new span.
  */
-static bool fits_lane(const struct lane *lane, struct moment begin, struct moment end, size_t *at)
+static bool fits_lane(const struct lane *lane, struct moment begin, struct moment end,
+		      bool is_call, size_t *at)
 {
+	/* A call may begin before all other begins of its time, and after all ends. */
+	const struct moment first = { begin.ns, is_call ? 0 : begin.number };
+	const struct moment last_end = { begin.ns, is_call ? UINT64_MAX : begin.number };
 	size_t high = lane->count, latest = high < LAST_SPANS ? high : LAST_SPANS;
 	const struct kept *last = high ? &lane->kept[high - 1] : NULL;
 
@@ -151,12 +155,12 @@ static bool fits_lane(const struct lane *lane, struct moment begin, struct momen
 	 * spans are compared first.
 	 */
 	for (; latest; latest--, high--)
-		if (is_before(lane->kept[high - 1].begin, begin)) {
+		if (is_before(lane->kept[high - 1].begin, first)) {
 			*at = high;
-			return is_before(lane->kept[high - 1].end, begin);
+			return is_before(lane->kept[high - 1].end, last_end);
 		}
-	*at = spans_before(lane, high, begin);
-	return !*at || is_before(lane->kept[*at - 1].end, begin);
+	*at = spans_before(lane, high, first);
+	return !*at || is_before(lane->kept[*at - 1].end, last_end);
 }
 
 /* Adds an empty lane. Returns NULL without memory. */
@@ -167,6 +171,7 @@ static struct lane *new_lane(struct lanes *lanes)
 
 int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, unsigned *number)
 {
+	const bool is_call = lanes->nests_calls && begin.number == end.number;
 	struct lane *lane;
 	size_t i, at = 0;
 
@@ -178,7 +183,7 @@ int lanes_place(struct lanes *lanes, struct moment begin, struct moment end, uns
 	 * the thread's track. So lane 0 is skipped.
 	 */
 	i = has_open_between(lanes, begin, end);
-	while (i < lanes->lanes && !fits_lane(&lanes->lane[i], begin, end, &at))
+	while (i < lanes->lanes && !fits_lane(&lanes->lane[i], begin, end, is_call, &at))
 		i++;
 	/*
 	 * If all LANES_MAX lanes are occupied, the span gets a number of its own, and no lane in

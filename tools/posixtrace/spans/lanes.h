@@ -13,6 +13,12 @@
  * this same order if it sorts events by time and leaves events of equal times in the order of the
  * file.
  *
+ * A call is one event, at its end. So its begin has no number, and among equal times any place is
+ * possible. If nests_calls is true, it is the place at which the call nests: after spans that
+ * ended, inside of spans that are open, and around spans that began at the same time. The later one
+ * of two calls with the same times is then the outer one. A viewer must find these places itself,
+ * since they are not the order of the file.
+ *
  * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the older half of
  * them is joined to groups, and only the begin and end of a group are kept. If a span begins within
  * a group, it may get a higher lane than necessary.
@@ -41,6 +47,7 @@ struct lanes {
 		size_t count, room;
 	} *lane;
 	size_t lanes;
+	bool nests_calls;          /* set by the caller before the first span */
 	unsigned next;             /* number of spans that found all LANES_MAX lanes occupied */
 	struct moment open[LANES_OPEN]; /* the latest begins whose ends have not arrived yet */
 	size_t opened;

@@ -30,16 +30,21 @@ static int arrange_order(int64_t a, int64_t b)
 
 /*
  * Orders calls by thread, then by begin. If two calls have the same begin, the longer one is first,
- * so that an outer call is before its inner calls.
+ * so that an outer call is before its inner calls. If they also have the same end, the one that was
+ * recorded later is the outer one.
  */
 static int by_begin(const void *a, const void *b)
 {
-	const struct call *x = &calls[*(const uint32_t *)a], *y = &calls[*(const uint32_t *)b];
+	const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+	const struct call *x = &calls[one], *y = &calls[other];
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	return x->begin_ns == y->begin_ns ? arrange_order(y->end_ns, x->end_ns)
-					  : arrange_order(x->begin_ns, y->begin_ns);
+	if (x->begin_ns != y->begin_ns)
+		return arrange_order(x->begin_ns, y->begin_ns);
+	if (x->end_ns != y->end_ns)
+		return arrange_order(y->end_ns, x->end_ns);
+	return (other > one) - (other < one);
 }
 
 /*

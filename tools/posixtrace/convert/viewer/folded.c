@@ -147,4 +147,5 @@ const struct format format_folded = {
 	.end = folded_end,
 	.close = folded_close,
 	.scans = FMT_SCANS_SPANS,
+	.nests_calls = true,
 };

@@ -182,4 +182,5 @@ const struct format format_speedscope = {
 	.end = speedscope_end,
 	.close = tracks_close,
 	.scans = FMT_SCANS_SPANS,
+	.nests_calls = true,
 };
