@@ -183,13 +183,17 @@ check "messages.c compiles" $CC -std=gnu11 -O2 -Wall -Wextra -Werror -I"$include
 "$tmp/messages" "$tmp/messages.ptl" >"$tmp/printed"
 check "it runs" test $? = 0
 check "it printed" test "$(wc -l <"$tmp/printed")" -gt 20
-"$posixtrace" dump -e 'log.*' --json "$tmp/messages.ptl" |
-	python3 -c 'import json, sys
+if command -v python3 >/dev/null; then
+	"$posixtrace" dump -e 'log.*' --json "$tmp/messages.ptl" |
+		python3 -c 'import json, sys
 for line in sys.stdin:
 	sys.stdout.buffer.write(json.loads(line)["message"].encode("utf-8", "surrogateescape") + b"\n")' \
-	>"$tmp/read"
-# A byte that is no UTF-8 cannot be in JSON; the text of the test has none.
-check "messages are those of printf()" diff "$tmp/printed" "$tmp/read"
+		>"$tmp/read"
+	# A byte that is no UTF-8 cannot be in JSON; the text of the test has none.
+	check "messages are those of printf()" diff "$tmp/printed" "$tmp/read"
+else
+	echo "no python3: messages are not compared"
+fi
 run 0 dump -e 'log.*' "$tmp/messages.ptl"
 check "dump shows the text" has out '"took 3 ms for the name"'
 check "a text without arguments has no data" has out '"plain"'
