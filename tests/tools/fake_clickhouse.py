@@ -20,6 +20,17 @@ of rows meets the next FAULT; without further ones it succeeds:
 
 With FAKE_LARGE in the environment it refuses to drop a partition.
 
+It keeps all rows in SQLite, and so answers the requests of --at in the format RowBinary. The file
+RESULT.select, if there is one, has a table and a fault that meets each request for this table:
+
+    404         an error: there is no such table
+    cut         the connection ends in the middle of the answer
+    short       the last bytes of the answer are missing, although the request is complete
+    fewer       the last row is missing
+    twice       the last row is there twice
+    garbage     the answer is a thousand bytes 255
+    type        the numbers of all event types are 70000
+
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
 "account" has the sums of the ledger's terms, the stored events, and the number of types whose account
@@ -30,6 +41,7 @@ import http.server
 import os
 import re
 import select
+import sqlite3
 import struct
 import sys
 import threading
@@ -44,6 +56,8 @@ events, ledger = [], []
 tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down = [], [], []
 lock = threading.Lock()
+database = sqlite3.connect(":memory:", check_same_thread=False)
+kinds = {}  # by table: the kinds of its columns
 
 
 def varint(data, at):
@@ -94,22 +108,41 @@ def block(data):
     """Columns of a block in the format Native, which must be the whole request."""
     columns, at = varint(data, 0)
     rows, at = varint(data, at)
-    found = {}
+    found, kinds_of = {}, {}
     for _ in range(columns):
         name, at = text(data, at)
         kind, at = text(data, at)
+        kinds_of[name.decode()] = kind.decode()
         found[name.decode()], at = values(data, at, kind.decode(), rows)
     assert at == len(data), "bytes behind the block"
-    return found, rows
+    return found, rows, kinds_of
+
+
+def keep(table, columns, kinds_of):
+    """Adds the rows to the table of SQLite: integers with a sign, and blobs."""
+    names = [name for name in columns if not kinds_of[name].startswith("Array(")]
+    if table not in kinds:
+        kinds[table] = kinds_of
+        database.execute("CREATE TABLE %s (%s)" % (table, ", ".join("`%s`" % n for n in names)))
+
+    def cell(name, value):
+        is_text = "String" in kinds_of[name]
+        return value if value is None or is_text else int.from_bytes(
+            value, "little", signed=kinds_of[name].lstrip("Nulable(").startswith("I") or len(value) == 8)
+    database.executemany(
+        "INSERT INTO %s (%s) VALUES (%s)" % (table, ", ".join("`%s`" % n for n in names),
+                                             ", ".join("?" * len(names))),
+        zip(*([cell(name, value) for value in columns[name]] for name in names)))
 
 
 def store(table, data):
-    columns, rows = block(data)
+    columns, rows, kinds_of = block(data)
     numbers = [[int.from_bytes(v, "little") for v in columns[name]]
                for name in ("row_source", "row_seq", "row_attempt")]
     tables.setdefault(table, []).extend(zip(*numbers))
     lengths = {len(columns[name]) for name in columns}
     assert lengths == {rows}
+    keep(table, columns, kinds_of)
     if table == "events_rows":
         wanted, to = ("row_source", "row_attempt", "row_name", "row_pid", "row_tid", "row_thread"), events
     elif table == "ledger_rows":
@@ -158,6 +191,9 @@ def write_result():
         file.write("voided %d\n" % len(voided))
         file.write(account())
         file.write("dropped %s\n" % " ".join(dropped))
+        for sql in statements[-30:]:
+            if sql.endswith(" FORMAT RowBinary"):
+                file.write("asked %s\n" % sql)
         file.write("fields %s\n" % " ".join(sorted(f[0] for f in fields)))
     os.rename(result + ".new", result)
 
@@ -167,6 +203,92 @@ def row_binary(*cells):
     for cell in cells:
         out += struct.pack("<B", cell) if isinstance(cell, int) else bytes([len(cell)]) + cell.encode()
     return out
+
+
+# ---------------------------------------------------------------- requests of --at
+
+def to_integer(value):
+    return None if value is None else int(value)
+
+
+for function in "toInt64", "toUInt64", "toUInt32", "toUInt8":
+    database.create_function(function, 1, to_integer, deterministic=True)
+database.create_function("intDiv", 2, lambda a, b: a // b, deterministic=True)
+
+
+def literal(found):
+    plain = re.sub(r"\\(.)", r"\1", found[1], flags=re.S)
+    return "x'%s'" % plain.encode("utf-8", "surrogateescape").hex()
+
+
+def signed(found):
+    number = int(found[0])
+    return str(number - 2 ** 64 if number >= 2 ** 63 else number)
+
+
+def parts_of(selected):
+    """The expressions of a SELECT, between the outer commas."""
+    depth, begin = 0, 0
+    for i, c in enumerate(selected + ","):
+        depth += {"(": 1, ")": -1}.get(c, 0)
+        if c == "," and not depth:
+            yield selected[begin:i].strip()
+            begin = i + 1
+
+
+def kind_of(expression, table):
+    expression = expression.split(" AS ")[0]
+    found = re.match(r"to(U?Int\d+)\(", expression)
+    if found:
+        return found[1]
+    return "String" if "'" in expression else kinds[table][expression]
+
+
+def put_varint(value):
+    out = b""
+    while value >= 128:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def encode(kind, value):
+    if kind == "String":
+        return put_varint(len(value)) + value
+    size = SIZES[kind]
+    return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+
+def fault_of(table):
+    try:
+        with open(result + ".select", encoding="utf-8") as file:
+            words = file.read().split()
+    except FileNotFoundError:
+        return None
+    return words[1] if words and words[0] == table else None
+
+
+def select_rows(sql):
+    """The rows of the answer, each as bytes, and the fault of the table."""
+    sql = re.sub(r" PREWHERE (.*?) WHERE ", r" WHERE \1 AND ", sql, flags=re.S)
+    found = re.fullmatch(r"SELECT (.*?) FROM (\w+) WHERE (.*) FORMAT RowBinary", sql, re.S)
+    assert found, "unknown statement: " + sql
+    table, fault = found[2], fault_of(found[2])
+    voids = ", ".join(str(v - 2 ** 64 if v >= 2 ** 63 else v) for v in voided)
+    where = found[3].replace("(SELECT attempt FROM fleet.voided)", "(%s)" % voids)
+    if table not in kinds:
+        return [], fault
+    plain = "SELECT %s FROM %s WHERE %s" % (found[1], table, where)
+    plain = re.sub(r"\b\d{19,20}\b", signed, plain)
+    plain = re.sub(r"'((?:[^'\\]|\\.)*)'", literal, plain, flags=re.S)
+    expressions = list(parts_of(found[1]))
+    columns = [kind_of(e, table) for e in expressions]
+    rows = []
+    for row in database.execute(plain):
+        if fault == "type":
+            row = [70000 if e == "row_type" else v for e, v in zip(expressions, row)]
+        rows.append(b"".join(encode(kind, value) for kind, value in zip(columns, row)))
+    return rows, fault
 
 
 def answer(sql):
@@ -215,7 +337,13 @@ def answer(sql):
         source = int(re.search(r"row_source = (\d+)", sql)[1])
         seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
         return struct.pack("<QQ", len(seqs), max(seqs, default=-1) + 1)
-    raise AssertionError("unknown statement: " + sql)
+    rows, fault = select_rows(sql)
+    if fault == "fewer":
+        rows = rows[:-1]
+    elif fault == "twice":
+        rows += rows[-1:]
+    body = b"\xff" * 1000 if fault == "garbage" else b"".join(rows)
+    return body[:-3] if fault == "short" else body
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -296,9 +424,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.reply(500, b"Code: 359. DB::Exception: Table or Partition was not dropped\n")
                 return
             else:
-                body = answer(data.decode())
+                sql = data.decode("utf-8", "surrogateescape")
+                body = answer(sql)
+                found = re.match(r"SELECT .*? FROM (\w+) ", sql, re.S)
+                fault = fault_of(found[1]) if found else None
             write_result()
-        self.reply(200, body)
+        if fault == "404":
+            self.reply(404, b"Code: 60. DB::Exception: Table fleet.%s doesn't exist\n" %
+                       found[1].encode())
+        elif fault == "cut" and not table:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[:len(body) // 2])
+            self.close_connection = True
+        else:
+            self.reply(200, body)
 
 
 fake_server.serve(Handler)

@@ -10,8 +10,12 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "choose/at.h"
 #include "convert/format.h"
 #include "log/logfile.h"
+#ifdef HAVE_FLEET
+# include "fetch/fetch.h"
+#endif
 
 #ifndef PACKAGE_VERSION
 /* A build by hand, without configure, has no version. */
@@ -169,6 +173,10 @@ int main(int argc, char **argv)
 	 * format, so that an error message can name the format of a file that is no log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
+#ifdef HAVE_FLEET
+	/* The same applies to the options --at of choose and the requests of fetch. */
+	at_fleet = &fetch_fleet;
+#endif
 	tool_entries = commands;
 	tool_entry_count = COMMANDS;
 	status = run_command(argc, argv);

@@ -145,6 +145,9 @@ int reading_status(const struct reading *reading)
 
 	if (!logfile_is_damaged(log) && !reading->skipped)
 		return TOOL_OK;
-	say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
+	if (log->is_fetched)
+		say("%s: damaged, or not complete in the database", log->path);
+	else
+		say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
 	return TOOL_DAMAGED;
 }

@@ -8,6 +8,12 @@
 #include "base/tail.h"
 #include "base/tool.h"
 
+const struct option_row wanted_time_rows[] = {
+	{ "begin", WANTED_BEGIN, "TIME", "only events not before TIME; uses the index of the log" },
+	{ "end", WANTED_END, "TIME", "only events not after TIME" },
+	OPTION_END
+};
+
 const struct option_row wanted_choice_rows[] = {
 	{ "event", 'e', "GLOB",
 		"only event types whose name matches; may be repeated", OPTION_EVENT },
@@ -15,8 +21,7 @@ const struct option_row wanted_choice_rows[] = {
 		"no event types whose name matches; may be repeated", OPTION_EVENT },
 	{ "pid", WANTED_PID, "N", "only this process; may be repeated" },
 	{ "tid", WANTED_TID, "N", "only this thread (its Linux number); may be repeated" },
-	{ "begin", WANTED_BEGIN, "TIME", "only events not before TIME; uses the index of the log" },
-	{ "end", WANTED_END, "TIME", "only events not after TIME" },
+	{ .rows = wanted_time_rows },
 	{ "where", WANTED_WHERE, "EXPR",
 		"only events for which this is true: 'fd == 3 && duration > 1ms'" },
 	OPTION_END

@@ -46,10 +46,10 @@ enum { /* values of the options */
 };
 
 /*
- * Rows for tables of options. The first array is for commands without --limit, --tail and --pair;
- * the second is for all other commands.
+ * Rows for tables of options. The first array is for commands that only have --begin and --end, the
+ * second for commands without --limit, --tail and --pair, and the third for all other commands.
  */
-extern const struct option_row wanted_choice_rows[], wanted_rows[];
+extern const struct option_row wanted_time_rows[], wanted_choice_rows[], wanted_rows[];
 
 /* A paragraph of --help for commands with these options. */
 #define WANTED_TIME_NOTE \

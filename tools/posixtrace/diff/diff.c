@@ -13,6 +13,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "choose/at.h"
 
 extern const struct tool_command diff_command;
 
@@ -35,6 +36,7 @@ static const struct option_row option_rows[] = {
 	{ "all", OPT_ALL, NULL, "also show types with too few events to be tested" },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
 		"event types that are a span, as for posixtrace latency" },
+	{ .rows = at_rows },
 	{ .rows = wanted_choice_rows },
 	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
 	{ "json", OPT_JSON, NULL, "a JSON object" },
@@ -46,6 +48,7 @@ static const struct option_row option_rows[] = {
 struct diff {
 	struct sample sample[2];
 	struct compare compare;
+	struct at at;
 	bool utc, all, json, fail;
 };
 
@@ -76,6 +79,8 @@ static bool parse_option(struct diff *diff, int option)
 	if (wanted_option(&diff->sample[0].wanted, option, optarg, &good))
 		return good && wanted_option(&diff->sample[1].wanted, option, optarg, &good) &&
 		       good;
+	if (at_option(&diff->at, option, optarg, &good))
+		return good;
 	switch (option) {
 	case OPT_LEVEL:
 		return parse_part("--level", optarg, 1, &diff->compare.level);
@@ -138,7 +143,7 @@ static int compare_logs(struct diff *diff, char **path)
 /* Parses the options and compares the two logs. */
 static int diff_logs(struct diff *diff, int argc, char **argv)
 {
-	int option;
+	int option, status;
 
 	while ((option = tool_option(argc, argv, &diff_command)) != -1) {
 		if (option == 'h')
@@ -149,11 +154,12 @@ static int diff_logs(struct diff *diff, int argc, char **argv)
 	if (!wanted_ready(&diff->sample[0].wanted, diff->utc) ||
 	    !wanted_ready(&diff->sample[1].wanted, diff->utc))
 		return tool_usage(&diff_command);
-	if (argc - optind != 2) {
-		say("diff: give two logs");
-		return tool_usage(&diff_command);
-	}
-	return compare_logs(diff, argv + optind);
+	diff->at.wanted = &diff->sample[0].wanted;
+	diff->at.pairs = true;
+	status = at_logs(&diff->at, "diff", argv + optind, (size_t)(argc - optind), 2, 2);
+	if (status == TOOL_USAGE)
+		tool_usage(&diff_command);
+	return status ? status : compare_logs(diff, diff->at.path);
 }
 
 static int diff_run(int argc, char **argv)
@@ -169,12 +175,14 @@ static int diff_run(int argc, char **argv)
 	compare_fini(&diff.compare);
 	sample_fini(&diff.sample[0]);
 	sample_fini(&diff.sample[1]);
+	at_fini(&diff.at);
 	return status;
 }
 
 const struct tool_command diff_command = {
 	.name = "diff",
-	.usage = "[OPTION]... A B",
+	.usage = "[OPTION]... A B\n"
+		 "[OPTION]... --at URL [A B]",
 	.about =
 		"Compares two logs: the number of events of each type, and how long spans, "
 		"calls and waits took (p50, p90, p99), each with the 95 % interval of the ratio "

@@ -17,6 +17,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "choose/at.h"
 #include "choose/function_names.h"
 
 extern const struct tool_command latency_command;
@@ -29,6 +30,7 @@ struct options {
 	enum when_form form;
 	bool json;
 	uint64_t slowest, around;
+	struct at at;
 };
 
 /* In a damaged log the times may be in any order, so the difference may be negative or overflow. */
@@ -243,6 +245,7 @@ static const struct option_row option_rows[] = {
 	{ "slowest", OPT_SLOWEST, "N",
 		"the N slowest and the events around them; none without it" },
 	{ "around", OPT_AROUND, "N", "N events on each side, 3 without it" },
+	{ .rows = at_rows },
 	{ .rows = wanted_choice_rows },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
@@ -270,7 +273,8 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 {
 	bool good;
 
-	if (wanted_option(&latency->wanted, option, optarg, &good))
+	if (wanted_option(&latency->wanted, option, optarg, &good) ||
+	    at_option(&options->at, option, optarg, &good))
 		return good;
 	switch (option) {
 	/*
@@ -329,20 +333,25 @@ static int latency_run(int argc, char **argv)
 	}
 	if (!status && !wanted_ready(&latency.wanted, options.form == WHEN_UTC)) {
 		status = tool_usage(&latency_command);
-	} else if (!status && optind + 1 != argc) {
-		say("latency: %s",
-		    optind == argc ? "the name of a log is missing" : "one log at a time");
-		status = tool_usage(&latency_command);
+	} else if (!status) {
+		options.at.wanted = &latency.wanted;
+		options.at.pairs = true;
+		status = at_logs(&options.at, "latency", argv + optind, (size_t)(argc - optind), 1,
+				 1);
+		if (status == TOOL_USAGE)
+			tool_usage(&latency_command);
 	}
 	if (!status)
-		status = measure_log(&latency, &options, argv[optind]);
+		status = measure_log(&latency, &options, options.at.path[0]);
+	at_fini(&options.at);
 	latency_fini(&latency);
 	return status;
 }
 
 const struct tool_command latency_command = {
 	.name = "latency",
-	.usage = "[OPTION]... LOG",
+	.usage = "[OPTION]... LOG\n"
+		 "[OPTION]... --at URL [LOG]",
 	.about =
 		"Prints how long operations in LOG (- is standard input) took: spans between an "
 		"event type that begins them and one that ends them, and events with a field "

@@ -2,7 +2,6 @@
 /* descriptors.c - reads a log and notes the changes that its events make to descriptors. */
 #include "log/descriptors.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +363,14 @@ static const struct {
 #define REQUIRED 3 /* the number of first rows of notes without whose events names would be wrong */
 
 #define EINPROGRESS_OF_LINUX 115
+
+bool descriptors_use(const char *type)
+{
+	for (size_t i = 0; i < NOTES; i++)
+		if (!strcmp(notes[i].type, type))
+			return true;
+	return false;
+}
 
 static void descriptors_note(struct descriptors *d, unsigned index, const struct seen *seen)
 {

@@ -15,6 +15,7 @@
 #ifndef POSIXTRACE_LOG_DESCRIPTORS_H
 #define POSIXTRACE_LOG_DESCRIPTORS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <trace_np.h>
 
@@ -26,6 +27,9 @@ struct descriptors;
  */
 struct descriptors *descriptors_new(int fd);
 void descriptors_free(struct descriptors *descriptors);
+
+/* Returns whether events of this type may change the names of descriptors. */
+bool descriptors_use(const char *type);
 
 /*
  * fd is the value of the field of an event. Returns the name that this descriptor had just before

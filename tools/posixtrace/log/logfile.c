@@ -44,17 +44,22 @@ static bool is_log(int file)
 	return !err || err == ENOTSUP;
 }
 
+const struct logfile_source *logfile_source;
+
 int logfile_open_fd(struct logfile *log, const char *path)
 {
 	static bool input_taken; /* standard input was read as a pipe or file */
 	bool input = !strcmp(path, "-");
-	/* O_NOCTTY: if the path names a terminal, it must not become the controlling terminal. */
-	int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int err;
+	int fd, err;
 
 	memset(log, 0, sizeof(*log));
 	log->fd = -1;
 	log->path = input ? "standard input" : path;
+	log->is_fetched = logfile_source && logfile_source->open(log, path, &err);
+	if (log->is_fetched)
+		return err;
+	/* O_NOCTTY: if the path names a terminal, it must not become the controlling terminal. */
+	fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		say("%s: %s", log->path, strerror(errno));
 		return TOOL_FAILURE;
@@ -323,6 +328,10 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 	}
 	/* If memory is lacking, descriptors is NULL, and file descriptors have no names. */
 	log->descriptors = descriptors_new(log->fd);
+	if (log->is_fetched) {
+		logfile_source->opened(log);
+		return TOOL_OK;
+	}
 	if (!log->info.complete)
 		say("%s: its writer has not closed it, or it was cut; reading every whole block",
 		    log->path);

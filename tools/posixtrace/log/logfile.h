@@ -42,6 +42,7 @@ struct logfile {
 	struct posix_trace_loginfo_np info;
 	bool has_objects;       /* the log has names of objects in memory */
 	struct descriptors *descriptors; /* names of file descriptors; may be NULL */
+	bool is_fetched;        /* logfile_source has opened the log */
 	bool by_shim;           /* the shim of the traced program created the stream */
 	struct log_type **by_id; /* all types by id; NULL for an id that has no type yet */
 	size_t ids;
@@ -49,6 +50,19 @@ struct logfile {
 	size_t types;
 	bool (*choose)(const struct log_type *type); /* sets chosen; may be NULL */
 };
+
+/*
+ * The logs that are in a database and not in files (choose/at.h). open() returns false if the path
+ * is that of a file. Otherwise it stores a status of the tool in *status, and if this is TOOL_OK,
+ * the descriptor of a temporary log in log->fd. When this log was opened, opened() corrects its
+ * facts. The pointer is NULL if all logs are in files.
+ */
+struct logfile_source {
+	bool (*open)(struct logfile *log, const char *path, int *status);
+	void (*opened)(struct logfile *log);
+};
+
+extern const struct logfile_source *logfile_source;
 
 /* Opens only the file and stores its descriptor, for commands that do not read events. */
 int logfile_open_fd(struct logfile *log, const char *path);

@@ -9,6 +9,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "choose/at.h"
 #include "convert/output.h"
 #include "log/losses.h"
 #include "log/value.h"
@@ -461,6 +462,7 @@ struct options {
 	uint64_t items, details;
 	bool force, utc, by_start;
 	struct merge clocks;   /* the clock errors of --clock-error */
+	struct at at;
 };
 
 /* ------------------------------------------------------------------ several logs */
@@ -603,6 +605,7 @@ static const struct option_row option_rows[] = {
 		"several logs on one clock, as without it, or each from its start", OPTION_CHOICE,
 		"clock start" },
 	{ .rows = merge_rows },
+	{ .rows = at_rows },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
 		"event types that are a span, as for posixtrace latency" },
 	{ .rows = wanted_choice_rows },
@@ -631,7 +634,8 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 {
 	bool good;
 
-	if (wanted_option(&picture->wanted, option, optarg, &good))
+	if (wanted_option(&picture->wanted, option, optarg, &good) ||
+	    at_option(&options->at, option, optarg, &good))
 		return good;
 	switch (option) {
 	case 'o':
@@ -666,7 +670,7 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 static int html_html(struct picture *picture, int argc, char **argv)
 {
 	static struct options options;
-	int option;
+	int option, status;
 
 	options.items = HTML_ITEMS;
 	options.details = DETAILS_LIMIT;
@@ -682,11 +686,22 @@ static int html_html(struct picture *picture, int argc, char **argv)
 	}
 	if (!wanted_ready(&picture->wanted, options.utc))
 		return tool_usage(&html_command);
-	if (optind >= argc || !options.output) {
+	if ((optind >= argc && !options.at.url) || !options.output) {
 		say("html: give one or more logs, and the output after -o");
 		return tool_usage(&html_command);
 	}
-	return draw_html(picture, &argv[optind], (size_t)(argc - optind), &options);
+	options.at.wanted = &picture->wanted;
+	options.at.pairs = true;
+	options.at.shows_functions = true;
+	status = at_logs(&options.at, "html", argv + optind, (size_t)(argc - optind), 1,
+			 PICTURE_LOGS);
+	if (status == TOOL_USAGE)
+		tool_usage(&html_command);
+	if (!status)
+		status = draw_html(picture, options.at.path, options.at.paths, &options);
+	/* The page is written, so the names of the logs are no longer used. */
+	at_fini(&options.at);
+	return status;
 }
 
 /* The picture is static because it is large, and because the process makes only one. */
@@ -703,7 +718,8 @@ static int html_run(int argc, char **argv)
 
 const struct tool_command html_command = {
 	.name = "html",
-	.usage = "[OPTION]... -o FILE LOG...",
+	.usage = "[OPTION]... -o FILE LOG...\n"
+		 "[OPTION]... -o FILE --at URL [LOG]...",
 	.about =
 		"Writes each LOG (- is standard input) into a page for a browser, complete in one "
 		"file: threads as rows, spans and events on a time axis to zoom and move, "

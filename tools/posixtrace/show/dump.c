@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "base/when.h"
-#include "choose/wanted.h"
+#include "choose/at.h"
 #include "log/logfile.h"
 #include "log/losses.h"
 #include "log/sysdata.h"
@@ -24,6 +24,7 @@ extern const struct tool_command dump_command;
 
 struct dump {
 	struct wanted wanted;
+	struct at at;      /* the logs */
 	struct pick pick;
 	struct line_form form;
 	struct tail tail;
@@ -309,6 +310,7 @@ enum {
 };
 
 static const struct option_row option_rows[] = {
+	{ .rows = at_rows },
 	{ .rows = wanted_rows },
 	{ .rows = pick_rows },
 	{ "merge", OPT_MERGE, NULL, "the events of all logs in one order, by time" },
@@ -344,7 +346,8 @@ static bool parse_option(int option)
 	 * With -e the events of the recorder are not hidden, because the pattern may ask for them.
 	 */
 	dump.system |= option == 'e';
-	if (wanted_option(&dump.wanted, option, optarg, &good))
+	if (wanted_option(&dump.wanted, option, optarg, &good) ||
+	    at_option(&dump.at, option, optarg, &good))
 		return good;
 	switch (option) {
 	/* If --fields is given twice, the columns of the second list follow those of the first. */
@@ -393,13 +396,28 @@ static bool parse_option(int option)
 	return false; /* tool_option() has printed the error */
 }
 
-/*
- * Parses the options, then prints the logs one by one or merged. Returns the worst status of all
- * logs.
- */
+/* Prints the logs one by one or merged. Returns the worst status of all logs. */
+static int dump_logs(void)
+{
+	int status = TOOL_OK;
+
+	if (dump.merged)
+		return dump_merged(dump.at.path, dump.at.paths);
+	if (dump.wanted.tail &&
+	    !tail_init(&dump.tail, dump.wanted.tail, sizeof(struct posix_trace_event_np))) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	for (size_t i = 0; i < dump.at.paths && !out_stdout.err; i++)
+		status = tool_worse(status, dump_log(dump.at.path[i], dump.at.paths > 1));
+	tail_fini(&dump.tail);
+	return status;
+}
+
+/* Parses the options and prints the logs. */
 static int dump_run(int argc, char **argv)
 {
-	int option, status = TOOL_OK;
+	int option, status;
 
 	wanted_init(&dump.wanted);
 	while ((option = tool_option(argc, argv, &dump_command)) != -1) {
@@ -414,30 +432,24 @@ static int dump_run(int argc, char **argv)
 	 */
 	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);
-	if (optind == argc) {
-		say("dump: the name of a log is missing");
-		return tool_usage(&dump_command);
-	}
-	if (dump.merged) {
-		status = dump_merged(argv + optind, (size_t)(argc - optind));
-		wanted_fini(&dump.wanted);
-		return status;
-	}
-	if (dump.wanted.tail &&
-	    !tail_init(&dump.tail, dump.wanted.tail, sizeof(struct posix_trace_event_np))) {
-		say("%s", strerror(ENOMEM));
-		return TOOL_FAILURE;
-	}
-	for (int i = optind; i < argc && !out_stdout.err; i++)
-		status = tool_worse(status, dump_log(argv[i], argc - optind > 1));
+	dump.at.wanted = &dump.wanted;
+	dump.at.is_merged = dump.merged;
+	dump.at.shows_functions = dump.form.symbols || dump.form.pick;
+	dump.at.pairs = wanted_asks_duration(&dump.wanted);
+	status = at_logs(&dump.at, "dump", argv + optind, (size_t)(argc - optind), 1, SIZE_MAX);
+	if (status == TOOL_USAGE)
+		tool_usage(&dump_command);
+	if (!status)
+		status = dump_logs();
+	at_fini(&dump.at);
 	wanted_fini(&dump.wanted);
-	tail_fini(&dump.tail);
 	return status;
 }
 
 const struct tool_command dump_command = {
 	.name = "dump",
-	.usage = "[OPTION]... LOG...",
+	.usage = "[OPTION]... LOG...\n"
+		 "[OPTION]... --at URL [LOG]...",
 	.about =
 		"Prints the events of each LOG (- is standard input), one line each: time, "
 		"seconds since the event shown before, process, thread, program address, event "

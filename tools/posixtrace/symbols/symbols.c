@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "symbols/demangle.h"
+#include "symbols/given.h"
 #include "symbols/module.h"
 
 #define KNOWN_MAX    (1u << 17) /* when the cache has this number of entries, it is emptied */
@@ -248,7 +249,8 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 	if (stacks_is_kernel(address))
 		return find_kernel(entry, trid, address) ? &entry->symbol : NULL;
 	if (posix_trace_mapping_find_np(trid, pid, address, time_ns, &mapping))
-		return NULL;
+		return kind == IS_BEGIN ? NULL :
+		       given_find(trid, pid, address, kind == IS_INSTRUCTION);
 	return find_symbol(entry, &mapping, address, kind) ? &entry->symbol : NULL;
 }
 

@@ -19,6 +19,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "choose/at.h"
 #include "choose/bound.h"
 #include "symbols/symbols.h"
 
@@ -56,6 +57,7 @@ static struct why why;
 static struct options options;
 static struct pairing pairing;
 static struct wanted wanted;
+static struct at logs;
 static size_t most; /* the number of windows to keep at most; 0: no option asks for spans */
 
 /* ------------------------------------------------------------------ spans */
@@ -456,6 +458,8 @@ static const struct option_row option_rows[] = {
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
 	{ "json", OPT_JSON, NULL, "a JSON object" },
+	{ .rows = at_rows },
+	{ .rows = wanted_time_rows },
 	{ .rows = symbols_rows },
 	OPTION_HELP,
 	OPTION_END
@@ -476,6 +480,11 @@ static bool take_between(int argc, char **argv)
 /* Processes an option. Returns false after an error was printed. */
 static bool parse_option(int option, int argc, char **argv)
 {
+	bool good;
+
+	if (wanted_option(&wanted, option, optarg, &good) ||
+	    at_option(&logs, option, optarg, &good))
+		return good;
 	switch (option) {
 	case OPT_SPAN:
 		options.span = optarg;
@@ -554,12 +563,15 @@ static int why_run(int argc, char **argv)
 		if (!parse_option(option, argc, argv))
 			status = tool_usage(&why_command);
 	}
-	if (!status && !options_fit()) {
+	if (!status && (!options_fit() || !wanted_ready(&wanted, why.form == WHEN_UTC))) {
 		status = tool_usage(&why_command);
-	} else if (!status && optind + 1 != argc) {
-		say("why: %s",
-		    optind == argc ? "the name of a log is missing" : "one log at a time");
-		status = tool_usage(&why_command);
+	} else if (!status) {
+		logs.wanted = &wanted;
+		logs.pairs = true;
+		logs.shows_functions = true;
+		status = at_logs(&logs, "why", argv + optind, (size_t)(argc - optind), 1, 1);
+		if (status == TOOL_USAGE)
+			tool_usage(&why_command);
 	}
 	if (options.span || options.slowest)
 		/*
@@ -567,19 +579,21 @@ static int why_run(int argc, char **argv)
 		 * explained.
 		 */
 		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
-	if (!status && !(status = reading_open(&why.log, argv[optind], &wanted))) {
+	if (!status && !(status = reading_open(&why.log, logs.path[0], &wanted))) {
 		status = explain_log();
 		logfile_close(&why.log);
 	}
 	free(why.window);
 	pairing_fini(&pairing);
+	at_fini(&logs);
 	wanted_fini(&wanted);
 	return status;
 }
 
 const struct tool_command why_command = {
 	.name = "why",
-	.usage = "[OPTION]... LOG",
+	.usage = "[OPTION]... LOG\n"
+		 "[OPTION]... --at URL [LOG]",
 	.about =
 		"Says why something in LOG (- is standard input) took so long: what the thread "
 		"did, what it waited for, which thread caused that, and what that thread did "

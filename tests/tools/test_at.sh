@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# dump, latency, diff, html and why read logs of a database by --at as they read the files. The
+# database is a program of the tests; tools/test_at_server.sh has one of ClickHouse.
+. "${0%/*}/lib.sh"
+
+"$posixtrace" ship --help >/dev/null 2>&1 || {
+	run 2 dump --at clickhouse://host/fleet
+	check "a build without libcurl says so" has err 'needs libcurl'
+	finish
+	exit
+}
+. "${0%/*}/serving.sh"
+. "${0%/*}/at_same.sh"
+
+begin_server fake_clickhouse.py
+url=clickhouse://127.0.0.1:$port/fleet
+make_logs
+for log in $logs; do
+	run 0 ship --state "$tmp/state" --to "$url" --host web1 --batch 700 "$tmp/$log.ptl"
+done
+same_answers
+
+# The names of logs.
+run 0 dump --at "$url" "$tmp/strange.ptl"
+lines=$(lines out)
+for name in web1:strange.ptl 'w*:*strange*' strange.ptl "web1:$tmp/strange.ptl"; do
+	run 0 dump --at "$url" "$name"
+	check "$name: one log" test "$(lines out)" = "$lines"
+done
+uuid=$("$posixtrace" query --csv "$tmp/strange.ptl" 'select uuid from logs' | sed -n '2s/"//g;2p')
+run 0 dump --at "$url" "@$(echo "$uuid" | cut -c1-12)"
+check "a UUID: one log" test "$(lines out)" = "$lines"
+run 1 dump --at "$url" "strange.ptl@00000000"
+run 1 dump --at "$url" web1:strang.ptl
+check "no such log: a similar name" has err 'has no such log.*strange.ptl'
+run 1 dump --at "$url" --host web2
+check "no such host" has err 'the database has no log of these hosts'
+run 0 dump --at "$url" --host web1 plain.ptl strange.ptl
+check "several logs have titles" test "$(grep -c "^==> web1:$tmp/.* <==\$" "$tmp/out")" = 2
+run 1 dump --at "$url" --begin 1980-01-01 --end 1980-01-02
+check "an empty range" has err 'no log has events between --begin and --end'
+run 0 dump --at "$url" strange.ptl --begin +100s
+check "an empty range of a log" is_empty out
+check "an empty range of a log: why" has err 'no event of the database is in the range'
+run 2 latency --at "$url"
+check "too many logs" has err 'latency: 4 logs of the database are chosen, and the command reads 1'
+check "their names" has err "web1:$tmp/plain.ptl"
+run 2 why --at "$url" plain.ptl strange.ptl
+run 2 diff --at "$url" plain.ptl
+check "two logs" has err 'reads 2:'
+run 2 dump --host web1 "$tmp/plain.ptl"
+check "--host without --at" has err 'needs --at'
+run 2 dump --at "$url" --at "$url" plain.ptl
+run 2 dump --at http://host/db plain.ptl
+run 2 dump --at "$url" --begin x plain.ptl
+
+# diff, and a page of logs of two hosts, whose clocks are compared.
+run 0 diff "$tmp/plain.ptl" "$tmp/lossy.ptl" --all
+cp "$tmp/out" "$tmp/of_file"
+run 0 diff --at "$url" plain.ptl lossy.ptl --all
+sed "s|web1:$tmp/|$tmp/|" "$tmp/out" >"$tmp/of_fleet"
+check "diff: the same differences" diff "$tmp/of_file" "$tmp/of_fleet"
+run 0 ship --state "$tmp/state" --to "$url" --host web2 "$tmp/strange.ptl"
+run 0 dump --at "$url" strange.ptl --merge
+check "two hosts: the bounds of the clocks" has err \
+	'web2:.*: host web2, clock monotonic: not ordered within 0.02'
+check "two hosts: marks of an unknown order" has out ' \[unordered\]'
+run 0 html --at "$url" -o "$tmp/page.html" strange.ptl
+check "a page of two hosts" has page.html 'web2'
+run 0 html -o "$tmp/file.html" "$tmp/strange.ptl"
+run 0 html --at "$url" -o "$tmp/at.html" web1:strange.ptl
+for page in file at; do
+	sed "s|web1:$tmp/||g; s|$tmp/||g; s/\"host\":\"[a-z0-9]*\"//g; s/host [a-z0-9]*//g" \
+		"$tmp/$page.html" >"$tmp/$page.plain"
+done
+check "a page of one log is that of the file" cmp "$tmp/file.plain" "$tmp/at.plain"
+
+# The losses of a range: all of them, and a message.
+run 0 dump --at "$url" web1:strange.ptl --begin +3ms --end +4ms
+check "losses of a part" has err '6 of the [0-9]* events of the whole log were lost, at any time'
+check "losses of a part: the ledger" has err 'WARNING: .*: 3 of .* events lost'
+run 4 dump --at "$url" web1:strange.ptl --begin +3ms --end +4ms --fail-on-loss
+
+# What is asked for: fewer bytes for fewer events.
+"$posixtrace" dump --at "$url" web1:plain.ptl -e job_begin >/dev/null 2>&1
+check "only the chosen types are asked for" has result '^asked .*row_type NOT IN ('
+"$posixtrace" dump --at "$url" web1:plain.ptl --begin +2ms >/dev/null 2>&1
+check "only the range is asked for" has result '^asked .*row_time >= toInt64('
+
+"$posixtrace" dump --at "$url" web1:strange.ptl --limit 3 >"$tmp/out" 2>"$tmp/err"
+check "--limit: three lines" has_lines out 3
+
+# A log that is not complete.
+{ cat "$tmp/lines"; echo abandon; } | "${top_builddir:-..}/tests/tools/compose" "$tmp/cut.ptl" || exit 99
+run 3 ship --state "$tmp/state" --to "$url" --host web3 "$tmp/cut.ptl"
+run 3 dump "$tmp/cut.ptl"
+cp "$tmp/out" "$tmp/of_file"
+run 3 dump --at "$url" web3:cut.ptl
+check "a log without an end: the same lines" diff "$tmp/of_file" "$tmp/out"
+check "a log without an end: the message" has err 'not complete in the database'
+run 3 latency --at "$url" web3:cut.ptl
+
+# Answers that fail, are cut, or are hostile.
+for table in streams_rows logs_rows types_rows events_rows objects_rows threads_rows ledger_rows; do
+	for fault in 404 cut short garbage; do
+		echo "$table $fault" >"$tmp/result.select"
+		case $table-$fault in
+		# these tables have no rows for the log, or answers of whole values
+		threads_rows-cut | threads_rows-short) continue ;;
+		esac
+		run 1 dump --at "$url" web1:strange.ptl
+		check "$table, $fault: nothing is printed" is_empty out
+		check "$table, $fault: a message" has err '^posixtrace: '
+	done
+done
+for fault in fewer twice type; do
+	echo "events_rows $fault" >"$tmp/result.select"
+	run 1 dump --at "$url" web1:strange.ptl
+	check "events, $fault: nothing is printed" is_empty out
+done
+echo "events_rows 404" >"$tmp/result.select"
+run 1 dump --at "$url" web1:strange.ptl
+check "the reason of the server" has err "status 404: Code: 60. DB::Exception"
+rm -f "$tmp/result.select"
+end_server
+run 1 dump --at "$url" web1:strange.ptl
+check "there is no server" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
+finish

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* at.c - the options --at and --host, and the number of logs that a command reads. */
+#include "choose/at.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/tool.h"
+
+#define NAMES_MOST 10 /* of logs in a message */
+
+const struct at_fleet *at_fleet;
+
+const struct option_row at_rows[] = {
+	{ "at", AT_URL, "URL",
+		"logs of the database to which ship has sent them: clickhouse://HOST/DB; a LOG is "
+		"[HOST:]NAME[@UUID], patterns are allowed" },
+	{ "host", AT_HOST, "GLOB", "only logs of these hosts; needs --at, may be repeated" },
+	OPTION_END
+};
+
+bool at_option(struct at *at, int option, const char *value, bool *good)
+{
+	*good = true;
+	if (option == AT_URL) {
+		if (at->url)
+			say("--at %s: give one database", value);
+		*good = !at->url;
+		at->url = value;
+		return true;
+	}
+	if (option != AT_HOST)
+		return false;
+	*good = choose_add_name(&at->host, value);
+	if (!*good)
+		say("%s", strerror(ENOMEM));
+	return true;
+}
+
+/* Prints that the number of logs does not suit the command, and some of their names. */
+static int say_number(const struct at *at, const char *command, size_t least, size_t most)
+{
+	say("%s: %zu logs of the database are chosen, and the command reads %s%zu: name them, or "
+	    "use --host, --begin and --end", command, at->paths,
+	    least == most ? "" : at->paths < least ? "at least " : "at most ",
+	    at->paths < least ? least : most);
+	for (size_t i = 0; i < at->paths && i < NAMES_MOST; i++)
+		say("%s", at->path[i]);
+	if (at->paths > NAMES_MOST)
+		say("and %zu further logs", at->paths - NAMES_MOST);
+	return TOOL_USAGE;
+}
+
+/* The messages for files are those that the commands have always printed. */
+static int take_files(struct at *at, const char *command, char **operand, size_t operands,
+		      size_t least, size_t most)
+{
+	if (at->host.count) {
+		say("%s: --host chooses logs of a database, so it needs --at", command);
+		return TOOL_USAGE;
+	}
+	if (operands < least || operands > most) {
+		if (least == 2)
+			say("%s: give two logs", command);
+		else if (operands)
+			say("%s: one log at a time", command);
+		else
+			say("%s: the name of a log is missing", command);
+		return TOOL_USAGE;
+	}
+	at->path = operand;
+	at->paths = operands;
+	return TOOL_OK;
+}
+
+int at_logs(struct at *at, const char *command, char **operand, size_t operands, size_t least,
+	    size_t most)
+{
+	int status;
+
+	if (!at->url)
+		return take_files(at, command, operand, operands, least, most);
+	if (!at_fleet) {
+		say("%s: --at needs libcurl, which posixtrace was built without", command);
+		return TOOL_USAGE;
+	}
+	status = at_fleet->find(at, operand, operands);
+	if (!status && (at->paths < least || at->paths > most))
+		status = say_number(at, command, least, most);
+	return status;
+}
+
+void at_fini(struct at *at)
+{
+	if (at->url && at_fleet)
+		at_fleet->end();
+	free(at->host.glob);
+	memset(at, 0, sizeof(*at));
+}

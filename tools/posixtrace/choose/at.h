@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * at.h - the options --at and --host, by which a command reads logs of a fleet's database as if
+ * they were files.
+ *
+ * at_logs() asks the database for its logs, chooses those that the command needs, and returns a
+ * name for each of them. When logfile_open() gets such a name, the events that the options choose
+ * are fetched into a temporary log. So the command itself reads a log as always.
+ *
+ * The files of this folder may not include those of the folder fetch, which asks the database.
+ * Therefore main.c sets the pointer at_fleet. One thread uses these functions.
+ */
+#ifndef POSIXTRACE_CHOOSE_AT_H
+#define POSIXTRACE_CHOOSE_AT_H
+
+#include "choose/wanted.h"
+
+enum { AT_URL = 1170, AT_HOST }; /* values of the options */
+
+extern const struct option_row at_rows[];
+
+struct at {
+	const char *url;             /* NULL: --at was not given, and the logs are files */
+	struct choose_names host;    /* the patterns of --host; empty: all hosts */
+	/*
+	 * The event types and the times that the command uses. wanted_ready() has been called for
+	 * it, wanted_begin() not yet.
+	 */
+	const struct wanted *wanted;
+	/* The command pairs events to spans, so it also needs events that the options exclude. */
+	bool pairs;
+	/* The command shows the functions of events, not only those of call stacks. */
+	bool shows_functions;
+	/* Times such as +1s refer to the first event of all logs together, not of each log. */
+	bool is_merged;
+	char **path;                 /* results: the names of the logs, and their number */
+	size_t paths;
+};
+
+/*
+ * Returns true if the option is one of at_rows. In this case the function has stored the value, or
+ * it has printed an error and set *good to false.
+ */
+bool at_option(struct at *at, int option, const char *value, bool *good);
+
+/*
+ * Stores in path and paths the logs that a command reads. Without --at they are the operands.
+ * Otherwise each operand chooses logs of the database by its name, and without operands all logs
+ * with events in the time range are chosen. If there are fewer than least or more than most logs,
+ * the function prints an error; command is the name of the command. Returns TOOL_OK, or the exit
+ * status after an error. After TOOL_USAGE the caller calls tool_usage().
+ */
+int at_logs(struct at *at, const char *command, char **operand, size_t operands, size_t least,
+	    size_t most);
+
+/* Frees the memory. The names of the logs are no longer valid then. */
+void at_fini(struct at *at);
+
+/* The functions that ask the database. */
+struct at_fleet {
+	/* Finds the logs for at_logs(), and makes logfile_open() fetch them. */
+	int (*find)(struct at *at, char **operand, size_t operands);
+	void (*end)(void);
+};
+
+/* NULL: the tool was built without libcurl. */
+extern const struct at_fleet *at_fleet;
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fetch_part.h - finds logs in a fleet's database, and makes temporary logs of their rows.
+ *
+ * A log is made when the command opens it. Its events are those that the command needs: the types,
+ * times, processes and threads that the options choose, and few others without which the command
+ * would draw wrong conclusions. The command applies its options to this log as to any other.
+ *
+ * Events arrive in requests of a few megabytes, and each is written into the log at once, so the
+ * memory does not grow with the log. Before the events, the server counts them. Each answer is
+ * compared with this count, so an answer that was cut is noticed.
+ *
+ * The answers may be hostile: each length, number and name is checked, here or by the composer of
+ * the library. One thread uses these functions.
+ */
+#ifndef POSIXTRACE_FETCH_FETCH_PART_H
+#define POSIXTRACE_FETCH_FETCH_PART_H
+
+#include "choose/at.h"
+#include "fleet/server.h"
+#include "log/logfile.h"
+
+/* A log of the database, as the table of streams has it. */
+struct fetch_log {
+	char *name;                  /* HOST:LOG, or HOST:LOG@UUID if several logs have this name */
+	char *host, *log, *stream, *clock;
+	char uuid[33];               /* in hexadecimal digits; empty: unknown */
+	uint64_t source;             /* row_source of its rows */
+	int64_t pid, hz, created_ns, first_ns, last_ns;
+	uint64_t events;
+	bool is_complete;
+	bool is_chosen;
+	/* the range of times that the options choose; INT64_MIN and INT64_MAX: no bound */
+	int64_t begin_ns, end_ns;
+};
+
+struct fetch {
+	struct at *at;
+	struct server server;
+	struct fetch_log *log;
+	size_t logs;
+	bool is_open;                /* server is initialized */
+};
+
+extern struct fetch fetch;
+
+/* ------------------------------------------------------------------ fetch_ask.c: requests */
+
+/*
+ * Sends a statement; a host that cannot be reached is replaced by the next one. The answer, of at
+ * most limit bytes, is in fetch.server.answer until the next request. Frees sql. Returns false
+ * after it printed an error.
+ */
+bool fetch_ask(struct bytes *sql, size_t limit);
+
+/* Prints that the answer to a request of this table is not valid, and returns false. */
+bool fetch_say_wrong(const char *table);
+
+/* Appends " FROM TABLE WHERE ", and the condition that a row counts. */
+void fetch_from(const char *table, struct bytes *sql);
+
+/* Reads the values of an answer, one after the other. */
+struct fetch_row {
+	size_t at;
+	bool failed;                 /* the answer is cut or wrong */
+};
+
+static inline bool fetch_has_row(const struct fetch_row *row)
+{
+	return !row->failed && row->at < fetch.server.answer.used;
+}
+
+/* After an error the results are 0 and an empty text. A text has no NUL behind it. */
+uint64_t fetch_u8(struct fetch_row *row);
+uint64_t fetch_u32(struct fetch_row *row);
+uint64_t fetch_u64(struct fetch_row *row);
+const char *fetch_text(struct fetch_row *row, size_t *len);
+/*
+ * Copies the text into an array of size bytes, with a NUL behind it. A text that is too long or
+ * contains a NUL is an error of the answer.
+ */
+void fetch_string(struct fetch_row *row, char *to, size_t size);
+/* Returns a copy of the text in new memory, or NULL after an error. */
+char *fetch_copy(struct fetch_row *row);
+
+/* ------------------------------------------------------------------ fetch_find.c */
+
+/* Finds the logs that the operands and the options choose. Returns a status of the tool. */
+int fetch_find(char **operand, size_t operands);
+void fetch_free_logs(void);
+
+/* ------------------------------------------------------------------ fetch_types.c */
+
+struct fetch_type {
+	uint64_t id;
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	char *schema;                /* NULL: none */
+	bool pairs;                  /* its events begin or end spans */
+};
+
+/* The event types of a log, as its summary lists them. */
+struct fetch_types {
+	struct fetch_type *type;
+	size_t count;
+};
+
+/* Fetches the list. Returns false after it printed an error; the caller frees it in any case. */
+bool fetch_list_types(const struct fetch_log *log, struct fetch_types *types);
+void fetch_free_types(struct fetch_types *types);
+
+/*
+ * A part of the events: those before the begin of the time range, and those in the range. where has
+ * the conditions of the part behind "row_source = ...".
+ */
+struct fetch_part {
+	struct bytes where;
+	struct fetch_slice {
+		uint64_t number, events, bytes;
+	} *slice;
+	size_t slices;
+	uint64_t events;
+};
+
+/*
+ * Appends the conditions of both parts. The first part may have no condition; then it has no
+ * events. *is_all is true if all events of the log are chosen.
+ */
+void fetch_conditions(const struct fetch_log *log, const struct fetch_types *types,
+		      struct fetch_part part[2], bool *is_all);
+
+/* ------------------------------------------------------------------ fetch_events.c */
+
+/* A log while it is made. */
+struct fetch_making {
+	const struct fetch_log *log;
+	struct fetch_types types;
+	struct fetch_part part[2];
+	struct posix_trace_composer_np *composer;
+	uint64_t longest;            /* the greatest number of data bytes of an event */
+	uint64_t written;            /* events that were fetched */
+	/*
+	 * The command needs no event behind so many chosen ones; UINT64_MAX: it needs all events.
+	 * chosen is the number of chosen events so far.
+	 */
+	uint64_t enough, chosen;
+	bool is_all;                 /* all events of the log are fetched */
+};
+
+/*
+ * Counts the events of a part, and notes types that the summary does not list. Returns false after
+ * it printed an error.
+ */
+bool fetch_survey(struct fetch_making *making, struct fetch_part *part);
+
+/*
+ * Writes the events of a part into the log, until there are enough. Returns false after it printed
+ * an error.
+ */
+bool fetch_events(struct fetch_making *making, const struct fetch_part *part);
+
+/* ------------------------------------------------------------------ fetch_log.c */
+
+/* Makes the log in the file. Returns a status of the tool. */
+int fetch_make(const struct fetch_log *log, int fd);
+
+/* Fetches the names of functions of a log that was opened. It is no error if there are none. */
+void fetch_symbols(const struct fetch_log *log, struct logfile *file);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * given.h - symbols that were found elsewhere, for logs without notes of mapped files. Only the
+ * thread that uses symbols.h uses these functions.
+ */
+#ifndef POSIXTRACE_SYMBOLS_GIVEN_H
+#define POSIXTRACE_SYMBOLS_GIVEN_H
+
+#include "symbols/symbols.h"
+
+/* The meaning of the address. GIVEN_FRAME: it is unknown which of both. */
+enum given_kind { GIVEN_RETURN, GIVEN_EXACT, GIVEN_FRAME };
+
+struct given {
+	trace_id_t trid;
+	pid_t pid;
+	enum given_kind kind;
+	uint64_t address;
+	struct symbol symbol;
+	char *own;            /* the texts of symbol */
+};
+
+/*
+ * Adds a symbol. The texts are copied. Without a name and a file, and if memory is lacking, nothing
+ * is added. If the address already has a symbol, it keeps the old one.
+ */
+void given_add(const struct given *key, const char *name, const char *file, unsigned line,
+	       const char *module);
+
+/* Returns the symbol of an address, or NULL if none was added. It stays valid. */
+const struct symbol *given_find(trace_id_t trid, pid_t pid, uint64_t address, bool is_exact);
+
+#endif
