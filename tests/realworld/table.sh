@@ -155,7 +155,7 @@ pid_redis() { redis-cli -s "$tmp/redis" info server | sed -n 's/^process_id:\([0
 
 # A program that reads lines and answers; its input is a pipe, its output a file.
 begin_filter() {
-	rm -f "$tmp/in"
+	rm -f "$tmp/in" "$tmp/answers" # answers of an earlier life must not count
 	mkfifo "$tmp/in"
 	"$@" <"$tmp/in" >"$tmp/answers" 2>"$tmp/said" &
 	server=$!
