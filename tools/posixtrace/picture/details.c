@@ -10,6 +10,7 @@
 #include "log/fields.h"
 #include "log/stacks.h"
 #include "show/line.h"
+#include "why/classify.h"
 
 #define TEXT_BITS 24                       /* the number of bits of an index in the texts */
 #define TEXTS_MOST ((UINT64_C(1) << TEXT_BITS) - 1)
@@ -33,41 +34,20 @@ struct details_plan details_plan(const struct log_type *type)
 /*
  * The number of events is known from the first reading, and so are the lengths of spans. So the
  * selection needs no list of candidates.
- *
- * A quarter of the limit is for events with errors, a half for ends of spans, and a quarter for all
- * other events.
  */
-void details_begin(struct details *details, uint64_t events, const uint64_t lengths[64],
-		   size_t limit)
+void details_begin(struct details *details, uint64_t events, uint64_t least_ns, size_t limit)
 {
-	uint64_t sum = 0;
-
 	details->limit = limit;
 	details->events = events;
 	details->is_all = events <= limit;
 	details->each = limit / 4 ? events / (limit / 4) + 1 : UINT64_MAX;
-	for (int power = 63; power >= 0 && !details->least_ns; power--) {
-		sum += lengths[power];
-		if (sum > limit / 2)
-			details->least_ns = power == 63 ? UINT64_MAX : UINT64_C(1) << (power + 1);
-	}
-}
-
-/* Returns the number of a field, 0 if the event lacks it. */
-static uint64_t details_number(const struct log_type *type, int field,
-			       const struct posix_trace_event_np *event)
-{
-	struct posix_trace_value_np value;
-
-	return field >= 0 && type->schema &&
-	       posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
-					event->data_len, 0, &value) ? value.u64 : 0;
+	details->least_ns = least_ns;
 }
 
 bool details_has_error(const struct log_type *type, const struct details_plan *plan,
 		       const struct posix_trace_event_np *event)
 {
-	return details_number(type, plan->error, event) != 0;
+	return classify_number(type, event, plan->error) != 0;
 }
 
 /* Returns whether a text is known, or there is room for one more. */
@@ -176,7 +156,7 @@ void details_event(struct details *details, const struct logfile *log, const str
 	detail.has_error = details_has_error(type, plan, event);
 	if (!is_selected(details, detail.has_error, span))
 		return;
-	detail.took_ns = details_number(type, plan->time, event);
+	detail.took_ns = classify_number(type, event, plan->time);
 	detail.has_time = plan->time >= 0 && detail.took_ns <= TIME_MOST;
 	if (!detail.has_time)
 		detail.took_ns = 0;

@@ -52,11 +52,11 @@ struct details {
 struct details_plan details_plan(const struct log_type *type);
 
 /*
- * Decides which events are kept. lengths has the number of spans for each power of two of their
- * length.
+ * Decides which events are kept. A quarter of the limit is for events with errors, a half for ends
+ * of spans, and a quarter for all other events. So least_ns is a length that limit / 2 spans at
+ * most reach.
  */
-void details_begin(struct details *details, uint64_t events, const uint64_t lengths[64],
-		   size_t limit);
+void details_begin(struct details *details, uint64_t events, uint64_t least_ns, size_t limit);
 
 /* Returns whether an event has an error number that is not 0. */
 bool details_has_error(const struct log_type *type, const struct details_plan *plan,

@@ -103,24 +103,36 @@ static const struct counted_type *counted_type(const struct picture *picture,
 			  reading->type->index : log->log.types];
 }
 
-/*
- * Second reading: keeps the fields of the present event, if it is wanted. span is the span that the
- * event ends, or NULL.
- */
-static void keep_details(struct picture *picture, const struct span *span)
+/* Returns the row of the present event. */
+static struct picture_row *present_row(struct picture *picture)
+{
+	const struct posix_trace_event_np *event = &picture->reading->event;
+
+	return rows_find(picture, event->info.posix_pid, event->tid);
+}
+
+/* Returns the place of the present event, and its type. */
+static struct item present_point(const struct picture *picture, const struct picture_row *row)
 {
 	const struct reading *reading = picture->reading;
-	const struct posix_trace_event_np *event = &reading->event;
-	const struct counted_type *type = counted_type(picture, reading);
+
+	return (struct item){
+		.ns = picture_place(picture, picture_time(picture, reading->event.time_ns)),
+		.row = (uint16_t)row->index, .kind = counted_type(picture, reading)->type };
+}
+
+/*
+ * Second reading: keeps the fields of the present event, which is wanted and whose place is point.
+ * span is the span that the event ends, or NULL.
+ */
+static void keep_details(struct picture *picture, const struct item *point, const struct span *span)
+{
+	const struct reading *reading = picture->reading;
 	const uint64_t of_log = (uint64_t)picture_current(picture) << 48;
 
-	if (!reading->is_wanted || !picture->details.limit)
-		return;
-	details_event(&picture->details, &picture->current->log, reading->type, &type->details,
-		      event, of_log + reading->ordinal, &(const struct item){
-		.ns = picture_place(picture, picture_time(picture, event->time_ns)),
-		.row = (uint16_t)rows_find(picture, event->info.posix_pid, event->tid)->index,
-		.kind = type->type }, span);
+	details_event(&picture->details, &picture->current->log, reading->type,
+		      &counted_type(picture, reading)->details, &reading->event,
+		      of_log + reading->ordinal, point, span);
 }
 
 /*
@@ -137,8 +149,11 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		return;
 	}
 	keep_span(picture, span, row->index);
-	if (end)
-		keep_details(picture, span);
+	if (end && picture->reading->is_wanted && picture->details.limit) {
+		const struct item point = present_point(picture, present_row(picture));
+
+		keep_details(picture, &point, span);
+	}
 }
 
 /* Returns how the command why treats the event's type. It is called only if has_state is true. */
@@ -153,8 +168,7 @@ static const struct plan *plan_of(const struct picture *picture, const struct re
  */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {
-	struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
-					    reading->event.tid);
+	struct picture_row *row = present_row(picture);
 	const struct counted_type *type = counted_type(picture, reading);
 
 	row->points++;
@@ -190,7 +204,7 @@ static void keep_flame(struct picture *picture, const struct reading *reading)
 	if (time >= 0 && posix_trace_field_get_np(type->schema, (unsigned)time, 0, event->data,
 						  event->data_len, 0, &value))
 		flame.took_ns = value.u64;
-	flame.row = (uint16_t)rows_find(picture, event->info.posix_pid, event->tid)->index;
+	flame.row = (uint16_t)present_row(picture)->index;
 	flame.type = counted_type(picture, reading)->type;
 	if (flames_event(&picture->flames, &picture->current->log, event, &found, &flame))
 		picture->err = ENOMEM;
@@ -199,10 +213,9 @@ static void keep_flame(struct picture *picture, const struct reading *reading)
 /* Second reading: counts an event in the bins and keeps it if there are not too many. */
 static void keep_event(struct picture *picture, const struct reading *reading)
 {
-	const struct picture_row *row = rows_find(picture, reading->event.info.posix_pid,
-						  reading->event.tid);
+	const struct picture_row *row = present_row(picture);
+	const struct item point = present_point(picture, row);
 	const struct counted_type *type = counted_type(picture, reading);
-	const uint64_t ns = picture_place(picture, picture_time(picture, reading->event.time_ns));
 	struct links *links = &picture->current->links;
 
 	if (links_has(links, reading->type))
@@ -211,20 +224,19 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 	 * The row of the other threads has no states, because these threads have no common state.
 	 */
 	if (type->has_state && picture->states.rows && row->pid >= 0)
-		states_event(&picture->states, row->index, &picture->current->log,
-			     plan_of(picture, reading), reading->type, &reading->event, ns);
-	pyramid_point(picture, row->index, type->type, ns);
+		states_event(&picture->states, point.row, &picture->current->log,
+			     plan_of(picture, reading), reading->type, &reading->event, point.ns);
+	pyramid_point(picture, point.row, point.kind, point.ns);
 	if (type->has_counters)
-		curves_keep(&picture->curves, picture_current(picture), type->type, reading->type,
-			    &reading->event, ns);
+		curves_keep(&picture->curves, picture_current(picture), point.kind, reading->type,
+			    &reading->event, point.ns);
 	if (picture->events <= picture->limit && picture->points.items < picture->limit &&
-	    runs_add(&picture->points, &(const struct item){
-		.ns = ns, .row = (uint16_t)row->index, .kind = type->type }))
+	    runs_add(&picture->points, &point))
 		picture->err = ENOMEM;
 	if (picture->details.limit) {
-		picture->type[type->type].errors +=
+		picture->type[point.kind].errors +=
 			details_has_error(reading->type, &type->details, &reading->event);
-		keep_details(picture, NULL);
+		keep_details(picture, &point, NULL);
 	}
 }
 
@@ -266,17 +278,17 @@ static int read_once(struct picture *picture, struct reading *reading)
 }
 
 /*
- * Returns the least length of the spans that are kept. It is 0 if all spans are within the limit.
- * Otherwise it is a power of two, the least one for which the spans of at least this length are
- * within the limit.
+ * Returns the least length of the spans of which a limited number is kept. It is 0 if all spans are
+ * within the limit. Otherwise it is a power of two, the least one for which the spans of at least
+ * this length are within the limit.
  */
-static uint64_t least_length(const struct picture *picture)
+static uint64_t least_length(const struct picture *picture, uint64_t limit)
 {
 	uint64_t sum = 0;
 
 	for (int power = 63; power >= 0; power--) {
 		sum += picture->lengths[power];
-		if (sum > picture->limit)
+		if (sum > limit)
 			return power == 63 ? UINT64_MAX : UINT64_C(1) << (power + 1);
 	}
 	return 0;
@@ -314,7 +326,7 @@ static void set_axis(struct picture *picture)
 	picture->length_ns = (uint64_t)last_ns - (uint64_t)picture->begin_ns;
 	if (!picture->length_ns)
 		picture->length_ns = 1;
-	picture->least_ns = least_length(picture);
+	picture->least_ns = least_length(picture, picture->limit);
 }
 
 /* First reading of the current log. Returns 0 or an error number. */
@@ -372,8 +384,8 @@ static int picture_make(struct picture *picture, size_t bins, int *status)
 	picture->spans_kept.by_value = true;
 	picture->second = true;
 	picture->flames.limit = picture->limit;
-	details_begin(&picture->details, picture->events, picture->lengths,
-		      picture->details.limit);
+	details_begin(&picture->details, picture->events,
+		      least_length(picture, picture->details.limit / 2), picture->details.limit);
 	curves_begin(&picture->curves, picture->length_ns, picture->limit);
 	for (; picture->current < end; picture->current++)
 		if ((err = keep_log(picture, status)))

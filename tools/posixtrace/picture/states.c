@@ -7,15 +7,6 @@
 
 #include "log/descriptors.h"
 
-/*
- * If a thread blocks within this time after a page fault, it waits for a page. why has this rule.
- */
-#define FAULT_NS 100000
-
-/* The kernel's numbers of states of a blocked thread, which the event sched.out has. */
-#define UNINTERRUPTIBLE 2
-#define STOPPED_OR_TRACED (4 | 8)
-
 /* A time in one state. */
 struct states_stay {
 	uint64_t begin, end;
@@ -152,8 +143,7 @@ static void change_state(struct states *states, size_t index, uint64_t ns, enum 
 
 /*
  * Returns the state of a thread that left its processor. The log of an unprivileged user lacks the
- * field state. In such a log a stopped thread is blocked for an unknown reason. A thread that no
- * signal can wake waits for a disk.
+ * field state. In such a log a stopped thread is blocked for an unknown reason.
  */
 static enum states_kind kind_of_out(const struct states_row *row, const struct plan *plan,
 				    const struct log_type *type,
@@ -163,11 +153,11 @@ static enum states_kind kind_of_out(const struct states_row *row, const struct p
 
 	if (classify_number(type, event, plan->key))
 		return STATES_READY;
-	if (row->has_fault && ns >= row->fault && ns - row->fault < FAULT_NS)
+	if (row->has_fault && ns >= row->fault && ns - row->fault < CLASSIFY_FAULT_NS)
 		return STATES_FAULT;
-	if (state & STOPPED_OR_TRACED)
+	if (state & CLASSIFY_STOPPED_OR_TRACED)
 		return STATES_STOPPED;
-	return state == UNINTERRUPTIBLE ? STATES_FILE : STATES_BLOCKED;
+	return state == CLASSIFY_UNINTERRUPTIBLE ? STATES_FILE : STATES_BLOCKED;
 }
 
 /*

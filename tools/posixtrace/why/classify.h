@@ -8,6 +8,19 @@
 
 #include "why/history.h"
 
+/*
+ * If a thread is in no call and blocks within this time after a page fault, it waits for the data
+ * of the page.
+ */
+#define CLASSIFY_FAULT_NS 100000
+
+/*
+ * The kernel's numbers of states of a blocked thread, which the event sched.out has. No signal ends
+ * the wait of an uninterruptible thread, so it waits for a disk.
+ */
+#define CLASSIFY_UNINTERRUPTIBLE   2
+#define CLASSIFY_STOPPED_OR_TRACED (4 | 8)
+
 struct plan {
 	enum cause cause;
 	int time, key, other, text, result, error; /* indexes of fields, -1: none */

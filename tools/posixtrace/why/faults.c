@@ -10,13 +10,8 @@
  */
 #include <string.h>
 
+#include "why/classify.h"
 #include "why/divide.h"
-
-/*
- * If a thread is in no call and blocks within this time after a page fault, it waits for the data
- * of the page.
- */
-#define FAULT_NS 100000
 
 /*
  * Returns the index of the thread's first page fault that is not before a time, or the number of
@@ -44,7 +39,7 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns)
 
 	/* A sampled fault does not count: it represents several faults, whose times are unknown. */
 	return next && !thread->fault[next - 1].count &&
-	       time_ns - thread->fault[next - 1].time_ns < FAULT_NS;
+	       time_ns - thread->fault[next - 1].time_ns < CLASSIFY_FAULT_NS;
 }
 
 static uint64_t number_of(const struct fault *fault)

@@ -386,8 +386,8 @@ static void add_out(struct history *history, struct history_thread *thread,
 	if (!thread->stays)
 		return;
 	thread->stay[thread->stays - 1].is_preempted = is_preempted;
-	/* 2 is the kernel's TASK_UNINTERRUPTIBLE: no signal ends the wait. */
-	thread->stay[thread->stays - 1].is_deep = classify_number(type, event, plan->more) == 2;
+	thread->stay[thread->stays - 1].is_deep =
+		classify_number(type, event, plan->more) == CLASSIFY_UNINTERRUPTIBLE;
 }
 
 /* Adds a sample. Samples remain in the order of the log. */

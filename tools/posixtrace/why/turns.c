@@ -76,11 +76,6 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 	}
 }
 
-static uint64_t turn_ns(const struct turn *turn)
-{
-	return (uint64_t)turn->to_ns - (uint64_t)turn->from_ns;
-}
-
 static void turns_take_busy(void *arg, const struct turn *turn)
 {
 	struct turns *turns = arg;

@@ -20,6 +20,12 @@ struct turn {
 	uint64_t parts; /* the number of turns; in a busy time, waits found input between them */
 };
 
+/* Returns the length of a turn. */
+static inline uint64_t turn_ns(const struct turn *turn)
+{
+	return (uint64_t)turn->to_ns - (uint64_t)turn->from_ns;
+}
+
 /* The turns of a thread, added up. */
 struct turns {
 	uint64_t count, ns;  /* number of turns, and their total time */
