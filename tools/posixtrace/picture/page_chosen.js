@@ -196,7 +196,8 @@ function goToError(type) {
 	const found = best || first;
 	if (!found) return;
 	const i = meta.has_points ? search(found.row.time.length, n => found.row.time[n], found.time) : -1;
-	const n = i < 0 ? -1 : [...Array(found.row.time.length - i).keys()].map(by => i + by).find(at => found.row.time[at] !== found.time || found.row.type[at] === type);
+	let n = i;
+	while (n >= 0 && found.row.time[n] === found.time && found.row.type[n] !== type) n++;
 	goToItem(i >= 0 ? { kind: "event", row: found.row, i: n } : { kind: "event", row: found.row, i: -1, begin: found.time, took: 0, detail: found.k });
 	byId("found").textContent = meta.types[type].name + ", " + clock(found.time);
 	openTab("selection");

@@ -142,15 +142,15 @@ function flameTable() {
 		if (!is) above.delete(node.name);
 	};
 	for (const child of flame.tree.children.values()) visit(child, new Set());
-	const all = Math.max(1, flame.tree.value), to = byId("functions");
+	const all = flame.tree.value, to = byId("functions");
 	const order = [...total.keys()].sort((a, b) => self.get(b) - self.get(a) || total.get(b) - total.get(a)).slice(0, 200);
 
 	to.textContent = "";
 	to.append(element("p", { class: "note" }, flameAmount(flame.tree.value) + (state.chosen ? " selected" : " shown")));
 	to.append(table("function-shares", [["Function"], ["In itself", 1], ["With callees", 1]], order.map(name => {
 		const line = element("tr", { class: "link", click: () => { byId("search").value = name; find(name); } },
-			element("td", { class: "name" }, name), cell((100 * self.get(name) / all).toFixed(1) + " %"),
-			cell((100 * total.get(name) / all).toFixed(1) + " %"));
+			element("td", { class: "name" }, name), cell(percent(self.get(name), all)),
+			cell(percent(total.get(name), all)));
 		line.dataset.name = name;
 		line.dataset.self = self.get(name);
 		line.dataset.total = total.get(name);

@@ -238,6 +238,11 @@ function search(n, value, wanted) {
 
 const grouped = n => n.toLocaleString("en");
 
+const sumOf = numbers => numbers.reduce((sum, n) => sum + n, 0);
+
+/* Returns a part of a sum in percent. If the sum is 0, so is the part. */
+const percent = (part, all) => (all ? 100 * part / all : 0).toFixed(1) + " %";
+
 function span(ns) {
 	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
 		if (ns >= size) return (ns / size).toPrecision(ns >= 1000 * size ? 6 : 4) + " " + unit;

@@ -94,22 +94,24 @@ const stayName = it => stateNames[it.row.stayKind[it.i]];
 function describeState(it, time) {
 	const half = (state.to - state.from) / timeWidth() / 2, { row, i } = it;
 	const lines = [stayName(it) + ": " + span(row.stayTook[i]), "from " + clock(row.stayBegin[i]), threadName(row)];
-	const shares = stayShares(row, time - half, time + half), all = shares.reduce((sum, ns) => sum + ns, 0);
+	const shares = stayShares(row, time - half, time + half), all = sumOf(shares);
 	if (shares.filter(ns => ns > 0).length > 1)
-		shares.forEach((ns, kind) => { if (ns > 0) lines.push("in this pixel " + (100 * ns / all).toFixed(1) + " % " + stateNames[kind]); });
+		shares.forEach((ns, kind) => { if (ns > 0) lines.push("in this pixel " + percent(ns, all) + " " + stateNames[kind]); });
 	if (meta.states.bin_ns && row.stayTook[i] < meta.states.bin_ns)
 		lines.push("changes within " + span(meta.states.bin_ns) + " are put together");
 	return lines.join("\n");
 }
 
+/* The longest time in each state; undefined: no thread has the state. */
+const longestStays = [];
+for (const row of rows)
+	for (let i = 0; i < row.stayBegin.length; i++) {
+		const kind = row.stayKind[i], best = longestStays[kind];
+		if (!best || row.stayTook[i] > best.row.stayTook[best.i]) longestStays[kind] = { kind: "state", row, i };
+	}
+
 /* Returns the longest time in a state, or null. */
-function longestStay(kind) {
-	let best = null;
-	for (const row of rows)
-		for (let i = 0; i < row.stayBegin.length; i++)
-			if (row.stayKind[i] === kind && (!best || row.stayTook[i] > best.row.stayTook[best.i])) best = { kind: "state", row, i };
-	return best;
-}
+const longestStay = kind => longestStays[kind] || null;
 
 /*
  * Shows the longest time in a state. Each call shows the next state of the list that any thread
@@ -129,8 +131,8 @@ function goToNextState() {
 
 /* Returns a bar of the shares of the states. Its text is for users who cannot see it. */
 function shareBar(shares) {
-	const all = shares.reduce((sum, ns) => sum + ns, 0), text = [...shares.keys()].filter(kind => shares[kind] > 0)
-		.map(kind => stateNames[kind] + " " + (100 * shares[kind] / all).toFixed(1) + " %").join(", ");
+	const all = sumOf(shares), text = [...shares.keys()].filter(kind => shares[kind] > 0)
+		.map(kind => stateNames[kind] + " " + percent(shares[kind], all)).join(", ");
 	const bar = element("div", { class: "shares", role: "img", title: text, "aria-label": text });
 	shares.forEach((ns, kind) => {
 		const part = dot("state", kind);
@@ -145,9 +147,9 @@ function stateTable(id, from, to) {
 	const sums = new Float64Array(KINDS);
 	for (const row of rows)
 		if (!row.hidden && row.stayBegin.length) stayShares(row, from, to).forEach((ns, kind) => { sums[kind] += ns; });
-	const all = sums.reduce((sum, ns) => sum + ns, 0);
+	const all = sumOf(sums);
 	return table(id, [["State of threads"], ["Time", 1], ["Share", 1]], [...sums.keys()].filter(kind => sums[kind] > 0).map(kind =>
-		element("tr", {}, element("td", { class: "name" }, dot("state", kind), stateNames[kind]), cell(span(sums[kind])), cell((100 * sums[kind] / all).toFixed(1) + " %"))));
+		element("tr", {}, element("td", { class: "name" }, dot("state", kind), stateNames[kind]), cell(span(sums[kind])), cell(percent(sums[kind], all)))));
 }
 
 function statePanel() {
@@ -157,13 +159,13 @@ function statePanel() {
 		document.querySelector("[data-tab=states]").hidden = true;
 		return;
 	}
-	const all = meta.states.total.reduce((sum, ns) => sum + ns, 0);
+	const all = sumOf(meta.states.total);
 	to.append(element("p", { class: "note" }, "The bar below each thread has these colors. A click on a time shows the longest." +
 		(meta.states.bin_ns ? " Of so many changes, those within " + span(meta.states.bin_ns) + " are put together: the sums are exact, the order is not." : "")));
 	to.append(table("state-list", [["State"], ["Time", 1], ["Share", 1], ["Longest", 1]], [...stateNames.keys()].map(kind => {
 		const longest = longestStay(kind);
 		const line = element("tr", {}, element("td", { class: "name" }, dot("state", kind), stateNames[kind]), cell(span(meta.states.total[kind])),
-			cell((100 * meta.states.total[kind] / Math.max(1, all)).toFixed(1) + " %"), cell(longest ? placeButton(span(longest.row.stayTook[longest.i]), longest) : ""));
+			cell(percent(meta.states.total[kind], all)), cell(longest ? placeButton(span(longest.row.stayTook[longest.i]), longest) : ""));
 		line.dataset.name = stateNames[kind];
 		line.dataset.total = meta.states.total[kind];
 		return line;
