@@ -204,32 +204,30 @@ static int copy_events(struct weave *weave)
  */
 static int count_lost(struct weave *weave)
 {
-	size_t type = weave->kernel->plan.sched ? WEAVE_OUT : WEAVE_SAMPLE;
+	const struct kernel *kernel = weave->kernel;
+	const trace_event_id_t record = weave->id[kernel->plan.sched ? WEAVE_OUT : WEAVE_SAMPLE];
+	const trace_event_id_t call = weave->id[WEAVE_CALL];
+	const struct {
+		uint64_t lost;
+		int cause;
+		trace_event_id_t type;
+	} rows[] = {
+		{ kernel->lost_full, POSIX_TRACE_LOST_STREAM_FULL_NP, record },
+		{ kernel->lost_memory, POSIX_TRACE_LOST_NO_MEMORY_NP, record },
+		{ kernel->lost_syscalls, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->lost_call },
+		{ kernel->lost_traps, POSIX_TRACE_LOST_STREAM_FULL_NP, call },
+		{ kernel->lost_calls, POSIX_TRACE_LOST_NO_MEMORY_NP, call },
+		{ kernel->lost_switches, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->id[WEAVE_IN] },
+	};
 	int err = 0;
 
-	if (weave->kernel->lost_full)
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
-						  weave->kernel->lost_full, weave->id[type], NULL);
-	if (!err && weave->kernel->lost_memory)
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_NO_MEMORY_NP,
-						  weave->kernel->lost_memory, weave->id[type],
-						  NULL);
-	if (!err && weave->kernel->lost_syscalls)
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
-						  weave->kernel->lost_syscalls, weave->lost_call,
-						  NULL);
-	if (!err && weave->kernel->lost_traps)
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
-						  weave->kernel->lost_traps,
-						  weave->id[WEAVE_CALL], NULL);
-	if (!err && weave->kernel->lost_calls)
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_NO_MEMORY_NP,
-						  weave->kernel->lost_calls,
-						  weave->id[WEAVE_CALL], NULL);
-	if (!err && weave->kernel->lost_switches)
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
-						  weave->kernel->lost_switches, weave->id[WEAVE_IN],
-						  NULL);
+	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(*rows); i++) {
+		if (!rows[i].lost)
+			continue;
+		weave->has_lost = true;
+		err = posix_trace_compose_lost_np(weave->to, rows[i].cause, rows[i].lost,
+						  rows[i].type, NULL);
+	}
 	return err;
 }
 
@@ -287,9 +285,7 @@ static int weave_all(struct weave *weave, int fd)
 		return err;
 	}
 	/* The status of a stream says whether events were lost, so lost kernel events change it. */
-	if (weave->kernel->lost_full || weave->kernel->lost_memory ||
-	    weave->kernel->lost_switches || weave->kernel->lost_syscalls ||
-	    weave->kernel->lost_traps || weave->kernel->lost_calls)
+	if (weave->has_lost)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);
 }

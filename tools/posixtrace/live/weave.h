@@ -39,6 +39,7 @@ struct weave {
 	size_t next;       /* index in kernel->record */
 	bool runs;         /* the stream runs */
 	bool has_clock;
+	bool has_lost;     /* events of the kernel are lost */
 	trace_event_id_t lost_call; /* the type for which lost system calls count */
 };
 

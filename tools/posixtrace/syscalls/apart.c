@@ -32,7 +32,7 @@ static void close_gaps(const int *fd, size_t count)
 }
 
 /* Closes in reverse order, so a link is closed before its event if it was made later. */
-static void close_here(const int *fd, size_t count)
+void apart_close_here(const int *fd, size_t count)
 {
 	while (count-- > 0)
 		if (fd[count] >= 0)
@@ -65,7 +65,7 @@ void apart_close(int *fd, size_t count)
 	if (!count || fd[count - 1] < 0)
 		return;
 	if (pipe2(ends, O_CLOEXEC)) {
-		close_here(fd, count);
+		apart_close_here(fd, count);
 		return;
 	}
 	child = fork();
@@ -77,7 +77,7 @@ void apart_close(int *fd, size_t count)
 	}
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	close_here(fd, count);
+	apart_close_here(fd, count);
 	close(ends[0]);
 	close(ends[1]);
 }

@@ -18,4 +18,7 @@
  */
 void apart_close(int *fd, size_t count);
 
+/* Closes all descriptors of fd that are not -1, in this process. */
+void apart_close_here(const int *fd, size_t count);
+
 #endif

@@ -397,25 +397,18 @@ void syscalls_stop(struct syscalls *syscalls)
 			ioctl(syscalls->event[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 
-static void close_all(int *fd, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
-}
-
 void syscalls_end(struct syscalls *syscalls)
 {
 	if (syscalls->is_active)
 		apart_close(syscalls->event, SYSCALLS_PROGRAMS);
 	else
-		close_all(syscalls->event, SYSCALLS_PROGRAMS);
-	close_all(syscalls->program, SYSCALLS_PROGRAMS);
+		apart_close_here(syscalls->event, SYSCALLS_PROGRAMS);
+	apart_close_here(syscalls->program, SYSCALLS_PROGRAMS);
 	if (syscalls->producer)
 		munmap(syscalls->producer, syscalls->page + 2 * (size_t)RING_BYTES);
 	if (syscalls->consumer)
 		munmap(syscalls->consumer, syscalls->page);
-	close_all(syscalls->map, SYSCALLS_MAPS);
+	apart_close_here(syscalls->map, SYSCALLS_MAPS);
 	forget_all(syscalls);
 }
 
