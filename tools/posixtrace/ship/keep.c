@@ -33,7 +33,7 @@ static bool is_day(const char *text, size_t len)
 /* Appends the first day that is kept. The rows of earlier days are deleted. */
 static void put_first_day(uint64_t keep_days, struct bytes *sql)
 {
-	time_t seconds = (time_t)((when_now() - (int64_t)keep_days * DAY_NS) / 1000000000);
+	time_t seconds = (time_t)(when_since((int64_t)keep_days * DAY_NS) / 1000000000);
 	struct tm day;
 	char text[32] = "1970-01-01";
 
@@ -87,13 +87,13 @@ static bool expire_table(struct link *link, const char *table, uint64_t keep_day
 bool keep_expire(struct link *link, uint64_t keep_days)
 {
 	uint64_t days = 0, ignored = 0;
-	bool good = expire_table(link, "events_rows", keep_days, &days);
+	bool good = true;
 
-	for (int i = 0; good && i < QUERY_TABLES; i++) {
+	for (int i = QUERY_EVENTS; good && i < QUERY_TABLES; i++) {
 		char table[64] = "";
 
 		strcat(strcat(table, query_table_name(i)), "_rows");
-		good = expire_table(link, table, keep_days, &ignored);
+		good = expire_table(link, table, keep_days, i == QUERY_EVENTS ? &days : &ignored);
 	}
 	if (days)
 		out_printf(&out_stdout, "%s: the logs of %llu day%s were deleted\n",

@@ -179,12 +179,8 @@ static bool is_whole(struct otlp_shipment *shipment)
 static int shipment_end(void *context, const struct fmt_end *end)
 {
 	struct otlp *otlp = context;
-	int err = otlp_account(otlp, end);
+	int err = otlp_end(otlp, end);
 
-	if (!err)
-		err = otlp_tree(otlp);
-	if (!err)
-		err = otlp_write(otlp);
 	return err || is_whole(otlp->arg) ? err : -1;
 }
 
@@ -211,7 +207,7 @@ static const struct format sink = {
 /* ------------------------------------------------------------------ a log */
 
 /* Converts the log into requests. Returns an exit status. */
-static int send_requests(struct otlp_shipment *shipment, const char *path)
+static int send_requests(struct otlp_shipment *shipment)
 {
 	/* The sink writes no bytes, but each conversion has an output. */
 	struct through plan = { .from = fmt_by_name("log"), .to = &shipment->format,
@@ -222,7 +218,7 @@ static int send_requests(struct otlp_shipment *shipment, const char *path)
 	if (!input)
 		say("%s", strerror(ENOMEM));
 	else
-		status = input_open(input, path);
+		status = input_open(input, shipment->path);
 	if (!status) {
 		status = through(&plan, input);
 		input_close(input);
@@ -234,13 +230,13 @@ static int send_requests(struct otlp_shipment *shipment, const char *path)
 	return save_shipment(shipment) ? status : TOOL_FAILURE;
 }
 
-static void print_result(const struct otlp_shipment *shipment, const char *path)
+static void print_result(const struct otlp_shipment *shipment)
 {
 	const uint64_t *sent = shipment->sent;
 	struct out *out = &out_stdout;
 
 	out_printf(out, "%s: %" PRIu64 " span%s and %" PRIu64 " log record%s %s, %" PRIi64
-		   " bytes, %" PRIu64 " in all", path, sent[OTLP_TRACES],
+		   " bytes, %" PRIu64 " in all", shipment_name(shipment->path), sent[OTLP_TRACES],
 		   text_plural(sent[OTLP_TRACES]), sent[OTLP_LOGS], text_plural(sent[OTLP_LOGS]),
 		   shipment->options->is_dry ? "to ship" : "shipped", shipment->bytes,
 		   shipment->accepted[OTLP_TRACES] + shipment->accepted[OTLP_LOGS]);
@@ -250,8 +246,8 @@ static void print_result(const struct otlp_shipment *shipment, const char *path)
 }
 
 /* Ships the complete log. The status 4 means that the collector has rejected records of it. */
-static int ship_log(struct otlp_shipment *shipment, const char *path, uint64_t source,
-		    bool is_last, enum shipment_state *state)
+static int ship_log(struct otlp_shipment *shipment, uint64_t source, bool is_last,
+		    enum shipment_state *state)
 {
 	int status = TOOL_OK;
 
@@ -259,7 +255,7 @@ static int ship_log(struct otlp_shipment *shipment, const char *path, uint64_t s
 	case STATE_BUSY:
 		*state = SHIPMENT_BUSY;
 		if (is_last)
-			say("%s: another process ships this log", shipment_name(path));
+			say("%s: another process ships this log", shipment_name(shipment->path));
 		return is_last ? TOOL_FAILURE : TOOL_OK;
 	case STATE_FAILED:
 		*state = SHIPMENT_MORE;
@@ -269,12 +265,12 @@ static int ship_log(struct otlp_shipment *shipment, const char *path, uint64_t s
 	}
 	*state = SHIPMENT_MORE;
 	if (!shipment->is_ended)
-		status = send_requests(shipment, path);
+		status = send_requests(shipment);
 	if (shipment->is_faulty)
 		*state = SHIPMENT_FAULTY;
 	if (status == TOOL_OK || status == TOOL_DAMAGED) {
 		*state = SHIPMENT_ENDED;
-		print_result(shipment, shipment_name(path));
+		print_result(shipment);
 		if (shipment->rejected)
 			status = tool_worse(status, TOOL_LOST);
 	}
@@ -305,7 +301,7 @@ int otlp_run(const struct ship_options *options, struct collector *collector, co
 	is_complete = log.info.complete;
 	logfile_close(&log);
 	if (is_complete)
-		return ship_log(&shipment, path, source, is_last, state);
+		return ship_log(&shipment, source, is_last, state);
 	*state = SHIPMENT_MORE;
 	if (is_last)
 		say("%s: a collector gets a log when it is complete; posixtrace recover completes "

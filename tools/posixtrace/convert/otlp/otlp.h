@@ -212,10 +212,11 @@ int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost);
 /* Writes the members that every LogRecord has. severity 0 and level NULL: unknown. */
 void otlp_log_begin(struct proto *p, int64_t time_ns, unsigned severity, const char *level,
 		    const char *name);
-/* Adds the losses and the account that are known at the end. */
-int otlp_account(struct otlp *otlp, const struct fmt_end *end);
+/* Adds the losses and the account, finds parents and traces, then passes all requests to emit(). */
+int otlp_end(struct otlp *otlp, const struct fmt_end *end);
 
-/* Finds parents and traces, then passes all requests to emit(). */
+/* The steps of otlp_end(). */
+int otlp_account(struct otlp *otlp, const struct fmt_end *end);
 int otlp_tree(struct otlp *otlp);
 int otlp_write(struct otlp *otlp);
 

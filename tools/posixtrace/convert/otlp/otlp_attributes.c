@@ -32,7 +32,7 @@ static void end_pair(struct proto *p, const size_t begin[2])
 }
 
 /* Writes the member string_value. The text becomes valid UTF-8, which protobuf requires. */
-static void put_plain(struct proto *p, const void *text, size_t len)
+static void put_text_value(struct proto *p, const void *text, size_t len)
 {
 	char *copy;
 
@@ -55,7 +55,7 @@ void otlp_text(struct proto *p, unsigned field, const char *key, const void *tex
 	size_t begin[2];
 
 	begin_pair(p, field, key, begin);
-	put_plain(p, text, len);
+	put_text_value(p, text, len);
 	end_pair(p, begin);
 }
 
@@ -143,7 +143,7 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
 		if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
-			put_plain(p, value->data, value->len);
+			put_text_value(p, value->data, value->len);
 		else
 			proto_bytes(p, VALUE_BYTES, value->data,
 				    value->len < TEXT_MOST ? value->len : TEXT_MOST);

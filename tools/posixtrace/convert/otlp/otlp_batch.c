@@ -268,3 +268,12 @@ int otlp_write(struct otlp *otlp)
 	free(writing);
 	return err;
 }
+
+int otlp_end(struct otlp *otlp, const struct fmt_end *end)
+{
+	int err = otlp_account(otlp, end);
+
+	if (!err)
+		err = otlp_tree(otlp);
+	return err ? err : otlp_write(otlp);
+}

@@ -147,12 +147,8 @@ static int files_lost(void *context, const struct fmt_lost *lost)
 static int files_end(void *context, const struct fmt_end *end)
 {
 	struct otlp_files *files = context;
-	int err = otlp_account(&files->otlp, end);
+	int err = otlp_end(&files->otlp, end);
 
-	if (!err)
-		err = otlp_tree(&files->otlp);
-	if (!err)
-		err = otlp_write(&files->otlp);
 	for (unsigned i = 0; !err && i < OTLP_SIGNALS * ENCODINGS; i++)
 		if (files->has[i % ENCODINGS])
 			err = out_flush(&files->out[i / ENCODINGS][i % ENCODINGS]);

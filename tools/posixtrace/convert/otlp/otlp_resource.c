@@ -78,7 +78,8 @@ int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *in
 	return 0;
 }
 
-static void put_plain(struct proto *p, const char *key, const char *text, size_t room)
+/* Writes a text of a fixed size, unless it is empty. */
+static void put_fixed(struct proto *p, const char *key, const char *text, size_t room)
 {
 	size_t len = strnlen(text, room);
 
@@ -108,9 +109,9 @@ static void put_log(const struct otlp *otlp, struct proto *p, const struct logfi
 	if (otlp->host)
 		otlp_string(p, RESOURCE_ATTRIBUTES, "host.name", otlp->host);
 	else
-		put_plain(p, "host.name", log->info.host, sizeof(log->info.host));
+		put_fixed(p, "host.name", log->info.host, sizeof(log->info.host));
 	otlp_text(p, RESOURCE_ATTRIBUTES, "posixtrace.log.uuid", uuid, (size_t)(end - uuid));
-	put_plain(p, "posixtrace.clock.name", log->info.clock, sizeof(log->info.clock));
+	put_fixed(p, "posixtrace.clock.name", log->info.clock, sizeof(log->info.clock));
 	otlp_number(p, RESOURCE_ATTRIBUTES, "posixtrace.clock.resolution_ns",
 		    log->info.resolution_ns);
 	put_clock_error(otlp, p, log);
@@ -134,18 +135,18 @@ void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index)
 	} else if (otlp->flow->logs) {
 		put_log(otlp, p, otlp->flow->logs[resource->source]);
 	} else {
-		put_plain(p, "host.name", facts->host, sizeof(facts->host));
-		put_plain(p, "posixtrace.clock.name", facts->clock, sizeof(facts->clock));
+		put_fixed(p, "host.name", facts->host, sizeof(facts->host));
+		put_fixed(p, "posixtrace.clock.name", facts->clock, sizeof(facts->clock));
 		if (facts->resolution_ns)
 			otlp_number(p, RESOURCE_ATTRIBUTES, "posixtrace.clock.resolution_ns",
 				    facts->resolution_ns);
 	}
 	if (facts->relative)
 		otlp_bool(p, RESOURCE_ATTRIBUTES, "posixtrace.clock.relative", true);
-	put_plain(p, "posixtrace.stream.name", facts->name, sizeof(facts->name));
-	put_plain(p, "posixtrace.generation", facts->generation, sizeof(facts->generation));
+	put_fixed(p, "posixtrace.stream.name", facts->name, sizeof(facts->name));
+	put_fixed(p, "posixtrace.generation", facts->generation, sizeof(facts->generation));
 	if (source)
-		put_plain(p, "posixtrace.log.name", source, strlen(source));
+		put_fixed(p, "posixtrace.log.name", source, strlen(source));
 }
 
 /* ------------------------------------------------------------------ scopes */
