@@ -214,12 +214,10 @@ uint64_t find_start(pid_t pid)
 static bool has_library(pid_t pid, bool *known)
 {
 	struct mappings mappings;
-	bool uses = false;
 	int err = mappings_read(&mappings, pid);
+	bool uses = !err && mappings_path_with(&mappings, "/libposixtrace.so");
 
 	*known = !err && mappings.count;
-	for (size_t i = 0; !err && !uses && i < mappings.count; i++)
-		uses = strstr(mappings.mapping[i].path, "/libposixtrace.so") != NULL;
 	mappings_fini(&mappings);
 	return uses;
 }

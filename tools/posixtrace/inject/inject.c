@@ -484,14 +484,11 @@ static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct tar
  */
 bool inject_is_needed(pid_t pid)
 {
-	bool has_library = false, has_shim = false;
 	struct mappings mappings;
 	int err = mappings_read(&mappings, pid);
+	bool has_library = mappings_path_with(&mappings, "/libposixtrace.so");
+	bool has_shim = mappings_path_with(&mappings, "/libposixtrace-preload");
 
-	for (size_t i = 0; i < mappings.count; i++) {
-		has_library |= strstr(mappings.mapping[i].path, "/libposixtrace.so") != NULL;
-		has_shim |= strstr(mappings.mapping[i].path, "/libposixtrace-preload") != NULL;
-	}
 	mappings_fini(&mappings);
 	return !err && (has_shim || !has_library);
 }

@@ -119,6 +119,14 @@ void mappings_fini(struct mappings *mappings)
 	*mappings = (struct mappings){ .count = 0 };
 }
 
+const char *mappings_path_with(const struct mappings *mappings, const char *text)
+{
+	for (size_t i = 0; i < mappings->count; i++)
+		if (strstr(mappings->mapping[i].path, text))
+			return mappings->mapping[i].path;
+	return NULL;
+}
+
 const struct mapping *mappings_at(const struct mappings *mappings, uint64_t address)
 {
 	for (size_t i = 0; i < mappings->count; i++)

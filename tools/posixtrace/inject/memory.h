@@ -48,6 +48,9 @@ struct mappings {
 int mappings_read(struct mappings *mappings, pid_t pid);
 void mappings_fini(struct mappings *mappings);
 
+/* Returns the path of the first mapped file whose path contains a text, or NULL. */
+const char *mappings_path_with(const struct mappings *mappings, const char *text);
+
 /* Returns the mapping that contains an address, or NULL. */
 const struct mapping *mappings_at(const struct mappings *mappings, uint64_t address);
 

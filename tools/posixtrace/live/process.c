@@ -125,12 +125,10 @@ static void say_unsupported(pid_t pid)
 void process_say_other_version(pid_t pid, const char *effect)
 {
 	struct mappings mappings;
-	const char *path = NULL;
+	const char *path;
 
 	mappings_read(&mappings, pid);
-	for (size_t i = 0; i < mappings.count && !path; i++)
-		if (strstr(mappings.mapping[i].path, "/libposixtrace.so"))
-			path = mappings.mapping[i].path;
+	path = mappings_path_with(&mappings, "/libposixtrace.so");
 	say("process %d: %sit uses another version of libposixtrace%s%s", (int)pid, effect,
 	    path ? ": " : "", path ? path : "");
 	mappings_fini(&mappings);
