@@ -249,8 +249,8 @@ ptx_inline void fill_event(const struct ptx_stored_event *from, struct posix_tra
 }
 
 /* Stores the next event. The stream is a log, and no other thread uses it. */
-ptx_inline int next_event(struct ptx_stream *stream, struct posix_trace_event_np *event,
-			  int *unavailable)
+ptx_inline void next_event(struct ptx_stream *stream, struct posix_trace_event_np *event,
+			   int *unavailable)
 {
 	struct ptx_stored_event stored;
 
@@ -260,7 +260,6 @@ ptx_inline int next_event(struct ptx_stream *stream, struct posix_trace_event_np
 		fill_event(&stored, event);
 		*unavailable = 0;
 	}
-	return 0;
 }
 
 /*
@@ -273,19 +272,18 @@ static __attribute__((noinline)) int next_locked(trace_id_t trid,
 {
 	struct ptx_stream *stream = ptx_stream_lock(trid, PTX_STORED);
 	struct posix_trace_event_np known;
-	int err;
 
 	if (!stream)
 		return EINVAL;
 	if (ptx_likely(size == sizeof(*event))) {
-		err = next_event(stream, event, unavailable);
+		next_event(stream, event, unavailable);
 	} else {
-		err = next_event(stream, &known, unavailable);
-		if (!err && !*unavailable)
+		next_event(stream, &known, unavailable);
+		if (!*unavailable)
 			ptx_sized_store(event, size, &known, sizeof(known));
 	}
 	ptx_stream_unlock(stream);
-	return err;
+	return 0;
 }
 
 /*
@@ -310,5 +308,6 @@ PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_
 	stream = ptx_registry_find(trid);
 	if (ptx_unlikely(!stream) || ptx_unlikely(stream->kind != PTX_STREAM_STORED))
 		return EINVAL;
-	return next_event(stream, event, unavailable);
+	next_event(stream, event, unavailable);
+	return 0;
 }
