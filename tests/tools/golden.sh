@@ -126,6 +126,30 @@ decode() { python3 "$here/decode.py" "$@"; }
 has_elfutils() { ! "$posixtrace" symbols "$tmp/logs/objects.ptl" 2>&1 | grep -q 'built without'; }
 has_patches() { "$posixtrace" list --probes "$tmp/logs/shop.so" | grep -q '^function  moved'; }
 has_program() { command -v "$1" >/dev/null; }
+# fake SCRIPT FAULT...: a server of fake_clickhouse.py or fake_collector.py, until the command ends.
+# Its port is in $port, its account in the file result.
+fake() {
+	rm -f result port
+	script=$here/$1
+	shift
+	python3 "$script" "$PWD/result" "$@" >port 2>server.err &
+	server=$!
+	trap 'kill $server 2>/dev/null' 0
+	until test -s port; do
+		kill -0 $server || return 1
+		sleep 0.02
+	done
+	port=$(cat port)
+}
+# ships ARGUMENT...: posixtrace ship; its output has PORT for the port of the server. Sizes and some
+# messages differ from one version of a library to another.
+ships() {
+	"$posixtrace" ship ${port+--state state} "$@" >said 2>complained
+	set -- $?
+	sed "s/:${port:-1}/:PORT/g; s/[0-9]* bytes/SIZE bytes/; s,$PWD,PLACE,g" said
+	sed "s/:${port:-1}/:PORT/g; s,$PWD,PLACE,g; s/Failed to connect.*/NO CONNECTION/" complained >&2
+	return "$1"
+}
 
 # Replaces what differs from run to run. live.sh has its own.
 mask() { cat; }

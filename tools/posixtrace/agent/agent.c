@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 
 extern const struct tool_command agent_command;
@@ -112,7 +113,7 @@ static int agent_run(int argc, char **argv)
 		return tool_usage(&agent_command);
 	}
 	if (name && (!*name || strlen(name) > 128)) {
-		say("agent: --snapshot %s: not the name of a section", name);
+		say("agent: --snapshot %s: not the name of a section", text_given(name));
 		return tool_usage(&agent_command);
 	}
 	if (last_ns && !name) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 #define INTERVAL_NS INT64_C(1000000000)
@@ -223,12 +224,15 @@ static void begin_section(struct config_place *place, char *text)
 	}
 	if (!strcmp(text, "agent")) {
 		if (*name)
-			config_fault(place, "[agent] has no name");
-		else if (place->config->has_agent)
-			config_fault(place, "[agent] is given twice");
+			config_fault(place, "[agent %s]: expected [agent], which has no name",
+				     name);
+		else if (place->config->agent_line)
+			config_fault(place, "[agent]: line %u has this section",
+				     place->config->agent_line);
 		else
 			place->in_agent = true;
-		place->config->has_agent = true;
+		if (!place->config->agent_line)
+			place->config->agent_line = place->line;
 	} else if (strcmp(text, "record") && strcmp(text, "trigger")) {
 		config_fault(place,
 			     "[%s]: no such section; there are [agent], [record NAME] and "
@@ -287,7 +291,7 @@ static void take_line(struct config_place *place, char *line, bool *in_section)
 		return;
 	}
 	value = strchr(line, '=');
-	if (!value) {
+	if (!value || value == line) {
 		config_fault(place, "%s: expected key = value", line);
 		return;
 	}
@@ -305,7 +309,7 @@ static char *read_file(const char *path, size_t *len)
 
 	*len = 0;
 	if (fd < 0 || fstat(fd, &st)) {
-		say("%s: %s", path, strerror(errno));
+		say("%s: %s", text_given(path), strerror(errno));
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode)) {
@@ -381,11 +385,12 @@ static void check_sections(struct config_place *place)
 				     "key record matches",
 				     trigger->name);
 	}
-	place->line = 1;
-	if (!config->has_agent)
+	place->line = config->agent_line ? config->agent_line : 1;
+	if (!config->agent_line)
 		config_fault(place, "the section [agent] with the key folder is missing");
 	else if (!config->folder)
 		config_fault(place, "the section [agent] has no key folder");
+	place->line = 1;
 	if (!config->records)
 		config_fault(place,
 			     "there is no section [record NAME], so nothing would be recorded");

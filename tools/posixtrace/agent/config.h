@@ -91,7 +91,7 @@ struct config {
 	unsigned users;
 	const char *path; /* an argument of the command line, which is not freed */
 	/* [agent] */
-	bool has_agent;
+	unsigned agent_line; /* 0: there is no section [agent] */
 	char *folder;
 	int64_t interval_ns; /* the time between two searches for processes */
 	uint64_t quota;	     /* greatest number of bytes of all logs; 0: no limit */

@@ -91,8 +91,9 @@ static void key_folder(struct config_place *place, const struct given *given)
 /* A very short interval would make the agent itself a load for the machine. */
 static void key_interval(struct config_place *place, const struct given *given)
 {
-	refuse_value(place, quantity_span(given->where, given->value, &place->config->interval_ns));
-	if (place->config->interval_ns < 10000000)
+	if (!quantity_span(given->where, given->value, &place->config->interval_ns))
+		place->failed = true;
+	else if (place->config->interval_ns < 10000000)
 		config_fault(place, "interval %s: at least 10ms", given->value);
 }
 
@@ -152,8 +153,8 @@ static void key_textfile(struct config_place *place, const struct given *given)
 
 	if (given->value[0] != '/' || len < 7 || strcmp(given->value + len - 5, ".prom"))
 		config_fault(place,
-			     "textfile %s: a path that begins with / and ends with .prom, which "
-			     "the collector reads",
+			     "textfile %s: expected a path that begins with / and ends with "
+			     ".prom, which the collector reads",
 			     given->value);
 	else
 		store_text(place, &place->config->textfile, given->value);
@@ -191,8 +192,8 @@ static void key_executable(struct config_place *place, const struct given *given
 {
 	if (given->value[0] != '/' && given->value[0] != '*')
 		config_fault(place,
-			     "executable %s: a pattern for the whole path, which begins with "
-			     "/ or *",
+			     "executable %s: expected a pattern for the whole path, which "
+			     "begins with / or *",
 			     given->value);
 	store_word(place, &place->record->executable, given->value);
 }
@@ -231,7 +232,8 @@ static void key_cgroup(struct config_place *place, const struct given *given)
 {
 	if (given->value[0] != '/' && given->value[0] != '*')
 		config_fault(place,
-			     "cgroup %s: a pattern for the whole path, which begins with / or *",
+			     "cgroup %s: expected a pattern for the whole path, which begins "
+			     "with / or *",
 			     given->value);
 	store_word(place, &place->record->cgroup, given->value);
 }
@@ -513,7 +515,15 @@ static void add_text(struct config_place *place, const char *key, const char *va
 	free(before);
 }
 
-/* Prints that the section has no such key, with the most similar key. */
+static const char *section_name(unsigned section)
+{
+	return section == IN_AGENT ? "agent" : section == IN_RECORD ? "record" : "trigger";
+}
+
+/*
+ * Prints that the section has no such key, with the section that has it, or with the most similar
+ * key.
+ */
 static void no_such_key(struct config_place *place, unsigned section, const char *name)
 {
 	struct nearest nearest;
@@ -526,10 +536,13 @@ static void no_such_key(struct config_place *place, unsigned section, const char
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].sections & section)
 			nearest_offer(&nearest, keys[i].name);
-	config_fault(place, "%s: no such key in [%s]%s", name,
-		     section == IN_AGENT    ? "agent"
-		     : section == IN_RECORD ? "record"
-					    : "trigger",
+	for (size_t i = 0; i < KEYS; i++)
+		if (!strcmp(keys[i].name, name)) {
+			config_fault(place, "%s: a key of [%s], and this section is [%s]", name,
+				     section_name(keys[i].sections), section_name(section));
+			return;
+		}
+	config_fault(place, "%s: no such key in [%s]%s", name, section_name(section),
 		     nearest_hint(&nearest));
 }
 

@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 
 /* Prints the error, closes the file and returns TOOL_FAILURE. */
 static int outfile_fail(struct outfile *file, int err)
 {
-	say("%s: %s", file->path, strerror(err));
+	say("%s: %s", text_given(file->path), strerror(err));
 	outfile_close(file);
 	return TOOL_FAILURE;
 }
@@ -128,7 +129,7 @@ int outfile_keep(struct outfile *file)
 	if (file->made == file->place)
 		return TOOL_OK;
 	if ((file->mode == OUTFILE_AGE && rename_old(file)) || rename(file->made, file->place)) {
-		say("%s: %s", file->path, strerror(errno));
+		say("%s: %s", text_given(file->path), strerror(errno));
 		return TOOL_FAILURE;
 	}
 	free(file->made);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/text.h"
 
 struct unit {
 	const char *name;
@@ -73,7 +74,7 @@ bool quantity_bytes(const char *option, const char *text, size_t *bytes)
 		if (factor && value && !__builtin_mul_overflow(value, factor, bytes))
 			return true;
 	}
-	say("%s %s: not a size such as 65536, 512K or 4M", option, text);
+	say("%s %s: not a size such as 65536, 512K or 4M", option, text_given(text));
 	return false;
 }
 
@@ -105,6 +106,7 @@ bool quantity_span(const char *option, const char *text, int64_t *span_ns)
 		    *span_ns > 0)
 			return true;
 	}
-	say("%s %s: not a time such as 10, 2.5s, 300ms, 5m, 1h or 7d", option, text);
+	say("%s %s: not a time such as 10, 2.5s, 300ms, 5m, 1h or 7d", option,
+	    text_given(text));
 	return false;
 }

@@ -83,6 +83,12 @@ static inline unsigned text_digit(int c)
 	       c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
+/* Returns a value of an option as a message shows it, which is '' if it is empty. */
+static inline const char *text_given(const char *value)
+{
+	return *value ? value : "''";
+}
+
 /* Returns the ending of a counted noun: "" for "1 event", "s" for "2 events". */
 static inline const char *text_plural(uint64_t count)
 {

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/out.h"
 #include "base/say.h"
+#include "base/text.h"
 
 const struct tool_entry *tool_entries;
 size_t tool_entry_count;
@@ -202,8 +203,20 @@ bool tool_number(const char *option, const char *text, uint64_t *number)
 	 */
 	if (!errno && *text >= '0' && *text <= '9' && !*end)
 		return true;
-	say("%s %s: %s", option, *text ? text : "''", errno == ERANGE && !*end && *text != '-' ?
+	say("%s %s: %s", option, text_given(text), errno == ERANGE && !*end && *text != '-' ?
 	    "this number is too large" : "not a number");
+	return false;
+}
+
+bool tool_number_within(const char *option, const char *text, uint64_t least, uint64_t most,
+			uint64_t *number)
+{
+	if (!tool_number(option, text, number))
+		return false;
+	if (*number >= least && *number <= most)
+		return true;
+	say("%s %s: not a number from %llu to %llu", option, text_given(text),
+	    (unsigned long long)least, (unsigned long long)most);
 	return false;
 }
 

@@ -69,6 +69,10 @@ const struct option_row *tool_option_row(void);
  */
 bool tool_number(const char *option, const char *text, uint64_t *number);
 
+/* The same, for a number from least to most. */
+bool tool_number_within(const char *option, const char *text, uint64_t least, uint64_t most,
+			uint64_t *number);
+
 /*
  * tool_usage() prints on standard error how to get --help, and returns TOOL_USAGE. tool_help()
  * prints the help on standard output and returns TOOL_OK.

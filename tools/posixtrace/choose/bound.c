@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "base/quantity.h"
+#include "base/say.h"
+#include "base/text.h"
 #include "base/when.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -91,6 +93,12 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 	}
 	bound->kind = BOUND_TIME;
 	return when_parse(text, utc, &bound->ns);
+}
+
+void bound_say_wrong(const char *option, const char *text)
+{
+	say("%s %s: not a time such as 2026-01-02T03:04:05, 10:15, +1.5s or -200ms", option,
+	    text_given(text));
 }
 
 /* Adds two numbers. On an overflow the result is the end of the range. */

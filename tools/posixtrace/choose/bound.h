@@ -28,6 +28,9 @@ struct bound {
 /* Parses a bound. utc applies to times without a zone. Returns false if the text is no bound. */
 bool bound_parse(const char *text, bool utc, struct bound *bound);
 
+/* Prints that the value of an option is no bound. */
+void bound_say_wrong(const char *option, const char *text);
+
 /*
  * Returns the bound's time in a log whose first and last events have these times. If the kind is
  * BOUND_NONE, the function returns the argument none.

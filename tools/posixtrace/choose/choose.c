@@ -13,6 +13,7 @@
 
 #include "base/nearest.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "log/logfile.h"
 
@@ -122,7 +123,8 @@ static void say_unknown(const char *option, const struct choose_names *names,
 				nearest_offer(&nearest, log[l]->list[t]->name);
 			}
 		if (!found)
-			say("%s %s: no event type of %s has this name%s", option, names->glob[i],
+			say("%s %s: no event type of %s has this name%s", option,
+			    text_given(names->glob[i]),
 			    logs == 1 ? log[0]->path : "these logs", nearest_hint(&nearest));
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "base/say.h"
 #include "base/tail.h"
+#include "base/text.h"
 #include "base/tool.h"
 
 const struct option_row wanted_time_rows[] = {
@@ -59,7 +60,7 @@ static bool parse_number(const char *option, const char *text, struct choose_num
 {
 	if (choose_add_number(numbers, text))
 		return true;
-	say("%s %s: not a number", option, text);
+	say("%s %s: not a number from 0 to 2147483647", option, text_given(text));
 	return false;
 }
 
@@ -68,17 +69,10 @@ static bool parse_tail(struct wanted *wanted, const char *text)
 {
 	uint64_t tail;
 
-	if (!tool_number("--tail", text, &tail))
+	if (!tool_number_within("--tail", text, 1, TAIL_MAX, &tail))
 		return false;
-	/*
-	 * The cast may lose bits. This is harmless, because the next line checks the whole number
-	 * tail.
-	 */
 	wanted->tail = (size_t)tail;
-	if (tail && tail <= TAIL_MAX)
-		return true;
-	say("--tail %s: not a number from 1 to %d", text, TAIL_MAX);
-	return false;
+	return true;
 }
 
 /*
@@ -172,7 +166,7 @@ static bool parse_time(const char *option, const char *text, bool utc, struct bo
 {
 	if (!text || bound_parse(text, utc, bound))
 		return true;
-	say("%s %s: not a time", option, text);
+	bound_say_wrong(option, text);
 	return false;
 }
 

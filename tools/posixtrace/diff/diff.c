@@ -12,6 +12,7 @@
 
 #include "base/out.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "choose/at.h"
 
@@ -64,7 +65,7 @@ static bool parse_part(const char *option, const char *text, double most, double
 	if (((*text >= '0' && *text <= '9') || *text == '.') && !*end && *value >= 0 &&
 	    *value <= most)
 		return true;
-	say("%s %s: not a number from 0 to %g", option, text, most);
+	say("%s %s: not a number from 0 to %g", option, text_given(text), most);
 	return false;
 }
 

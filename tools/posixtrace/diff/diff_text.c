@@ -70,6 +70,8 @@ static void print_row(struct out *out, const struct comparison *row)
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all)
 {
+	bool is_table = false;
+
 	print_log(out, 'A', a);
 	print_log(out, 'B', b);
 	if (compare->common_of)
@@ -77,12 +79,19 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 			   "%zu spans together took %.4g times as long in B; the ratios of"
 			   " durations are without this factor\n",
 			   compare->common_of, exp(compare->common));
-	out_str(out,
-		"\n  what             A            B       B/A 95 % of B/A            p (Holm)\n");
-	for (size_t i = 0; i < compare->rows; i++)
-		if (all || compare->row[i].has_interval || compare->row[i].lost_a ||
-		    compare->row[i].lost_b)
-			print_row(out, &compare->row[i]);
+	for (size_t i = 0; i < compare->rows; i++) {
+		if (!all && !compare->row[i].has_interval && !compare->row[i].lost_a &&
+		    !compare->row[i].lost_b)
+			continue;
+		if (!is_table)
+			out_str(out, "\n  what             A            B       B/A 95 % of B/A"
+				     "            p (Holm)\n");
+		is_table = true;
+		print_row(out, &compare->row[i]);
+	}
+	if (!is_table)
+		out_printf(out, "\nNo event type and no span is frequent enough to be compared%s\n",
+			   compare->rows ? "; --all prints their figures" : "");
 	out_printf(out, "\n%zu of %zu comparisons differ by more than %g %% at the level %g\n",
 		   compare->differ, compare->tested, 100 * compare->margin, compare->level);
 }

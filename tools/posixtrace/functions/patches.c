@@ -18,6 +18,7 @@
 
 #include "base/say.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "base/whole.h"
 #include "symbols/demangle.h"
@@ -35,7 +36,7 @@ bool patches_add(struct patches *plan, const char *text)
 	};
 
 	if (!*text || at == text || (at && !at[1])) {
-		say("--function %s: not GLOB or GLOB@MODULE", text);
+		say("--function %s: not GLOB or GLOB@MODULE", text_given(text));
 		free(pattern.glob);
 		return false;
 	}

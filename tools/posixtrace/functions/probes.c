@@ -18,6 +18,7 @@
 #include <trace_np.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "functions/probe_known.h"
 
@@ -82,7 +83,7 @@ static bool probes_split(struct probes_pattern *pattern, const char *text)
 	if (!colon || colon == text || colon + 1 >= behind || (at && !at[1]) ||
 	    (open && end[-1] != ')')) {
 		say("--probe %s: not PROVIDER:NAME, with (TYPE,...) and @MODULE behind it if "
-		    "wanted", text);
+		    "wanted", text_given(text));
 		return false;
 	}
 	pattern->module = at ? at + 1 : NULL;

@@ -254,17 +254,6 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Parses a number and checks its limit. Returns false after it printed an error. */
-static bool number_up_to(const char *option, const char *text, uint64_t most, uint64_t *number)
-{
-	if (!tool_number(option, text, number))
-		return false;
-	if (*number <= most)
-		return true;
-	say("%s %s: the greatest value is %llu", option, text, (unsigned long long)most);
-	return false;
-}
-
 /*
  * Processes an option. Returns false if the option or its value is wrong; the error has been
  * printed. wanted_option() processes the options that choose events.
@@ -285,9 +274,9 @@ static bool parse_option(struct latency *latency, struct options *options, int o
 		return wanted_pair(&latency->wanted, optarg) &&
 		       pairing_add(&latency->pairing, optarg);
 	case OPT_SLOWEST:
-		return number_up_to("--slowest", optarg, SLOWEST_MAX, &options->slowest);
+		return tool_number_within("--slowest", optarg, 0, SLOWEST_MAX, &options->slowest);
 	case OPT_AROUND:
-		return number_up_to("--around", optarg, SLOWEST_AROUND, &options->around);
+		return tool_number_within("--around", optarg, 0, SLOWEST_AROUND, &options->around);
 	case OPT_UTC:
 		options->form = WHEN_UTC;
 		return true;

@@ -34,6 +34,7 @@
 
 #include "base/procfile.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/until.h"
 #include "live/budget_cost.h"
 #include "log/preload_types.h"
@@ -95,7 +96,8 @@ bool budget_take(double *share, const char *where, const char *text)
 		*share = percent / 100;
 		return true;
 	}
-	say("%s %s: not a share of the processor time such as 1%% or 0.5%%", where, text);
+	say("%s %s: not a share of the processor time such as 1%% or 0.5%%", where,
+	    text_given(text));
 	return false;
 }
 

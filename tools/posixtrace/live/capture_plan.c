@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/text.h"
 
 struct policy {
 	const char *name;
@@ -32,12 +33,16 @@ static const struct policy log_policies[] = {
 static bool find_policy(const char *option, const struct policy *policy, const char *name,
 			int *value)
 {
-	for (; policy->name; policy++)
-		if (!strcmp(policy->name, name)) {
-			*value = policy->value;
+	char known[64] = "";
+
+	for (const struct policy *at = policy; at->name; at++) {
+		if (!strcmp(at->name, name)) {
+			*value = at->value;
 			return true;
 		}
-	say("%s %s: no such policy", option, name);
+		strcat(strcat(known, at == policy ? "" : at[1].name ? ", " : " and "), at->name);
+	}
+	say("%s %s: no such policy; there are %s", option, text_given(name), known);
 	return false;
 }
 

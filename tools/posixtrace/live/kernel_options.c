@@ -39,12 +39,8 @@ static bool take_sample(struct kernel_plan *plan, const char *text)
 {
 	uint64_t hz;
 
-	if (!tool_number("--sample", text, &hz))
+	if (!tool_number_within("--sample", text, 1, SAMPLE_HZ_MAX, &hz))
 		return false;
-	if (!hz || hz > SAMPLE_HZ_MAX) {
-		say("--sample %s: not a number from 1 to %d", text, SAMPLE_HZ_MAX);
-		return false;
-	}
 	plan->sample_hz = (unsigned)hz;
 	return true;
 }

@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "inject/inject.h"
 #include "../../../lib/preload/types.h" /* the only list of these types */
@@ -102,7 +103,7 @@ bool preload_families(const char *option, const char *families)
 			say("%s %s: no such family; there are alloc, lock, lock-hold, io, file, "
 			    "stdio, net, thread, process, signal, time, dl and func, and all, "
 			    "default and none",
-			    option, families);
+			    option, text_given(families));
 			return false;
 		}
 		p += len;

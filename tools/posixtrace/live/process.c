@@ -14,6 +14,7 @@
 
 #include "base/procfile.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "inject/memory.h"
 
@@ -29,7 +30,7 @@ bool process_number(const char *option, const char *text, pid_t *pid)
 		*pid = (pid_t)value;
 		return true;
 	}
-	say("%s %s: not a process ID", option, text);
+	say("%s %s: not a process ID", option, text_given(text));
 	return false;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/quantity.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "live/crash.h"
 #include "live/enter.h"
@@ -126,7 +127,8 @@ static bool take_snapshot_on(const char *when)
 		while (i < 4 && (strlen(names[i].name) != len || memcmp(names[i].name, p, len)))
 			i++;
 		if (i == 4) {
-			say("--snapshot-on %s: there are exit, crash and SIGUSR1", when);
+			say("--snapshot-on %s: there are exit, crash and SIGUSR1",
+			    text_given(when));
 			return false;
 		}
 		record.snapshot |= names[i].bit;

@@ -61,7 +61,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	/* O_NOCTTY: if the path names a terminal, it must not become the controlling terminal. */
 	fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
-		say("%s: %s", log->path, strerror(errno));
+		say("%s: %s", text_given(log->path), strerror(errno));
 		return TOOL_FAILURE;
 	}
 	/*

@@ -621,12 +621,7 @@ static const struct option_row option_rows[] = {
  */
 static bool parse_items(const char *name, const char *text, uint64_t *items)
 {
-	if (!tool_number(name, text, items))
-		return false;
-	if (*items <= UINT32_MAX)
-		return true;
-	say("%s %s: too many", name, text);
-	return false;
+	return tool_number_within(name, text, 0, UINT32_MAX, items);
 }
 
 /* Returns false after a message. */

@@ -475,12 +475,7 @@ static bool ship_option(int option)
 	case OPT_REPLICATED:
 		return given.is_replicated = true;
 	case OPT_BATCH:
-		if (!tool_number("--batch", optarg, &given.options.batch))
-			return false;
-		if (given.options.batch && given.options.batch <= BATCH_MOST)
-			return true;
-		say("--batch: 1 to %d events", BATCH_MOST);
-		return false;
+		return tool_number_within("--batch", optarg, 1, BATCH_MOST, &given.options.batch);
 	case OPT_GIVE_UP:
 		return quantity_span("--give-up", optarg, &given.give_up_ns);
 	case OPT_TIMEOUT:
@@ -493,12 +488,7 @@ static bool ship_option(int option)
 	case OPT_SCHEMA:
 		return given.prints_schema = true;
 	case OPT_KEEP:
-		if (!tool_number("--keep", optarg, &given.keep_days))
-			return false;
-		if (given.keep_days && given.keep_days <= KEEP_MOST)
-			return true;
-		say("--keep: 1 to %d days", KEEP_MOST);
-		return false;
+		return tool_number_within("--keep", optarg, 1, KEEP_MOST, &given.keep_days);
 	case OPT_GZIP:
 		return given.collector.is_gzip = true;
 	case OPT_SPOOL:

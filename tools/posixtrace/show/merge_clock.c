@@ -26,7 +26,8 @@ bool merge_add_error(struct merge *merge, const char *text)
 	if (!has_room || strlen(span) > 60 || *span == '+' ||
 	    !bound_parse(signed_span, true, &bound)) {
 		say("--clock-error %s: %s", text,
-		    has_room ? "no span of time" : strerror(ENOMEM));
+		    has_room ? "not a time such as 2ms or 0.5s, or NAME=TIME for one log"
+			     : strerror(ENOMEM));
 		return false;
 	}
 	merge->error[merge->errors++] = (struct merge_error){

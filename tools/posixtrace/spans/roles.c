@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/say.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "log/field.h"
 #include "spans/by_name.h"
@@ -245,7 +246,7 @@ bool pairing_add(struct pairing *pairing, const char *text)
 		pairing->option[pairing->options++] = option;
 		return true;
 	}
-	say("--pair %s: not BEGIN,END or BEGIN,END,FIELD with %d fields at most", text,
+	say("--pair %s: not BEGIN,END or BEGIN,END,FIELD with %d fields at most", text_given(text),
 	    POSIX_TRACE_KEYS_MAX_NP);
 	free_option(&option);
 	return false;

@@ -181,12 +181,7 @@ static const struct option_row option_rows[] = {
 /* Parses --threads. Returns false after it printed an error. */
 static bool threads_given(const char *text)
 {
-	if (!tool_number("--threads", text, &options.threads))
-		return false;
-	if (options.threads >= 1 && options.threads <= TALLY_THREADS_MAX)
-		return true;
-	say("--threads: 1 to %d are possible", TALLY_THREADS_MAX);
-	return false;
+	return tool_number_within("--threads", text, 1, TALLY_THREADS_MAX, &options.threads);
 }
 
 /* Parses the options, then prints the logs in order. Returns the worst status of all logs. */

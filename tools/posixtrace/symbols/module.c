@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "symbols/made_id.h"
 #include "symbols/module_part.h"
@@ -50,7 +51,7 @@ bool module_add_dir(const char *path)
 
 	errno = ENOTDIR; /* the error if stat() succeeds, but path is no folder */
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		say("--debug-dir %s: %s", path, strerror(errno));
+		say("--debug-dir %s: %s", text_given(path), strerror(errno));
 		return false;
 	}
 	if (all.dirs == DIRS_MAX) {

@@ -421,6 +421,9 @@ static int explain_log(void)
 	if (!most) {
 		if (!take_server(&status))
 			status = take_thread();
+		if (!status && !why.windows)
+			say("%s: it has no events of a thread, so there is nothing to explain",
+			    why.log.path);
 	} else if (!why.windows) {
 		say("%s: it has no complete span%s%s%s", why.log.path, options.span ? " " : "",
 		    options.span ? options.span : "", span_hint());
@@ -490,12 +493,7 @@ static bool parse_option(int option, int argc, char **argv)
 		options.span = optarg;
 		return true;
 	case OPT_SLOWEST:
-		if (!tool_number("--slowest", optarg, &options.slowest))
-			return false;
-		if (options.slowest && options.slowest <= SLOWEST_MOST)
-			return true;
-		say("--slowest %s: not a number from 1 to %d", optarg, SLOWEST_MOST);
-		return false;
+		return tool_number_within("--slowest", optarg, 1, SLOWEST_MOST, &options.slowest);
 	case OPT_THREAD:
 		options.thread = optarg;
 		return true;
@@ -526,7 +524,7 @@ static bool parse_bound(const char *text, struct bound *bound)
 {
 	if (!text || bound_parse(text, why.form == WHEN_UTC, bound))
 		return true;
-	say("--between: %s is not a time", text);
+	bound_say_wrong("--between", text);
 	return false;
 }
 
