@@ -182,8 +182,9 @@ check "(K): the compiler keeps the window before what follows" kind atomic_signa
 for file in point/event.c point/record.c; do
 	grep -nE '(if \(has_waiter|if \(atomic_load_explicit\(&region->waiters)' "$file" | cut -d: -f1 |
 		while read -r line; do
-			# at most the head of a loop is between
-			head -n "$((line - 1))" "$file" | tail -n 2 >"$tmp/statement"
+			# at most the head of a loop is between, and how often it is unrolled
+			head -n "$((line - 1))" "$file" | grep -v '^	ptx_unroll_4$' |
+				tail -n 2 >"$tmp/statement"
 			kind atomic_signal_fence seq_cst || echo "$file:$line"
 		done
 done >"$tmp/moved"

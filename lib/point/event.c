@@ -331,18 +331,82 @@ refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
 	return count_skip(thread, frame, type) || !(thread->lane[0].refuses & PTX_LANE_FULL);
 }
 
+/* the largest number of streams for which the loops over lanes are unrolled */
+#define FEW_LANES 4
+
 /*
- * Calls record_lanes() with a constant length, so that the compiler copies eight bytes by one
- * store.
+ * Records one word into `lanes` lanes, a constant, if all of them record the type. The compiler
+ * unrolls the loops and keeps the pending records in registers. Returns false, and has changed
+ * nothing that a reader sees, if record_lanes() must record the event. In a child of fork() the
+ * lanes are wiped, and the event belongs to the parent: then nothing is left to do.
+ */
+ptx_inline bool record_few(struct ptx_thread *thread, const void *frame, unsigned type,
+			   const void *data, uint64_t address, const unsigned lanes)
+{
+	struct pending pending[FEW_LANES];
+	uint64_t time;
+
+	ptx_unroll_4
+	for (unsigned i = 0; i < lanes; i++) {
+		const struct ptx_lane *lane = &thread->lane[i];
+		struct ptx_chunk *chunk = chunk_of(lane);
+
+		if (ptx_unlikely(!lane->enabled[type]) || ptx_unlikely(lane->max_data < 8) ||
+		    !prepare_record(lane, chunk, type, NULL, data, 8, address, &pending[i]))
+			return !is_ours(thread, frame);
+	}
+	ptx_unroll_4
+	for (unsigned i = 0; i < lanes; i++)
+		ptx_ring_stamp(pending[i].chunk, pending[i].head);
+	atomic_signal_fence(memory_order_seq_cst);
+	time = ptx_clock_counter();
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!is_ours(thread, frame))
+		return true;
+	ptx_unroll_4
+	for (unsigned i = 0; i < lanes; i++)
+		publish_record(&pending[i], NULL, 8, time);
+	atomic_signal_fence(memory_order_seq_cst);
+	ptx_unroll_4
+	for (unsigned i = 0; i < lanes; i++)
+		if (has_waiter(pending[i].region))
+			ptx_record_wake(pending[i].region);
+	leave_level(thread);
+	return true;
+}
+
+/* Calls record_few() with the constant that is the thread's number of lanes. */
+ptx_inline bool record_by_number(struct ptx_thread *thread, const void *frame, unsigned type,
+				 const void *data, uint64_t address)
+{
+	switch (thread->lanes) {
+	case 2:
+		return record_few(thread, frame, type, data, address, 2);
+	case 3:
+		return record_few(thread, frame, type, data, address, 3);
+	case FEW_LANES:
+		return record_few(thread, frame, type, data, address, FEW_LANES);
+	default:
+		return false;
+	}
+}
+
+/*
+ * Records one word into several lanes. record_lanes() is called with a constant length, so that the
+ * compiler copies eight bytes by one store.
  */
 static void ptx_at_line __attribute__((noinline))
 record_words(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
 	     uint64_t address)
 {
+	if (ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
+		       thread->word_many) &&
+	    record_by_number(thread, frame, type, data, address))
+		return;
 	record_lanes(thread, frame, type, NULL, data, 8, address);
 }
 
-/* Records at most PTX_SHORT bytes into the only lane. The caller has claimed level 0. */
+/* Records into the only lane. The caller has claimed level 0. */
 ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsigned type,
 			    const uint64_t *since, const void *data, size_t len, uint64_t address)
 {
@@ -359,7 +423,9 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		return;
 	/* If the type is disabled, the event is not recorded and nothing else is to be done. */
 	}
-	if (!prepare_record(lane, chunk, type, since, data, len, address, &pending)) {
+	/* word_one is valid only if max_data is at least PTX_SHORT. record.c truncates the data. */
+	if ((len > PTX_SHORT && ptx_unlikely(len > lane->max_data)) ||
+	    !prepare_record(lane, chunk, type, since, data, len, address, &pending)) {
 		give_up(thread, frame, type, since, data, len, address);
 		return;
 	}
@@ -378,6 +444,36 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 }
 
 /*
+ * The functions below are not inlined into record_other(), so that the path of short events saves
+ * no registers for them. The first two record more than PTX_SHORT bytes into the only lane: the
+ * compiler knows the range of lengths, and so the way of the copy.
+ */
+static void ptx_at_line __attribute__((noinline))
+record_long(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
+	    size_t len, uint64_t address)
+{
+	if (len <= PTX_SHORT || len > PTX_COPY_INLINE)
+		__builtin_unreachable();
+	record_lane(thread, frame, type, NULL, data, len, address);
+}
+
+static void ptx_at_line __attribute__((noinline))
+record_longest(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
+	       size_t len, uint64_t address)
+{
+	if (len <= PTX_COPY_INLINE)
+		__builtin_unreachable();
+	record_lane(thread, frame, type, NULL, data, len, address);
+}
+
+static void ptx_at_line __attribute__((noinline))
+record_several(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
+	       size_t len, uint64_t address)
+{
+	record_lanes(thread, frame, type, NULL, data, len, address);
+}
+
+/*
  * Handles every event except one with one word of data for one stream. The caller has claimed level
  * 0. The function is not inlined, so that in record_one() the code of the usual case directly
  *    follows the first test.
@@ -389,14 +485,19 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	/* A null pointer with a length is an event without data. */
 	if (!data)
 		len = 0;
-	if (ptx_likely(len <= PTX_SHORT) &&
-	    ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
-		       thread->word_one))
-		record_lane(thread, frame, type, NULL, data, len, address);
-	else if (len == 8)
+	if (ptx_likely(atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed) ==
+		       thread->word_one)) {
+		if (ptx_likely(len <= PTX_SHORT))
+			record_lane(thread, frame, type, NULL, data, len, address);
+		else if (len <= PTX_COPY_INLINE)
+			record_long(thread, frame, type, data, len, address);
+		else
+			record_longest(thread, frame, type, data, len, address);
+	} else if (len == 8) {
 		record_words(thread, frame, type, data, address);
-	else
-		record_lanes(thread, frame, type, NULL, data, len, address);
+	} else {
+		record_several(thread, frame, type, data, len, address);
+	}
 }
 
 /* Does the same as record_other() for events with a duration. `data` may be NULL if len is SPAN. */

@@ -13,10 +13,11 @@
 /*
  * Records an event at a free nesting level. Claims a ring or a chunk if necessary, and fills the
  * lanes for the thread's next event. `frame` is the stack pointer of the trace point. An event that
- * cannot be recorded is counted as lost.
+ * cannot be recorded is counted as lost. It is not cold, because a thread calls it for each new
+ * chunk, and a chunk may have room for a few events only. GCC optimizes cold code for size.
  */
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
-	__attribute__((noinline, cold));
+	__attribute__((noinline));
 
 /*
  * Does the same as ptx_record() for a row of items (record/items.h), which is truncated between two

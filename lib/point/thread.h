@@ -52,7 +52,7 @@ struct ptx_lane {
 #define PTX_LANE_SKIPS 2 /* the stream counts the events of some types as skipped */
 
 #define PTX_LANES 8
-/* longest data that the path of word_one records; the lane's max_data is not less */
+/* word_one needs a max_data of at least this, so only longer data is compared with max_data */
 #define PTX_SHORT 32
 
 struct ptx_thread {

@@ -110,6 +110,33 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 #endif
 #endif
 
+/* the longest data that ptx_copy_in() copies without a call */
+#define PTX_COPY_INLINE 256
+
+#ifndef PTX_COPY_BY_WORDS
+/*
+ * Copies more than 32 bytes. Up to PTX_COPY_INLINE bytes the copy has pieces of constant size, of
+ * which some overlap: a call of memcpy() costs more there, because the trace point has to save its
+ * registers for it. Source and destination do not overlap.
+ */
+ptx_inline void ptx_copy_long(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+	if (bytes <= 64) {
+		memcpy(to, from, 32);
+		memcpy(to + bytes - 32, from + bytes - 32, 32);
+	} else if (bytes <= PTX_COPY_INLINE) {
+		memcpy(to, from, 64);
+		if (bytes > 128) {
+			memcpy(to + 64, from + 64, 64);
+			memcpy(to + bytes - 128, from + bytes - 128, 64);
+		}
+		memcpy(to + bytes - 64, from + bytes - 64, 64);
+	} else {
+		memcpy(to, from, bytes);
+	}
+}
+#endif
+
 /*
  * Copies data into a record. The reader of a LOOP stream may copy the same bytes at that moment; it
  * notices by (F) and drops its copy. ThreadSanitizer cannot know that, so its build stores the data
@@ -129,7 +156,7 @@ ptx_inline void ptx_copy_in(unsigned char *to, const unsigned char *from, size_t
 	if (bytes == 8) { /* the usual size is tested first */
 		memcpy(to, from, 8);
 	} else if (bytes > 32) {
-		memcpy(to, from, bytes);
+		ptx_copy_long(to, from, bytes);
 	} else if (bytes >= 16) {
 		unsigned char head[16], tail[16];
 
