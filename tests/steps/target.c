@@ -77,13 +77,26 @@ static inline __attribute__((always_inline)) void record(enum maker maker, unsig
 		(posix_trace_event)(share->type[type], payload[maker], bytes);
 }
 
+/*
+ * Returns a stamp that is in the past, so that no duration is 0. The counter of some processors
+ * moves in steps of ten nanoseconds, and an event can follow its stamp within one step.
+ */
+static uint64_t past_stamp(void)
+{
+	const uint64_t stamp = posix_trace_stamp_np();
+
+	while (stamp && posix_trace_stamp_np() == stamp)
+		;
+	return stamp;
+}
+
 static void make(enum maker maker, size_t bytes)
 {
 	unsigned type;
 	uint64_t number = begin(maker, &type);
 
 	target_payload(payload[maker], bytes, maker, number);
-	record(maker, type, posix_trace_stamp_np(), bytes);
+	record(maker, type, past_stamp(), bytes);
 	atomic_fetch_add(&share->done[type], 1);
 }
 
@@ -95,7 +108,7 @@ static void __attribute__((noinline)) call(size_t bytes)
 {
 	volatile unsigned char depth[1024];
 	unsigned type;
-	uint64_t number = begin(MAIN, &type), stamp = posix_trace_stamp_np();
+	uint64_t number = begin(MAIN, &type), stamp = past_stamp();
 
 	atomic_store(&share->called, type);
 	depth[0] = (unsigned char)bytes;
