@@ -341,15 +341,13 @@ kill -KILL "$program"
 busy() { # STATUS OPTION...
 	wanted=$1
 	shift
-	record "$wanted" "$@" timeout --preserve-status -s USR2 0.4 sh -c \
-		'trap "kill \$!; wait; exit 0" USR2; "$0" work 4 20 & wait' "$victim"
+	record "$wanted" "$@" "$victim" burst 20000
 }
-# No flush runs while the stream becomes full, however slow the program is.
+# No flush runs while the stream becomes full.
 unread() { # STATUS OPTION...
 	wanted=$1
 	shift
-	record "$wanted" "$@" sh -c 'kill -STOP $PPID
-		"$0" work 4 20 & sleep 0.4; kill -CONT $PPID; kill $!; wait; exit 0' "$victim"
+	record "$wanted" "$@" sh -c 'kill -STOP $PPID; "$0" burst 2000; kill -CONT $PPID' "$victim"
 }
 unread 4 --policy until-full -s 64K --fail-on-loss
 is_whole until-full

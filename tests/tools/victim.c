@@ -7,6 +7,7 @@
  *	victim read POLICY PATH     prints how many events the log has
  *	victim work THREADS [S]     waits for others to trace it, up to 8 threads; never ends
  *	                            either, or is killed after S seconds
+ *	victim burst N              records N events in one thread and ends
  *	victim box PATH            as trace, into a LOOP stream whose memory is the file PATH
  *	victim spans S              records spans and other events for S seconds of processor time
  *	victim fall N               a LOOP stream with N events of one thread, then abort()
@@ -149,6 +150,18 @@ static void work_for_others(unsigned threads)
 		pause();
 }
 
+static void burst(uint64_t events)
+{
+	unsigned char data[MAX_DATA];
+	trace_event_id_t id;
+
+	must(posix_trace_eventid_open("payload", &id), "eventid_open");
+	for (uint64_t n = 0; n < events; n++) {
+		payload_make(data, sizeof(data), 0, n);
+		posix_trace_event(id, data, sizeof(data));
+	}
+}
+
 static void fall(uint64_t events)
 {
 	unsigned char data[PAYLOAD_MIN];
@@ -235,6 +248,8 @@ int main(int argc, char **argv)
 		alarm((unsigned)atoi(argv[3]));
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "work"))
 		work_for_others((unsigned)atoi(argv[2]));
+	else if (argc == 3 && !strcmp(argv[1], "burst"))
+		burst(strtoull(argv[2], NULL, 10));
 	else if (argc == 3 && !strcmp(argv[1], "box"))
 		trace_into_box(argv[2]);
 	else if (argc == 3 && !strcmp(argv[1], "spans"))
