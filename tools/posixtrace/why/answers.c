@@ -17,14 +17,21 @@ struct link {
 	pid_t pid;
 	uint64_t fd;
 	uint32_t text, thread;
+	uint32_t asker;   /* the thread that sent the request, or made the connection */
 	int64_t since_ns; /* valid if is_waiting */
 	bool is_waiting;
 	bool is_new;      /* it was connected at once, and nothing was written to it yet */
 	/*
-	 * The program has read from the connection, or watches it by epoll, or the thread waited
-	 * directly after its request. A program that only writes, as to a log server, does not.
+	 * The program has read from the connection, or the thread waited directly after its
+	 * request. A program that only writes, as to a log server, does not.
 	 */
 	bool is_heard;
+	/*
+	 * If the program watches a connection by epoll, it waits for the answer once it has sent a
+	 * request. It may also keep the connection for a later request.
+	 */
+	bool is_watched, has_sent;
+	bool is_asked;    /* the peer sent the first message, as a client does to a server */
 };
 
 /* The connections that are open. */
@@ -53,8 +60,8 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 	struct history *history = links->history;
 
 	link->is_waiting = false;
-	if (to_ns <= link->since_ns || !link->is_heard || link->is_new ||
-	    history->askeds == ASKED_MOST)
+	if (to_ns <= link->since_ns || link->is_new || history->askeds == ASKED_MOST ||
+	    !(link->is_heard || (link->is_watched && link->has_sent)))
 		return;
 	if (!vec_grow(&history->asked, history->askeds, 1)) {
 		links->err = ENOMEM;
@@ -62,7 +69,8 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 	}
 	history->asked[history->askeds++] = (struct answer){
 		.from_ns = link->since_ns, .to_ns = to_ns, .pid = link->pid,
-		.thread = link->thread, .text = link->text, .end = end, .error = error,
+		.thread = link->thread, .asker = link->asker, .text = link->text, .end = end,
+		.error = error,
 	};
 }
 
@@ -98,21 +106,50 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 		}
 		link = &links->link[links->count++];
 	}
-	*link = (struct link){ pid, call->key, call->peer ? call->peer : call->text, call->thread,
-			       call->begin_ns, true, !call->is_begun, false };
+	*link = (struct link){
+		.pid = pid, .fd = call->key, .text = call->peer ? call->peer : call->text,
+		.thread = call->thread, .asker = call->thread, .since_ns = call->begin_ns,
+		.is_waiting = true, .is_new = !call->is_begun,
+	};
+}
+
+/* Returns whether the error of a send says that the connection has ended. */
+static bool is_broken(int32_t error)
+{
+	return error == EPIPE || error == ECONNRESET || error == ECONNREFUSED || error == ETIMEDOUT;
+}
+
+/* Handles a call that sends. A call that failed has sent no request. */
+static void send_request(struct links *links, struct link *link, const struct call *call)
+{
+	if (call->error) {
+		if (link->is_waiting && is_broken(call->error))
+			end_request(links, link, call->end_ns, ANSWER_BROKEN, call->error);
+		return;
+	}
+	if (!link->is_waiting || link->is_new) {
+		link->since_ns = call->begin_ns;
+		/* A socket without a connection may send each request to another peer. */
+		link->text = call->peer ? call->peer : link->text;
+	}
+	link->is_waiting = true;
+	link->is_new = false;
+	link->has_sent = true;
+	link->asker = call->thread;
+	links->wrote[call->thread] = link->fd + 1;
 }
 
 /* Handles a call on a connection. */
 static void use_link(struct links *links, struct link *link, const struct call *call)
 {
 	link->thread = call->thread;
-	if (call->cause == CAUSE_WRITE) {
-		if (!link->is_waiting || link->is_new)
-			link->since_ns = call->begin_ns;
-		link->is_waiting = true;
-		link->is_new = false;
-		links->wrote[call->thread] = link->fd + 1;
-	} else if (call->cause == CAUSE_READ) {
+	if (!strcmp(call->type->name, "io.close") || !strcmp(call->type->name, "io.fclose")) {
+		close_link(links, link, call->end_ns);
+	} else if (link->is_asked) {
+		return;
+	} else if (call->cause == CAUSE_WRITE) {
+		send_request(links, link, call);
+	} else if (call->cause == CAUSE_READ || !strcmp(call->type->name, "io.splice")) {
 		link->is_heard = true;
 		if (!link->is_waiting)
 			return;
@@ -125,9 +162,7 @@ static void use_link(struct links *links, struct link *link, const struct call *
 			end_request(links, link, call->end_ns, ANSWER_BROKEN, call->error);
 		}
 	} else if (!strcmp(call->type->name, "net.epoll_ctl")) {
-		link->is_heard = true;
-	} else if (!strcmp(call->type->name, "io.close")) {
-		close_link(links, link, call->end_ns);
+		link->is_watched = true;
 	}
 }
 
@@ -150,10 +185,18 @@ static void see_call(struct links *links, const struct call *call)
 	if (!strcmp(call->type->name, "net.accept"))
 		close_link(links, find_link(links, pid, call->other), call->begin_ns);
 	link = find_link(links, pid, call->key);
-	/* A socket without a connection has the peer of each request. */
-	if (!link && call->peer && call->cause == CAUSE_WRITE && !call->error) {
+	/*
+	 * A socket without a connection has the peer of each message. The first message shows which
+	 * side asks. A server that waits for the next request waits for no answer.
+	 */
+	if (!link && call->peer && !call->error &&
+	    (call->cause == CAUSE_WRITE || call->cause == CAUSE_READ)) {
 		open_link(links, pid, call);
 		link = find_link(links, pid, call->key);
+		if (link && call->cause == CAUSE_READ) {
+			link->is_asked = true;
+			link->is_waiting = false;
+		}
 	}
 	if (link)
 		use_link(links, link, call);
@@ -237,9 +280,10 @@ void answers_worst(const struct history *history, struct answer *worst)
 	answers_each(history, answers_take, worst);
 }
 
-const struct answer *answers_during(const struct history *history, pid_t pid, int64_t from_ns,
-				    int64_t to_ns, unsigned *others)
+const struct answer *answers_during(const struct history *history, uint32_t thread,
+				    int64_t from_ns, int64_t to_ns, unsigned *others)
 {
+	const pid_t pid = history->thread[thread].pid;
 	const struct answer *found = NULL;
 	size_t low = 0, high = history->askeds;
 
@@ -254,10 +298,12 @@ const struct answer *answers_during(const struct history *history, pid_t pid, in
 			high = middle;
 	}
 	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && history->asked[low].pid == pid; n++) {
-		if (history->asked[low].to_ns < to_ns)
+		const struct answer *asked = &history->asked[low];
+
+		if (asked->to_ns < to_ns || (asked->thread != thread && asked->asker != thread))
 			continue;
 		*others += found != NULL;
-		found = &history->asked[low];
+		found = asked;
 	}
 	return found;
 }

@@ -38,10 +38,12 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
- * Returns the oldest request of a process whose answer was waited for in a whole time, or NULL.
- * *others is set to the number of other requests of which this is true, as far as the search goes.
+ * Returns the oldest request whose answer was waited for in a whole time, or NULL. The thread, an
+ * index, has sent the request or used its connection last: other threads of the process wait for
+ * other things. *others is set to the number of other requests of which this is true, as far as the
+ * search goes.
  */
-const struct answer *answers_during(const struct history *history, pid_t pid, int64_t from_ns,
-				    int64_t to_ns, unsigned *others);
+const struct answer *answers_during(const struct history *history, uint32_t thread,
+				    int64_t from_ns, int64_t to_ns, unsigned *others);
 
 #endif

@@ -376,7 +376,7 @@ static const struct answer *asked_in(const struct history *history, const struct
 	*others = 0;
 	if (call->cause != CAUSE_POLL || (thread->is_server && !call->is_in_vain))
 		return NULL;
-	asked = answers_during(history, thread->pid, call->begin_ns, call->end_ns, others);
+	asked = answers_during(history, call->thread, call->begin_ns, call->end_ns, others);
 	return *others && !call->is_in_vain ? NULL : asked;
 }
 
@@ -533,8 +533,12 @@ static void label_part(struct division *division, struct why_node *node, const s
 				       text ? text : "?", caller);
 		break;
 	default:
-		if (call->peer || (text && !strcmp(call->type->name, "net.connect")))
+		if ((call->peer && call->cause <= CAUSE_WRITE) ||
+		    (text && !strcmp(call->type->name, "net.connect")))
 			label_peer(division, node, call, verb, caller);
+		else if (call->peer)
+			division_label(division, node, "%s on the connection to %s%s", verb,
+				       history->text[call->peer - 1], caller);
 		else if (text)
 			division_label(division, node, "%s of %s%s", verb, text, caller);
 		else

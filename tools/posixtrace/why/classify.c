@@ -41,6 +41,7 @@ static const struct {
 	{ "net.send", CAUSE_WRITE, "fd", NULL },
 	{ "net.poll", CAUSE_POLL, NULL, NULL },
 	{ "net.select", CAUSE_POLL, NULL, NULL },
+	{ "net.epoll_", CAUSE_PEER, "fd", NULL }, /* no waits: epoll_create, epoll_ctl */
 	{ "net.epoll", CAUSE_POLL, NULL, NULL },
 	{ "net.", CAUSE_PEER, "fd", NULL },
 	{ "time.sleep", CAUSE_SLEEP, NULL, NULL },

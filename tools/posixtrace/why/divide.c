@@ -412,8 +412,11 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 
 /*
  * Adds a time in which the thread was blocked in a call that did not return before the thread or
- * the log ended: the log has an event of a call only when it returns. If the process waits for the
+ * the log ended: the log has an event of a call only when it returns. If the thread waits for the
  * answer to a request, the call waits for this answer. Returns false if the call may have returned.
+ *
+ * A thread that ended has left the kernel, or was killed: the log cannot distinguish these. So the
+ * call may be one that is not traced. If no call of the thread is, nothing is known of it.
  */
 static bool add_open_call(struct division *division, uint32_t node,
 			  const struct history_thread *thread, size_t stay, int64_t from_ns,
@@ -424,8 +427,10 @@ static bool add_open_call(struct division *division, uint32_t node,
 	const struct answer *asked;
 	struct why_node *part;
 	unsigned others;
-	bool is_new;
+	bool is_new, is_over;
 
+	if (!history->knows_end)
+		return false;
 	/* The thread may be woken before it ends, but it must not leave the kernel. */
 	while (next < thread->stays && thread->stay[next].state == STATE_READY)
 		next++;
@@ -433,9 +438,10 @@ static bool add_open_call(struct division *division, uint32_t node,
 		next++;
 	if (next < thread->stays && thread->stay[next].state != STATE_OVER)
 		return false;
-	if (thread->last_call && thread->last_call_ns > from_ns)
+	is_over = next < thread->stays;
+	if (thread->last_call ? thread->last_call_ns > from_ns : is_over)
 		return false;
-	asked = answers_during(history, thread->pid, from_ns, from_ns, &others);
+	asked = answers_during(history, division->node[node].thread, from_ns, from_ns, &others);
 	asked = asked && asked->end == ANSWER_NEVER ? asked : NULL;
 	part = division_child(division, node, asked ? WHY_PEER : WHY_UNKNOWN,
 			      asked ? UINT64_MAX - asked->text : UINT64_MAX, &is_new);
@@ -445,7 +451,8 @@ static bool add_open_call(struct division *division, uint32_t node,
 		division_label(division, part, "waiting in vain for the answer of %s, in a call "
 			       "that did not return", history->text[asked->text - 1]);
 	else if (is_new)
-		division_label(division, part, "blocked in a call that did not return%s%s%s",
+		division_label(division, part, "blocked in a call that did not return%s%s%s%s",
+			       is_over ? ", or is not traced" : "",
 			       thread->last_call ? " (last event: " : "",
 			       thread->last_call ? thread->last_call->name : "",
 			       thread->last_call ? ")" : "");

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "log/losses.h"
 #include "log/program.h"
 #include "why/answers.h"
 #include "why/classify.h"
@@ -680,9 +681,22 @@ static void name_programs(struct history *history)
 	}
 }
 
+/* Returns whether events with states of threads were lost. */
+static bool lost_states(const struct logfile *log)
+{
+	struct posix_trace_ledger_np ledger;
+
+	for (size_t i = 0; i < log->types; i++)
+		if (!strncmp(log->list[i]->name, "sched.", 6) &&
+		    !posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger) &&
+		    losses_count(&ledger))
+			return true;
+	return false;
+}
+
 /*
  * A thread that was blocked in its last event, and did not end, was blocked until the end of the
- * log.
+ * log. If states are missing, it may have run.
  */
 static void extend_blocked(struct history *history)
 {
@@ -722,7 +736,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		name_programs(history);
-	if (!err)
+	history->knows_end = !wanted->end_text && !lost_states(log);
+	if (!err && history->knows_end)
 		extend_blocked(history);
 	if (!err)
 		err = answers_collect(history);

@@ -128,6 +128,7 @@ struct answer {
 	int64_t from_ns, to_ns;
 	pid_t pid;
 	uint32_t thread;     /* the one that used the connection last */
+	uint32_t asker;      /* the one that sent the request */
 	uint32_t text;       /* index of the address in history.text + 1 */
 	int32_t error;       /* of ANSWER_BROKEN; 0: the peer closed the connection */
 	enum answer_end {
@@ -178,6 +179,7 @@ struct history {
 	int64_t clock_error_ns; /* error of the times of states and samples; -1: unknown */
 	unsigned sample_hz;     /* 0: the log does not say it */
 	bool has_states;
+	bool knows_end;         /* no state of a thread is missing before the end of the log */
 	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;
 };
