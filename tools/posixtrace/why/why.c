@@ -62,11 +62,6 @@ static size_t most; /* the number of windows to keep at most; 0: no option asks 
 
 /* ------------------------------------------------------------------ spans */
 
-static int64_t why_length(const struct window *window)
-{
-	return window->to_ns - window->from_ns;
-}
-
 /*
  * Keeps a window if it is one of the longest. The last window is the shortest of the kept ones.
  * Returns false without memory.
@@ -76,7 +71,7 @@ static bool keep_window(const struct window *window)
 	size_t at = why.windows;
 
 	if (at == most) {
-		if (options.aggregate || why_length(window) <= why_length(&why.window[at - 1]))
+		if (options.aggregate || window_ns(window) <= window_ns(&why.window[at - 1]))
 			return true;
 		at--;
 	} else if (!vec_grow(&why.window, why.windows, 1)) {
@@ -85,7 +80,7 @@ static bool keep_window(const struct window *window)
 		why.windows++;
 	}
 	/* With --aggregate this loop does nothing: why_aggregate() sorts all windows later. */
-	for (; !options.aggregate && at && why_length(&why.window[at - 1]) < why_length(window);
+	for (; !options.aggregate && at && window_ns(&why.window[at - 1]) < window_ns(window);
 	     at--)
 		why.window[at] = why.window[at - 1];
 	why.window[at] = *window;
@@ -226,6 +221,12 @@ static uint32_t named_thread(const char *text)
 	return HISTORY_NONE;
 }
 
+/* Returns the time from the first event of a thread to its last one. */
+static uint64_t thread_ns(const struct history_thread *thread)
+{
+	return (uint64_t)thread->last_ns - (uint64_t)thread->first_ns;
+}
+
 /*
  * Returns the main thread of the recorded process. If the log has no events of that thread, returns
  * the thread with the longest time from its first to its last event; HISTORY_NONE if the log has no
@@ -239,8 +240,7 @@ static uint32_t main_thread(void)
 	for (size_t i = 0; found == HISTORY_NONE && i < history->threads; i++) {
 		found = (uint32_t)i;
 		for (size_t n = i + 1; n < history->threads; n++)
-			if (history->thread[n].last_ns - history->thread[n].first_ns >
-			    history->thread[found].last_ns - history->thread[found].first_ns)
+			if (thread_ns(&history->thread[n]) > thread_ns(&history->thread[found]))
 				found = (uint32_t)n;
 	}
 	return found;

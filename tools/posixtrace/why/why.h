@@ -25,6 +25,16 @@ struct window { /* a time of a thread that is to be explained */
 	int64_t from_ns, to_ns;
 };
 
+/*
+ * Returns the length of a window, 0 if it ends before it begins. A hostile log may have any times,
+ * so the difference may be greater than an int64_t.
+ */
+static inline uint64_t window_ns(const struct window *window)
+{
+	return window->to_ns > window->from_ns ?
+	       (uint64_t)window->to_ns - (uint64_t)window->from_ns : 0;
+}
+
 /* A cause: all nodes with the same label at which chains of causes end, added up. */
 struct why_cause {
 	enum why_kind kind;

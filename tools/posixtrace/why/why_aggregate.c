@@ -39,7 +39,7 @@ struct aggregate {
 static int by_time(const void *a, const void *b)
 {
 	const struct window *x = a, *y = b;
-	int64_t p = x->to_ns - x->from_ns, q = y->to_ns - y->from_ns;
+	const uint64_t p = window_ns(x), q = window_ns(y);
 
 	return p == q ? (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns) :
 			(p < q) - (p > q);
@@ -116,7 +116,7 @@ static double mean_ns(const struct window *window, size_t count)
 	double sum = 0;
 
 	for (size_t i = 0; i < count; i++)
-		sum += (double)(window[i].to_ns - window[i].from_ns);
+		sum += (double)window_ns(&window[i]);
 	return count ? sum / (double)count : 0;
 }
 

@@ -148,7 +148,7 @@ static void put_question(const struct page *page, const struct window *window)
 	put_thread(page, window->thread, 0);
 	out_printf(page->out, " %s %s", is_turn ? "was busy for" :
 		   window->kind == WINDOW_UPSTREAM ? "waited" : "took",
-		   brief_ns(text, (double)(window->to_ns - window->from_ns)));
+		   brief_ns(text, (double)window_ns(window)));
 	if (window->kind == WINDOW_UPSTREAM)
 		put_upstream(page, window);
 	out_printf(page->out, ", from %s",
