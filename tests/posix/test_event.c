@@ -427,7 +427,7 @@ END_TEST
  */
 START_TEST(one_word_goes_to_each_of_several_streams)
 {
-	trace_event_id_t u = type_of("u");
+	trace_event_id_t u = type_of("u"), v = type_of("v");
 	trace_event_set_t set;
 	trace_id_t trid[6];
 
@@ -444,6 +444,8 @@ START_TEST(one_word_goes_to_each_of_several_streams)
 								  POSIX_TRACE_SET_EVENTSET));
 				start(trid[i]);
 			}
+			/* All streams record this type, so the thread has a place in each. */
+			posix_trace_event(v, &word, sizeof(word));
 			for (int k = 0; k < 3; k++) {
 				posix_trace_event(u, &word, sizeof(word));
 				word++;
@@ -452,12 +454,47 @@ START_TEST(one_word_goes_to_each_of_several_streams)
 				struct history *history = read_all(trid[i]);
 
 				ck_assert_uint_eq(history_count(history, u), i == without ? 0 : 3);
-				for (size_t k = 1; i != without && k <= 3; k++) {
-					uint64_t seen, expected = word - 4 + k;
+				ck_assert_uint_eq(history_count(history, v), 1);
+				for (size_t k = 0; i != without && k < 3; k++) {
+					const struct seen *event = &history->event[2 + k];
+					uint64_t seen, expected = word - 3 + k;
 
-					ck_assert_uint_eq(history->event[k].len, sizeof(seen));
-					memcpy(&seen, history->event[k].data, sizeof(seen));
+					ck_assert_uint_eq(event->len, sizeof(seen));
+					memcpy(&seen, event->data, sizeof(seen));
 					ck_assert_uint_eq(seen, expected);
+				}
+				history_free(history);
+				shut(trid[i]);
+			}
+		}
+}
+END_TEST
+
+/* EVENT-03: one of the streams, each in turn, records less than the word. */
+START_TEST(one_word_is_cut_in_each_of_several_streams_for_itself)
+{
+	trace_event_id_t u = type_of("u");
+	const uint64_t word = 0x0102030405060708;
+	trace_id_t trid[5];
+
+	for (size_t n = 1; n <= 5; n++)
+		for (size_t narrow = 0; narrow < n; narrow++) {
+			for (size_t i = 0; i < n; i++)
+				trid[i] = STARTED(.max_data = i == narrow ? 7 : 8);
+			for (int k = 0; k < 3; k++)
+				posix_trace_event(u, &word, sizeof(word));
+			for (size_t i = 0; i < n; i++) {
+				struct history *history = read_all(trid[i]);
+
+				ck_assert_uint_eq(history_count(history, u), 3);
+				for (size_t k = 1; k <= 3; k++) {
+					const struct seen *seen = &history->event[k];
+
+					ck_assert_uint_eq(seen->len, i == narrow ? 7 : 8);
+					ck_assert_mem_eq(seen->data, &word, seen->len);
+					ck_assert_int_eq(seen->info.posix_truncation_status,
+							 i == narrow ? POSIX_TRACE_TRUNCATED_RECORD
+								     : POSIX_TRACE_NOT_TRUNCATED);
 				}
 				history_free(history);
 				shut(trid[i]);
@@ -517,6 +554,7 @@ END_TEST
 SUITE_MAIN("posix_trace_event",
 	   one_word_wakes_the_reader_of_each_of_several_streams,
 	   one_word_goes_to_each_of_several_streams,
+	   one_word_is_cut_in_each_of_several_streams_for_itself,
 	   an_event_goes_to_every_running_stream_that_does_not_filter_it,
 	   without_a_stream_an_event_does_nothing,
 	   a_trace_point_is_an_event_while_there_is_a_stream,

@@ -192,6 +192,44 @@ START_TEST(a_system_event_is_cut_to_the_room)
 }
 END_TEST
 
+/*
+ * EVENT-02, EVENT-03, TRUNC-08: the paths of an event differ by the length of its data and by
+ * whether the stream's maximum is at least 32 bytes.
+ */
+START_TEST(one_byte_more_than_the_maximum_is_cut_on_every_path)
+{
+	static const size_t max[] = { 1,  4,   7,   8,   16,  31,  32,  33,  40,
+				      63, 64, 65, 127, 128, 129, 255, 256, 257 };
+	trace_event_id_t u = type_of("u");
+	unsigned char data[300];
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 7 + 1);
+	for (size_t m = 0; m < sizeof(max) / sizeof(max[0]); m++) {
+		trace_id_t trid = STARTED(.max_data = max[m]);
+		struct history *history;
+		size_t n = 0;
+
+		skip_start(trid);
+		for (size_t len = max[m] - 1; len <= max[m] + 9; len++)
+			posix_trace_event(u, data, len);
+		history = read_all(trid);
+		ck_assert_uint_eq(history->n, 11);
+		for (size_t len = max[m] - 1; len <= max[m] + 9; len++, n++) {
+			const struct seen *seen = &history->event[n];
+
+			ck_assert_uint_eq(seen->len, len < max[m] ? len : max[m]);
+			ck_assert_mem_eq(seen->data, data, seen->len);
+			ck_assert_int_eq(seen->info.posix_truncation_status,
+					 len > max[m] ? POSIX_TRACE_TRUNCATED_RECORD
+						      : POSIX_TRACE_NOT_TRUNCATED);
+		}
+		history_free(history);
+		shut(trid);
+	}
+}
+END_TEST
+
 /* EVENT-02: data of a million bytes */
 START_TEST(large_data_is_whole)
 {
@@ -227,4 +265,5 @@ SUITE_MAIN("truncation",
 	   a_stream_for_0_bytes_of_data_records_events_without_data,
 	   the_maximum_is_for_user_data_only,
 	   a_system_event_is_cut_to_the_room,
+	   one_byte_more_than_the_maximum_is_cut_on_every_path,
 	   large_data_is_whole)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/: after an event, on any path, its nesting level is free again. A level that remains marked
- * loses no event, because the next trace points detect it, but each of them then takes the slow
- * path.
+ * point/: after an event, on any path, its nesting level is free again, and its window was open. A
+ * level that remains marked loses no event, because the next trace points detect it, but each of
+ * them then takes the slow path.
  */
 #include <signal.h>
 
@@ -21,19 +21,65 @@ static void assert_outside(void)
 /* The first event of a thread, its second, and the following ones. EVENT-01 */
 START_TEST(the_level_is_free_after_every_event)
 {
-	static const size_t bytes[] = { 8, 0, 8, 33, 200, 8 };
+	static const size_t bytes[] = { 8, 0, 8, 33, 200, 300, 1, 2000, 8 };
 	trace_event_id_t u = type_of("u");
-	char data[200] = "";
-	trace_id_t trid[3];
+	char data[2000] = ""; /* more than a stream records */
+	trace_id_t trid[5];
 
-	for (int streams = 0; streams < 3; streams++) {
+	for (int streams = 0; streams < 5; streams++) {
 		trid[streams] = STARTED(.size = 1 << 16, .policy = POSIX_TRACE_LOOP);
 		for (int i = 0; i < 2000; i++) { /* through many chunks */
-			posix_trace_event(u, data, bytes[i % 6]);
+			posix_trace_event(u, data, bytes[i % 9]);
 			assert_outside();
 		}
 	}
-	for (int streams = 0; streams < 3; streams++)
+	for (int streams = 0; streams < 5; streams++)
+		shut(trid[streams]);
+}
+END_TEST
+
+/*
+ * (K) of ring.h: each path stores the window before it reads the clock. Otherwise a reader would
+ * not wait for the event, and would deliver it late. The window keeps the head before the record.
+ */
+START_TEST(the_window_was_open_before_every_record)
+{
+	static const size_t bytes[] = { 8, 0, 33, 8, 300, 12 };
+	trace_event_id_t u = type_of("u");
+	char data[300] = "";
+	trace_id_t trid[5];
+	unsigned compared = 0;
+
+	for (unsigned streams = 0; streams < 5; streams++) {
+		trid[streams] = STARTED(.size = 1 << 16, .policy = POSIX_TRACE_LOOP);
+		posix_trace_event(u, data, 8);
+		for (int i = 0; i < 200; i++) {
+			const struct ptx_thread *thread = atomic_load(&ptx_thread_self);
+			const struct ptx_cell *cell = thread->cell[0];
+			struct ptx_chunk *chunk[PTX_STREAMS];
+			uint64_t head[PTX_STREAMS];
+			unsigned rings = 0;
+
+			for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+				chunk[bit] = cell[bit].serial ? cell[bit].chunk : NULL;
+				if (!chunk[bit])
+					continue;
+				rings++;
+				head[bit] = atomic_load(&chunk[bit]->head) & PTX_HEAD_MASK;
+			}
+			ck_assert_uint_eq(rings, streams + 1);
+			posix_trace_event(u, data, bytes[i % 6]);
+			for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
+				if (!chunk[bit] || cell[bit].chunk != chunk[bit])
+					continue; /* no stream, or the record is in a new chunk */
+				ck_assert_uint_gt(atomic_load(&chunk[bit]->head), head[bit]);
+				ck_assert_uint_eq(atomic_load(&chunk[bit]->window), head[bit]);
+				compared++;
+			}
+		}
+	}
+	ck_assert_uint_gt(compared, 2000);
+	for (int streams = 0; streams < 5; streams++)
 		shut(trid[streams]);
 }
 END_TEST
@@ -82,4 +128,5 @@ START_TEST(the_level_of_a_handler_is_free_after_it)
 END_TEST
 
 SUITE_MAIN("point: the level is given back", the_level_is_free_after_every_event,
+	   the_window_was_open_before_every_record,
 	   the_level_is_free_where_nothing_is_recorded, the_level_of_a_handler_is_free_after_it)

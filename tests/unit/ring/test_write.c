@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An event's path into a ring, step by step, and the reader's view after each step. */
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "record/attr.h"
 #include "support/support.h"
@@ -68,10 +70,10 @@ START_TEST(an_abandoned_record_leaves_nothing_and_the_next_has_its_place)
 END_TEST
 
 /* EVENT-02, EVENT-10 */
-START_TEST(data_of_every_length_up_to_two_hundred_arrives_whole)
+START_TEST(data_of_every_length_up_to_three_hundred_arrives_whole)
 {
 	size_t len = (size_t)_i;
-	unsigned char data[200], buffer[1 << 14];
+	unsigned char data[300], buffer[1 << 14];
 	struct pool *pool = pool_make_planned(8192, sizeof data, false);
 	const struct ptx_record *got = (const void *)buffer;
 	struct ptx_reader one = { .rings = &pool->rings, .buffer = buffer };
@@ -99,6 +101,49 @@ START_TEST(data_of_every_length_up_to_two_hundred_arrives_whole)
 	ck_assert_mem_eq(got + 1, data, len);
 	/* nor does it write behind its record */
 	ck_assert_uint_eq(((unsigned char *)record)[ptx_record_size(len)], 0xee);
+}
+END_TEST
+
+/* Returns a page between two pages that must not be touched. */
+static unsigned char *lonely_page(size_t page)
+{
+	unsigned char *all = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(all, MAP_FAILED);
+	ck_assert_int_eq(mprotect(all + page, page, PROT_READ | PROT_WRITE), 0);
+	return all + page;
+}
+
+/*
+ * EVENT-02: data may begin or end where the program's memory does, and a record where the chunk's
+ * memory does. The pieces of a copy overlap, but do not go beyond.
+ */
+START_TEST(a_copy_reads_only_the_data_and_writes_only_the_record)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *from = lonely_page(page), *to = lonely_page(page),
+		      *untouched = lonely_page(page);
+
+	memset(untouched, 0xee, page);
+	for (size_t i = 0; i < page; i++)
+		from[i] = (unsigned char)(i * 2654435761u >> 13);
+	for (size_t len = 0; len <= 600; len++) {
+		/* the record has whole words */
+		const size_t whole = (len + 7) & ~(size_t)7;
+		const unsigned char *last = from + page - len;
+
+		memset(to, 0xee, page);
+		ptx_copy_in(to, from, len);
+		ck_assert_mem_eq(to, from, len);
+		ck_assert_mem_eq(to + whole, untouched, page - whole);
+		memset(to, 0xee, page);
+		ptx_copy_in(to + page - whole, last, len);
+		ck_assert_mem_eq(to + page - whole, last, len);
+		ck_assert_mem_eq(to, untouched, page - whole);
+	}
+	ck_assert_int_eq(munmap(from - page, 3 * page), 0);
+	ck_assert_int_eq(munmap(to - page, 3 * page), 0);
+	ck_assert_int_eq(munmap(untouched - page, 3 * page), 0);
 }
 END_TEST
 
@@ -325,7 +370,8 @@ static Suite *suite(void)
 
 	tcase_add_test(tc, a_record_is_not_seen_before_it_is_published);
 	tcase_add_test(tc, an_abandoned_record_leaves_nothing_and_the_next_has_its_place);
-	tcase_add_loop_test(tc, data_of_every_length_up_to_two_hundred_arrives_whole, 0, 201);
+	tcase_add_loop_test(tc, data_of_every_length_up_to_three_hundred_arrives_whole, 0, 301);
+	tcase_add_test(tc, a_copy_reads_only_the_data_and_writes_only_the_record);
 	tcase_add_test(tc, a_full_chunk_turns_to_the_next_and_none_is_left_out);
 	tcase_add_test(tc, without_a_free_chunk_the_writer_stays_where_it_is);
 	tcase_add_loop_test(tc, a_free_chunk_without_a_hint_is_found, 0, 2);
