@@ -39,7 +39,7 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns)
 
 	/* A sampled fault does not count: it represents several faults, whose times are unknown. */
 	return next && !thread->fault[next - 1].count &&
-	       time_ns - thread->fault[next - 1].time_ns < CLASSIFY_FAULT_NS;
+	       (uint64_t)time_ns - (uint64_t)thread->fault[next - 1].time_ns < CLASSIFY_FAULT_NS;
 }
 
 static uint64_t number_of(const struct fault *fault)

@@ -230,6 +230,15 @@ static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsig
 				       : "others, or between them");
 }
 
+/* Returns the time since the first event, or a limit: a hostile log may have any times. */
+static int64_t since_first(const struct page *page, int64_t time_ns)
+{
+	int64_t since_ns;
+
+	return __builtin_sub_overflow(time_ns, page->why->history.first_ns, &since_ns) ?
+	       (time_ns < 0 ? INT64_MIN : INT64_MAX) : since_ns;
+}
+
 /*
  * Prints a part with its evidence, and the parts below it. LINES bounds the number of printed
  * lines, and so also the recursion. Parts smaller than LEAST and parts past CHILDREN are added up
@@ -260,8 +269,8 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 		if (node->count > 1 && node->longest_ns)
 			out_printf(page->out, ", longest %s at +%s",
 				   brief_ns(text, (double)node->longest_ns),
-				   when_span_string(longest, node->longest_at_ns -
-						    page->why->history.first_ns));
+				   when_span_string(longest,
+						    since_first(page, node->longest_at_ns)));
 		if (node->bytes)
 			out_printf(page->out, ", %llu bytes", (unsigned long long)node->bytes);
 		out_char(page->out, ']');
