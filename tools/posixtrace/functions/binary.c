@@ -240,9 +240,9 @@ const char *binary_import_at(const struct binary_file *file, uint64_t address)
 	return NULL;
 }
 
-bool binary_finds_tables(const struct binary_file *file)
+bool binary_may_unwind(const struct binary_file *file)
 {
-	return file->finds_tables;
+	return file->may_unwind;
 }
 
 /*

@@ -53,10 +53,10 @@ const char *binary_path(const struct binary_file *file);
 bool binary_is_stripped(const struct binary_file *file);
 
 /*
- * Returns whether the file looks for the tables of unwinders, by dl_iterate_phdr(3). The handling
- * of exceptions does that, and sanitizers.
+ * Returns whether the file calls a function by which the handling of exceptions works: it looks for
+ * the tables of unwinders, as sanitizers do, too, or it throws exceptions itself.
  */
-bool binary_finds_tables(const struct binary_file *file);
+bool binary_may_unwind(const struct binary_file *file);
 
 /*
  * Adds the functions of a stripped file that have no symbol, as far as the tables for unwinders
@@ -113,7 +113,7 @@ void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end
 /*
  * Returns whether the data of the file contains an address that is greater than from and less than
  * until: in a table of jumps, or as a pointer to a label. Returns true also if the cold part of a
- * function branches to such an address.
+ * function branches to such an address. If the file is stripped, any part of a function counts.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
 
@@ -150,6 +150,11 @@ struct binary_frame {
 	 * function begins. This is not so in cold parts of functions that have saved registers.
 	 */
 	bool is_begin;
+	/*
+	 * Set by binary_add_nameless() alone. is_called: a call, a jump to its begin or an address
+	 * in the code leads to the part. is_entered: other parts branch into it in another way.
+	 */
+	bool is_called, is_entered;
 };
 
 /* Returns the frames in the order of their addresses. If memory is lacking, *count is 0, too. */

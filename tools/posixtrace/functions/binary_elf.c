@@ -175,6 +175,23 @@ static size_t entries_of(const GElf_Shdr *header)
 }
 
 /*
+ * Returns whether only the handling of exceptions and sanitizers call a function of this name. The
+ * first two find the tables of unwinders; libgcc uses the second one since version 12. The others
+ * are for the library of a language, such as libstdc++, that uses an unwinder elsewhere.
+ */
+static bool is_of_unwinder(const char *name)
+{
+	static const char *const list[] = {
+		"dl_iterate_phdr", "_dl_find_object", "_Unwind_RaiseException", "_Unwind_SetIP",
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return false;
+}
+
+/*
  * Adds the functions of a symbol table whose address is in a segment with code. If a size reaches
  * beyond the end of the segment, it counts as unknown, and the function is refused later. Returns
  * false if memory is lacking.
@@ -195,8 +212,7 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 			break;
 		type = GELF_ST_TYPE(symbol.st_info);
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		file->finds_tables |= name && symbol.st_shndx == SHN_UNDEF &&
-				      !strcmp(name, "dl_iterate_phdr");
+		file->may_unwind |= name && symbol.st_shndx == SHN_UNDEF && is_of_unwinder(name);
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !name || !*name ||
 		    symbol.st_shndx == SHN_UNDEF || !binary_at(file, symbol.st_value, &bytes))
 			continue;

@@ -9,13 +9,11 @@
  * distances of 4 bytes. Static programs usually lack the table. Their descriptions are found one
  * behind the other in the section.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "functions/binary_part.h"
-#include "functions/insn.h"
 
 #define DISTANCE_OF_TABLE 0x3b     /* DW_EH_PE_datarel | DW_EH_PE_sdata4 */
 #define DISTANCE_OF_PLACE 0x1b     /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
@@ -26,6 +24,11 @@
 #define STACK_POINTER     7
 #define RULE_OF_CALLER    0x90     /* DW_CFA_offset of the return address, followed by an offset */
 #define FRAMES_MAX        (1u << 22)
+/*
+ * Bytes of a description that are read. The facts are at its begin. Any number of entries of a
+ * hostile file may lead to the same long description.
+ */
+#define DESCRIPTION_MAX   256
 
 /* A position in the file's data, and the bytes that follow it. */
 struct cursor {
@@ -76,6 +79,15 @@ static uint64_t next_leb(struct cursor *cursor)
 	return value;
 }
 
+/* Ends a cursor with its description. The bytes behind this end belong to others. */
+static void end_cursor(struct cursor *cursor, uint64_t len)
+{
+	if (len > DESCRIPTION_MAX)
+		len = DESCRIPTION_MAX;
+	if (cursor->bytes > len)
+		cursor->bytes = len;
+}
+
 /* The facts that FDEs have in common. */
 struct common {
 	uint8_t pads;   /* how they encode the tables of landing pads */
@@ -116,9 +128,7 @@ static bool read_common(struct cursor cursor, struct common *common)
 
 	*common = (struct common){ .pads = OMITTED };
 	len = next_number(&cursor, 4);
-	/* The bytes behind the end of the CIE belong to others. */
-	if (cursor.bytes > len)
-		cursor.bytes = len;
+	end_cursor(&cursor, len);
 	if (next_number(&cursor, 4) != 0)
 		return false;
 	version = (unsigned)next_number(&cursor, 1);
@@ -190,9 +200,7 @@ static bool read_frame(const struct binary_file *file, uint64_t address,
 	struct common common;
 	uint64_t data;
 
-	/* The bytes behind the end of the FDE belong to others. */
-	if (cursor.bytes > len)
-		cursor.bytes = len;
+	end_cursor(&cursor, len);
 	distance = (uint32_t)next_number(&cursor, 4);
 	if (!cursor.good || len == UINT32_MAX ||
 	    !read_common(cursor_at(file, address + 4 - distance), &common))
@@ -327,85 +335,4 @@ const struct binary_frame *binary_frame_at(struct binary_file *file, uint64_t ad
 			until = middle;
 	}
 	return from && address < frame[from - 1].end ? &frame[from - 1] : NULL;
-}
-
-#define NAME_BYTES 20 /* "+0x", 16 digits and a NUL */
-
-static bool is_in_plt(const struct binary_file *file, uint64_t address)
-{
-	for (unsigned i = 0; i < file->plts; i++)
-		if (address >= file->plt[i].begin && address < file->plt[i].end)
-			return true;
-	return false;
-}
-
-/*
- * Returns whether a frame is that of a function without a symbol. A frame in which a symbol begins
- * has a name already, or its code is not that of one function.
- */
-static bool is_nameless(const struct binary_file *file, const struct binary_frame *frame,
-			size_t known, size_t *next)
-{
-	size_t bytes;
-
-	while (*next < known && file->function[*next].address < frame->begin)
-		++*next;
-	return frame->is_begin && frame->begin < frame->end && frame->begin != file->entry &&
-	       (*next == known || file->function[*next].address >= frame->end) &&
-	       !is_in_plt(file, frame->begin) && binary_at(file, frame->begin, &bytes) &&
-	       frame->end - frame->begin <= bytes;
-}
-
-/*
- * Returns where the function of a frame begins. In assembler the frame may begin with the NOPs that
- * fill the memory up to the function, whose address is then a multiple of 16.
- */
-static uint64_t begin_of(const struct binary_file *file, const struct binary_frame *frame)
-{
-	uint64_t at = frame->begin;
-	struct insn insn;
-	size_t bytes;
-
-	while (at & 15) {
-		const uint8_t *code = binary_at(file, at, &bytes);
-
-		if (!code || !insn_decode(&insn, code, bytes, at) || insn.kind != INSN_NOP)
-			return frame->begin;
-		at += insn.len;
-	}
-	return at < frame->end ? at : frame->begin;
-}
-
-bool binary_add_nameless(struct binary_file *file)
-{
-	const size_t known = file->functions;
-	size_t frames, next = 0;
-	const struct binary_frame *frame;
-	char *name;
-
-	if (!file->is_stripped || file->has_nameless)
-		return true;
-	file->has_nameless = true;
-	frame = binary_frames(file, &frames);
-	file->names = malloc(frames * NAME_BYTES + 1);
-	if (!file->names || !vec_grow(&file->function, known, frames))
-		return false;
-	name = file->names;
-	for (size_t i = 0; i < frames; i++) {
-		uint64_t begin;
-
-		if (!is_nameless(file, &frame[i], known, &next))
-			continue;
-		begin = begin_of(file, &frame[i]);
-		snprintf(name, NAME_BYTES, "+0x%llx", (unsigned long long)begin);
-		file->function[file->functions++] = (struct binary_function){
-			.name = name, .address = begin, .size = frame[i].end - begin,
-		};
-		name += NAME_BYTES;
-	}
-	binary_sort(file);
-	/* A stripped file lacks functions for no other reason than that it has no symbols. */
-	file->lack = file->functions ? NULL : "it has neither symbols nor tables for unwinders, "
-					      "and no debug file of it was found";
-	return true;
 }

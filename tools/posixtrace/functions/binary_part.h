@@ -46,7 +46,7 @@ struct binary_file {
 	bool is_fixed;         /* the file is linked to fixed addresses (ET_EXEC) */
 	bool is_static;        /* the file is a program without a dynamic linker */
 	bool is_go;            /* the Go compiler has made the file */
-	bool finds_tables;     /* it calls dl_iterate_phdr() */
+	bool may_unwind;       /* it calls a function that the handling of exceptions needs */
 	bool is_stripped;      /* there is no table of symbols but that of the dynamic ones */
 	struct binary_plt {    /* the procedure linkage table, whose parts are no functions */
 		uint64_t begin, end;
@@ -65,6 +65,13 @@ const char *binary_read(struct binary_file *file);
 /* In binary_elf.c. Sorts the functions. If an address has a name twice, it is kept once. */
 void binary_sort(struct binary_file *file);
 void binary_read_end(struct binary_file *file);
+
+/*
+ * In binary_pointers.c. Adds an address to which code branches. It counts for
+ * binary_is_pointed_into(), which must not have been called yet. Returns false if memory is
+ * lacking.
+ */
+bool binary_add_pointer(struct binary_file *file, uint64_t address);
 
 /*
  * In binary_elf.c. Calls add() for each relocation, and for each word of data that may be an

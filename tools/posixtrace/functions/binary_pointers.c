@@ -15,18 +15,21 @@
 #include "functions/binary_part.h"
 #include "functions/insn.h"
 
+bool binary_add_pointer(struct binary_file *file, uint64_t address)
+{
+	if (!vec_grow(&file->pointer, file->pointers, 1))
+		return false;
+	file->pointer[file->pointers++] = address;
+	return true;
+}
+
 /* Adds an address if it is that of code. Returns false if memory is lacking. */
 static bool add_pointer(void *arg, uint64_t address)
 {
 	struct binary_file *file = arg;
 	size_t bytes;
 
-	if (!binary_at(file, address, &bytes))
-		return true;
-	if (!vec_grow(&file->pointer, file->pointers, 1))
-		return false;
-	file->pointer[file->pointers++] = address;
-	return true;
+	return !binary_at(file, address, &bytes) || binary_add_pointer(file, address);
 }
 
 /*

@@ -316,13 +316,13 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 
 /*
  * A function without a symbol may be one that refuse_name() refuses. Returns the reason, or NULL. A
- * file that contains the handling of exceptions, or a sanitizer, looks for the tables of unwinders
- * by dl_iterate_phdr(3).
+ * file that contains the handling of exceptions or a sanitizer calls functions that no other file
+ * needs.
  */
 static const char *refuse_nameless(const struct binary_file *file,
 				   const struct binary_function *function)
 {
-	if (*function->name != '+' || !binary_finds_tables(file))
+	if (*function->name != '+' || !binary_may_unwind(file))
 		return NULL;
 	return "it may be part of the handling of exceptions, as it has no name";
 }
