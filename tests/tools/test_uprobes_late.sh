@@ -86,6 +86,7 @@ make_host() {
 		$cc -O1 -w -shared -fPIC -nostdlib $probes -DNAME="$plugin" -Wl,--build-id \
 			-o "$folder/$plugin.so" plug.c 2>err || return
 	done
+	mkdir -p "$folder/home/.local/lib" && cp "$folder/deep/er/far.so" "$folder/home/.local/lib" || exit 99
 	printf 'open ./near.so\ncall 3\n' | (cd "$folder" && "./$host") >out 2>err
 	test "$(tr '\n' ' ' <out)" = "opened called "
 }
@@ -197,6 +198,21 @@ scenes() {
 	wait $host_id
 	is_counted running.ptl 10
 	test -z "$probes" || check "$label: probes" test "$("$posixtrace" dump --raw -e plug:worked running.ptl | wc -l)" -eq 10
+
+	# Names of folders are relative to the folder of the process, also in its environment.
+	for folders in LD_LIBRARY_PATH=deep/er PYTHONPATH=none:deep "HOME=$tmp/$folder/home"; do
+		label="$folder: attached, $folders"
+		begin env "$folders" "./$host"
+		say "open ./near.so" opened
+		"$posixtrace" attach -p $host_id -o ahead.ptl --force --function 'plug_*@far.so' >out 2>trace.err &
+		tracer=$!
+		until_has trace.err '^posixtrace: --function: .* traced'
+		check "$label: found ahead" has trace.err ': --function: 2 functions are traced by uprobes of the kernel$'
+		kill -INT $tracer
+		wait $tracer
+		exec 7>&-
+		wait $host_id
+	done
 }
 scenes
 POSIXTRACE_KERNEL=perf

@@ -105,6 +105,18 @@ static bool take_folder(struct search *search, const char *folder, unsigned deep
 	return search_walk(search, real, deep);
 }
 
+/*
+ * Stores the path of a file or folder of the program, whose name may be relative to its current
+ * folder. Returns false if the path is too long.
+ */
+static bool path_of(const struct search *search, const char *name, size_t len, char path[PATH_MAX])
+{
+	const bool is_whole = *name == '/';
+
+	return snprintf(path, PATH_MAX, "%s%s%.*s", is_whole ? "" : search->here,
+			is_whole ? "" : "/", (int)len, name) < PATH_MAX;
+}
+
 /* Searches each folder of a list with colons. */
 static bool take_list(struct search *search, const char *list)
 {
@@ -114,7 +126,7 @@ static bool take_list(struct search *search, const char *list)
 	while (list && *list && good) {
 		size_t len = strcspn(list, ":");
 
-		if (snprintf(folder, sizeof(folder), "%.*s", (int)len, list) < (int)sizeof(folder))
+		if (len && path_of(search, list, len, folder))
 			good = take_folder(search, folder, DEEP_MAX);
 		list += len + (list[len] == ':');
 	}
@@ -130,8 +142,7 @@ static bool take_argument(struct search *search, const char *argument)
 	const char *slash = strrchr(argument, '/');
 	char path[PATH_MAX];
 
-	if (!slash || snprintf(path, sizeof(path), "%s%s%s", *argument == '/' ? "" : search->here,
-			       *argument == '/' ? "" : "/", argument) >= (int)sizeof(path))
+	if (!slash || !path_of(search, argument, strlen(argument), path))
 		return true;
 	if (search_matches(search, argument, slash + 1) && !add_file(search, path))
 		return false;
@@ -181,7 +192,7 @@ static bool take_system(struct search *search)
 {
 	static const char *const system[] = { "/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib",
 					      "/lib64" };
-	const char *home = getenv("HOME");
+	const char *home = search->home;
 	char local[PATH_MAX] = "";
 	bool good;
 
@@ -219,6 +230,7 @@ bool search_files(struct search *search, const char *program, char *const argv[]
 	search->here = ".";
 	search->library_path = getenv("LD_LIBRARY_PATH");
 	search->python_path = getenv("PYTHONPATH");
+	search->home = getenv("HOME");
 	return search_all(search, program, argv);
 }
 
@@ -273,6 +285,7 @@ bool search_files_of_process(struct search *search, pid_t pid)
 		search->here = here;
 		search->library_path = value_in(variable, "LD_LIBRARY_PATH");
 		search->python_path = value_in(variable, "PYTHONPATH");
+		search->home = value_in(variable, "HOME");
 		good = search_all(search, program, argv);
 	}
 	free(buffer);

@@ -22,8 +22,8 @@ struct search {
 	const char *const *glob; /* patterns of names or paths */
 	size_t globs;
 	const char *here; /* the current folder of the program */
-	/* the variables LD_LIBRARY_PATH and PYTHONPATH of the program; NULL: not set */
-	const char *library_path, *python_path;
+	/* the variables LD_LIBRARY_PATH, PYTHONPATH and HOME of the program; NULL: not set */
+	const char *library_path, *python_path, *home;
 };
 
 /*
