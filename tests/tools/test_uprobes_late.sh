@@ -149,9 +149,17 @@ scenes() {
 	say "open ./deep/er/far.so" opened
 	check "$label: record says so" until_has trace.err ': --function: 2 functions of far.so, mapped [0-9.]* ms before, are traced by uprobes of the kernel$'
 	say "call 10" called
-	# Another file with the same path.
+	# The same file with another time: its calls have one event each.
+	say close closed
+	touch -t 202001010000 "$folder/deep/er/far.so"
+	say "open ./deep/er/far.so" opened
 	say "open ./deep/er/new.so" opened
 	check "$label: each file has a line" until_has trace.err ' functions of new.so, mapped'
+	say close closed
+	say "open ./deep/er/far.so" opened
+	say "call 5" called
+	# Another file with the same path.
+	say "open ./deep/er/new.so" opened
 	say close closed
 	cp "$folder/deep/er/far.so" "$folder/new" && mv "$folder/new" "$folder/deep/er/new.so"
 	say "open ./deep/er/new.so" opened
@@ -159,7 +167,7 @@ scenes() {
 	say "call 7" called
 	exec 7>&-
 	wait $host_id
-	is_counted late.ptl 17
+	is_counted late.ptl 22
 	"$posixtrace" dump --raw -e func.late late.ptl >out
 	check "$label: the log has the times" has_lines out 3
 	check "$label: with the file" has out "missed=[0-9.]*[num]*s functions=2 probes=0 file=\"$tmp/$folder/deep/er/far.so\""

@@ -31,25 +31,40 @@ struct trap_late_file {
 	struct timespec changed;
 };
 
+/* Returns the entry of a file that is known by this path, or NULL. */
+static struct trap_late_file *find_file(struct trap_late *late, const char *path,
+					const struct stat *is)
+{
+	for (size_t i = 0; i < late->files; i++)
+		if (late->file[i].device == is->st_dev && late->file[i].inode == is->st_ino &&
+		    !strcmp(late->file[i].path, path))
+			return &late->file[i];
+	return NULL;
+}
+
 /*
  * Notes a file. Returns false if it is known already, if it does not exist any more, or if memory
- * is lacking.
+ * is lacking. *has_places is true if it is known, but was changed in place: breakpoints of the
+ * kernel belong to an inode, so those that it has remain.
  */
-static bool note_file(struct trap_late *late, const char *path)
+static bool note_file(struct trap_late *late, const char *path, bool *has_places)
 {
 	struct trap_late_file *file;
 	struct stat is;
 	char *copy;
 
-	if (stat(path, &is) || !S_ISREG(is.st_mode) || late->files == FILES_MOST)
+	*has_places = false;
+	if (stat(path, &is) || !S_ISREG(is.st_mode))
 		return false;
-	for (size_t i = 0; i < late->files; i++) {
-		file = &late->file[i];
-		if (file->device == is.st_dev && file->inode == is.st_ino &&
-		    file->changed.tv_sec == is.st_mtim.tv_sec &&
-		    file->changed.tv_nsec == is.st_mtim.tv_nsec && !strcmp(file->path, path))
-			return false;
+	file = find_file(late, path, &is);
+	if (file) {
+		*has_places = file->changed.tv_sec != is.st_mtim.tv_sec ||
+			      file->changed.tv_nsec != is.st_mtim.tv_nsec;
+		file->changed = is.st_mtim;
+		return *has_places;
 	}
+	if (late->files == FILES_MOST)
+		return false;
 	copy = strdup(path);
 	if (!copy || !vec_grow(&late->file, late->files, 1)) {
 		free(copy);
@@ -58,6 +73,19 @@ static bool note_file(struct trap_late *late, const char *path)
 	late->file[late->files++] = (struct trap_late_file){ copy, is.st_dev, is.st_ino,
 							     is.st_mtim };
 	return true;
+}
+
+/*
+ * Returns whether the recording has breakpoints in a file with this path and these contents. The
+ * last file with a path is the newest.
+ */
+static bool has_contents(const struct traps *traps, const struct traps_file *file)
+{
+	for (size_t i = traps->files; i-- > 0;)
+		if (!strcmp(traps->file[i].path, file->path))
+			return traps->file[i].id_len == file->id_len &&
+			       !memcmp(traps->file[i].id, file->id, file->id_len);
+	return false;
 }
 
 /* Records that calls in a file were missed. */
@@ -78,9 +106,11 @@ static void note_missed(struct trap_late *late, const struct patches *later, pid
 
 /*
  * Plans a file, and adds its places to the recording. begin_ns is the time from which on calls of
- * the process can have been missed.
+ * the process can have been missed. If the file has places already, and only its time was changed,
+ * a second breakpoint at each place would record each call twice.
  */
-static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path)
+static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path,
+		      bool has_places)
 {
 	static const char no_memory[] = "out of memory";
 	const char *why = NULL;
@@ -88,10 +118,17 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
 	size_t left_out = 0;
 	uint64_t missed_ns;
 	char where[320];
+	bool good;
 
 	patches_later(&later, late->plan);
+	good = patches_file(&later, path) && patches_finish(&later);
+	if (good && has_places && later.traps.files &&
+	    has_contents(&late->plan->traps, &later.traps.file[0])) {
+		patches_fini(&later);
+		return;
+	}
 	/* The counts of the plan remain when its places are moved to that of the recording. */
-	if (!patches_file(&later, path) || !patches_finish(&later))
+	if (!good)
 		why = no_memory;
 	else if (later.traps.traps && !traps_append(&late->plan->traps, &later.traps, &left_out))
 		why = no_memory;
@@ -124,11 +161,12 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
 static void look_at_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path)
 {
 	char real[PATH_MAX];
+	bool has_places;
 
 	if (syscalls_follows(late->kernel->syscalls, pid) && realpath(path, real) &&
 	    patches_selects_file(late->plan, real, pid != late->kernel->pid) &&
-	    note_file(late, real))
-		trap_file(late, pid, begin_ns, real);
+	    note_file(late, real, &has_places))
+		trap_file(late, pid, begin_ns, real, has_places);
 }
 
 static void take_mapping(void *arg, const struct mapped_file *file)
@@ -157,12 +195,13 @@ static void read_all(struct trap_late *late)
 void trap_late_begin(struct trap_late *late, struct patches *plan, struct kernel *kernel,
 		     struct capture *capture, bool quiet)
 {
+	bool has_places;
 	int err;
 
 	*late = (struct trap_late){ .plan = plan, .kernel = kernel, .capture = capture,
 				    .quiet = quiet, .looked_ns = until_now_ns() };
 	for (size_t i = 0; i < plan->files; i++)
-		note_file(late, plan->file[i].path);
+		note_file(late, plan->file[i].path, &has_places);
 	err = mapped_begin(&late->mapped);
 	if (err) {
 		say("--function and --probe: files that the process maps later are not traced: %s",
