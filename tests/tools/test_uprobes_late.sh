@@ -207,6 +207,23 @@ scenes() {
 	is_counted running.ptl 10
 	test -z "$probes" || check "$label: probes" test "$("$posixtrace" dump --raw -e plug:worked running.ptl | wc -l)" -eq 10
 
+	# In another mount name space the path is that of another file.
+	if unshare -m true 2>/dev/null; then
+		label="$folder: another name space"
+		begin unshare -m sh -c 'mount --bind deep/er/next.so deep/er/far.so && exec "$0"' "./$host"
+		say "open ./near.so" opened
+		"$posixtrace" attach -p $host_id -o other.ptl --force --function 'plug_*@far.so' >out 2>trace.err &
+		tracer=$!
+		until_has trace.err '^posixtrace: --function: no file has the name that follows @ yet'
+		say "open ./deep/er/far.so" opened
+		check "$label: a line says so" until_has trace.err "^posixtrace: process $host_id: --function and --probe: $tmp/$folder/deep/er/far.so is not traced: the process sees another file there, as in a container, or it was replaced\$"
+		kill -INT $tracer
+		wait $tracer
+		check "$label: no other file is traced" lacks trace.err ' functions of far.so'
+		exec 7>&-
+		wait $host_id
+	fi
+
 	# Names of folders are relative to the folder of the process, also in its environment.
 	for folders in LD_LIBRARY_PATH=deep/er PYTHONPATH=none:deep "HOME=$tmp/$folder/home"; do
 		label="$folder: attached, $folders"

@@ -17,7 +17,7 @@
 #include "base/say.h"
 #include "base/until.h"
 #include "base/vec.h"
-#include "functions/libraries.h"
+#include "inject/memory.h"
 #include "live/kernel_traps.h"
 #include "live/patch.h"
 #include "syscalls/syscalls.h"
@@ -43,24 +43,21 @@ static struct trap_late_file *find_file(struct trap_late *late, const char *path
 }
 
 /*
- * Notes a file. Returns false if it is known already, if it does not exist any more, or if memory
- * is lacking. *has_places is true if it is known, but was changed in place: breakpoints of the
- * kernel belong to an inode, so those that it has remain.
+ * Notes a file. Returns false if it is known already, or if memory is lacking. *has_places is true
+ * if it is known, but was changed in place: breakpoints of the kernel belong to an inode, so those
+ * that it has remain.
  */
-static bool note_file(struct trap_late *late, const char *path, bool *has_places)
+static bool note_file(struct trap_late *late, const char *path, const struct stat *is,
+		      bool *has_places)
 {
-	struct trap_late_file *file;
-	struct stat is;
+	struct trap_late_file *file = find_file(late, path, is);
 	char *copy;
 
 	*has_places = false;
-	if (stat(path, &is) || !S_ISREG(is.st_mode))
-		return false;
-	file = find_file(late, path, &is);
 	if (file) {
-		*has_places = file->changed.tv_sec != is.st_mtim.tv_sec ||
-			      file->changed.tv_nsec != is.st_mtim.tv_nsec;
-		file->changed = is.st_mtim;
+		*has_places = file->changed.tv_sec != is->st_mtim.tv_sec ||
+			      file->changed.tv_nsec != is->st_mtim.tv_nsec;
+		file->changed = is->st_mtim;
 		return *has_places;
 	}
 	if (late->files == FILES_MOST)
@@ -70,9 +67,23 @@ static bool note_file(struct trap_late *late, const char *path, bool *has_places
 		free(copy);
 		return false;
 	}
-	late->file[late->files++] = (struct trap_late_file){ copy, is.st_dev, is.st_ino,
-							     is.st_mtim };
+	late->file[late->files++] = (struct trap_late_file){ copy, is->st_dev, is->st_ino,
+							     is->st_mtim };
 	return true;
+}
+
+/*
+ * Says once that the path leads to another file than the one with this inode, which a process has
+ * mapped.
+ */
+static void say_other_file(struct trap_late *late, pid_t pid, uint64_t inode, const char *path)
+{
+	const struct stat mapped = { .st_ino = inode };
+	bool has_places;
+
+	if (note_file(late, path, &mapped, &has_places))
+		say("process %d: --function and --probe: %s is not traced: the process sees "
+		    "another file there, as in a container, or it was replaced", (int)pid, path);
 }
 
 /*
@@ -156,22 +167,40 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
 /*
  * Considers a file that a process has mapped. A child may execute any program, so in a child only a
  * pattern that names the module selects a file, as in patch_late.c. The process may have ended, or
- * may have replaced the file, before this process looks.
+ * may have replaced the file, before this process looks. If it has another mount name space or root
+ * directory, its path may lead to another file here. Only the low halves of the inodes are
+ * compared: with overlayfs and btrfs, the device of a mapping is not that of stat(2), and overlayfs
+ * may add upper bits to the inode.
  */
-static void look_at_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path)
+static void look_at_file(struct trap_late *late, const struct mapped_file *file)
 {
+	const pid_t pid = file->pid;
 	char real[PATH_MAX];
 	bool has_places;
+	struct stat is;
 
-	if (syscalls_follows(late->kernel->syscalls, pid) && realpath(path, real) &&
-	    patches_selects_file(late->plan, real, pid != late->kernel->pid) &&
-	    note_file(late, real, &has_places))
-		trap_file(late, pid, begin_ns, real, has_places);
+	if (!syscalls_follows(late->kernel->syscalls, pid) || !realpath(file->path, real) ||
+	    !patches_selects_file(late->plan, real, pid != late->kernel->pid) ||
+	    stat(real, &is) || !S_ISREG(is.st_mode))
+		return;
+	if (file->inode && (uint32_t)file->inode != (uint32_t)is.st_ino)
+		say_other_file(late, pid, file->inode, real);
+	else if (note_file(late, real, &is, &has_places))
+		trap_file(late, pid, (int64_t)file->time_ns, real, has_places);
 }
 
 static void take_mapping(void *arg, const struct mapped_file *file)
 {
-	look_at_file(arg, file->pid, (int64_t)file->time_ns, file->path);
+	look_at_file(arg, file);
+}
+
+static void look_at_mapping(struct trap_late *late, pid_t pid, const struct mapping *mapping)
+{
+	const struct mapped_file file = { .pid = pid, .time_ns = (uint64_t)late->looked_ns,
+					  .inode = mapping->inode, .path = mapping->path };
+
+	if (mapping->is_executable && *file.path == '/')
+		look_at_file(late, &file);
 }
 
 /*
@@ -183,12 +212,12 @@ static void read_all(struct trap_late *late)
 	const struct syscalls *syscalls = late->kernel->syscalls;
 
 	for (pid_t pid = syscalls_next(syscalls, 0); pid; pid = syscalls_next(syscalls, pid)) {
-		struct libraries libraries;
+		struct mappings mappings;
 
-		if (!libraries_of_process(&libraries, pid))
-			for (size_t i = 0; i < libraries.count; i++)
-				look_at_file(late, pid, late->looked_ns, libraries.path[i]);
-		libraries_fini(&libraries);
+		if (!mappings_read(&mappings, pid))
+			for (size_t i = 0; i < mappings.count; i++)
+				look_at_mapping(late, pid, &mappings.mapping[i]);
+		mappings_fini(&mappings);
 	}
 }
 
@@ -196,12 +225,14 @@ void trap_late_begin(struct trap_late *late, struct patches *plan, struct kernel
 		     struct capture *capture, bool quiet)
 {
 	bool has_places;
+	struct stat is;
 	int err;
 
 	*late = (struct trap_late){ .plan = plan, .kernel = kernel, .capture = capture,
 				    .quiet = quiet, .looked_ns = until_now_ns() };
 	for (size_t i = 0; i < plan->files; i++)
-		note_file(late, plan->file[i].path, &has_places);
+		if (!stat(plan->file[i].path, &is))
+			note_file(late, plan->file[i].path, &is, &has_places);
 	err = mapped_begin(&late->mapped);
 	if (err) {
 		say("--function and --probe: files that the process maps later are not traced: %s",

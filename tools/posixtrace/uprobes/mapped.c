@@ -26,7 +26,8 @@ struct record_of_map {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t address, length, offset;
-	uint64_t inode[3];
+	uint32_t device[2];
+	uint64_t inode, generation;
 	uint32_t protection, flags;
 };
 
@@ -107,7 +108,7 @@ static void take_record(const char *text, size_t bytes,
 	memcpy(&record, text, sizeof(record));
 	memcpy(&end, text + bytes - sizeof(end), sizeof(end));
 	file = (struct mapped_file){ .pid = (pid_t)record.pid, .time_ns = end.time,
-				     .path = text + path_at };
+				     .inode = record.inode, .path = text + path_at };
 	/* Memory without a file has a name that is no path, such as "[vdso]". */
 	if (*file.path == '/' && file.path[1] != '/' &&
 	    memchr(file.path, '\0', bytes - path_at - sizeof(end)))

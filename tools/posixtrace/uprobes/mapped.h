@@ -29,6 +29,7 @@ struct mapped {
 struct mapped_file {
 	pid_t pid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t inode;   /* 0: unknown */
 	const char *path;
 };
 
