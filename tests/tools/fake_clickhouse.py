@@ -30,6 +30,7 @@ RESULT.select, if there is one, has a table and a fault that meets each request 
     twice       the last row is there twice
     garbage     the answer is a thousand bytes 255
     type        the numbers of all event types are 70000
+    spool       the cause of all losses is spool
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
@@ -287,6 +288,8 @@ def select_rows(sql):
     for row in database.execute(plain):
         if fault == "type":
             row = [70000 if e == "row_type" else v for e, v in zip(expressions, row)]
+        elif fault == "spool":
+            row = [b"lost: spool" if isinstance(v, bytes) and v.startswith(b"lost: ") else v for v in row]
         rows.append(b"".join(encode(kind, value) for kind, value in zip(columns, row)))
     return rows, fault
 

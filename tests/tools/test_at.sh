@@ -101,6 +101,107 @@ check "a log without an end: the same lines" diff "$tmp/of_file" "$tmp/out"
 check "a log without an end: the message" has err 'not complete in the database'
 run 3 latency --at "$url" web3:cut.ptl
 
+# A password is not repeated.
+secret=clickhouse://ann:s3cret@127.0.0.1:$port/fleet
+run 0 dump --at "$secret" plain.ptl
+run 1 dump --at "$secret" web1:strang.ptl
+check "no such log: no password" lacks err s3cret
+run 1 dump --at "$secret" --host web9
+check "no such host: no password" lacks err s3cret
+run 1 dump --at "$secret" --host web1 --begin 1980-01-01 --end 1980-01-02
+check "an empty range: no password" lacks err s3cret
+run 1 dump --at "$secret" --host web1 --begin +100s
+check "a range behind all logs: no password" lacks err s3cret
+run 2 dump --at "$secret" --at "$secret" plain.ptl
+check "two databases: no password" lacks err s3cret
+echo "types_rows garbage" >"$tmp/result.select"
+run 1 dump --at "$secret" web1:strange.ptl
+check "a wrong answer: the database without the password" has err \
+	"^posixtrace: clickhouse://127.0.0.1:$port/fleet: the answer"
+rm -f "$tmp/result.select"
+
+# made NAME HOST: ships a log of the lines of standard input.
+made() {
+	"${top_builddir:-..}/tests/tools/compose" "$tmp/$1.ptl" || exit 99
+	run 0 ship --state "$tmp/state" --to "$url" --host "$2" "$tmp/$1.ptl"
+}
+
+# Call stacks before the range do not count for --limit.
+made early web1 <<'END'
+trace pid=7 host=alpha clock=monotonic hz=1000000000 created=1s resolution=1 name=early
+type cpu.stack u32 stack
+type note u32 number
+start 1s
+repeat 9 cpu.stack 7 7 +1us 1
+repeat 9 note 7 7 +1ms 5
+END
+same 0 dump early --begin +2ms --limit 3
+check "call stacks before the range: three lines" has_lines out 3
+
+# Times that are relative to several logs.
+made one m <<'END'
+trace pid=7 host=alpha clock=monotonic hz=1000000000 created=1s resolution=1 name=one
+type note u32 number
+note 7 7 1000ms 1
+note 7 7 1020ms 2
+END
+made two m <<'END'
+trace pid=8 host=alpha clock=monotonic hz=1000000000 created=1s resolution=1 name=two
+type other u32 number
+other 8 8 1001ms 3
+other 8 8 1002500us 4
+other 8 8 1010ms 5
+END
+# same_merged NAMES OPTION...: the merged output is that for the files.
+same_merged() {
+	names=$1
+	shift
+	"$posixtrace" dump --merge --raw "$@" "$tmp/one.ptl" "$tmp/two.ptl" >"$tmp/of_file" 2>/dev/null
+	run 0 dump --merge --raw --at "$url" "$@" --host m $names
+	sed "s|m:$tmp/|$tmp/|" "$tmp/out" >"$tmp/of_fleet"
+	check "merged $* $names: the same lines" diff "$tmp/of_file" "$tmp/of_fleet"
+}
+same_merged '' --begin +9500us
+same_merged '' --end -15ms
+same_merged 'one.ptl two.ptl' -e other --begin +2ms
+
+# Logs whose hosts and names make the same text.
+mkdir -p "$tmp/x:$tmp"
+for type in first second; do
+	printf 'trace pid=7 host=alpha\ntype %s\n%s 7 7 1s\n' $type $type >"$tmp/$type"
+done
+made "x:$tmp/c" same <"$tmp/first"
+made c "same:$tmp/x" <"$tmp/second"
+run 0 dump --at "$url" --host 'same*'
+check "equal names: the one log" has out ' first'
+check "equal names: the other log" has out ' second'
+name=$(sed -n 's/^==> \(.*\) <==$/\1/p' "$tmp/out" | head -n 1)
+run 0 dump --at "$url" "$name"
+check "a printed name: one log" has_lines out 1
+
+# A slice of large events needs several requests.
+{
+	printf 'trace pid=9 host=alpha data=65536 name=bulky\ntype blob bytes raw\n'
+	printf 'repeat 2200 blob 9 9 +1us hex:%016384d\n' 0
+} >"$tmp/lines"
+made bulky web1 <"$tmp/lines"
+same 0 dump bulky --fields time
+same 0 dump bulky --fields time --limit 20
+"$posixtrace" dump --at "$url" web1:bulky.ptl -e blob --fields time >/dev/null 2>&1
+check "large events: requests with a limit" has result '^asked .* ORDER BY row_seq LIMIT 203[0-9] '
+
+# Losses by a cause that only the database has.
+echo "ledger_rows spool" >"$tmp/result.select"
+run 4 dump --at "$url" web1:strange.ptl --fail-on-loss
+check "events dropped by ship: the cause" has err "6 events were lost by the cause 'spool'"
+check "events dropped by ship: their number, once" has err ': 6 of .* events are unattributed'
+
+# Names of functions that cannot be fetched.
+echo "stacks_rows garbage" >"$tmp/result.select"
+run 0 dump --at "$url" web1:strange.ptl
+check "names of functions: a message" has err 'about functions is cut or wrong'
+rm -f "$tmp/result.select"
+
 # Answers that fail, are cut, or are hostile.
 for table in streams_rows logs_rows types_rows events_rows objects_rows threads_rows ledger_rows; do
 	for fault in 404 cut short garbage; do
@@ -126,4 +227,17 @@ rm -f "$tmp/result.select"
 end_server
 run 1 dump --at "$url" web1:strange.ptl
 check "there is no server" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
+
+# The server ends while it gets the ledger: the log is not listed, because its losses are not known.
+begin_server fake_clickhouse.py none none none none none none none down
+url=clickhouse://127.0.0.1:$port/fleet
+run 1 ship --state "$tmp/partial" --to "$url" --host web1 --give-up 1s "$tmp/strange.ptl"
+touch "$tmp/result.up"
+run 1 dump --at "$url" strange.ptl
+check "a log without its ledger" has err 'has no such log'
+check "its row of streams is there" has result '^streams_rows 1 '
+check "its ledger is not there" lacks result '^ledger_rows'
+run 0 ship --state "$tmp/partial" --to "$url" --host web1 "$tmp/strange.ptl"
+run 0 dump --at "$url" strange.ptl
+check "the rest of a summary: the losses" has err 'events lost'
 finish

@@ -2,6 +2,9 @@
 /* fetch.c - connects the options --at with the database and with logfile_open(). */
 #include "fetch/fetch.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,6 +59,11 @@ static void correct_facts(struct logfile *file)
 		file->info.first_ns = log->first_ns;
 	if (!file->info.blocks || log->last_ns > file->info.last_ns)
 		file->info.last_ns = log->last_ns;
+	/* A log without blocks would have no times, but this one only has no chosen events. */
+	if (log->events && !file->info.blocks)
+		file->info.blocks = 1;
+	/* A log without a host has a clock of its own. The composer accepts no empty host. */
+	snprintf(file->info.host, sizeof(file->info.host), "%s", log->host);
 	file->info.complete = log->is_complete;
 	if (!log->is_complete)
 		say("%s: not complete in the database: its writer has not closed it, or ship has "
@@ -67,6 +75,18 @@ static const struct logfile_source source_of_fleet = {
 	.open = open_fetched, .opened = correct_facts,
 };
 
+/*
+ * Returns a copy of a valid URL without the user and the password, which messages must not repeat.
+ */
+static char *place_of(const char *url)
+{
+	const char *rest = strstr(url, "://") + 3, *sign = strrchr(rest, '@');
+	char *place;
+
+	return asprintf(&place, "%.*s%s", (int)(rest - url), url, sign ? sign + 1 : rest) < 0 ?
+	       NULL : place;
+}
+
 static int begin_fetch(struct at *at, char **operand, size_t operands)
 {
 	struct address address;
@@ -77,6 +97,11 @@ static int begin_fetch(struct at *at, char **operand, size_t operands)
 	if (!server_init(&fetch.server, &address))
 		return TOOL_FAILURE;
 	fetch.is_open = true;
+	fetch.place = place_of(at->url);
+	if (!fetch.place) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
 	fetch.server.has_database = true;
 	fetch.server.timeout_s = 0;
 	logfile_source = &source_of_fleet;
@@ -89,6 +114,7 @@ static void end_fetch(void)
 	fetch_free_logs();
 	if (fetch.is_open)
 		server_free(&fetch.server);
+	free(fetch.place);
 	memset(&fetch, 0, sizeof(fetch));
 }
 

@@ -33,7 +33,7 @@ bool fetch_ask(struct bytes *sql, size_t limit)
 
 bool fetch_say_wrong(const char *table)
 {
-	say("%s: the answer of the server about %s is cut or wrong", fetch.at->url, table);
+	say("%s: the answer of the server about %s is cut or wrong", fetch.place, table);
 	return false;
 }
 

@@ -4,8 +4,9 @@
  *
  * The events of a log are numbered in its order. A slice is SLICE consecutive numbers. The survey
  * asks for the number of chosen events in each slice; then each request asks for the events of a
- * few slices. The server sorts only these, and the tool keeps only these in memory. An answer must
- * have exactly the events that the survey has counted.
+ * few slices. The server sorts only these, and the tool keeps only these in memory. A slice of
+ * large events needs several requests, each for so many events that their answer is not large. The
+ * answers must have exactly the events that the survey has counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,9 +21,9 @@
 #define SLICE         16384u /* numbers of events */
 #define REQUEST_BYTES ((uint64_t)8 << 20)
 #define ROW_BYTES     64     /* bytes of an event without its data, at most */
+#define LARGE_BYTES   ((uint64_t)16 << 20) /* a request for more has a limit of events */
 #define SURVEY_BYTES  ((size_t)1 << 28)
-#define ANSWER_MOST   ((uint64_t)1 << 31)
-#define NUMBER_MOST   1023   /* the greatest number of an event type */
+#define DATA_MOST     ((uint64_t)1 << 28) /* more data than any event has */
 
 /*
  * Begins a statement about the events of a part whose numbers are in the range. With PREWHERE the
@@ -82,7 +83,7 @@ static bool survey_types(struct fetch_making *making, const struct fetch_part *p
 		fetch_string(&row, name, sizeof(name));
 		*events += fetch_u64(&row);
 		longest = fetch_u64(&row);
-		if (row.failed || id > NUMBER_MOST)
+		if (row.failed || id > FETCH_TYPES_MOST || longest > DATA_MOST)
 			return fetch_say_wrong("types of events");
 		if (longest > making->longest)
 			making->longest = longest;
@@ -111,10 +112,13 @@ static bool survey_slices(struct fetch_making *making, struct fetch_part *part)
 	if (!fetch_ask(&sql, SURVEY_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
-		struct fetch_slice slice = { fetch_u64(&row), fetch_u64(&row), 0 };
+		struct fetch_slice slice;
 
+		/* Each value is a statement, since C does not order those of an initializer. */
+		slice.number = fetch_u64(&row);
+		slice.events = fetch_u64(&row);
 		slice.bytes = fetch_u64(&row);
-		if (row.failed || slice.events > SLICE || slice.bytes > ANSWER_MOST ||
+		if (row.failed || slice.events > SLICE || slice.bytes > SLICE * DATA_MOST ||
 		    slice.number > UINT64_MAX / SLICE - 1 ||
 		    (part->slices && slice.number <= part->slice[part->slices - 1].number))
 			return fetch_say_wrong("the number of events");
@@ -169,7 +173,7 @@ static bool read_event(struct fetch_row *row, uint64_t *seq, struct posix_trace_
 /* Counts an event that --limit counts, and perhaps some of the recorder's that it does not. */
 static void count_chosen(struct fetch_making *making, const struct posix_trace_event_np *event)
 {
-	const struct choose *choose = &fetch.at->wanted->choose;
+	const struct choose *choose = &making->choose;
 	const struct fetch_type *type;
 
 	making->written++;
@@ -179,29 +183,39 @@ static void count_chosen(struct fetch_making *making, const struct posix_trace_e
 	making->chosen += type && choose_type(choose, type->name) && choose_event(choose, event);
 }
 
+/* Prints why an event was not written, and returns false. */
+static bool say_unwritten(const struct fetch_making *making, uint64_t seq, int err)
+{
+	if (err == EINVAL || err == EMSGSIZE)
+		say("%s: event %" PRIu64 " of the database: its %s is not valid",
+		    making->log->name, seq, err == EINVAL ? "type" : "length");
+	else
+		say("%s: the temporary file in TMPDIR or /tmp: %s", making->log->name,
+		    strerror(err));
+	return false;
+}
+
 /*
  * Writes the events of an answer. Their numbers must increase and be in the slices, so that no
- * event is there twice.
+ * event is there twice. *first becomes the number behind the last one.
  */
-static bool write_events(struct fetch_making *making, uint64_t first, uint64_t end, uint64_t events)
+static bool write_events(struct fetch_making *making, uint64_t *first, uint64_t end,
+			 uint64_t events)
 {
 	struct fetch_row row = { .at = 0 };
-	uint64_t seq, next = first, written = 0;
+	uint64_t seq, written = 0;
 	struct posix_trace_event_np event;
 
 	while (fetch_has_row(&row)) {
 		int err;
 
-		if (!read_event(&row, &seq, &event) || seq < next || seq >= end)
+		if (!read_event(&row, &seq, &event) || seq < *first || seq >= end)
 			return fetch_say_wrong("events");
-		next = seq + 1;
+		*first = seq + 1;
 		written++;
 		err = posix_trace_compose_event_np(making->composer, &event);
-		if (err) {
-			say("%s: event %" PRIu64 " of the database: %s", making->log->name, seq,
-			    err == EINVAL ? "its type is not valid" : strerror(err));
-			return false;
-		}
+		if (err)
+			return say_unwritten(making, seq, err);
 		count_chosen(making, &event);
 	}
 	return (!row.failed && written == events) || say_changed(making, written, events);
@@ -214,10 +228,40 @@ static uint64_t bytes_of_request(const struct fetch_making *making)
 	       (making->enough - making->chosen) * ROW_BYTES : REQUEST_BYTES;
 }
 
+/*
+ * Fetches so many events with numbers from first to before end, which have so many bytes. If these
+ * are too many for one answer, each request has a limit, which depends on the longest event. Ends
+ * when there are enough.
+ */
+static bool fetch_range(struct fetch_making *making, const struct fetch_part *part, uint64_t first,
+			uint64_t end, uint64_t events, uint64_t bytes)
+{
+	uint64_t event_bytes = making->longest + ROW_BYTES, most = events;
+
+	if (bytes > LARGE_BYTES)
+		most = event_bytes < LARGE_BYTES ? LARGE_BYTES / event_bytes : 1;
+	while (events && making->chosen < making->enough) {
+		struct bytes sql = { .at = NULL };
+		uint64_t some = events < most ? events : most;
+
+		put_part(making, part, columns, first, end, &sql);
+		bytes_str(&sql, " ORDER BY row_seq");
+		if (some < events) {
+			bytes_printf(&sql, " LIMIT %" PRIu64, some);
+			bytes = some * event_bytes;
+		}
+		if (!fetch_ask(&sql, (size_t)(bytes + bytes / 2 + 65536)) ||
+		    !write_events(making, &first, end, some))
+			return false;
+		events -= some;
+	}
+	making->is_all &= !events;
+	return true;
+}
+
 bool fetch_events(struct fetch_making *making, const struct fetch_part *part)
 {
 	for (size_t i = 0, next; i < part->slices; i = next) {
-		struct bytes sql = { .at = NULL };
 		uint64_t bytes = 0, events = 0, first = part->slice[i].number * SLICE, end;
 
 		if (making->chosen >= making->enough) {
@@ -231,10 +275,7 @@ bool fetch_events(struct fetch_making *making, const struct fetch_part *part)
 			events += part->slice[next].events;
 		}
 		end = (part->slice[next - 1].number + 1) * SLICE;
-		put_part(making, part, columns, first, end, &sql);
-		bytes_str(&sql, " ORDER BY row_seq");
-		if (!fetch_ask(&sql, (size_t)(bytes + bytes / 2 + 65536)) ||
-		    !write_events(making, first, end, events))
+		if (!fetch_range(making, part, first, end, events, bytes))
 			return false;
 	}
 	return true;

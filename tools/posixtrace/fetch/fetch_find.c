@@ -17,6 +17,7 @@
 
 #define LIST_BYTES ((size_t)1 << 28)
 #define UUID_SHOWN 8 /* digits of a UUID that a name has */
+#define NAMES_MOST 4 /* names that a log can have, each longer than the one before */
 #define UUIDS_ASKED 1000
 
 /* ------------------------------------------------------------------ the list */
@@ -119,8 +120,10 @@ static bool read_uuids(struct fetch_log **sorted)
 
 		fetch_string(&row, key.uuid, sizeof(key.uuid));
 		found = bsearch(&wanted, sorted, fetch.logs, sizeof(*sorted), by_source);
-		if (found)
+		if (found) {
 			strcpy((*found)->uuid, key.uuid);
+			(*found)->is_listed = true;
+		}
 	}
 	return !row.failed || fetch_say_wrong("logs");
 }
@@ -156,32 +159,88 @@ static bool list_uuids(void)
 	return good;
 }
 
+static void free_log(struct fetch_log *log)
+{
+	free(log->name);
+	free(log->host);
+	free(log->log);
+	free(log->stream);
+	free(log->clock);
+}
+
+/*
+ * Removes the logs that the table of logs lacks. ship sends the row of this table behind the
+ * ledger, so a log without it may lack losses or types, for example because ship was killed.
+ */
+static void drop_unlisted(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < fetch.logs; i++)
+		if (fetch.log[i].is_listed)
+			fetch.log[kept++] = fetch.log[i];
+		else
+			free_log(&fetch.log[i]);
+	fetch.logs = kept;
+}
+
 static int by_name(const void *x, const void *y)
 {
 	const struct fetch_log *const *a = x, *const *b = y;
-	int order = strcmp((*a)->host, (*b)->host);
 
-	return order ? order : strcmp((*a)->log, (*b)->log);
+	return strcmp((*a)->name, (*b)->name);
 }
 
-/* Gives each log a name that no other log has. Returns false if memory is lacking. */
+/* Gives the log its name with this index. Returns false if memory is lacking. */
+static bool put_name(struct fetch_log *log, unsigned name)
+{
+	static const int digits[NAMES_MOST] = { 0, UUID_SHOWN, 32, 32 };
+	char number[24] = "";
+
+	/* Only logs without a UUID need the number. */
+	if (name == NAMES_MOST - 1)
+		snprintf(number, sizeof(number), "@%" PRIu64, log->source);
+	free(log->name);
+	if (asprintf(&log->name, "%s:%s%s%.*s%s", log->host, log->log, name ? "@" : "",
+		     digits[name], log->uuid, number) < 0)
+		log->name = NULL;
+	return log->name != NULL;
+}
+
+/* Returns whether a log beside this one has the same name. */
+static bool is_same_name(struct fetch_log **sorted, size_t i)
+{
+	return (i && !by_name(&sorted[i - 1], &sorted[i])) ||
+	       (i + 1 < fetch.logs && !by_name(&sorted[i], &sorted[i + 1]));
+}
+
+/*
+ * Gives each log a name that no other log has: the shortest one that suffices. Since a host and a
+ * log may contain colons and the sign @, the whole names are compared. Returns false if memory is
+ * lacking.
+ */
 static bool name_logs(void)
 {
-	const struct fetch_log **sorted = calloc(fetch.logs + 1, sizeof(*sorted));
-	bool good = sorted != NULL;
+	struct fetch_log **sorted = calloc(fetch.logs + 1, sizeof(*sorted));
+	bool *is_same = calloc(fetch.logs + 1, sizeof(*is_same));
+	bool good = sorted && is_same, any = true;
 
-	for (size_t i = 0; good && i < fetch.logs; i++)
-		sorted[i] = &fetch.log[i];
-	if (good)
-		qsort(sorted, fetch.logs, sizeof(*sorted), by_name);
 	for (size_t i = 0; good && i < fetch.logs; i++) {
-		struct fetch_log *log = (struct fetch_log *)sorted[i];
-		bool is_same = (i && !by_name(&sorted[i - 1], &sorted[i])) ||
-			       (i + 1 < fetch.logs && !by_name(&sorted[i], &sorted[i + 1]));
-
-		good = asprintf(&log->name, "%s:%s%s%.*s", log->host, log->log, is_same ? "@" : "",
-				is_same ? UUID_SHOWN : 0, log->uuid) >= 0;
+		sorted[i] = &fetch.log[i];
+		is_same[i] = true;
 	}
+	for (unsigned name = 0; good && any && name < NAMES_MOST; name++) {
+		any = false;
+		for (size_t i = 0; good && i < fetch.logs; i++)
+			good = !is_same[i] || put_name(sorted[i], name);
+		if (good)
+			qsort(sorted, fetch.logs, sizeof(*sorted), by_name);
+		for (size_t i = 0; good && i < fetch.logs; i++) {
+			is_same[i] = is_same_name(sorted, i);
+			any |= is_same[i];
+		}
+	}
+	free(is_same);
 	free(sorted);
 	return good;
 }
@@ -274,7 +333,7 @@ static int say_no_log(const char *operand)
 	nearest_begin(&nearest, last_part(operand));
 	for (size_t i = 0; i < fetch.logs; i++)
 		nearest_offer(&nearest, last_part(fetch.log[i].name));
-	say("%s: the database %s has no such log%s%s", operand, fetch.at->url,
+	say("%s: the database %s has no such log%s%s", operand, fetch.place,
 	    fetch.at->host.count || fetch.at->wanted->begin.kind == BOUND_TIME ||
 	    fetch.at->wanted->end.kind == BOUND_TIME ? " of these hosts in this time" : "",
 	    nearest_hint(&nearest));
@@ -300,14 +359,14 @@ static int say_none(void)
 	}
 	if (logs)
 		say("%s: no log has events between --begin and --end: the logs have events from %s "
-		    "to %s", at->url, when_string(first, first_ns, WHEN_UTC),
+		    "to %s", fetch.place, when_string(first, first_ns, WHEN_UTC),
 		    when_string(last, last_ns, WHEN_UTC));
 	else if (at->wanted->begin.kind == BOUND_TIME || at->wanted->end.kind == BOUND_TIME)
 		say("%s: no log%s has events between --begin and --end; 'posixtrace query --at %s "
-		    "\"SELECT * FROM streams\"' lists all logs", at->url,
-		    at->host.count ? " of these hosts" : "", at->url);
+		    "\"SELECT * FROM streams\"' lists all logs", fetch.place,
+		    at->host.count ? " of these hosts" : "", fetch.place);
 	else
-		say("%s: the database has no log%s", at->url,
+		say("%s: the database has no log%s", fetch.place,
 		    at->host.count ? " of these hosts" : "");
 	return TOOL_FAILURE;
 }
@@ -340,15 +399,30 @@ static void bound_logs(void)
 	}
 }
 
+/*
+ * Returns whether the bound may exclude a whole log. A bound that is relative to all logs together
+ * cannot, because these are not known before the choice.
+ */
+static bool is_decisive(const struct bound *bound)
+{
+	return !fetch.at->is_merged || bound->kind == BOUND_TIME;
+}
+
 /* Without operands, all logs of the hosts are chosen that may have events in the range. */
 static int choose_all(void)
 {
+	const struct wanted *wanted = fetch.at->wanted;
+
 	bound_logs();
 	for (size_t i = 0; i < fetch.logs; i++) {
 		struct fetch_log *log = &fetch.log[i];
 
-		if (is_host_chosen(log) && log->first_ns <= log->end_ns &&
-		    (log->last_ns >= log->begin_ns || !log->is_complete) && !choose_log(log))
+		if (!is_host_chosen(log) ||
+		    (is_decisive(&wanted->end) && log->first_ns > log->end_ns) ||
+		    (is_decisive(&wanted->begin) && log->last_ns < log->begin_ns &&
+		     log->is_complete))
+			continue;
+		if (!choose_log(log))
 			return TOOL_FAILURE;
 	}
 	return fetch.at->paths ? TOOL_OK : say_none();
@@ -377,6 +451,7 @@ int fetch_find(char **operand, size_t operands)
 
 	if (!list_logs() || !list_uuids())
 		return TOOL_FAILURE;
+	drop_unlisted();
 	if (!name_logs()) {
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
@@ -391,15 +466,8 @@ int fetch_find(char **operand, size_t operands)
 
 void fetch_free_logs(void)
 {
-	for (size_t i = 0; i < fetch.logs; i++) {
-		struct fetch_log *log = &fetch.log[i];
-
-		free(log->name);
-		free(log->host);
-		free(log->log);
-		free(log->stream);
-		free(log->clock);
-	}
+	for (size_t i = 0; i < fetch.logs; i++)
+		free_log(&fetch.log[i]);
 	free(fetch.log);
 	if (fetch.at) {
 		free(fetch.at->path);

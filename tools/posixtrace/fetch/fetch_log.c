@@ -201,11 +201,13 @@ static int cause_of(const char *term)
 /* The sums of the whole log. */
 struct account {
 	uint64_t called, lost;
+	uint64_t other;              /* lost for a cause that a log does not have, such as spool */
+	char cause[64];              /* the last one of these causes */
 };
 
 /*
- * Adds one line of the ledger. Returns 0 or an error number. A cause that this program does not
- * know counts as unattributed, so that no loss is hidden.
+ * Adds one line of the ledger. Returns 0 or an error number. Events with a cause that a log does
+ * not have count as unattributed, so that no loss is hidden; add_losses() prints the cause.
  */
 static int add_term(struct fetch_making *making, struct lost_threads *threads, const char *name,
 		    const char *term, uint64_t count, struct account *account)
@@ -227,9 +229,12 @@ static int add_term(struct fetch_making *making, struct lost_threads *threads, c
 		if (!strcmp(making->types.type[i].name, name))
 			id = (trace_event_id_t)making->types.type[i].id;
 	cause = cause_of(term);
-	if (cause == POSIX_TRACE_LOST_CAUSES_NP)
+	if (cause == POSIX_TRACE_LOST_CAUSES_NP) {
+		account->other += count;
+		snprintf(account->cause, sizeof(account->cause), "%s", term + strlen(TERM_LOST));
 		return posix_trace_compose_lost_np(making->composer, POSIX_TRACE_UNATTRIBUTED_NP,
 						   count, 0, NULL);
+	}
 	return add_lost(making, threads, cause, id, count);
 }
 
@@ -267,7 +272,7 @@ static bool add_losses(struct fetch_making *making)
 {
 	const struct fetch_log *log = making->log;
 	struct lost_threads threads = { NULL, 0, 0 };
-	struct account account = { 0, 0 };
+	struct account account = { 0 };
 	struct bytes sql = { .at = NULL };
 	bool good = list_threads(log, &threads);
 
@@ -278,6 +283,9 @@ static bool add_losses(struct fetch_making *making)
 		good = fetch_ask(&sql, TABLE_BYTES) && read_ledger(making, &threads, &account);
 	bytes_free(&sql);
 	free(threads.thread);
+	if (good && account.other)
+		say_warning("%s: %" PRIu64 " events were lost by the cause '%s'; below they are "
+			    "among the unattributed ones", log->name, account.other, account.cause);
 	if (good && account.lost && !making->is_all)
 		say("%s: %" PRIu64 " of the %" PRIu64 " events of the whole log were lost, at any "
 		    "time; the messages and tables below have them all, beside the %" PRIu64
@@ -332,6 +340,9 @@ int fetch_make(const struct fetch_log *log, int fd)
 	bool good;
 	int err = 0;
 
+	making.choose = wanted->choose;
+	making.choose.begin_ns = log->begin_ns;
+	making.choose.end_ns = log->end_ns;
 	/* The command reads one event more than --limit, to know that the limit is reached. */
 	if (!wanted->where && !fetch.at->pairs && wanted->limit < UINT64_MAX)
 		making.enough = wanted->limit + 1;
@@ -394,6 +405,8 @@ static void give_symbols(trace_id_t trid)
 		free(file);
 		free(module);
 	}
+	if (row.failed)
+		fetch_say_wrong("functions");
 }
 
 /*

@@ -22,13 +22,15 @@
 
 /* A log of the database, as the table of streams has it. */
 struct fetch_log {
-	char *name;                  /* HOST:LOG, or HOST:LOG@UUID if several logs have this name */
+	/* HOST:LOG, or HOST:LOG@UUID if several logs have this name; no other log has it */
+	char *name;
 	char *host, *log, *stream, *clock;
 	char uuid[33];               /* in hexadecimal digits; empty: unknown */
 	uint64_t source;             /* row_source of its rows */
 	int64_t pid, hz, created_ns, first_ns, last_ns;
 	uint64_t events;
 	bool is_complete;
+	bool is_listed;              /* the table of logs has it, so its summary is whole */
 	bool is_chosen;
 	/* the range of times that the options choose; INT64_MIN and INT64_MAX: no bound */
 	int64_t begin_ns, end_ns;
@@ -37,6 +39,7 @@ struct fetch_log {
 struct fetch {
 	struct at *at;
 	struct server server;
+	char *place;                 /* the URL without user and password, for messages */
 	struct fetch_log *log;
 	size_t logs;
 	bool is_open;                /* server is initialized */
@@ -91,6 +94,8 @@ void fetch_free_logs(void);
 
 /* ------------------------------------------------------------------ fetch_types.c */
 
+#define FETCH_TYPES_MOST 1023 /* the greatest number of an event type, and of types of a log */
+
 struct fetch_type {
 	uint64_t id;
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -143,6 +148,7 @@ struct fetch_making {
 	 * chosen is the number of chosen events so far.
 	 */
 	uint64_t enough, chosen;
+	struct choose choose;        /* the choice of the options, with the times of this log */
 	bool is_all;                 /* all events of the log are fetched */
 };
 

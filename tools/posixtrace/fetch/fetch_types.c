@@ -49,6 +49,7 @@ bool fetch_list_types(const struct fetch_log *log, struct fetch_types *types)
 		type->schema = fetch_copy(&row);
 		fetch_text(&row, &len);
 		type->pairs = len != 0;
+		row.failed |= type->id > FETCH_TYPES_MOST || types->count > FETCH_TYPES_MOST;
 	}
 	return !row.failed || fetch_say_wrong("types");
 }
