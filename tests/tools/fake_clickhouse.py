@@ -18,7 +18,9 @@ of rows meets the next FAULT; without further ones it succeeds:
     down-late   the same, and the rows are stored when the next INSERT of rows arrives
     none        no fault
 
-With FAKE_LARGE in the environment it refuses to drop a partition.
+With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE_REFUSE a statement
+that begins with this text. FAKE_TABLES has the numbers of tables and views that exist: of all, of
+replicated ones, of plain ones, and of views per minute.
 
 It keeps all rows in SQLite, and so answers the requests of --at in the format RowBinary. The file
 RESULT.select, if there is one, has a table and a fault that meets each request for this table:
@@ -299,7 +301,9 @@ def answer(sql):
     statements.append(sql)
     if sql.startswith("SELECT toString(count()), toString(countIf(engine LIKE"):
         assert "name IN ('voided', " in sql
-        return os.environ.get("FAKE_TABLES", "1000 0 0").replace(" ", "\t").encode() + b"\n"
+        assert "countIf(name IN ('rates', 'durations'))" in sql
+        numbers = os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        return "\t".join(numbers + ["2"][len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
     if sql.startswith("SELECT toString(count()) FROM system.columns"):
@@ -425,6 +429,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif "FAKE_LARGE" in os.environ and b" DROP PARTITION " in data:
                 # max_partition_size_to_drop
                 self.reply(500, b"Code: 359. DB::Exception: Table or Partition was not dropped\n")
+                return
+            elif "FAKE_REFUSE" in os.environ and data.startswith(os.environ["FAKE_REFUSE"].encode()):
+                self.reply(403, b"Code: 497. DB::Exception: Not enough privileges\n")
                 return
             else:
                 sql = data.decode("utf-8", "surrogateescape")

@@ -114,7 +114,20 @@ run 1 ship --state "$tmp/state" --to "$two" "$log"
 check "new tables of several hosts: the reason" has err 'give --replicated'
 ships 0 "$log"
 check "new tables of one host" is_whole "$total"
-unset FAKE_TABLES
+# A database of an older version lacks only the views per minute. A user who may not make them ships.
+rm -rf "$tmp/state"
+FAKE_TABLES="1000 0 0 0" FAKE_REFUSE="CREATE "
+export FAKE_REFUSE
+serve
+ships 0 "$log"
+check "without the views per minute, all events arrive" is_whole "$total"
+check "the refusal is reported once" test "$(grep -c 'status 403: .*; ship goes on without the views' "$tmp/err")" = 1
+rm -rf "$tmp/state"
+FAKE_TABLES="1 0 0 0"
+serve
+run 1 ship --state "$tmp/state" --to "$url" "$log"
+check "the tables must exist" has err 'CREATE DATABASE IF NOT EXISTS fleet: status 403: Code: 497'
+unset FAKE_TABLES FAKE_REFUSE
 
 # The same log of two hosts is two logs.
 rm -rf "$tmp/state"

@@ -166,13 +166,14 @@ static void put_durations(const char *database, struct bytes *sql)
 	bytes_str(sql, " GROUP BY minute, host, name");
 }
 
+/* The numbers of the statements. The two views per minute are the last ones. */
+enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
+       DURATIONS, STATEMENTS };
+
 /* The statement that makes a table precedes the statements that make the views of this table. */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql)
 {
-	enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS };
-	enum { MINUTE_VIEWS = 2 };
-
-	if (index >= ROWS + 2 * QUERY_TABLES + MINUTE_VIEWS)
+	if (index >= STATEMENTS)
 		return false;
 	switch (index) {
 	case DATABASE:
@@ -199,23 +200,36 @@ bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, 
 		fleet_counts_sql(database, sql);
 		bytes_str(sql, " GROUP BY row_host, row_process, row_name, row_log");
 		break;
+	case RATES:
+		put_rates(database, sql);
+		break;
+	case DURATIONS:
+		put_durations(database, sql);
+		break;
 	default:
 		index -= ROWS;
 		if (index < QUERY_TABLES)
 			put_rows(&query_schema[index], database, is_replicated, sql);
-		else if (index < 2 * QUERY_TABLES)
-			put_view(&query_schema[index - QUERY_TABLES], database, sql);
-		else if (index == 2 * QUERY_TABLES)
-			put_rates(database, sql);
 		else
-			put_durations(database, sql);
+			put_view(&query_schema[index - QUERY_TABLES], database, sql);
 	}
 	return true;
 }
 
+bool fleet_is_optional(unsigned index)
+{
+	return index == RATES || index == DURATIONS;
+}
+
+void fleet_optional_sql(struct bytes *sql)
+{
+	bytes_str(sql, "'rates', 'durations'");
+}
+
 void fleet_names_sql(struct bytes *sql)
 {
-	bytes_str(sql, "'voided', 'fields', 'events_rows', 'stored', 'rates', 'durations'");
+	bytes_str(sql, "'voided', 'fields', 'events_rows', 'stored', ");
+	fleet_optional_sql(sql);
 	for (size_t i = 0; i < QUERY_TABLES; i++)
 		bytes_printf(sql, ", '%s_rows', '%s'", query_schema[i].name, query_schema[i].name);
 }

@@ -74,8 +74,18 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
  */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql);
 
-/* Appends the names of all tables and views that these statements make, as 'voided', ... */
+/*
+ * Returns whether the statement makes a view for dashboards, which no command needs. A user without
+ * the right to make views can ship nevertheless.
+ */
+bool fleet_is_optional(unsigned index);
+
+/*
+ * Appends the names of all tables and views that these statements make, as 'voided', ...;
+ * fleet_optional_sql() appends those that no command needs.
+ */
 void fleet_names_sql(struct bytes *sql);
+void fleet_optional_sql(struct bytes *sql);
 
 /* Appends the "SELECT ..." by which the view events is made, with columns for these fields. */
 void fleet_events_view(const char *database, const struct sqlfields *columns,

@@ -26,11 +26,11 @@ uint64_t link_attempt(void)
 /* ------------------------------------------------------------------ tables */
 
 /*
- * How many of the fleet's tables and views the database has: the number of tables and views, and
- * the numbers of the tables that are replicated and that are not.
+ * How many of the fleet's tables and views the database has: the number of tables and views, the
+ * numbers of the tables that are replicated and that are not, and the number of optional views.
  */
 struct found {
-	unsigned all, replicated, plain;
+	unsigned all, replicated, plain, optional;
 };
 
 /*
@@ -43,17 +43,20 @@ static enum server_result find_tables(struct server *server, struct found *found
 	enum server_result result = SERVER_ABSENT;
 
 	bytes_printf(&sql, "SELECT toString(count()), toString(countIf(engine LIKE 'Replicated%%'))"
-		     ", toString(countIf(engine IN ('MergeTree', 'ReplacingMergeTree'))) "
-		     "FROM system.tables WHERE database = '%s' AND name IN (",
+		     ", toString(countIf(engine IN ('MergeTree', 'ReplacingMergeTree')))"
+		     ", toString(countIf(name IN (");
+	fleet_optional_sql(&sql);
+	bytes_printf(&sql, "))) FROM system.tables WHERE database = '%s' AND name IN (",
 		     server->address.database);
 	fleet_names_sql(&sql);
 	bytes_add(&sql, ")", 2);
 	if (!sql.failed)
 		result = server_request(server, sql.at, NULL, 100);
 	bytes_free(&sql);
-	*found = (struct found){ 0, 0, 0 };
-	if (result == SERVER_OK && sscanf(server->answer.at, "%u %u %u", &found->all,
-					  &found->replicated, &found->plain) != 3)
+	*found = (struct found){ .all = 0 };
+	if (result == SERVER_OK &&
+	    sscanf(server->answer.at, "%u %u %u %u", &found->all, &found->replicated,
+		   &found->plain, &found->optional) != 4)
 		return SERVER_WRONG;
 	return result;
 }
@@ -78,35 +81,51 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 }
 
 /*
- * Makes the database and the tables, unless all exist. If they exist, no statement is sent, because
- * the user may lack the right to make tables.
+ * Sends a statement that makes a table or view. If the server does not make an optional view, the
+ * result is SERVER_OK, and the reason is printed once.
+ */
+static enum server_result make_table(struct link *link, unsigned index, struct bytes *sql)
+{
+	struct server *server = &link->server;
+	enum server_result result;
+
+	sql->used = 0;
+	fleet_create_sql(index, server->address.database, link->is_replicated, sql);
+	bytes_add(sql, "", 1);
+	result = sql->failed ? SERVER_ABSENT : server_request(server, sql->at, NULL, 65536);
+	if (!fleet_is_optional(index) || (result != SERVER_REFUSED && result != SERVER_WRONG))
+		return result;
+	if (!link->lacks_views)
+		say("%s; ship goes on without the views rates and durations", server->reason);
+	link->lacks_views = true;
+	return SERVER_OK;
+}
+
+/*
+ * Makes the database, the tables and the views that are missing. If all exist, no statement is
+ * sent, because the user may lack the right to make tables. A database of an older version may lack
+ * only optional views.
  */
 static enum server_result make_tables(struct link *link)
 {
 	struct server *server = &link->server;
-	const char *database = server->address.database;
 	struct bytes sql = { .at = NULL };
+	unsigned statements = 0, optional = 0;
 	enum server_result result;
-	unsigned statements = 0;
 	struct found found;
 	bool is_complete;
 
-	while (fleet_create_sql(statements, database, link->is_replicated, &sql))
-		statements++;
+	while (fleet_create_sql(statements, server->address.database, link->is_replicated, &sql))
+		optional += fleet_is_optional(statements++);
 	server->has_database = false;
 	result = find_tables(server, &found);
 	/* The + 1 is for the statement that makes the database itself. */
-	is_complete = found.all + 1 >= statements;
+	is_complete = found.all + 1 + optional >= statements + found.optional;
 	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
 		result = SERVER_REFUSED;
-	if (result == SERVER_OK && !is_complete)
-		for (unsigned i = 0; result == SERVER_OK && i < statements; i++) {
-			sql.used = 0;
-			fleet_create_sql(i, database, link->is_replicated, &sql);
-			bytes_add(&sql, "", 1);
-			result = sql.failed ? SERVER_ABSENT
-					    : server_request(server, sql.at, NULL, 65536);
-		}
+	for (unsigned i = 0; result == SERVER_OK && i < statements; i++)
+		if (fleet_is_optional(i) ? found.optional < optional : !is_complete)
+			result = make_table(link, i, &sql);
 	bytes_free(&sql);
 	server->has_database = true;
 	link->has_tables[server->host] = result == SERVER_OK;

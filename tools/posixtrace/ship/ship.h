@@ -37,6 +37,7 @@ struct link {
 	bool has_begun;                /* this process has tried to make the tables on all hosts */
 	bool has_tables[ADDRESS_HOSTS]; /* by number of a host: the tables exist */
 	bool has_replicas[ADDRESS_HOSTS]; /* by number of a host: the tables are replicated */
+	bool lacks_views;              /* the message about optional views was printed */
 	struct retry retry;
 };
 
