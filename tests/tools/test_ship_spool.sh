@@ -134,6 +134,38 @@ ships 0 "$spool"
 check "an account that was sent is not sent again" is_even
 check "and is removed" test ! -e "$spool/1.ptl.account"
 
+# A follower of a spool does not end when the spool has one account, or one log. A new log that gets
+# the name of a complete one is another log.
+make_spool
+mv "$spool"/[234].ptl "$tmp"
+serve
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+serve
+"$posixtrace" ship --state "$tmp/state" --to "$url" --follow "$spool" >/dev/null 2>"$tmp/followed" &
+shipper=$!
+until_gone() { while test -e "$1" && kill -0 "$shipper" 2>/dev/null; do sleep 0.05; done; }
+until_logs() {
+	until grep -q "^clocks_rows $1 whole" "$tmp/result" || ! kill -0 "$shipper" 2>/dev/null; do
+		sleep 0.05
+	done
+}
+until_gone "$spool/1.ptl.account"
+mv "$tmp/2.ptl" "$spool"
+until_logs 2
+check "a log behind an account is shipped" has result '^clocks_rows 2 whole'
+mv "$tmp/3.ptl" "$spool/2.ptl"
+until_logs 3
+check "a log instead of a complete one is shipped" has result '^clocks_rows 3 whole'
+rm "$spool/2.ptl"
+mv "$tmp/4.ptl" "$spool/4.ptl"
+until_logs 4
+check "a log behind one that was removed is shipped" has result '^clocks_rows 4 whole'
+check "the account closes" is_even
+check "the follower goes on" kill "$shipper"
+wait "$shipper"
+check "it ends by the signal, without a failure" test $? -eq 0
+
 # Files that are no accounts are named and left as they are.
 echo nonsense >"$spool/x.ptl.account"
 ships 1 "$spool"

@@ -67,6 +67,7 @@ struct candidate {
 struct candidates {
 	struct candidate *candidate;
 	size_t count;
+	bool has_gone; /* a log of a folder was removed, so the folder is one whose logs change */
 };
 
 static bool add_candidate(struct candidates *list, const char *path, bool is_named)
@@ -158,6 +159,26 @@ static int add_operand(struct candidates *list, const char *path)
 	return TOOL_FAILURE;
 }
 
+/* Returns whether the file is as it was when has_changed() was last called. */
+static bool is_as_before(const struct candidate *candidate, const struct stat *status)
+{
+	return candidate->bytes == status->st_size &&
+	       candidate->changed.tv_sec == status->st_mtim.tv_sec &&
+	       candidate->changed.tv_nsec == status->st_mtim.tv_nsec;
+}
+
+/*
+ * Returns whether the log is complete, and its file is not another one of the same name: a program
+ * that starts again may write its log again.
+ */
+static bool has_ended(const struct candidate *candidate)
+{
+	struct stat status;
+
+	return candidate->is_ended &&
+	       (stat(candidate->path, &status) || is_as_before(candidate, &status));
+}
+
 /* Returns true if the file has changed since the last call, or if it has not been shipped yet. */
 static bool has_changed(struct candidate *candidate)
 {
@@ -165,9 +186,7 @@ static bool has_changed(struct candidate *candidate)
 
 	if (stat(candidate->path, &status))
 		return !candidate->is_seen;
-	if (candidate->is_seen && candidate->bytes == status.st_size &&
-	    candidate->changed.tv_sec == status.st_mtim.tv_sec &&
-	    candidate->changed.tv_nsec == status.st_mtim.tv_nsec)
+	if (candidate->is_seen && is_as_before(candidate, &status))
 		return false;
 	candidate->bytes = status.st_size;
 	candidate->changed = status.st_mtim;
@@ -235,7 +254,7 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 		struct candidate *candidate = &list->candidate[i];
 
 		/* The spool may have dropped a log of the list while the server was absent. */
-		if (candidate->is_ended ||
+		if (has_ended(candidate) ||
 		    (given.spool.bytes && !candidate->is_named && access(candidate->path, F_OK)))
 			continue;
 		status = tool_worse(status, is_last ? ship_one(link, candidate->path, true, &state)
@@ -260,14 +279,15 @@ static void forget_removed(struct candidates *list)
 		else
 			list->candidate[kept++] = *candidate;
 	}
+	list->has_gone |= kept < list->count;
 	list->count = kept;
 }
 
 /*
  * With --follow, ships all logs again and again: once a second, or less often if this takes long.
  * It ends by a signal or a failure. It also ends when all logs are complete and there are as many
- * logs as operands. If a folder has several logs, it is followed further, since it may get more
- * logs.
+ * logs as operands. If a folder has several logs, or had, or has an account, it is followed
+ * further, since it may get more logs.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {
@@ -283,9 +303,13 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(list, operand[i]));
 		status = tool_worse(status, ship_all(list, link, false));
-		for (size_t i = 0; i < list->count; i++)
-			is_over = is_over && list->candidate[i].is_ended;
-		if (list->count != (size_t)operands)
+		for (size_t i = 0; i < list->count; i++) {
+			const struct candidate *candidate = &list->candidate[i];
+
+			is_over = is_over && candidate->is_ended &&
+				  (candidate->is_named || !account_is_name(candidate->path));
+		}
+		if (list->count != (size_t)operands || list->has_gone)
 			is_over = false;
 		if (is_over || status == TOOL_FAILURE)
 			break;
@@ -319,7 +343,7 @@ static int keep_standard_input(void)
 static int run_ship(struct link *link, char **operand, int operands)
 {
 	struct sigaction action = { .sa_handler = stop_ship };
-	struct candidates list = { NULL, 0 };
+	struct candidates list = { .count = 0 };
 	int status = TOOL_OK;
 
 	sigaction(SIGINT, &action, NULL);
