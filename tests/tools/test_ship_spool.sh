@@ -121,10 +121,9 @@ ships 1 --give-up 1ms --spool 1 "$spool"
 check "all logs are dropped" test "$(ls "$spool" | tr '\n' ' ')" = \
 	"1.ptl.account 2.ptl.account 3.ptl.account 4.ptl.account "
 cp "$spool/1.ptl.account" "$tmp/1.account"
-rm "$spool/4.ptl.account"
 serve
 cp "$tmp/4.ptl" "$spool/9.ptl"
-cp "$tmp/1.account" "$spool/9.ptl.account"
+mv "$spool/4.ptl.account" "$spool/9.ptl.account"
 ships 0 "$spool"
 check "a log beside its account is shipped" has out '9.ptl: [1-9][0-9]* events shipped'
 check "and its account has no meaning" lacks out '9.ptl.account'
@@ -133,6 +132,34 @@ cp "$tmp/1.account" "$spool/1.ptl.account"
 ships 0 "$spool"
 check "an account that was sent is not sent again" is_even
 check "and is removed" test ! -e "$spool/1.ptl.account"
+
+# The file of an account is only read: a journal beside it, which SQLite would execute, has no effect.
+cp "$tmp/1.account" "$spool/1.ptl.account"
+echo journal >"$spool/1.ptl.account-journal"
+ships 0 "$spool/1.ptl.account"
+check "a journal beside an account is left" grep -q '^journal$' "$spool/1.ptl.account-journal"
+
+# A program that starts again writes its log under the same name. Each log that was dropped has an
+# account, also while another log has its name.
+make_spool
+called=$("$posixtrace" query --csv "$spool"/[123].ptl \
+	"select sum(count) from ledger where term = 'called'" | sed 1d)
+one=$(events_of "$spool/1.ptl")
+two=$(events_of "$spool/2.ptl")
+mv "$spool"/[234].ptl "$tmp"
+serve
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+mv "$tmp/2.ptl" "$spool/1.ptl"
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "each log has its account" test "$(ls "$spool" | grep -c '^1\.ptl\..*account$')" = 2
+mv "$tmp/3.ptl" "$spool/1.ptl"
+serve
+ships 0 "$spool"
+check "the events of both dropped logs are lost" test "$(sum spool)" -eq $((one + two))
+check "each called event is counted, also of the third log" test "$(sum called)" -eq "$called"
+check "the account closes" is_even
+check "both accounts were shipped" test "$(ls "$spool")" = 1.ptl
 
 # A follower of a spool does not end when the spool has one account, or one log. A new log that gets
 # the name of a complete one is another log.
@@ -179,6 +206,15 @@ if command -v sqlite3 >/dev/null; then
 	check "a file with a program" has err 'y.ptl.account: this is not an account of posixtrace'
 	rm "$spool/y.ptl.account"
 fi
+cp "$tmp/1.account" "$spool/y.ptl.account"
+python3 - "$spool/y.ptl.account" <<'END' || exit 99
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript("DROP TABLE hosts; CREATE TABLE hosts(host TEXT, boot TEXT, log AS (hex(zeroblob(8))))")
+END
+ships 1 "$spool"
+check "an expression of a column" has err 'y.ptl.account: this is not an account of posixtrace'
+rm -f "$spool/y.ptl.account"
 
 # Wrong command lines.
 run 2 ship --to "$url" --spool 0 "$spool"

@@ -225,26 +225,29 @@ struct kept {
 };
 
 /*
- * Writes the account of a log; both paths are relative to the folder. Returns true if the log can
- * be removed: the account is written, or nothing of the log can be read. Returns false after it
- * printed an error.
+ * Writes the account of a log. name is that of the account without its suffix; both paths are
+ * relative to the folder. *growth becomes the bytes by which the folder has grown. Returns true if
+ * the log can be removed: the account is written, or nothing of the log can be read. Returns false
+ * after it printed an error.
  */
-static bool write_account(const struct store *store, const char *log, const char *account)
+static bool write_account(const struct store *store, const char *log, const char *name,
+			  int64_t *growth)
 {
 #ifdef HAVE_SQLITE_QUERY
+	struct account_written written = { .events = 0 };
 	char *from = NULL, *to = NULL;
-	uint64_t events;
 	bool good = asprintf(&from, "%s/%s", store->folder, log) >= 0 &&
-		    asprintf(&to, "%s/%s" ACCOUNT_SUFFIX, store->folder, account) >= 0;
+		    asprintf(&to, "%s/%s", store->folder, name) >= 0;
 
 	if (!good)
 		say("%s", strerror(ENOMEM));
-	good = good && account_write(from, to, &events) != ACCOUNT_FAILED;
+	good = good && account_write(from, to, &written) != ACCOUNT_FAILED;
+	*growth = written.growth;
 	free(from);
 	free(to);
 	return good;
 #else
-	(void)store, (void)log, (void)account;
+	(void)store, (void)log, (void)name, (void)growth;
 	return false;
 #endif
 }
@@ -318,15 +321,13 @@ static size_t list_kept(struct store *store, struct kept **list)
 /* Writes the account of a log that is removed. Returns false if the log must remain. */
 static bool account_kept(struct store *store, const struct kept *kept)
 {
-	char path[STORE_NAME_BYTES + 8], account[STORE_NAME_BYTES + 16];
-	struct stat st;
+	char path[STORE_NAME_BYTES + 8];
+	int64_t growth = 0;
 
 	snprintf(path, sizeof(path), "logs/%s", kept->name);
-	snprintf(account, sizeof(account), "%s" ACCOUNT_SUFFIX, kept->name);
-	if (!write_account(store, path, path))
+	if (!write_account(store, path, path, &growth))
 		return false;
-	if (!fstatat(store->logs, account, &st, AT_SYMLINK_NOFOLLOW))
-		store->bytes += (uint64_t)st.st_size;
+	store->bytes += (uint64_t)growth;
 	return true;
 }
 
@@ -429,6 +430,7 @@ static void account_refused(const struct store *store, const char *name,
 			    const struct store_flight *flight, const char *trigger)
 {
 	char log[STORE_NAME_BYTES + 16], to[STORE_NAME_BYTES], account[STORE_NAME_BYTES + 16];
+	int64_t growth;
 	int again = 0;
 	struct stat st;
 
@@ -438,7 +440,7 @@ static void account_refused(const struct store *store, const char *name,
 	} while (again < SAME_TIME && !fstatat(store->logs, account, &st, AT_SYMLINK_NOFOLLOW));
 	snprintf(log, sizeof(log), "flight/%s", name);
 	snprintf(account, sizeof(account), "logs/%s", to);
-	if (!write_account(store, log, account))
+	if (!write_account(store, log, account, &growth))
 		say("%s/%s: its events are lost without an account", store->folder, log);
 }
 

@@ -8,7 +8,8 @@
  * the dropped events are lost events of a fleet's ledger.
  *
  * A log is removed only after its account is on the disk. If a crash leaves both files, the log is
- * valid, and the account has no meaning.
+ * valid, and the account has no meaning. A later log may have the name of a log that was dropped.
+ * Therefore an account belongs to the log whose identity it has, not to the log whose name it has.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_ACCOUNT_H
 #define POSIXTRACE_QUERY_QUERY_ACCOUNT_H
@@ -32,11 +33,20 @@ enum account_result {
 	ACCOUNT_FAILED  /* the account cannot be written, for example because the disk is full */
 };
 
+struct account_written {
+	uint64_t events; /* of the log */
+	int64_t growth;  /* the bytes by which the folder has grown */
+};
+
 /*
- * Writes the account of the log to a file, which appears whole and on the disk. *events becomes the
- * number of events that the log has.
+ * Writes the account of the log to a file, which appears whole and on the disk: name with the
+ * suffix. If this file is the account of another log, the identity is a part of the name.
  */
-enum account_result account_write(const char *log, const char *account, uint64_t *events);
+enum account_result account_write(const char *log, const char *name,
+				  struct account_written *written);
+
+/* Returns whether both can be read, and the account is that of the log. Prints nothing. */
+bool account_is_of(const char *account, const char *log);
 
 /*
  * Reads an account into a new database in memory, which has all small tables of the command query

@@ -91,8 +91,8 @@ static int by_path(const void *a, const void *b)
 
 /*
  * Returns whether a file of a folder can be shipped: a log, or the account of a log that was
- * dropped. If the log exists, its account has no meaning. A name that begins with a dot is that of
- * a file that is just being made.
+ * dropped. If this log exists, its account has no meaning. Another log of the same name may exist.
+ * A name that begins with a dot is that of a file that is just being made.
  */
 static bool is_shippable(const char *path, const char *name)
 {
@@ -106,7 +106,7 @@ static bool is_shippable(const char *path, const char *name)
 	else {
 		log[strlen(log) - strlen(ACCOUNT_SUFFIX)] = '\0';
 		good = !given.root && !given.is_to_collector && !given.options.is_dry &&
-		       access(log, F_OK) != 0;
+		       (access(log, F_OK) != 0 || !account_is_of(path, log));
 	}
 	free(log);
 	return good;

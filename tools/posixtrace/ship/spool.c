@@ -25,6 +25,8 @@ struct spooled {
 	char *path;
 	uint64_t bytes;
 	int64_t changed_ns;
+	dev_t device;
+	ino_t inode;
 };
 
 struct spooled_list {
@@ -69,6 +71,8 @@ static void add_file(struct spooled_list *list, const char *folder, const char *
 	    (account_is_name(name) || spool_has_log(file.path))) {
 		file.bytes = (uint64_t)st.st_size;
 		file.changed_ns = when_timespec(&st.st_mtim);
+		file.device = st.st_dev;
+		file.inode = st.st_ino;
 		list->bytes += file.bytes;
 		if (!account_is_name(name) && vec_grow(&list->file, list->count, 1)) {
 			list->file[list->count++] = file;
@@ -89,8 +93,23 @@ static void list_folder(struct spooled_list *list, const char *folder)
 		closedir(dir);
 }
 
+/*
+ * Returns whether the path still has the file that was listed. A program that starts again may
+ * rename its log or replace it, and then writes another log under this name.
+ */
+static bool is_as_listed(const struct spooled *file)
+{
+	struct stat st;
+
+	return !lstat(file->path, &st) && st.st_dev == file->device && st.st_ino == file->inode &&
+	       (uint64_t)st.st_size == file->bytes &&
+	       when_timespec(&st.st_mtim) == file->changed_ns;
+}
+
 static void remove_file(struct spooled_list *list, struct spooled *file)
 {
+	if (!is_as_listed(file))
+		return;
 	if (unlink(file->path) && errno != ENOENT) {
 		say("%s: %s", file->path, strerror(errno));
 		return;
@@ -103,20 +122,16 @@ static void remove_file(struct spooled_list *list, struct spooled *file)
 /* Replaces the log by its account. If that fails, a message was printed, and the log remains. */
 static void drop_log(const struct spool *spool, struct spooled_list *list, struct spooled *file)
 {
-	uint64_t events = 0;
-	char *account = NULL;
-	struct stat st;
+	struct account_written written;
 
-	if (asprintf(&account, "%s" ACCOUNT_SUFFIX, file->path) < 0)
+	if (!is_as_listed(file) ||
+	    account_write(file->path, file->path, &written) != ACCOUNT_WRITTEN)
 		return;
-	if (account_write(file->path, account, &events) == ACCOUNT_WRITTEN) {
-		list->bytes += lstat(account, &st) ? 0 : (uint64_t)st.st_size;
-		say("%s: dropped, because the spool has more than %zu bytes; its %" PRIu64
-		    " event%s lost unless the database has them", file->path, spool->bytes, events,
-		    events == 1 ? " is" : "s are");
-		remove_file(list, file);
-	}
-	free(account);
+	list->bytes += (uint64_t)written.growth;
+	say("%s: dropped, because the spool has more than %zu bytes; its %" PRIu64
+	    " event%s lost unless the database has them", file->path, spool->bytes, written.events,
+	    written.events == 1 ? " is" : "s are");
+	remove_file(list, file);
 }
 
 /*
