@@ -161,6 +161,24 @@ check "each called event is counted, also of the third log" test "$(sum called)"
 check "the account closes" is_even
 check "both accounts were shipped" test "$(ls "$spool")" = 1.ptl
 
+# All events of a dropped log had been shipped, but not its spans. They are sent if the log is found
+# again.
+make_spool
+rm "$spool"/[123].ptl
+cp "$spool/4.ptl" "$tmp/4.ptl"
+rm -f "$tmp/result.up"
+serve none down
+ships 1 --give-up 200ms "$spool"
+ships 1 --give-up 200ms --spool 1 "$spool"
+check "the log is dropped before its summary is sent" test "$(ls "$spool")" = 4.ptl.account
+touch "$tmp/result.up"
+ships 0 "$spool"
+check "no event is lost" test -z "$(sum spool)"
+check "and there are no spans" lacks result '^spans_rows'
+ships 0 "$tmp/4.ptl"
+check "the log that is found again has spans" has result '^spans_rows [1-9][0-9]* whole$'
+check "the account closes" is_even
+
 # A follower of a spool does not end when the spool has one account, or one log. A new log that gets
 # the name of a complete one is another log.
 make_spool

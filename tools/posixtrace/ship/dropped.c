@@ -146,9 +146,9 @@ static bool send_account(struct shipment *shipment, sqlite3 *db)
 {
 	uint64_t dropped;
 
-	if (summary_is_sent(&shipment->position, true))
+	if (summary_is_sent(&shipment->position, SUMMARY_ACCOUNT))
 		return true;
-	if (!correct_account(shipment, db) || !summary_send_tables(shipment, db, true))
+	if (!correct_account(shipment, db) || !summary_send_tables(shipment, db, SUMMARY_ACCOUNT))
 		return false;
 	dropped = count_dropped(db);
 	out_printf(&out_stdout, "%s: %" PRIu64 " event%s dropped before they were shipped, %" PRIu64

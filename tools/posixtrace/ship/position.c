@@ -14,17 +14,17 @@
  */
 static bool parse_position(struct position *position, const char *text)
 {
-	unsigned ended;
+	unsigned end;
 	int len = 0;
 
 	if (sscanf(text,
 		   "posixtrace ship 1\nevents %" SCNu64 "\nattempt %" SCNu64 " %" SCNu64 " %" SCNu64
 		   "\nsummary %" SCNu64 " %" SCNu64 " %u\nreplacing %" SCNu64 "\nend\n%n",
 		   &position->events, &position->attempt, &position->first, &position->count,
-		   &position->summary, &position->summary_events, &ended, &position->replacing,
-		   &len) != 8 || !len || ended > 1)
+		   &position->summary, &position->summary_events, &end, &position->replacing,
+		   &len) != 8 || !len || end > SUMMARY_ACCOUNT)
 		return false;
-	position->summary_ended = ended;
+	position->summary_end = (enum summary_end)end;
 	return !text[len] && (!position->attempt || position->first == position->events);
 }
 
@@ -67,7 +67,7 @@ bool position_save(struct position *position)
 		 "posixtrace ship 1\nevents %" PRIu64 "\nattempt %" PRIu64 " %" PRIu64 " %" PRIu64
 		 "\nsummary %" PRIu64 " %" PRIu64 " %u\nreplacing %" PRIu64 "\nend\n",
 		 position->events, position->attempt, position->first, position->count,
-		 position->summary, position->summary_events, position->summary_ended,
+		 position->summary, position->summary_events, (unsigned)position->summary_end,
 		 position->replacing);
 	return state_save(&position->state, text);
 }

@@ -86,6 +86,12 @@ uint64_t link_attempt(void);
 
 /* ------------------------------------------------------------------ position.c */
 
+/*
+ * The log of a summary: it may have grown since, or it was complete, or it was dropped, so that the
+ * summary is that of its account. The numbers are in files of positions.
+ */
+enum summary_end { SUMMARY_PART, SUMMARY_WHOLE, SUMMARY_ACCOUNT };
+
 struct position {
 	struct state state;
 	uint64_t source;
@@ -95,7 +101,7 @@ struct position {
 	uint64_t first, count;
 	uint64_t summary;       /* the attempt of the complete summary; 0: none */
 	uint64_t summary_events; /* events of the log when the summary was made */
-	bool summary_ended;     /* the log was complete when the summary was made */
+	enum summary_end summary_end;
 	/* the attempt of a summary that was begun and is not complete; 0: none */
 	uint64_t replacing;
 	bool is_new;
@@ -256,14 +262,14 @@ uint64_t fields_see(struct ship_fields *fields, const struct log_type *type, uns
 		    enum sqlvalue_kind kind);
 bool fields_register(struct ship_fields *fields, struct link *link);
 
+/* Sends the summary if the log has changed since the last summary. */
+bool summary_send(struct shipment *shipment, enum summary_end end);
 /*
- * Sends the summary if the log has changed since the last summary. ended means that the log is
- * complete.
+ * Returns whether the database has this summary of all events that it has of the log. The summary
+ * of the whole log is better than that of its account.
  */
-bool summary_send(struct shipment *shipment, bool ended);
-/* Returns whether the database has the summary of all events that it has of the log. */
-bool summary_is_sent(const struct position *position, bool ended);
+bool summary_is_sent(const struct position *position, enum summary_end end);
 /* Sends the tables of the database as the summary. */
-bool summary_send_tables(struct shipment *shipment, sqlite3 *db, bool ended);
+bool summary_send_tables(struct shipment *shipment, sqlite3 *db, enum summary_end end);
 
 #endif

@@ -323,7 +323,7 @@ static int ship_events(struct shipment *shipment, bool is_last)
 	}
 	good = good && prepare_query(shipment) && send_log(shipment);
 	if (good && (complete || is_last))
-		good = summary_send(shipment, complete);
+		good = summary_send(shipment, complete ? SUMMARY_WHOLE : SUMMARY_PART);
 	if (!good)
 		return TOOL_FAILURE;
 	shipment->state = complete ? SHIPMENT_ENDED : SHIPMENT_MORE;

@@ -156,7 +156,7 @@ static void remove_log(const struct spool *spool, struct spooled_list *list,
 		shipment_identify(&shipment, &log.info);
 		if (position_open(position, spool->options->folder, &spool->link->server.address,
 				  shipment.source) == STATE_OK) {
-			bool is_shipped = summary_is_sent(position, true);
+			bool is_shipped = summary_is_sent(position, SUMMARY_WHOLE);
 
 			if (!is_shipped && drops && file->bytes > ACCOUNT_BYTES)
 				drop_log(spool, list, file);

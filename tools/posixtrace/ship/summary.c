@@ -145,24 +145,25 @@ static bool begin_summary(struct shipment *shipment)
 	return position_save(position);
 }
 
-static bool end_summary(struct shipment *shipment, bool ended)
+static bool end_summary(struct shipment *shipment, enum summary_end end)
 {
 	struct position *position = &shipment->position;
 
 	position->summary = position->replacing;
 	position->replacing = 0;
 	position->summary_events = position->events;
-	position->summary_ended = ended;
+	position->summary_end = end;
 	return shipment->options->is_dry || position_save(position);
 }
 
-bool summary_is_sent(const struct position *position, bool ended)
+bool summary_is_sent(const struct position *position, enum summary_end end)
 {
 	return position->summary && position->summary_events == position->events &&
-	       position->summary_ended == ended;
+	       (position->summary_end == end ||
+		(position->summary_end == SUMMARY_WHOLE && end == SUMMARY_ACCOUNT));
 }
 
-bool summary_send_tables(struct shipment *shipment, sqlite3 *db, bool ended)
+bool summary_send_tables(struct shipment *shipment, sqlite3 *db, enum summary_end end)
 {
 	bool good = false, is_void = true;
 
@@ -170,18 +171,18 @@ bool summary_send_tables(struct shipment *shipment, sqlite3 *db, bool ended)
 		is_void = false;
 		good = begin_summary(shipment) && send_tables(shipment, db, &is_void);
 	}
-	return good && end_summary(shipment, ended);
+	return good && end_summary(shipment, end);
 }
 
-bool summary_send(struct shipment *shipment, bool ended)
+bool summary_send(struct shipment *shipment, enum summary_end end)
 {
 	bool good;
 	sqlite3 *db;
 
-	if (summary_is_sent(&shipment->position, ended))
+	if (summary_is_sent(&shipment->position, end))
 		return true;
 	db = open_tables(shipment);
-	good = db && summary_send_tables(shipment, db, ended);
+	good = db && summary_send_tables(shipment, db, end);
 	sqlite3_close(db);
 	return good;
 }
