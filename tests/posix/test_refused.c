@@ -65,7 +65,7 @@ START_TEST(a_child_records_where_the_parent_had_room_to)
 	trace_id_t trid;
 	pid_t child;
 
-	limit(RLIMIT_DATA, 16 << 20);
+	limit(RLIMIT_DATA, in_use(RLIMIT_DATA) + (16 << 20));
 	trid = STARTED(INHERITED);
 	child = fork();
 	if (child == 0) {
