@@ -28,6 +28,7 @@ import http.server
 import os
 import select
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -38,6 +39,9 @@ result, faults = sys.argv[1], sys.argv[2:]
 stored = {"traces": [], "logs": []}
 counts = {"requests": 0, "rejected": 0, "bytes": 0}
 seen = {}
+# Each connection has a thread: a client whose connection was cut may send again before the thread of
+# the old one has written the result.
+writing = threading.Lock()
 
 
 def members(data):
@@ -136,6 +140,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         data = self.rfile.read(length)
+        if len(data) < length:  # the client has gone
+            self.close_connection = True
+            return
         seen["encoding"] = self.headers.get("Content-Encoding", "none")
         counts["bytes"] += len(data)
         if seen["encoding"] == "gzip":
@@ -167,8 +174,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, body, found = 503, b"\x1b[31m\0" * 200000, []
         elif fault == "cut":
             found = []
-        stored[signal] += found
-        write_result()
+        with writing:
+            stored[signal] += found
+            write_result()
         if fault == "slow":
             select.select([self.connection], [], [], 120)
         if fault == "short":
