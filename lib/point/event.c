@@ -236,6 +236,48 @@ give_up(struct ptx_thread *thread, const void *frame, unsigned type, const uint6
 		ptx_record(frame, type, data, len, address);
 }
 
+/*
+ * Stamps, publishes and releases the level. The parameter `count` may be a constant: then the loops
+ * are unrolled, and the pending records are in registers.
+ */
+ptx_inline void publish_all(struct ptx_thread *thread, const void *frame,
+			    const struct pending *pending, unsigned count, const uint64_t *since,
+			    size_t len)
+{
+	uint64_t time;
+
+	/*
+	 * The clock is read once, after the windows of all chunks are stored, so that the reader of
+	 * each of the streams waits for this event.
+	 */
+	ptx_unroll_4
+	for (unsigned i = 0; i < count; i++)
+		ptx_ring_stamp(pending[i].chunk, pending[i].head);
+	atomic_signal_fence(memory_order_seq_cst);
+	time = ptx_clock_counter();
+	atomic_signal_fence(memory_order_seq_cst);
+	/*
+	 * In a child the trace point publishes nothing. The fork has wiped the claim of the level,
+	 * so the level is free already.
+	 */
+	if (!is_ours(thread, frame))
+		return;
+	ptx_unroll_4
+	for (unsigned i = 0; i < count; i++)
+		publish_record(&pending[i], since, len, time);
+	/*
+	 * Orders the store of the head before the load of `waiters` for the compiler. The reader's
+	 * barrier orders them for the processor: (M) and (N). The regions stay mapped until the
+	 * level is released, so the readers are woken before the release.
+	 */
+	atomic_signal_fence(memory_order_seq_cst);
+	ptx_unroll_4
+	for (unsigned i = 0; i < count; i++)
+		if (has_waiter(pending[i].region))
+			ptx_record_wake(pending[i].region);
+	leave_level(thread);
+}
+
 /* Records into all lanes. `data` may have any length. The caller has claimed level 0. */
 ptx_inline void
 record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const uint64_t *since,
@@ -243,7 +285,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 {
 	struct pending pending[PTX_LANES];
 	unsigned count = 0;
-	uint64_t time, word = atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed);
+	uint64_t word = atomic_load_explicit(&ptx_own_control.word, memory_order_relaxed);
 
 	/*
 	 * The word was loaded after the claim. If it is unchanged, no view was detached before
@@ -269,33 +311,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 			goto unusual; /* nothing is published yet: record.c starts anew */
 		count++;
 	}
-	/*
-	 * The clock is read once, after the windows of all chunks are stored, so that the reader of
-	 * each of the streams waits for this event.
-	 */
-	for (unsigned i = 0; i < count; i++)
-		ptx_ring_stamp(pending[i].chunk, pending[i].head);
-	atomic_signal_fence(memory_order_seq_cst);
-	time = ptx_clock_counter();
-	atomic_signal_fence(memory_order_seq_cst);
-	/*
-	 * In a child the trace point publishes nothing. The fork has wiped the claim of the level,
-	 * so the level is free already.
-	 */
-	if (!is_ours(thread, frame))
-		return;
-	for (unsigned i = 0; i < count; i++)
-		publish_record(&pending[i], since, len, time);
-	/*
-	 * Orders the store of the head before the load of `waiters` for the compiler. The reader's
-	 * barrier orders them for the processor: (M) and (N). The regions stay mapped until the
-	 * level is released, so the readers are woken before the release.
-	 */
-	atomic_signal_fence(memory_order_seq_cst);
-	for (unsigned i = 0; i < count; i++)
-		if (has_waiter(pending[i].region))
-			ptx_record_wake(pending[i].region);
-	leave_level(thread);
+	publish_all(thread, frame, pending, count, since, len);
 	return;
 unusual:
 	give_up(thread, frame, type, since, data, len, address);
@@ -344,7 +360,6 @@ ptx_inline bool record_few(struct ptx_thread *thread, const void *frame, unsigne
 			   const void *data, uint64_t address, const unsigned lanes)
 {
 	struct pending pending[FEW_LANES];
-	uint64_t time;
 
 	ptx_unroll_4
 	for (unsigned i = 0; i < lanes; i++) {
@@ -355,23 +370,7 @@ ptx_inline bool record_few(struct ptx_thread *thread, const void *frame, unsigne
 		    !prepare_record(lane, chunk, type, NULL, data, 8, address, &pending[i]))
 			return !is_ours(thread, frame);
 	}
-	ptx_unroll_4
-	for (unsigned i = 0; i < lanes; i++)
-		ptx_ring_stamp(pending[i].chunk, pending[i].head);
-	atomic_signal_fence(memory_order_seq_cst);
-	time = ptx_clock_counter();
-	atomic_signal_fence(memory_order_seq_cst);
-	if (!is_ours(thread, frame))
-		return true;
-	ptx_unroll_4
-	for (unsigned i = 0; i < lanes; i++)
-		publish_record(&pending[i], NULL, 8, time);
-	atomic_signal_fence(memory_order_seq_cst);
-	ptx_unroll_4
-	for (unsigned i = 0; i < lanes; i++)
-		if (has_waiter(pending[i].region))
-			ptx_record_wake(pending[i].region);
-	leave_level(thread);
+	publish_all(thread, frame, pending, lanes, NULL, 8);
 	return true;
 }
 
