@@ -77,25 +77,17 @@ static bool add_stored(sqlite3_stmt *row, const struct bytes *answer, size_t *at
 static bool ask_stored(struct shipment *shipment)
 {
 	struct link *link = shipment->link;
-	enum server_result result = SERVER_ABSENT;
 	struct bytes sql = { .at = NULL };
+	bool good;
 
 	bytes_printf(&sql, "SELECT row_name, toInt64(row_pid), toInt64(row_tid), row_thread, "
 		     "toUInt64(count()) FROM events_rows WHERE row_source = %" PRIu64 " AND ",
 		     shipment->source);
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " GROUP BY row_name, row_pid, row_tid, row_thread FORMAT RowBinary");
-	bytes_add(&sql, "", 1);
-	if (sql.failed)
-		say("%s", strerror(ENOMEM));
-	else
-		do {
-			result = link_sync(link);
-			if (result == SERVER_OK)
-				result = link_try(link, sql.at, NULL, ANSWER_MOST);
-		} while (result != SERVER_OK && link_again(link, result));
+	good = link_ask_synced(link, &sql, ANSWER_MOST);
 	bytes_free(&sql);
-	return result == SERVER_OK;
+	return good;
 }
 
 /* Changes the tables to those of the events that the database has. */

@@ -225,6 +225,23 @@ bool link_ask(struct link *link, const char *sql, const struct bytes *body, size
 	}
 }
 
+bool link_ask_synced(struct link *link, struct bytes *sql, size_t limit)
+{
+	enum server_result result;
+
+	bytes_add(sql, "", 1);
+	if (sql->failed) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	do {
+		result = link_sync(link);
+		if (result == SERVER_OK)
+			result = link_try(link, sql->at, NULL, limit);
+	} while (result != SERVER_OK && link_again(link, result));
+	return result == SERVER_OK;
+}
+
 bool link_ask_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit)
 {
 	bytes_add(sql, "", 1);

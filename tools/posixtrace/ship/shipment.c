@@ -169,7 +169,6 @@ static bool find_position(struct shipment *shipment)
 	struct bytes sql = { .at = NULL };
 	struct link *link = shipment->link;
 	const struct bytes *answer = &link->server.answer;
-	enum server_result result = SERVER_ABSENT;
 	uint64_t rows = 0, next = 0;
 	size_t at = 0;
 	bool good;
@@ -178,16 +177,7 @@ static bool find_position(struct shipment *shipment)
 		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " FORMAT RowBinary");
-	bytes_add(&sql, "", 1);
-	if (sql.failed)
-		say("%s", strerror(ENOMEM));
-	else
-		do {
-			result = link_sync(link);
-			if (result == SERVER_OK)
-				result = link_try(link, sql.at, NULL, 100);
-		} while (result != SERVER_OK && link_again(link, result));
-	good = result == SERVER_OK;
+	good = link_ask_synced(link, &sql, 100);
 	bytes_free(&sql);
 	if (good && server_get_u64(answer, &at, &rows) && rows &&
 	    server_get_u64(answer, &at, &next) && rows != next) {
