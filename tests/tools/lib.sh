@@ -54,6 +54,17 @@ shim=$(cd "${top_builddir:-..}/lib/.libs" 2>/dev/null && pwd)/libposixtrace-prel
 has_shim() {
 	test -e "$shim" && ! nm -D "${shim%-preload.so}.so" 2>/dev/null | grep -q '__[at]san_init'
 }
+# work_in_tmp: goes to $tmp, for commands that leave files. The tool, its libraries and the preload
+# library have absolute paths then, and no variable of the caller changes what is traced.
+work_in_tmp() {
+	case $posixtrace in /*) ;; *) posixtrace=$PWD/$posixtrace ;; esac
+	case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$PWD/$LD_LIBRARY_PATH ;; esac
+	cd "$tmp" || exit 99
+	unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
+	POSIXTRACE_PRELOAD=$shim
+	export POSIXTRACE_PRELOAD
+}
+
 needs_shim() {
 	has_shim || skip "this build has no preload library, or a sanitizer must be preloaded first"
 }

@@ -26,3 +26,17 @@ begin_server() {
 	done
 	port=$(cat "$tmp/port")
 }
+
+# serve FAULT...: a new database, whose URL is in $url.
+serve() {
+	begin_server fake_clickhouse.py "$@"
+	url=clickhouse://127.0.0.1:$port/fleet
+}
+
+# ships STATUS ARGUMENT...: posixtrace ship to $url, which must have understood all requests.
+ships() {
+	status=$1
+	shift
+	run "$status" ship --state "$tmp/state" --to "$url" "$@"
+	check "$*: the server understood all requests" is_empty server.err
+}

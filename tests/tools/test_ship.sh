@@ -6,20 +6,6 @@
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 . "${0%/*}/serving.sh"
 
-# serve FAULT...: a new server, whose URL is in $url.
-serve() {
-	begin_server fake_clickhouse.py "$@"
-	url=clickhouse://127.0.0.1:$port/fleet
-}
-
-# ships STATUS ARGUMENT...
-ships() {
-	status=$1
-	shift
-	run "$status" ship --state "$tmp/state" --to "$url" "$@"
-	check "$*: the server understood all requests" is_empty server.err
-}
-
 is_whole() { has result "^events_rows $1 whole\$" && lacks result BROKEN; }
 
 log=$tmp/plain.log

@@ -8,18 +8,10 @@
 compose=${make_log%/*}/compose
 unset OTEL_EXPORTER_OTLP_HEADERS
 
-# serve FAULT...: a new collector, whose address is in $url.
+# serve FAULT...: a new collector instead of a database.
 serve() {
 	begin_server fake_collector.py "$@"
 	url=otlp://127.0.0.1:$port
-}
-
-# ships STATUS ARGUMENT...
-ships() {
-	status=$1
-	shift
-	run "$status" ship --state "$tmp/state" --to "$url" "$@"
-	check "$*: the collector understood all requests" is_empty server.err
 }
 
 fact() { sed -n "s/^$1 //p" "$tmp/result"; }

@@ -7,20 +7,6 @@
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 . "${0%/*}/serving.sh"
 
-# serve FAULT...: a new server, whose URL is in $url.
-serve() {
-	begin_server fake_clickhouse.py "$@"
-	url=clickhouse://127.0.0.1:$port/fleet
-}
-
-# ships STATUS ARGUMENT...
-ships() {
-	status=$1
-	shift
-	run "$status" ship --state "$tmp/state" --to "$url" "$@"
-	check "$*: the server understood all requests" is_empty server.err
-}
-
 # sum TERM: a number of the server's account.
 sum() { sed -n "s/^account .*\<$1=\([0-9]*\).*/\1/p" "$tmp/result"; }
 is_even() { grep '^account ' "$tmp/result"; has result '^account .* open=0$'; }

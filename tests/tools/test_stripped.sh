@@ -4,14 +4,7 @@
 # names. The symbols of the same program before it was stripped show that each name is a function.
 . "${0%/*}/lib.sh"
 
-here=$PWD
-build=$(cd "${top_builddir:-..}" && pwd)
-case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
-case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
-cd "$tmp" || exit 99
-unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
-POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
-export POSIXTRACE_PRELOAD
+work_in_tmp
 command -v nm >/dev/null && command -v strip >/dev/null || skip "no binutils"
 
 cat >calls.c <<'EOF2'

@@ -4,13 +4,7 @@
 # those of another C library, of Go and of 32 bits. Skipped where the kernel does not permit it.
 . "${0%/*}/lib.sh"
 
-here=$PWD
-case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
-case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
-cd "$tmp" || exit 99
-unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
-POSIXTRACE_PRELOAD=$shim
-export POSIXTRACE_PRELOAD
+work_in_tmp
 
 # The reason is there, whichever it is, and the program runs.
 cat >probe.c <<'EOF2'

@@ -5,14 +5,8 @@
 # does not permit it.
 . "${0%/*}/lib.sh"
 
-here=$PWD
-build=$(cd "${top_builddir:-..}" && pwd)
-case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
-case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
-cd "$tmp" || exit 99
-unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
-POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
-export POSIXTRACE_PRELOAD
+sources=$(cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
+work_in_tmp
 
 cat >calls.c <<'EOF2'
 #include <pthread.h>
@@ -206,7 +200,6 @@ if unshare -pf --mount-proc true 2>/dev/null; then
 fi
 
 # Probes: the events of a static program are those that the library records in a dynamic one.
-sources=$(cd "$here" && cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
 # The kernel sets a semaphore that has data in the file, as the macros of <sys/sdt.h> make it.
 sed 's/^\(volatile uint16_t shop_asked_semaphore __attribute__((used\)))/\1, section(".probes")))/; s/^\(volatile uint16_t shop_asked_semaphore.*\);/\1 = 0;/' "$sources/probe_usdt.c" >shop.c
 if ${CC:-cc} -O1 -w -I"$sources" -o shop shop.c 2>/dev/null && ${CC:-cc} -O1 -w -static -I"$sources" -o shop-static shop.c; then

@@ -5,14 +5,7 @@
 # does not permit uprobes.
 . "${0%/*}/lib.sh"
 
-here=$PWD
-build=$(cd "${top_builddir:-..}" && pwd)
-case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
-case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
-cd "$tmp" || exit 99
-unset POSIXTRACE_TRACE LD_PRELOAD POSIXTRACE_KERNEL
-POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
-export POSIXTRACE_PRELOAD
+work_in_tmp
 
 cat >host.c <<'EOF2'
 #include <dlfcn.h>
