@@ -187,7 +187,7 @@ static size_t put_values(const struct kernel *kernel, uint32_t place,
 			 const struct uprobes_found *found, unsigned char data[VALUE_BYTES])
 {
 	const struct trap *trap = &kernel->plan.traps->trap[place];
-	const struct uprobes_values *values = &kernel->traps->values[place];
+	const struct uprobes_values *values = kernel->traps->values[place];
 	size_t used = 0;
 
 	for (uint32_t i = 0; i < trap->values && i < UPROBES_VALUES; i++) {
@@ -331,8 +331,11 @@ static void take_call(void *arg, const struct match_call *call)
 
 /* ------------------------------------------------------------------ the recording */
 
-/* Describes a place for the kernel, for match.h, and its values. The arrays have room for it. */
-static void make_place(struct kernel *kernel, size_t number, struct uprobes_place *where)
+/*
+ * Describes a place for the kernel, for match.h, and its values. The arrays have room for it.
+ * Returns false if there is no memory for the values.
+ */
+static bool make_place(struct kernel *kernel, size_t number, struct uprobes_place *where)
 {
 	static const uint8_t kinds[] = {
 		[TRAP_BEGIN] = MATCH_BEGIN, [TRAP_RETURN] = MATCH_RETURN, [TRAP_JUMP] = MATCH_JUMP,
@@ -343,32 +346,43 @@ static void make_place(struct kernel *kernel, size_t number, struct uprobes_plac
 	*where = (struct uprobes_place){ .file = trap->file, .offset = trap->offset,
 					 .semaphore = trap->semaphore, .is_go = trap->is_go };
 	if (trap->kind == TRAP_PROBE || trap->values) {
-		make_values(kernel->plan.traps, trap, &kernel->traps->values[number]);
-		where->values = &kernel->traps->values[number];
+		struct uprobes_values *values = calloc(1, sizeof(*values));
+
+		if (!values)
+			return false;
+		make_values(kernel->plan.traps, trap, values);
+		kernel->traps->values[number] = values;
+		where->values = values;
 	}
 	kernel->traps->place[number] = (struct match_place){
 		.kind = kinds[trap->kind], .condition = trap->condition, .is_go = trap->is_go,
 		.address = trap->address, .function = trap->function, .target = trap->target,
 	};
+	return true;
 }
 
 /*
- * Makes the lists of the places that are new. Returns false if memory is lacking. Most places have
- * no values, and their elements of the array of values are never accessed.
+ * Makes the lists of the places that are new. Returns false if memory is lacking. Then match.h has
+ * the places before, or also some of the new ones, which get no breakpoints.
  */
 static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 {
 	const size_t all = kernel->plan.traps->traps, before = kernel->traps->places;
 
 	*where = calloc(all - before + 1, sizeof(**where));
-	if (!*where || !vec_grow(&kernel->traps->place, before, all - before) ||
-	    !vec_grow(&kernel->traps->values, before, all - before))
+	if (!*where || !vec_grow(&kernel->traps->values, before, all - before) ||
+	    !vec_grow(&kernel->traps->place, before, all - before))
 		return false;
-	for (size_t i = before; i < all; i++)
-		make_place(kernel, i, &(*where)[i - before]);
-	kernel->traps->places = all;
-	match_extend(&kernel->traps->match, kernel->traps->place, all);
-	return true;
+	while (kernel->traps->places < all) {
+		const size_t i = kernel->traps->places;
+
+		if (!make_place(kernel, i, &(*where)[i - before]))
+			break;
+		kernel->traps->places++;
+	}
+	/* The array of places may have moved, also if some places are missing. */
+	match_extend(&kernel->traps->match, kernel->traps->place, kernel->traps->places);
+	return kernel->traps->places == all;
 }
 
 /* Says that the kernel has refused some of the places. */
@@ -481,6 +495,8 @@ void kernel_traps_fini(struct kernel *kernel)
 		match_end(&kernel->traps->match, (uint64_t)kernel->now.monotonic_ns);
 	free(kernel->traps->uprobes);
 	free(kernel->traps->place);
+	for (size_t i = 0; i < kernel->traps->places; i++)
+		free(kernel->traps->values[i]);
 	free(kernel->traps->values);
 	free(kernel->traps->module);
 	table_fini(&kernel->traps->of_module);

@@ -27,7 +27,7 @@ struct kernel_traps {
 	struct kernel_module *module;
 	size_t modules;
 	struct table of_module;
-	struct uprobes_values *values; /* of the probes, in the order of the places */
+	struct uprobes_values **values; /* of each place; NULL for one without values */
 	bool wants_calls, wants_opens; /* the types of events that are chosen */
 };
 
