@@ -95,7 +95,7 @@ static bool has_closes(const struct fetch_types *types)
 static bool is_support(const struct fetch_types *types, const struct fetch_type *type)
 {
 	return is_system(type) || is_early(type) ||
-	       (has_closes(types) && descriptors_use(type->name)) ||
+	       (descriptors_use(type->name) && has_closes(types)) ||
 	       (fetch.at->pairs && type->pairs);
 }
 

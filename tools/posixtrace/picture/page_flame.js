@@ -148,7 +148,7 @@ function flameTable() {
 	to.textContent = "";
 	to.append(element("p", { class: "note" }, flameAmount(flame.tree.value) + (state.chosen ? " selected" : " shown")));
 	to.append(table("function-shares", [["Function"], ["In itself", 1], ["With callees", 1]], order.map(name => {
-		const line = element("tr", { class: "link", click: () => { byId("search").value = name; find(name); } },
+		const line = element("tr", { class: "link", click: () => searchFor(name) },
 			element("td", { class: "name" }, name), cell(percent(self.get(name), all)),
 			cell(percent(total.get(name), all)));
 		line.dataset.name = name;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/errnames.h"
+#include "base/text.h"
 #include "spans/locks.h"
 #include "symbols/symbols.h"
 #include "why/answers.h"
@@ -478,7 +479,7 @@ static void label_asked(struct division *division, struct why_node *node, const 
 	char more[40] = "";
 
 	if (others)
-		snprintf(more, sizeof(more), " and of %u other%s", others, others > 1 ? "s" : "");
+		snprintf(more, sizeof(more), " and of %u other%s", others, text_plural(others));
 	division_label(division, node, "waiting %sfor the answer of %s%s in %s()%s%s",
 		       call->is_in_vain || asked->end != ANSWER_READ ? "in vain " : "", peer, more,
 		       verb, call->is_in_vain ? " until a time limit" : "", caller);

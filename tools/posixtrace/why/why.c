@@ -274,7 +274,7 @@ static bool take_server(int *status)
 		return false;
 	answers_worst(&why.history, &answer);
 	if (answers_ns(&answer) >= UPSTREAM_NS &&
-	    answers_ns(&answer) / UPSTREAM_TIMES >= (uint64_t)turn.to_ns - (uint64_t)turn.from_ns)
+	    answers_ns(&answer) / UPSTREAM_TIMES >= turn_ns(&turn))
 		window = window_of_answer(&answer);
 	else
 		window = window_of(&turn, !strcmp(name, TURNS_BUSY));
