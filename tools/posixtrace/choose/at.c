@@ -75,8 +75,8 @@ static int take_files(struct at *at, const char *command, char **operand, size_t
 	return TOOL_OK;
 }
 
-int at_logs(struct at *at, const char *command, char **operand, size_t operands, size_t least,
-	    size_t most)
+static int choose_logs(struct at *at, const char *command, char **operand, size_t operands,
+		       size_t least, size_t most)
 {
 	int status;
 
@@ -90,6 +90,14 @@ int at_logs(struct at *at, const char *command, char **operand, size_t operands,
 	if (!status && (at->paths < least || at->paths > most))
 		status = say_number(at, command, least, most);
 	return status;
+}
+
+int at_logs(struct at *at, const struct tool_command *command, char **operand, size_t operands,
+	    size_t least, size_t most)
+{
+	int status = choose_logs(at, command->name, operand, operands, least, most);
+
+	return status == TOOL_USAGE ? tool_usage(command) : status;
 }
 
 void at_fini(struct at *at)

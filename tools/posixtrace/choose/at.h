@@ -13,6 +13,7 @@
 #ifndef POSIXTRACE_CHOOSE_AT_H
 #define POSIXTRACE_CHOOSE_AT_H
 
+#include "base/tool.h"
 #include "choose/wanted.h"
 
 enum { AT_URL = 1170, AT_HOST }; /* values of the options */
@@ -47,11 +48,11 @@ bool at_option(struct at *at, int option, const char *value, bool *good);
  * Stores in path and paths the logs that a command reads. Without --at they are the operands.
  * Otherwise each operand chooses logs of the database by its name, and without operands all logs
  * with events in the time range are chosen. If there are fewer than least or more than most logs,
- * the function prints an error; command is the name of the command. Returns TOOL_OK, or the exit
- * status after an error. After TOOL_USAGE the caller calls tool_usage().
+ * the function prints an error, which names the command. Returns TOOL_OK, or the exit status after
+ * an error; tool_usage() was called for TOOL_USAGE.
  */
-int at_logs(struct at *at, const char *command, char **operand, size_t operands, size_t least,
-	    size_t most);
+int at_logs(struct at *at, const struct tool_command *command, char **operand, size_t operands,
+	    size_t least, size_t most);
 
 /* Frees the memory. The names of the logs are no longer valid then. */
 void at_fini(struct at *at);

@@ -157,9 +157,7 @@ static int diff_logs(struct diff *diff, int argc, char **argv)
 		return tool_usage(&diff_command);
 	diff->at.wanted = &diff->sample[0].wanted;
 	diff->at.pairs = true;
-	status = at_logs(&diff->at, "diff", argv + optind, (size_t)(argc - optind), 2, 2);
-	if (status == TOOL_USAGE)
-		tool_usage(&diff_command);
+	status = at_logs(&diff->at, &diff_command, argv + optind, (size_t)(argc - optind), 2, 2);
 	return status ? status : compare_logs(diff, diff->at.path);
 }
 

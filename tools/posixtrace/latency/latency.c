@@ -325,10 +325,8 @@ static int latency_run(int argc, char **argv)
 	} else if (!status) {
 		options.at.wanted = &latency.wanted;
 		options.at.pairs = true;
-		status = at_logs(&options.at, "latency", argv + optind, (size_t)(argc - optind), 1,
-				 1);
-		if (status == TOOL_USAGE)
-			tool_usage(&latency_command);
+		status = at_logs(&options.at, &latency_command, argv + optind,
+				 (size_t)(argc - optind), 1, 1);
 	}
 	if (!status)
 		status = measure_log(&latency, &options, options.at.path[0]);

@@ -688,10 +688,8 @@ static int html_html(struct picture *picture, int argc, char **argv)
 	options.at.wanted = &picture->wanted;
 	options.at.pairs = true;
 	options.at.shows_functions = true;
-	status = at_logs(&options.at, "html", argv + optind, (size_t)(argc - optind), 1,
+	status = at_logs(&options.at, &html_command, argv + optind, (size_t)(argc - optind), 1,
 			 PICTURE_LOGS);
-	if (status == TOOL_USAGE)
-		tool_usage(&html_command);
 	if (!status)
 		status = draw_html(picture, options.at.path, options.at.paths, &options);
 	/* The page is written, so the names of the logs are no longer used. */

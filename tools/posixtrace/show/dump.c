@@ -436,9 +436,8 @@ static int dump_run(int argc, char **argv)
 	dump.at.is_merged = dump.merged;
 	dump.at.shows_functions = dump.form.symbols || dump.form.pick;
 	dump.at.pairs = wanted_asks_duration(&dump.wanted);
-	status = at_logs(&dump.at, "dump", argv + optind, (size_t)(argc - optind), 1, SIZE_MAX);
-	if (status == TOOL_USAGE)
-		tool_usage(&dump_command);
+	status = at_logs(&dump.at, &dump_command, argv + optind, (size_t)(argc - optind), 1,
+			 SIZE_MAX);
 	if (!status)
 		status = dump_logs();
 	at_fini(&dump.at);

@@ -567,9 +567,7 @@ static int why_run(int argc, char **argv)
 		logs.wanted = &wanted;
 		logs.pairs = true;
 		logs.shows_functions = true;
-		status = at_logs(&logs, "why", argv + optind, (size_t)(argc - optind), 1, 1);
-		if (status == TOOL_USAGE)
-			tool_usage(&why_command);
+		status = at_logs(&logs, &why_command, argv + optind, (size_t)(argc - optind), 1, 1);
 	}
 	if (options.span || options.slowest)
 		/*
