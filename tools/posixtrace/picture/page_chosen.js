@@ -159,8 +159,7 @@ function fieldsOf(row, k) {
 function dumpCommand(row, time) {
 	const at = clock(time).replace(" ", "T").replace(" UTC", "Z");
 	const path = isMany ? logs[row.log].path : meta.log;
-	const word = /^[\w.,:+@%\/][\w.,:+@%\/-]*$/.test(path) ? path : "'" + path.replace(/'/g, "'\\''") + "'";
-	return "posixtrace dump --tid " + row.tid + " --begin " + at + " --end " + at + " " + word;
+	return "posixtrace dump --tid " + row.tid + " --begin " + at + " --end " + at + " " + shellWord(path);
 }
 
 /* Appends the fields of an event to a card, or how to see them. */

@@ -21,6 +21,9 @@ const logs = meta.logs || [];
 const isMany = logs.length > 1, byStart = isMany && logs.every(log => log.error_ns < 0);
 const LABEL = isMany ? 220 : meta.curves || meta.rows.some(row => row.name) ? 190 : 132, AXIS = 26, POINTS = 13, LANE = 15, SHORT = 7, GAP = 7, STATE = 9;
 const CURVE = 56, CURVE_EDGE = 5, HEAD = 22;
+/* A text in quotes for a shell, and a path as a word of a shell. */
+const quoted = text => "'" + text.replace(/'/g, "'\\''") + "'";
+const shellWord = path => /^[\w.,:+@%\/][\w.,:+@%\/-]*$/.test(path) ? path : quoted(path);
 
 /* ------------------------------------------------------------------ items */
 

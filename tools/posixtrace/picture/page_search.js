@@ -184,11 +184,9 @@ function searchLimit() {
 	return "The page has the fields of " + grouped(kept) + " of " + counted(meta.events, "event") + "; a search finds no values of the others";
 }
 
-const quoted = text => "'" + text.replace(/'/g, "'\\''") + "'";
-
 /* Returns the command that searches all values. */
 function searchCommand() {
-	const paths = (isMany ? logs.map(log => log.path) : [meta.log]).map(path => /^[\w.,:+@%\/][\w.,:+@%\/-]*$/.test(path) ? path : quoted(path));
+	const paths = (isMany ? logs.map(log => log.path) : [meta.log]).map(shellWord);
 	return "posixtrace dump " + paths.join(" ") + " | grep -i -F -e " + quoted(state.matching.text);
 }
 
