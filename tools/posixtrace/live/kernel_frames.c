@@ -181,11 +181,12 @@ static void sort_functions(struct kernel_frames *frames)
  * Reads at most the given number of lines, and returns whether more may follow. A line that has
  * another form is ignored. Without memory the functions that were read are used.
  */
-static bool read_lines(struct kernel_frames *frames, FILE *file, size_t lines)
+static bool read_lines(struct kernel_frames *frames, size_t lines)
 {
 	bool good = true;
 
-	for (; lines && good && getline(&frames->line, &frames->line_bytes, file) > 0; lines--) {
+	for (; lines && good && getline(&frames->line, &frames->line_bytes, frames->file) > 0;
+	     lines--) {
 		bool is_function;
 		const char *name;
 		uint64_t begin;
@@ -209,7 +210,7 @@ static void read_part(struct kernel_frames *frames, size_t lines)
 		frames->is_read = true;
 		return;
 	}
-	if (read_lines(frames, frames->file, lines))
+	if (read_lines(frames, lines))
 		return;
 	fclose(frames->file);
 	frames->file = NULL;

@@ -102,42 +102,35 @@ static bool has_module(const struct libraries *libraries, const char *module)
 }
 
 /*
- * Finds files that the program may load later. These are files that match the pattern of a module
- * that the program does not have yet. Adds each of them with the libraries that it needs, because
- * hooks for exceptions may be in those. A pattern that is a path needs no search, because
- * add_later() adds its file. Returns false if memory is lacking.
+ * Adds a file. argv, of the program that is started, adds the libraries that the file needs, too,
+ * because hooks for exceptions may be in those. NULL: the kernel records the functions of a running
+ * process, for which a breakpoint in the file is enough. Returns false if memory is lacking.
  */
-static bool find_later(struct libraries *libraries, const char *const *module, size_t modules,
-		       char *const argv[])
+static bool add_object(struct libraries *libraries, char *const argv[], const char *path)
 {
-	struct libraries found = { NULL, 0 };
-	struct search search = { .found = &found };
-	char program[PATH_MAX];
-	bool good = true;
-
-	search.glob = module;
-	search.globs = modules;
-	if (libraries_find_program(argv[0], program))
-		good = search_files(&search, program, argv);
-	for (size_t i = 0; i < found.count && good; i++)
-		good = libraries_of_object(libraries, argv[0], found.path[i]);
-	libraries_fini(&found);
-	return good;
+	return argv ? libraries_of_object(libraries, argv[0], path) :
+		      libraries_add(libraries, path);
 }
 
 /*
- * Does the same for a process whose functions the kernel records. A breakpoint needs no hooks, so
- * the libraries that the files need are not added.
+ * Finds files that the program may load later. These are files that match the pattern of a module
+ * that the program does not have yet. Adds each of them as add_object() does. A pattern that is a
+ * path needs no search, because add_later() adds its file. Returns false if memory is lacking.
  */
-static bool find_later_of_process(struct libraries *libraries, const char *const *module,
-				  size_t modules, pid_t pid)
+static bool find_later(struct libraries *libraries, const char *const *module, size_t modules,
+		       char *const argv[], pid_t pid)
 {
 	struct libraries found = { NULL, 0 };
 	struct search search = { .found = &found, .glob = module, .globs = modules };
-	bool good = search_files_of_process(&search, pid);
+	char program[PATH_MAX];
+	bool good = true;
 
+	if (!argv)
+		good = search_files_of_process(&search, pid);
+	else if (libraries_find_program(argv[0], program))
+		good = search_files(&search, program, argv);
 	for (size_t i = 0; i < found.count && good; i++)
-		good = libraries_add(libraries, found.path[i]);
+		good = add_object(libraries, argv, found.path[i]);
 	libraries_fini(&found);
 	return good;
 }
@@ -164,14 +157,12 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
 		if (!name || has_module(files->libraries, name))
 			continue;
 		if (is_ahead && strchr(name, '/') && !access(name, R_OK))
-			good = argv ? libraries_of_object(files->libraries, argv[0], name) :
-				      libraries_add(files->libraries, name);
+			good = add_object(files->libraries, argv, name);
 		else
 			module[count++] = name;
 	}
 	if (good && is_ahead && count)
-		good = argv ? find_later(files->libraries, module, count, argv) :
-			      find_later_of_process(files->libraries, module, count, pid);
+		good = find_later(files->libraries, module, count, argv, pid);
 	for (size_t i = 0; i < plan->patterns && good; i++)
 		files->waits_for_functions |=
 			!has_module(files->libraries, plan->pattern[i].module);

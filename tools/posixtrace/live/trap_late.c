@@ -172,8 +172,9 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
  * compared: with overlayfs and btrfs, the device of a mapping is not that of stat(2), and overlayfs
  * may add upper bits to the inode.
  */
-static void look_at_file(struct trap_late *late, const struct mapped_file *file)
+static void look_at_file(void *arg, const struct mapped_file *file)
 {
+	struct trap_late *late = arg;
 	const pid_t pid = file->pid;
 	char real[PATH_MAX];
 	bool has_places;
@@ -187,11 +188,6 @@ static void look_at_file(struct trap_late *late, const struct mapped_file *file)
 		say_other_file(late, pid, file->inode, real);
 	else if (note_file(late, real, &is, &has_places))
 		trap_file(late, pid, (int64_t)file->time_ns, real, has_places);
-}
-
-static void take_mapping(void *arg, const struct mapped_file *file)
-{
-	look_at_file(arg, file);
 }
 
 static void look_at_mapping(struct trap_late *late, pid_t pid, const struct mapping *mapping)
@@ -250,7 +246,7 @@ void trap_late_look(struct trap_late *late)
 
 	if (!late->plan)
 		return;
-	if (!mapped_look(&late->mapped, take_mapping, late))
+	if (!mapped_look(&late->mapped, look_at_file, late))
 		read_all(late);
 	late->looked_ns = now_ns;
 }

@@ -298,8 +298,7 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		bool is_over = true;
 
 		forget_removed(list);
-		if (given.spool.bytes)
-			spool_limit(&given.spool);
+		spool_limit(&given.spool);
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(list, operand[i]));
 		status = tool_worse(status, ship_all(list, link, false));
@@ -354,8 +353,7 @@ static int run_ship(struct link *link, char **operand, int operands)
 	if (given.follows) {
 		status = follow_all(&list, link, operand, operands);
 	} else {
-		if (given.spool.bytes)
-			spool_limit(&given.spool);
+		spool_limit(&given.spool);
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(&list, operand[i]));
 		if (status != TOOL_FAILURE)

@@ -184,6 +184,8 @@ void spool_limit(void *arg)
 	struct spool *spool = arg;
 	struct spooled_list list = { NULL, 0, 0 };
 
+	if (!spool->bytes)
+		return;
 	for (int i = 0; i < spool->operands; i++)
 		list_folder(&list, spool->operand[i]);
 	if (list.count)
