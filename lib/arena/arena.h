@@ -303,6 +303,12 @@ void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, 
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset);
 
+/*
+ * Gives back the memory that writers of this process have stored in a region after its creator gave
+ * it back. No thread of this process uses the region any more. Async-signal-safe.
+ */
+void ptx_region_remove_late(const struct ptx_rings *rings);
+
 /* Unmaps a region and its far part. Async-signal-safe. */
 void ptx_region_unmap(const struct ptx_rings *rings);
 

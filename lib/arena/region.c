@@ -311,6 +311,33 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 }
 
 /*
+ * Gives back the pages of the file behind a mapping. MADV_REMOVE needs no descriptor, and trace
+ * points call madvise() anyway. The kernel refuses it for locked memory, as after mlockall().
+ */
+static void remove_pages(void *memory, size_t bytes)
+{
+	int saved = errno;
+
+	if (madvise(memory, bytes, MADV_REMOVE) != 0 && errno == EINVAL &&
+	    munlock(memory, bytes) == 0)
+		madvise(memory, bytes, MADV_REMOVE);
+	errno = saved;
+}
+
+/*
+ * The creator cannot do this: it gives the memory back at once, and a thread of another process
+ * that the kernel has suspended in a trace point may store there at any later time.
+ */
+void ptx_region_remove_late(const struct ptx_rings *rings)
+{
+	void *far = far_of(rings);
+
+	remove_pages(rings->region, rings->geometry.bytes);
+	if (far)
+		remove_pages(far, rings->geometry.far_bytes);
+}
+
+/*
  * Gives the memory back in slices, because the kernel holds the lock of the file during each call.
  * A region is mostly holes, which SEEK_DATA skips. No other code uses the position of the file, so
  * lseek() may move it. An error ends the work: the memory is then given back when a creator claims

@@ -52,8 +52,27 @@ static void retire_view(struct ptx_view *view)
 						      memory_order_relaxed));
 }
 
+/*
+ * True if the stream of an adopted view is gone, so that its region is never used again. A
+ * generation and an offset are never used twice. False for the mapping of a parent, because the
+ * parent may have another arena than this process.
+ */
+static bool is_gone(const struct ptx_view *view)
+{
+	uint64_t word;
+
+	if (!view->adopted || view->is_parents)
+		return false;
+	word = atomic_load_explicit(&view->arena->control->attachment[view->bit].word,
+				    memory_order_acquire);
+	return ptx_attachment_generation(word) != view->generation ||
+	       ptx_attachment_state(word) == PTX_ATTACHMENT_FREE;
+}
+
 static void free_view(struct ptx_view *view)
 {
+	if (is_gone(view))
+		ptx_region_remove_late(&view->rings);
 	ptx_region_unmap(&view->rings);
 	if (view->is_parents)
 		/*

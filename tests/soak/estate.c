@@ -60,7 +60,7 @@ bool estate_is_as_before(const struct estate *before, const struct estate *after
 	return after->descriptors == before->descriptors && after->mappings == before->mappings &&
 	       (!MEMORY_IS_OURS || (is_within(before->size, after->size, heap) &&
 				    is_within(before->resident, after->resident, MEMORY_BOUND))) &&
-	       is_within(before->arena, after->arena, MEMORY_BOUND);
+	       is_within(before->arena, after->arena, ARENA_BOUND);
 }
 
 void estate_tell(const char *whose, const struct estate *before, const struct estate *after)

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define MEMORY_BOUND 64 /* tolerance in pages: late writers touch pages, and a heap varies */
+#define MEMORY_BOUND 64 /* tolerance in pages: a heap and page tables vary */
+#define ARENA_BOUND  16 /* the same for the arena, in which only streams that exist have memory */
 
 struct estate {
 	unsigned descriptors, mappings;
