@@ -3,10 +3,10 @@
  * preload/dl.c - family dl: libraries are loaded and unloaded while the program runs.
  *
  * dlopen() depends on its caller: that object's DT_RPATH and DT_RUNPATH are searched, $ORIGIN is
- * its folder, and its DT_RPATH serves for the dependencies of the new library. A wrapper must
- * therefore not be the caller. The result is the same for every caller only if the name has no
- * $ and no library in the program has a DT_RPATH. In addition, if the name has no slash,
- * neither the caller nor the shim nor the program may have a DT_RUNPATH. The DT_RPATH of the
+ * its folder, and its DT_RPATH is also searched for the libraries that the new library needs. A
+ * wrapper must therefore not be the caller. The result is the same for every caller only if the
+ * name has no $ and no library in the program has a DT_RPATH. In addition, if the name has no
+ * slash, neither the caller nor the shim nor the program may have a DT_RUNPATH. The DT_RPATH of the
  * program itself is used for all callers, so it does no harm. The shim then calls dlopen() itself,
  * times the call and records the result. All other calls jump to dlopen(), and their event is
  * recorded before the call.

@@ -3,7 +3,7 @@
  * preload/file_walk.c - family file: functions that read whole folders or trees.
  *
  * The C library opens and reads the folders without an event. The event of a walk is recorded when
- * the walk ends. The events of the functions that the program passes to the walk precede it.
+ * the walk ends. So it follows the events of the functions that the walk calls for the program.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -20,9 +20,9 @@ struct shim_opened {
 void shim_put_open(const struct shim_opened *opened, const void *caller);
 
 /*
- * Forgets the functions of liburing that were found for callers. To be called before and after
- * objects are unloaded, and when the wrappers may have missed that objects were unloaded. Any
- * thread may call it at any time.
+ * Forgets the functions of liburing that were found for callers. The wrapper of dlclose() calls
+ * this function before and after the call. The shim also calls it when objects may have been
+ * unloaded without a call of the wrapper. Any thread may call it at any time.
  */
 void shim_uring_unloaded(void);
 

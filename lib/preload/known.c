@@ -66,8 +66,8 @@ void shim_know(bool is_running)
 	uintptr_t limit = (uintptr_t)sbrk(0);
 	/*
 	 * malloc() may use mmap(), or may be another allocator. If the memory that it returns is
-	 * below the break, that memory is in the heap; the page of it is taken as the heap's first
-	 * page.
+	 * below the break, that memory is in the heap; its page counts as the first page of the
+	 * heap.
 	 */
 	void *some = malloc(1);
 

@@ -98,7 +98,8 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 
 /*
  * The try functions do not check the clock and the time. If the real call would fail with EINVAL,
- * the try function must not be used: the call would then succeed with the shim and fail without it.
+ * the wrapper must not use the try function: the call would then succeed with the shim and fail
+ * without it.
  */
 bool shim_is_until(clockid_t clock, const struct timespec *until)
 {
@@ -135,8 +136,8 @@ SHIM_TRYLOCK(pthread_rwlock_trywrlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (l
 SHIM_UNLOCK(pthread_rwlock_unlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 
 /*
- * A timed lock with an invalid time fails even if the lock is free, so its time is checked before
- * the try.
+ * If the time of a timed call is invalid, the call fails even if the lock is free. So the wrapper
+ * checks the time before it tries to acquire the lock.
  */
 SHIM_LOCK(pthread_rwlock_rdlock, LOCK_RDLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_tryrdlock)(lock))

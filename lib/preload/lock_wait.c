@@ -120,8 +120,8 @@ static bool sem_is_ours(sem_t *semaphore)
 }
 
 /*
- * A function that waits for a semaphore. may_try_ is false if the real call would fail because of
- * its time.
+ * A function that waits for a semaphore. may_try_ is false if the real call would fail because its
+ * clock or its time is invalid.
  */
 #define SEM(name, params, args, may_try_) \
 	SHIM_NEXT(name, shim_no_number); \

@@ -32,17 +32,18 @@
 #include "preload/patch_plan.h"
 
 /*
- * Reads the plan that POSIXTRACE_PATCH names and patches the modules that are loaded. To be called
- * once, when the shim has begun. Nothing is patched if the process has several threads.
+ * Reads the plan that POSIXTRACE_PATCH names and patches the modules that are loaded. The shim
+ * calls this function once, at the end of its start. Nothing is patched if the process has several
+ * threads.
  */
 void shim_patch_begin(void);
 
 /*
  * Called by the wrapper of dlopen(). shim_patch_waits() returns whether the plan has modules that
  * the program was not linked with. shim_patch_loaded() patches those that are loaded now, if the
- * process has one thread. shim_patch_may_load() is for a call that does not return to the shim.
- * posixtrace reads in the memory of the process that dlopen() was called, and patches what this
- * process could not patch.
+ * process has one thread. The wrapper calls shim_patch_may_load() instead if it jumps to the real
+ * dlopen(), which then does not return to the shim. posixtrace reads in the memory of the process
+ * that dlopen() was called, and patches what this process could not patch.
  */
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);
@@ -75,8 +76,8 @@ void shim_patch_thread_ends(void);
 extern __attribute__((visibility("default"))) struct shim_jumps posixtrace_shim_jumps;
 
 /*
- * The slots, SHIM_SLOT_BYTES each, and behind them the return addresses, at the same distance from
- * each other.
+ * The slots are code. Each has SHIM_SLOT_BYTES bytes. Each return address has as many bytes in the
+ * second array, so that one offset finds a slot and its return address.
  */
 #define SHIM_SLOT_BYTES 16
 extern const unsigned char shim_slots[SHIM_SLOTS * SHIM_SLOT_BYTES]
@@ -135,7 +136,10 @@ trace_event_id_t shim_probe_open(const char *name, const char *schema);
 /* Prepares the slots. Returns false if there is no memory; nothing may be patched then. */
 bool shim_slots_begin(void);
 
-/* Prepares the memory for arguments, as the function above does. Further calls do nothing. */
+/*
+ * Prepares the memory for the values of arguments. Returns false if there is no memory. Further
+ * calls do nothing.
+ */
 bool shim_slots_keep_values(void);
 
 /* Returns whether functions were patched. */

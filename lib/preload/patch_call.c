@@ -549,8 +549,8 @@ bool shim_slots_begin(void)
 			pthread_key_delete(key);
 	}
 	/*
-	 * The return addresses get pages in place of pages of the shim's text. So unwinders take
-	 * these addresses for addresses of the shim.
+	 * The return addresses get pages in place of pages of the shim's text. So unwinders treat
+	 * these addresses as addresses of the shim.
 	 */
 	are_used = mmap(shim_slot_returns, sizeof shim_slot_returns, PROT_READ | PROT_WRITE,
 			MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == shim_slot_returns;

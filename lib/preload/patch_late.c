@@ -17,7 +17,7 @@
 
 #if defined __x86_64__
 
-#define GIVEN_NS UINT64_C(10000000000) /* a tracer that needs longer is taken to have ended */
+#define GIVEN_NS UINT64_C(10000000000) /* a tracer that needs longer counts as ended */
 
 /*
  * The interface to posixtrace. The first function provides memory for a plan. The second carries
@@ -106,9 +106,10 @@ static int begin_late(void)
 }
 
 /*
- * Enters a tracer, unless it is entered already. If there is no room, the tracer is not entered.
- * The process id of a tracer that was killed remains until another tracer removes it. Only one
- * thread at a time runs this function, but a tracer may remove itself meanwhile.
+ * Adds a tracer to the array of tracers, unless it is there already. If the array is full, the
+ * tracer is not added. The process id of a tracer that was killed remains until another tracer
+ * removes it. Only one thread at a time runs this function, but a tracer may remove itself
+ * meanwhile.
  */
 static void enter_tracer(uint32_t pid)
 {
@@ -129,8 +130,8 @@ static void enter_tracer(uint32_t pid)
 /*
  * Called by a thread that posixtrace has stopped at a safe place, like posixtrace_shim_attach().
  * `tracer` is the process id of posixtrace as text, because posixtrace can pass a string only.
- * Returns the number of jumps that are wanted. After an error the plan before this one remains in
- * force.
+ * Returns the number of jumps that are wanted. After an error the shim continues to use the plan
+ * before this one.
  */
 long posixtrace_shim_patch(const char *tracer)
 {

@@ -21,8 +21,9 @@
 #if defined __x86_64__
 
 /*
- * The page with the address is wiped by the kernel in a child of fork(), also if no function of the
- * C library makes the child: it must not store into the part of its parent.
+ * The address is in a page that the kernel zeroes in each child that gets a copy of the memory, so
+ * that the child does not store into the part of its parent. A fork handler would not be enough,
+ * because a child of a raw system call runs none.
  */
 static struct shim_open *no_open;
 struct shim_open **shim_open_own = &no_open;

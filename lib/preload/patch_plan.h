@@ -241,9 +241,9 @@ struct shim_jumps {
 	 */
 	uint64_t missed;
 	/*
-	 * The process ids of the tracers that want jumps; 0: none. The shim enters them, each
-	 * tracer removes itself, and the last one restores the code. A further tracer is not
-	 * entered.
+	 * The process ids of the tracers that want jumps; 0: none. The shim adds them. Each tracer
+	 * removes itself, and the last one restores the code. If the array is full, a further
+	 * tracer is not added.
 	 */
 	uint32_t tracer[SHIM_TRACERS];
 };

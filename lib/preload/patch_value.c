@@ -88,8 +88,9 @@ static uint64_t value_of(const struct shim_plan_argument *argument,
 }
 
 /*
- * Writes a text. The pointer may be invalid if the function only passes it on. The text ends only
- * at a NUL or at the limit. A quiet process trusts only memory that is known to exist.
+ * Copies a text. is_passed_on: the traced function may only pass the pointer on to another
+ * function, so the pointer may be invalid. The text ends only at a NUL or at the limit. A quiet
+ * process trusts only memory that is known to exist.
  */
 static size_t put_pointed(char *to, size_t bytes, const char *text, bool is_passed_on)
 {
@@ -101,8 +102,8 @@ static size_t put_pointed(char *to, size_t bytes, const char *text, bool is_pass
 
 /*
  * Each number is copied with all its 8 bytes, and the next value overwrites the unused bytes. The
- * last copy fits, too, because `data` has room for 8 bytes of each value. Each text may have an
- * equal part of the room that the texts before it have left.
+ * last copy fits, too, because `data` has room for 8 bytes of each value. The room that is left is
+ * divided equally among the texts that are not copied yet.
  */
 size_t shim_values_put(unsigned char *data, size_t texts, const struct shim_plan_argument *argument,
 		       unsigned count, const struct shim_registers *registers, uintptr_t base,

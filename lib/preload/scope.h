@@ -21,9 +21,9 @@
 #include <stdbool.h>
 
 /*
- * Notes the objects. To be called once. Nothing is found if one of the objects has tables of
- * another form or defines dlsym() itself, if there are too many, or if the shim was loaded later
- * than the program.
+ * Notes the objects. The shim calls this function once, at its start. Nothing is found if one of
+ * the objects has tables of another form or defines dlsym() itself, if there are too many, or if
+ * the shim was loaded later than the program.
  */
 void shim_scope_begin(void);
 
@@ -39,10 +39,10 @@ bool shim_scope_is_known(void);
 void *shim_scope_find(const char *name, bool is_old);
 
 /*
- * Returns the function of that name in the only object but the shim that defines it, whether the
- * shim's scope has this object or not. NULL: no object or several objects define the function, or
- * it cannot be found without dlsym(), in which case *is_unsure is true. The message for dlerror()
- * stays. This function takes a lock of the dynamic linker. The object may be unloaded later.
+ * Finds the function if exactly one object defines it, not counting the shim. The object need not
+ * be in the shim's scope. NULL: no object or several objects define the function, or it cannot be
+ * found without dlsym(), in which case *is_unsure is true. The message for dlerror() stays. This
+ * function takes a lock of the dynamic linker. The object may be unloaded later.
  */
 void *shim_scope_find_only(const char *name, bool *is_unsure);
 

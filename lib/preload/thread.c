@@ -163,8 +163,8 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 
 	shim_patch_before_thread();
 	/*
-	 * If this thread must not read the clock, a thread that it creates must not, either,
-	 * because the kernel copies the mode.
+	 * A thread that must not read the clock is blind. The kernel copies this restriction to the
+	 * threads that it creates, so they must be blind, too.
 	 */
 	if (!shim_on(THREAD_CREATE) && !shim_is_blind)
 		return next(pthread_create)(thread, attr, function, argument);
@@ -196,8 +196,8 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	data.detached = detached == PTHREAD_CREATE_DETACHED;
 	data.error = next(pthread_create)(thread, attr, run_thread, start);
 	/*
-	 * The program may have let the identifier be stored in memory that the new thread has
-	 * already unmapped. So the identifier is copied only if it is readable.
+	 * `thread` may point into memory that the new thread has already unmapped. So the
+	 * identifier is copied only if it is readable.
 	 */
 	if (!data.error)
 		shim_copy(&data.thread, thread, sizeof *thread);
@@ -273,8 +273,8 @@ SHIM_WRAPPER int pthread_detach(pthread_t thread)
 SHIM_NEXT(pthread_setname_np, shim_no_error);
 
 /*
- * pthread_setname_np(3). The name also becomes that of the object at the thread's address, under
- * which viewers show the thread.
+ * pthread_setname_np(3). The wrapper also gives this name to the object at the thread's address,
+ * because viewers show a thread under the name of that object.
  */
 SHIM_WRAPPER int pthread_setname_np(pthread_t thread, const char *name)
 {
