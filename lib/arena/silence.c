@@ -7,8 +7,8 @@
  * type lets it omit this work. The bytes are valid only while exactly one stream is attached. So
  * only that stream sets bytes, and all are cleared before the number of streams changes. A byte
  * that is 0 although the type is filtered out costs time, and no events. If a filter changes while
- * another stream is being attached, a byte may be set beside two streams, where it is not valid;
- * the next change of their number clears it.
+ * another stream is being attached, a byte may be set although two streams are attached. Wrappers
+ * then ignore the bytes, and the next change of the number of streams clears them.
  */
 #include "arena/silence.h"
 

@@ -2,9 +2,9 @@
 /*
  * base/life.c - asks the kernel whether a process or thread lives.
  *
- * The sources are tried in order of their reliability: a pidfd, kill(2), /proc. Each of them may
- * be missing or refused, and an id may have another meaning in /proc than for system calls
- * (proc.h). Every function saves errno.
+ * The sources are tried in order of their reliability: a pidfd, kill(2), /proc. Each of them may be
+ * missing or refused, and an id may have another meaning in /proc than for system calls (proc.h).
+ * The functions of life.h preserve errno.
  */
 #include "base/life.h"
 
@@ -104,7 +104,10 @@ enum ptx_life ptx_life_of(uint32_t pid)
 
 	if (!is_id(pid))
 		return life;
-	/* A pidfd is tried first: it does not depend on /proc, and it distinguishes a zombie. */
+	/*
+	 * A pidfd is tried first: it does not depend on /proc, and it shows that a zombie has
+	 * ended.
+	 */
 	pidfd = open_pidfd(pid, &err);
 	if (pidfd >= 0) {
 		life = life_of_pidfd(pidfd);
@@ -153,8 +156,8 @@ uint64_t ptx_identity_start(uint32_t number)
 	if (ptx_proc_read(number, &proc) != 0 || ptx_time_space_read(&space) != 0)
 		return 0;
 	/*
-	 * The kernel counts in ticks of the clock. If the offset is not a multiple of a tick, the
-	 * result differs by one tick between name spaces.
+	 * The kernel gives the start time in clock ticks. If the offset of a name space is not a
+	 * multiple of a tick, the result there may differ by one tick.
 	 */
 	tick_ns = PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
 	return proc.start - (uint64_t)(space.boottime_ns / tick_ns);

@@ -2,11 +2,11 @@
 /*
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
- * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH,
- * a pidfd reported the end of the process, or its stat file showed that it has ended. If the
- * evidence cannot be read (no descriptor, no /proc, a /proc of another name space, a refused
- * system call), the answer is PTX_LIFE_UNKNOWN. If a caller would take something away from a dead
- * process, it treats an unknown process like a living one.
+ * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH, a
+ * pidfd reported the end of the process, or its stat file showed that it has ended. If the evidence
+ * cannot be read (no descriptor, no /proc, a /proc of another name space, a refused system call),
+ * the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes does not free
+ * those of a process whose state is unknown.
  *
  * Ids are those of this process's name space of process ids.
  *

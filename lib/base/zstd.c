@@ -27,8 +27,8 @@ static pthread_once_t zstd_once = PTHREAD_ONCE_INIT;
 static bool zstd_is_loaded;
 
 /*
- * Stores an address. POSIX permits the conversion of dlsym()'s result to a pointer to a function;
- * ISO C does not.
+ * Stores the address of the function `name` of the library in *function. POSIX permits the
+ * conversion of dlsym()'s result to a pointer to a function; ISO C does not.
  */
 static bool find_function(void *library, const char *name, void *function)
 {
@@ -89,7 +89,9 @@ void *ptx_zstd_decompressor_new(void)
 	return context;
 }
 
-/* If `context` is NULL, libzstd may never have been loaded. */
+/*
+ * Does nothing if `context` is NULL. Then libzstd may not be loaded, so zstd.freeCCtx may be NULL.
+ */
 void ptx_zstd_compressor_free(void *context)
 {
 	if (context)

@@ -23,7 +23,10 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	stored->here.at = payload;
 	stored->here.end = payload + found->block.record_bytes;
 	stored->here.source = (const void *)stored->here.end;
-	/* After a seek this block may have any number; those of the next blocks must follow it. */
+	/*
+	 * After a seek this block may have any number. The numbers of the next blocks must follow
+	 * it.
+	 */
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;
 	return true;
@@ -239,10 +242,9 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
 	/*
-	 * D3: the numbers of the blocks of a sequence begin with 0. In slots the first number is
-	 * that of the oldest block.
+	 * D3: the numbers of the blocks of a sequence begin with 0. In a log with slots the oldest
+	 * block has the first number.
 	 */
-	/* The first event is that of the first block, in both arrangements. */
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
 	stored->any_number = false;
 	stored->damage = NULL;

@@ -102,9 +102,9 @@ int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
  * Returns the number of damaged parts that the cursor has found since ptx_stored_rewind(). A part
- * may be one of events, names, index or ledger. In a log with slots, a cursor that returns events
- * reads neither the areas of names and lists nor the tail. This function reads them if the cursor
- * has reached the end.
+ * contains events, names, the index or the ledger. In a log with slots, a cursor that returns
+ * events reads neither the areas of names and lists nor the tail. This function reads them if the
+ * cursor has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 

@@ -125,7 +125,7 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 			slot->time_max = place->time_top;
 			/*
 			 * The place must not be in the areas before the slots: the cursor would
-			 * take a block of names for events there.
+			 * read a block of names there as events.
 			 */
 			if (place->offset < h->slots_offset) {
 				*good = false;
@@ -376,7 +376,8 @@ static int stored_open_recover(struct ptx_stored *stored)
 
 /*
  * Implements R1, R2 and, if `salvage` is true, R8. A damaged header is repaired only for a caller
- * that wants salvage, because otherwise programs would take guessed attributes for true ones.
+ * that wants salvage, because otherwise programs would trust attributes that the repair has
+ * guessed.
  */
 static int read_ends(struct ptx_stored *stored)
 {

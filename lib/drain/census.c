@@ -17,8 +17,8 @@
 
 /*
  * Calls event() for the first `most` events in `bytes`. These are bytes that ptx_records_check()
- * has accepted. An IDENT record is no event; the records behind it belong to the thread that it
- * names, which *ident becomes.
+ * has accepted. An IDENT record is no event. It names the thread of the records behind it, and the
+ * function copies this name to *ident.
  */
 static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)

@@ -66,7 +66,7 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 	/* The function returns EBADF, as write() would, before anything is changed. */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
 		return EBADF;
-	/* A pipe or a terminal takes a sequence only; LOOP and UNTIL_FULL need a file. */
+	/* A pipe or a terminal can receive a sequence only; LOOP and UNTIL_FULL need a file. */
 	/* Devices and pipes may seek in their own way, so only regular files count as seekable. */
 	log->regular = log->positional = S_ISREG(st.st_mode);
 	if (!log->regular)

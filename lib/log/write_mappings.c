@@ -3,9 +3,9 @@
  * log/write_mappings.c - encodes the mappings of files (FORMAT 3.12); write_lists.c sends them.
  *
  * The entries are kept as bytes with the layout of the file, because the tail writes all of them
- * again. If entries were missing in the list, a reader could take an old file for the one that is
- * mapped at an address now. So an incomplete list would be wrong. Therefore, if an entry cannot be
- * kept, the list ends with an entry that means: from this time on nothing is known.
+ * again. If entries were missing in the list, a reader could find an old file at an address where
+ * another file is mapped now. So an incomplete list would be wrong. Therefore, if an entry cannot
+ * be kept, the list ends with an entry that means: from this time on nothing is known.
  */
 #include <errno.h>
 #include <stdlib.h>

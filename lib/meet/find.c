@@ -86,8 +86,8 @@ enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
  * An arena that the target has open may also wait for it (WAITS), or be one that it has left
- * (LEFT). The result for both is not ITS: the target has not chosen the arena that waits, and no
- * longer looks at the one that it has left.
+ * (LEFT). The result is not ITS for either: the target does not use an arena that still waits for
+ * it, and it no longer uses an arena that it has left.
  */
 static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 {

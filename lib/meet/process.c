@@ -130,7 +130,8 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
- * the other arena is taken. If this or the mapping fails, the own arena becomes SETTLING again.
+ * the other arena becomes TAKEN, or this process joins its family. If this or the mapping fails,
+ * the own arena becomes SETTLING again.
  */
 static bool change_to(struct ptx_arena *arena, int fd)
 {

@@ -580,8 +580,9 @@ PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, c
 }
 
 /*
- * Counts an event that a wrapper has not prepared. The lane may have enabled the type again since
- * the wrapper looked: then the event is counted as skipped all the same, for it has no data.
+ * Counts an event that a wrapper has not prepared. The stream may have stopped skipping the type
+ * after the wrapper read the byte. The event is counted as skipped even then, because the wrapper
+ * has prepared no data for it.
  */
 PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 {

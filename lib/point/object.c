@@ -131,7 +131,10 @@ static struct ptx_thread *take_from_pool(void)
 			 * wipes nothing.
 			 */
 			if (!take_object(thread))
-				/* a handler has taken it, or the parent had, under an emulator */
+				/*
+				 * a handler has taken it; or, under an emulator, the parent had
+				 * taken it
+				 */
 				continue;
 			link_thread(thread);
 			return thread;

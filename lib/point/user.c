@@ -16,7 +16,7 @@
 /*
  * Appends the byte of an item's type and width, and returns where its value of `bytes` bytes goes.
  * Returns NULL if there is no room. After that no further item is added, even if it is shorter. So
- * the recorded items are always the first ones of the row.
+ * the recorded items are always the first ones that the program added.
  */
 static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 			       unsigned width, size_t bytes)

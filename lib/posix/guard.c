@@ -150,9 +150,9 @@ static bool has_target_ended(const struct ptx_attachment *attachment)
 /*
  * Leaves the stream running for the time that its creator has set, so that another controller can
  * create its stream before this one stops: posix_trace_set_linger_np(). The guardian holds the
- * creator's lock meanwhile, so no process takes the place for an orphan. SIGTERM ends the time. The
- * creator has started the guardian with all signals blocked, so a SIGTERM that came before this
- * call is pending. The value is in shared memory, so it is bounded.
+ * creator's lock during this time, so no process treats the attachment as an orphan. SIGTERM ends
+ * the time. The creator has started the guardian with all signals blocked, so a SIGTERM that came
+ * before this call is pending. The value is in shared memory, so it is bounded.
  */
 static void linger_for(const struct ptx_attachment *attachment, bool same_ids)
 {

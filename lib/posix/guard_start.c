@@ -4,10 +4,10 @@
  *
  * The guardian must not be a child that wait() reports. But wait() reports every child that has
  * executed a program, even one that was made without a signal for its end. The guardian is
- * therefore a grandchild: its parent, a child without a signal for its end, has exited when
- * ptx_guard_start() returns, and init adopts it. The two processes do not copy the creator, which
- * may be large. They use the creator's memory, with all signals blocked, until the grandchild
- * executes the program. Before that they only arrange descriptors.
+ * therefore a grandchild: its parent, a child that sends no signal when it ends, has exited when
+ * ptx_guard_start() returns, and init adopts the guardian. The two processes do not copy the
+ * creator, which may be large. They use the creator's memory, with all signals blocked, until the
+ * grandchild executes the program. Before that they only arrange descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>

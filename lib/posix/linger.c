@@ -11,7 +11,10 @@
 #include "posix/call.h"
 #include "posix/guard.h"
 
-/* Streams without a log have no guardian, so their time would have no effect. */
+/*
+ * Refuses a stream without a log: no guardian waits for its creator, so the time would have no
+ * effect.
+ */
 PTX_EXPORT int posix_trace_set_linger_np(trace_id_t trid, int milliseconds)
 {
 	struct ptx_call call = ptx_call_begin();

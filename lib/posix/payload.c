@@ -15,9 +15,9 @@
 #include "record/schema.h"
 
 /*
- * A single load is enough: the byte changes while other threads and processes attach
- * streams. A caller that sees the change late only misses one event, or makes one useless
- * call.
+ * Other threads and processes change this byte when they attach or detach streams. The function
+ * loads it once, without a barrier: a caller that sees a change late only misses one event, or
+ * makes one useless call.
  */
 PTX_EXPORT int posix_trace_is_active_np(void)
 {
@@ -25,8 +25,8 @@ PTX_EXPORT int posix_trace_is_active_np(void)
 }
 
 /*
- * The room for fields is the memory of the program behind the head, and not the size that this
- * version knows.
+ * The room for fields is all memory behind the head that the program has provided. It may differ
+ * from sizeof(*payload) in this version.
  */
 PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size)
 {
@@ -113,8 +113,8 @@ PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payl
 }
 
 /*
- * An array without bytes is an empty field, so nothing is added: the packer would take its size 0
- * for a field of varying length.
+ * An array without bytes adds nothing to the payload. It is not passed to the packer, for which the
+ * size 0 means a field of varying length.
  */
 PTX_EXPORT void posix_trace_payload_array_np(struct posix_trace_payload_np *payload,
 					     const void *bytes, unsigned len)
@@ -126,7 +126,7 @@ PTX_EXPORT void posix_trace_payload_array_np(struct posix_trace_payload_np *payl
 }
 
 /*
- * The event has the address of the caller, as an event of the macros has.
+ * The event has the address of the caller, like an event that a macro records.
  */
 PTX_EXPORT void posix_trace_payload_event_np(const struct posix_trace_payload_np *payload,
 					     trace_event_id_t event_id)

@@ -15,7 +15,8 @@
 
 /*
  * Bits in the offset of a claimed word. Offsets are multiples of 8, so these bits are otherwise 0.
- * If one of them is set, the chunk is no longer the reader's: the writer that overwrites it has it.
+ * If one of them is set, the chunk no longer belongs to the reader but to the writer that
+ * overwrites it.
  */
 /* UNCOUNTED: the records from the offset on are not counted yet */
 #define UNCOUNTED 1u
@@ -139,10 +140,11 @@ static void overwrite_settle(struct tally *tally)
 }
 
 /*
- * Counts the chunk's records from `offset` on. *progress keeps how far the counts have come. After
- * a jump or a kill another writer continues from that offset. If counting of the records up to the
- * next change of thread had begun (is_begun), the other writer omits these records, so that no
- * record is counted twice. Records that are not counted are unattributed in the ledger.
+ * Counts the chunk's records from the offset `from` on. *progress has the offset of the first
+ * record that is not counted yet. After a jump or a kill another writer continues there. If
+ * counting of the records up to the next change of thread had begun (is_begun), the other writer
+ * omits these records, so that no record is counted twice. Records that are not counted are
+ * unattributed in the ledger.
  */
 static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from,
 			  bool is_begun, _Atomic uint64_t *progress, uint64_t generation)

@@ -12,8 +12,8 @@
  * store in one chunk.
  *
  * Threads: any number of writers and the reader may reap at the same time. The functions are
- * async-signal-safe if is_dead() is. If this process is killed here, it leaves rings in its own
- * name, and the next reaping takes them.
+ * async-signal-safe if is_dead() is. If this process is killed here, the rings that it has taken
+ * name it as their holder. The next call, by another process, takes them.
  */
 #include "ring/ring_write.h"
 

@@ -4,8 +4,8 @@
  *
  * Each read has the same form: load the word of the chunk, copy, then claim or load the word again.
  * A copy is used only if the second step shows that the chunk was not reused during the copy. A
- * place is a link, which has the chunk's number and generation, so a chunk that was reused is never
- * taken for the former one.
+ * place is a link, which has the chunk's number and generation, so the reader never mistakes a
+ * chunk that was reused for the former one.
  *
  * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
  * heads are limited to the chunk's room, and each walk along links is bounded by the number of

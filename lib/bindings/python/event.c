@@ -26,7 +26,7 @@ static bool integer_of(PyObject *value, uint64_t *number)
 	return !PyErr_Occurred();
 }
 
-/* A str, or bytes that are taken as they are. */
+/* Stores the UTF-8 form of a str or, if takes_bytes is true, the bytes of a bytes object. */
 static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes)
 {
 	Py_ssize_t len;
