@@ -163,9 +163,9 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 }
 
 /*
- * During the survey the arrangement in the header is that of slots, so that the header's areas are
- * compared with the blocks. Then the result of the survey decides about the arrangement. Then the
- * other fields are replaced if they are impossible.
+ * Treats the log as one with slots during the survey, so that the survey compares the header's
+ * areas with the blocks. After the survey, sets the arrangement that the blocks show, and replaces
+ * the other fields of the header if they are impossible.
  */
 void ptx_stored_repair(struct ptx_stored *stored)
 {

@@ -70,7 +70,8 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 
 /*
  * Begins at the offset that the index gives, and skips blocks by their headers until a block has a
- * wanted event. At damage it stops: the cursor then reports or skips it.
+ * wanted event. Stops at damage. The next call of ptx_stored_next() then ends or, with salvage,
+ * skips the damage.
  */
 static void seek_sequence(struct ptx_stored *stored, int64_t when)
 {

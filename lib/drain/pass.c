@@ -26,7 +26,7 @@
  * is_dead() makes more system calls. The counters of two processors may differ, so a record may be
  * up to FUTURE_NS ahead of the reader's clock. A record with a later time is damaged.
  */
-#define STALL_NS      200000000u /* the reader waits so long for a writer in its window */
+#define STALL_NS      200000000u /* how long the reader waits for a writer in its window */
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
 /*
@@ -147,7 +147,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 		ptx_step_add(&drain->account.type[record->type], PTX_LOST_DAMAGED);
 		ptx_step_add(ptx_step_line(drain, source), PTX_LOST_DAMAGED);
 	}
-	if (!drain->rings->debts) { /* else ptx_drain_settle() stores both */
+	/* With debts, ptx_drain_settle() stores both numbers later. */
+	if (!drain->rings->debts) {
 		ptx_step_note(drain, index);
 		atomic_store_explicit(taken,
 				      atomic_load_explicit(taken, memory_order_relaxed) + records,

@@ -135,8 +135,8 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 
 /*
  * Takes the turn. A mutex is not fair: a flusher that always has work could lock it again and again
- * before the others. So the flusher sleeps for a moment if a caller waits. It sleeps only once, so
- * callers cannot keep it out either.
+ * before the others. So the flusher sleeps for a moment if a caller waits. It sleeps only once
+ * before it locks the mutex, so callers cannot keep it from the turn for ever.
  */
 static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {

@@ -160,8 +160,8 @@ void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 
 /*
  * Lists the descriptors of one process. If an error concerns this process's own limits, the
- * function returns it, because the look at each further process would fail as well. All others mean
- * that the process is left out.
+ * function returns it, because the look at each further process would fail as well. After any other
+ * error the process is left out.
  */
 static int look_at_process(void *arg, int proc, const char *name)
 {

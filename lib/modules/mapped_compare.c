@@ -75,7 +75,7 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)
 {
-	/* This object and those behind it are set->objects - range->object objects. */
+	/* The list has set->objects - range->object objects from this one to its end. */
 	return range->object > set->pinned &&
 	       set->adds - old->adds >= set->objects - range->object;
 }

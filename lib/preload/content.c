@@ -127,7 +127,7 @@ static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 /*
  * Copies the first bytes of a call into memory that has room for `bytes` bytes. For read() and
  * recv() the bytes are those that arrived. For write() and send() the memory is read after the
- * call: a thread that changes it meanwhile has a race with the kernel as well.
+ * call: a thread that changes it meanwhile races with the kernel, too, and not only with the shim.
  */
 static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call *call)
 {

@@ -30,9 +30,9 @@ SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 void shim_content_begin(unsigned bytes);
 
 /*
- * To be used after a call that moved result_ bytes. It notes that the bytes are in the memory at_
- * of the form form_; a vector has count_ elements. The memory is read only when the event is
- * recorded. After an error this macro does nothing.
+ * A wrapper uses this macro after a call that moved result_ bytes. The macro notes that the bytes
+ * are in the memory at_ of the form form_; a vector has count_ elements. The memory is read only
+ * when the event is recorded. After an error this macro does nothing.
  */
 #define SHIM_MOVED(form_, at_, count_, result_) \
 	do { \

@@ -36,7 +36,7 @@ SHIM_INT(inotify_rm_watch, FILE_UNWATCH, (int fd, int watch), (fd, watch), (fd, 
 /* The file system is named by its type. */
 SHIM_INT(fsopen, FILE_FSOPEN, (const char *name, unsigned flags), (name, flags),
 	 (result, -1, (int32_t)flags), (), (SHIM_IN(name), SHIM_IN("fsopen")))
-/* fspick() takes a mounted file system in order to configure it again. */
+/* fspick() opens a mounted file system so that the program can configure it again. */
 SHIM_INT(fspick, FILE_FSOPEN, (int folder, const char *path, unsigned flags),
 	 (folder, path, flags), (result, folder, (int32_t)flags), (),
 	 (SHIM_IN(path), SHIM_IN("fspick")))

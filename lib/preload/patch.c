@@ -92,7 +92,7 @@ static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim
 static int patch_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
 	(void)size, (void)arg;
-	/* The jumps of the object before are written, and not needed any more. */
+	/* The list still has the jumps of the previous object, which are written already. */
 	work.jumps = 0;
 	found += shim_work_object(&work, object);
 	for (uint32_t first = 0; first < work.jumps;)

@@ -51,7 +51,7 @@ struct shim_open_head {
 };
 
 struct shim_open {
-	uint64_t function;        /* its address; 0: this place is free, the others are not valid */
+	uint64_t function;        /* its address; 0: the other members are not valid */
 	uint64_t begin;           /* a stamp, as of posix_trace_stamp_np() */
 	uint32_t tid, depth;
 };
@@ -60,7 +60,7 @@ struct shim_open_process {
 	/* One moment on both clocks, when the process began to use this part. */
 	uint64_t ticks;
 	int64_t realtime_ns;
-	/* Stamps are of the processor's counter, else of CLOCK_MONOTONIC. */
+	/* 1: stamps are ticks of the processor's counter; 0: of CLOCK_MONOTONIC */
 	uint64_t is_counter;
 	/* The process has executed another program, which uses another part. */
 	uint64_t is_executed;
@@ -237,7 +237,8 @@ struct shim_jumps {
 	uint64_t opened;
 	/*
 	 * Grows if the plan of the start has sites in a library that was loaded while other threads
-	 * ran. It also grows if that is possible because the shim cannot follow a call of dlopen().
+	 * ran. It also grows at a call of dlopen() that the shim cannot follow, because this call
+	 * may load such a library.
 	 */
 	uint64_t missed;
 	/*

@@ -85,8 +85,8 @@ shim_inline bool shim_is_counter(uint64_t stamp)
 }
 
 /*
- * Points to the address of this process's active calls in the memory file; that address is NULL
- * without one, and in a child of fork() until shim_open_in_child().
+ * Points to the address of this process's active calls in the memory file. The address is NULL if
+ * there is no memory file, and in a child of fork() until shim_open_in_child() is called.
  */
 extern struct shim_open **shim_open_own;
 
@@ -101,7 +101,7 @@ shim_inline void shim_open_note(uint32_t slot, uint64_t function)
 	open->begin = shim_slot[slot].begin;
 	open->tid = shim_tid;
 	open->depth = shim_slot[slot].depth;
-	/* The function is stored last: posixtrace reads the others if it is not 0. */
+	/* The function is stored last: if it is not 0, posixtrace reads the other members. */
 	__atomic_store_n(&open->function, function, __ATOMIC_RELEASE);
 }
 

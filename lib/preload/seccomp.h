@@ -20,8 +20,8 @@ struct shim_change {
 struct shim_change shim_change_of(long number, long a, long b, long c);
 
 /*
- * To be called before and after the call, whose result is -1 after an error. `caller` is the return
- * address of the wrapper.
+ * A wrapper calls the first function before the real call, and the second function after it.
+ * `result` is -1 after an error. `caller` is the return address of the wrapper.
  */
 void shim_before_change(struct shim_change change, const void *caller);
 void shim_after_change(struct shim_change change, long result, const void *caller);
