@@ -38,8 +38,8 @@ static long sys_call(long number, long a, long b, long c, long d)
 }
 
 /*
- * Waits until the kernel can accept bytes, because the program may have put a descriptor of a log
- * or of another file that the library writes to into non-blocking mode.
+ * Waits until the kernel can accept bytes. This is needed because the program may have made the
+ * descriptor non-blocking.
  */
 static void wait_writable(int fd)
 {

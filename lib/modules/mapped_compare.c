@@ -69,8 +69,9 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 /*
  * The linker adds objects at the end of its list. If n objects were loaded since the old look, the
  * last n objects of the list may be new. This holds even if they are at the same place: they may
- * have been unloaded and loaded again. An object that comes before one that cannot be unloaded is
- * older than that object, so it is not new.
+ * have been unloaded and loaded again. The object at position set->pinned is never unloaded and was
+ * already loaded at the old look. The objects before it in the list are at least as old, so none of
+ * them is new.
  */
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)

@@ -48,7 +48,7 @@ static void hold_again(struct meanwhile *meanwhile)
 	{ \
 		if (!shim_on(LOCK_COND)) \
 			return next(name) args; \
-		/* The mutex relates the wait to the holds of lock-hold. */ \
+		/* By the mutex, a reader finds the holds (family lock-hold) around the wait. */ \
 		struct cond_data data = { \
 			.lock = (uint64_t)(uintptr_t)cond, .mutex = (uint64_t)(uintptr_t)mutex, \
 			.error = ECANCELED \

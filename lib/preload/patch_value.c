@@ -2,7 +2,9 @@
 /*
  * preload/patch_value.c - reads values of the program from registers and memory.
  *
- * The tool has translated notes of probes and debugging information into places for the plan.
+ * The plan says for each value where it is: in a register, in memory, or in the plan itself if it
+ * is a constant. The tool posixtrace has read the places from debugging information, and from the
+ * notes that describe probes.
  */
 #include "preload/patch_value.h"
 
@@ -88,9 +90,9 @@ static uint64_t value_of(const struct shim_plan_argument *argument,
 }
 
 /*
- * Copies a text. is_passed_on: the traced function may only pass the pointer on to another
- * function, so the pointer may be invalid. The text ends only at a NUL or at the limit. A quiet
- * process trusts only memory that is known to exist.
+ * Copies a text. If is_passed_on is true, the pointer may be invalid, because the traced function
+ * perhaps does not read the text and only passes the pointer on. The text ends only at a NUL or at
+ * the limit. A quiet process trusts only memory that is known to exist.
  */
 static size_t put_pointed(char *to, size_t bytes, const char *text, bool is_passed_on)
 {

@@ -3,9 +3,9 @@
  * ring/claim.c - how a thread acquires a ring for a nesting level, and leaves it to another thread.
  *
  * A thread prefers an idle ring to a new one: a ring number is never returned, and each ring keeps
- * an open chunk. One compare-and-swap on the word of the ring decides which thread holds it, so a
- * thread that is killed at any instruction leaves either an idle ring or one that ptx_ring_reap()
- * takes from its dead process.
+ * an open chunk. One compare-and-swap on the word of an idle ring decides which thread holds it. If
+ * a thread is killed, its ring is either idle, or ptx_ring_reap() takes it from the dead process.
+ * The only exception is a new ring that no thread holds yet; see number_a_ring().
  *
  * Threads: writers, any number at the same time. The functions are async-signal-safe. They take no
  * lock and wait for no other thread. A search is bounded by the number of rings.
@@ -25,8 +25,8 @@
  * The exchange of region->rings may be relaxed: a reader that sees the new number before the ring's
  * other stores finds zeroed memory, and so a ring without a current chunk.
  *
- * Fails with NO_SLOT if the stream has all its rings, and with NO_MEMORY if the tables have no
- * memory for one more.
+ * Fails with NO_SLOT if the stream already has as many rings as it may have. Fails with NO_MEMORY
+ * if there is no memory for the new ring's entries in the tables.
  */
 static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writer_loss *loss)
 {
@@ -60,7 +60,7 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 /* The threads of a stream together search all rings at most about this many times in a second. */
 #define SEARCHES_A_SECOND 100
 
-/* Returns the number of claims in a ring's word. */
+/* Returns a ring's word with its count of claims alone: the other bits are 0. */
 static uint64_t claims_of(uint64_t holder)
 {
 	return holder & ~(CLAIM - 1);
@@ -68,9 +68,9 @@ static uint64_t claims_of(uint64_t holder)
 
 /*
  * Claims the ring if it is IDLE. The parameter `ring` may be a number from a hint, which any
- * process may have written, so this function checks it. The count of claims grows. So a thread that
- * lost the ring, because another process mistook its process for dead, sees the loss even if its
- * process claims the ring again.
+ * process may have written, so this function checks it. Each claim increases the count of claims.
+ * A thread can lose its ring because another process mistakes the thread's process for dead. The
+ * count then shows the loss, even if another thread of the same process has claimed the ring since.
  */
 static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
@@ -92,8 +92,9 @@ static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 
 /*
  * Searches all rings for an idle one whose hint is not queued yet or was lost. A thread without a
- * ring calls it at each event, so it searches only after a pause. Two threads that pass the check
- * of the pause at the same moment both search, which costs time and changes nothing else.
+ * ring calls this function at each event. A search is therefore made only if the last one was some
+ * time ago. If two threads find this at the same moment, both search, which costs time and changes
+ * nothing else.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -132,8 +133,9 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 	}
 	/*
 	 * If numbers for new rings are left and the queue is empty, the function does not search: a
-	 * new ring costs less than a search. If the queue is not empty, a pusher has left a hole,
-	 * so the hint for an idle ring may be missing.
+	 * new ring costs less than a search. If the queue is not empty, another thread may not have
+	 * completed its hint yet, and hints behind it cannot be taken out. An idle ring may
+	 * therefore have no hint that this thread can take.
 	 */
 	if (ptx_ring_count(rings) < rings->geometry.rings &&
 	    !ptx_ring_has_hints(rings, PTX_HINT_IDLE))
@@ -241,7 +243,8 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 
 	record = ptx_ring_prepare(rings, c, PTX_IDENT_RECORD_BYTES, &head);
 	if (!record)
-		return ptx_ring_turn(rings, chunk, ident, loss); /* its header has the ident */
+		/* The new chunk has the thread's identity in its header, so it needs no record. */
+		return ptx_ring_turn(rings, chunk, ident, loss);
 	end = ptx_head_offset(head) + PTX_IDENT_RECORD_BYTES;
 	if (ptx_ring_extend(rings, c, end, loss) < end)
 		return false;

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "inject/inject.h"
-#include "../../../lib/preload/types.h" /* the only list of these types */
+#include "../../../lib/preload/types.h" /* the option of --data */
 
 /* configure defines the path of the installed library. */
 #ifndef PRELOAD_PATH
@@ -141,8 +141,8 @@ bool preload_take_data(uint64_t *bytes, const char *text)
 }
 
 /*
- * The number becomes one more name of the list, such as data=64. So it reaches the library in every
- * way in which the list does.
+ * The number becomes one more name of the list, such as data=64. The library then receives it
+ * together with the list, whether the library is preloaded or loaded into a running process.
  */
 bool preload_add_data(const char **joined, uint64_t bytes)
 {

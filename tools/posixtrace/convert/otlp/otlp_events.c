@@ -98,8 +98,8 @@ static uint64_t positive_ns(int64_t ns)
 }
 
 /*
- * Returns a hash of the thread that is not 0. Returns 0 for an event without a thread, which has no
- * nesting.
+ * Returns a hash of the event's thread. The hash is never 0. Returns 0 for an event without a
+ * thread: such events are not nested.
  */
 static uint64_t thread_hash(const struct fmt_event *event)
 {
@@ -114,8 +114,8 @@ static uint64_t thread_hash(const struct fmt_event *event)
 /* ------------------------------------------------------------------ spans */
 
 /*
- * Returns the name of the first error number in the event that is not 0, or NULL. Some programs
- * record an error as a negative number.
+ * Searches the event's error numbers for the first one other than 0, and returns its name. Returns
+ * NULL if there is no such number. Some programs record an error as a negative number.
  */
 static const char *find_error(const struct fmt_event *event)
 {
@@ -197,8 +197,9 @@ static void put_span(struct otlp *otlp, const struct fmt_event *event, const str
 	proto_fixed64(p, SPAN_END, positive_ns(span->end_ns < span->begin_ns ? span->begin_ns
 									     : span->end_ns));
 	/*
-	 * plan.h gives the spans of functions series of their own. A function without a symbol has
-	 * the name FILE+0xOFFSET, which is not its name.
+	 * A span is the call of a function if the number of its series is PLAN_SERIES or greater.
+	 * If the function has no symbol, the span has the name FILE+0xOFFSET. This is not the name
+	 * of a function, so the attribute is left out.
 	 */
 	if (span->series >= PLAN_SERIES && !strstr(span->name, "+0x"))
 		otlp_string(p, SPAN_ATTRIBUTES, "code.function.name", span->name);
