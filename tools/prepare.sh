@@ -59,8 +59,10 @@ want_optional() {
 	want python3-dev python3-config
 }
 
-# apt-get prints a page for every package; its output is in $log.
+# apt-get prints a page for every package; its output is in $log. Another program may hold the lock
+# of the packages for a while, and a mirror may fail once.
 install() {
+	patience='-o DPkg::Lock::Timeout=300 -o Acquire::Retries=3'
 	sudo=
 	if [ "$(id -u)" -ne 0 ]; then
 		command -v sudo >/dev/null || {
@@ -69,9 +71,10 @@ install() {
 		}
 		sudo=sudo
 	fi
-	{ $sudo env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
-		$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qy --no-install-recommends \
-			install "$@"; } >"$log" 2>&1 </dev/null
+	# shellcheck disable=SC2086 # a list of options
+	{ $sudo env DEBIAN_FRONTEND=noninteractive apt-get $patience -q update &&
+		$sudo env DEBIAN_FRONTEND=noninteractive apt-get $patience -qy \
+			--no-install-recommends install "$@"; } >"$log" 2>&1 </dev/null
 }
 
 install_missing() {
