@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../../../lib/preload/types.h" /* the only list of these types */
+#include "../../../lib/preload/types.h" /* the event types of the shim */
 
 const char *const preload_types[] = {
 #define NAME(type, family, name, schema) name,
