@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A file of a binary format as text, for transcripts: decode.py perfetto|ctf|sqlite|parquet|otlp [FILE]
+"""A file of a binary format as text, for transcripts: decode.py FORMAT [FILE]. The formats are:
 
 perfetto  the fields of each message of standard input, by their numbers; texts and numbers as such
+perfetto_tables   switches and states of threads, CPU samples, call stacks and flows of standard input
 ctf       the metadata, then the head of each packet and its bytes
 sqlite    the statements that make the schema, then the rows of each table
 parquet   the columns that have values, then the rows, of each file of a folder
@@ -16,6 +17,7 @@ import sys
 sys.dont_write_bytecode = True
 import otlp as telemetry  # noqa: E402
 import parquet as tables  # noqa: E402
+import perfetto_tables as states  # noqa: E402
 import spans_of  # noqa: E402
 
 PACKET = struct.Struct("<I16sIQQQQQQQ")
@@ -75,6 +77,10 @@ def put_fields(data, path, depth):
 
 def perfetto(_):
     put_fields(sys.stdin.buffer.read(), "", 0)
+
+
+def perfetto_tables(_):
+    states.show(sys.stdin.buffer.read())
 
 
 def ctf(path):

@@ -132,7 +132,7 @@ static bool knows_types(const struct choice *choice)
  */
 static bool sink_needs_stacks(const struct fmt_flow *flow)
 {
-	return fmt_sink_is(flow, "log") ||
+	return fmt_sink_is(flow, "log") || fmt_sink_is(flow, "perfetto") ||
 	       (fmt_sink_is(flow, "folded") && fmt_option(flow, "stacks"));
 }
 

@@ -291,6 +291,11 @@ struct format {
 	void (*close)(void *context);
 	enum fmt_scans scans;
 	bool nests_calls;       /* the order of equal times is not that of the file: lanes.h */
+	/*
+	 * Returns whether the sink shows the events of a type in another way than as spans,
+	 * although the type begins or ends spans. NULL: there are no such types.
+	 */
+	bool (*takes)(const struct fmt_type *type);
 };
 
 /* ------------------------------------------------------------------ for sources */
@@ -342,6 +347,19 @@ struct stacks_found;
  */
 const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
 			 const struct stacks_found *stack, size_t index, int64_t time_ns);
+
+/* The function and file of one frame of a stack. The texts are valid until the next call. */
+struct fmt_frame {
+	const char *function;   /* the same name as that of fmt_function(); NULL: unknown */
+	const char *file;       /* the source file; NULL: unknown */
+	unsigned line;          /* 0: unknown */
+	bool is_mapped;         /* mapping has the file that was mapped at the address */
+	struct posix_trace_mapping_np mapping;
+};
+
+/* For sinks: fills *frame like fmt_function(). All its members are empty if nothing is known. */
+void fmt_frame(const struct fmt_flow *flow, uint32_t pid, const struct stacks_found *stack,
+	       size_t index, int64_t time_ns, struct fmt_frame *frame);
 
 /* For sinks: the name of one of several logs. Returns NULL if the input is a single log. */
 const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);

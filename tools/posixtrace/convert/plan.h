@@ -53,6 +53,7 @@ struct plan_kind {             /* of an event type, by its index */
 	unsigned series;
 	char *name;            /* of the span */
 	bool was_early;        /* the type had events before it had a role */
+	bool is_taken;         /* the sink's function takes() applies: the events make no spans */
 };
 
 struct plan_function {         /* a function whose calls are spans */

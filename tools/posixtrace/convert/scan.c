@@ -67,6 +67,7 @@ struct scan { /* the context of the sink */
 static struct plan *made;
 static const struct fmt_flow *known;
 static bool nests;
+static bool (*takes)(const struct fmt_type *type); /* the sink's function of this name, or NULL */
 
 /* ------------------------------------------------------------------ lanes */
 
@@ -291,7 +292,8 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 		return kind;
 	role = roles_of(&scan->source[scan->event->source].paired.pairing, type);
 	kind->was_early = true;
-	if (!role)
+	kind->is_taken = takes && takes(from);
+	if (!role || kind->is_taken)
 		return kind;
 	kind->name = strdup(role->series->name);
 	if (!kind->name)
@@ -328,6 +330,26 @@ const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
 	for (size_t i = 0; i < flow->object_logs && !symbol; i++)
 		symbol = symbols_of_frame(flow->objects[i], (pid_t)pid, stack, index, time_ns);
 	return symbol ? symbol->whole : NULL;
+}
+
+void fmt_frame(const struct fmt_flow *flow, uint32_t pid, const struct stacks_found *stack,
+	       size_t index, int64_t time_ns, struct fmt_frame *frame)
+{
+	*frame = (struct fmt_frame){ .function = NULL };
+	for (size_t i = 0; i < flow->object_logs && !frame->function; i++) {
+		const struct symbol *symbol = symbols_of_frame(flow->objects[i], (pid_t)pid, stack,
+							       index, time_ns);
+
+		if (!symbol)
+			continue;
+		frame->function = symbol->whole;
+		frame->file = symbol->file;
+		frame->line = symbol->line;
+		frame->is_mapped = !stacks_is_kernel(stack->frame[index]) &&
+				   !posix_trace_mapping_find_np(flow->objects[i], (pid_t)pid,
+								stack->frame[index], time_ns,
+								&frame->mapping);
+	}
 }
 
 /* ------------------------------------------------------------------ the sink */
@@ -408,10 +430,10 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 }
 
 /*
- * Handles an event that is not selected. Such an event makes no span, but it may report losses.
- * After a loss the open spans get no end.
+ * Handles an event that makes no span: it is not selected, or the sink shows it in another way. It
+ * may report losses. After a loss the open spans get no end.
  */
-static int pass_unselected(struct scan *scan, const struct fmt_event *from,
+static int pass_without_span(struct scan *scan, const struct fmt_event *from,
 			   const struct log_type *type)
 {
 	struct scan_source *source = &scan->source[from->source];
@@ -429,12 +451,16 @@ static int scan_event(void *context, const struct fmt_event *event)
 	const struct log_type *type = paired_type(&scan->source[event->source].paired, event->type);
 
 	if (type && scan->flow->choice && !scan->flow->is_wanted)
-		return pass_unselected(scan, event, type);
+		return pass_without_span(scan, event, type);
 	scan->event = event;
 	scan->kind = type ? kind_of(scan, event->type, type) : NULL;
 	if (!scan->kind)
 		return ENOMEM;
 	scan_time(scan->plan, event->time_ns);
+	if (scan->kind->is_taken) {
+		scan->err = pass_without_span(scan, event, type);
+		return scan->err ? scan->err : scan_names_event(scan->names, event);
+	}
 	/*
 	 * Only events of types with a role have a record. plan_span() skips all other events by the
 	 * same rule.
@@ -538,6 +564,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	made = plan;
 	known = before;
 	nests = like->to->nests_calls;
+	takes = like->to->takes;
 	flow->context = plan;
 	if (!err && flow->to->open)
 		err = flow->to->open(flow, &nowhere, &flow->context);

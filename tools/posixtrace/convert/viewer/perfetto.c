@@ -92,7 +92,10 @@ static void perfetto_close(void *context)
 		free(perfetto->kind[i].name);
 		free(perfetto->kind[i].integer);
 		free(perfetto->kind[i].span_name);
+		free(perfetto->kind[i].as);
 	}
+	perfetto_sched_fini(&perfetto->sched);
+	perfetto_stacks_fini(&perfetto->stacks);
 	free(perfetto->kind);
 	free(perfetto->packet.bytes);
 	threads_fini(&perfetto->threads);
@@ -218,7 +221,30 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
 	for (unsigned i = 0; type->fields && i < type->fields->fields; i++)
 		more[type->index].has_counters |= type->fields->field[i].is_counter != 0;
+	more[type->index].stack = -1;
+	if (type->fields) {
+		more[type->index].as = perfetto_plan(type, &more[type->index].plan);
+		if (!more[type->index].as)
+			return ENOMEM;
+		more[type->index].stack = stacks_field(more[type->index].as->name, type->fields);
+		more[type->index].is_stack = stacks_is_type(type->name, type->fields);
+	}
 	return more[type->index].name ? perfetto_prepare(&more[type->index]) : ENOMEM;
+}
+
+/* Returns whether a type begins or ends spans for other sinks, but is a switch of threads here. */
+static bool perfetto_takes(const struct fmt_type *type)
+{
+	struct log_type *as;
+	struct plan plan;
+	bool takes;
+
+	if (!type->fields || type->name_len < 6 || memcmp(type->name, "sched.", 6) != 0)
+		return false;
+	as = perfetto_plan(type, &plan);
+	takes = as && perfetto_sched_takes(&plan);
+	free(as);
+	return takes;
 }
 
 /*
@@ -259,9 +285,11 @@ static void put_span_name(struct proto *p, struct perfetto_kind *kind, const cha
 
 /*
  * Writes the event. The end of a slice gets no name, because the reader uses the name of the begin.
+ * stack_iid is 0 if the event has no call stack. Readers since 2025 know call stacks of events. The
+ * annotation shows the stack in all readers.
  */
 static void put_event(struct perfetto *perfetto, const struct fmt_event *event, uint64_t type,
-		      uint64_t track)
+		      uint64_t track, const struct stacks_found *stack, uint64_t stack_iid)
 {
 	struct perfetto_kind *kind = &perfetto->kind[event->type->index];
 	struct proto *p = &perfetto->packet;
@@ -277,6 +305,10 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 	perfetto_annotations(p, kind, event);
 	if (event->type->fields)
 		perfetto_fields(perfetto, event);
+	if (stack_iid) {
+		proto_number(p, EVENT_CALLSTACK_IID, stack_iid);
+		perfetto_stack_annotate(perfetto, event, stack);
+	}
 	proto_end(p, inner);
 }
 
@@ -291,27 +323,67 @@ static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 	return perfetto_end(perfetto, packet);
 }
 
-static int perfetto_event(void *context, const struct fmt_event *event)
+/*
+ * Writes an event that is not shown as an event of its thread: a switch, a wake-up, a CPU sample or
+ * a stack. If *is_done remains false, it must be written as an event of its thread.
+ */
+static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_done)
 {
-	struct perfetto *perfetto = context;
+	const struct perfetto_kind *kind = &perfetto->kind[event->type->index];
+	uint64_t track;
+	int err;
+
+	if (kind->is_stack) {
+		*is_done = true;
+		return perfetto_stack_keep(perfetto, event);
+	}
+	if (perfetto_sched_takes(&kind->plan)) {
+		err = perfetto_sched_event(perfetto, event, is_done);
+	} else if (kind->plan.kind == PLAN_SAMPLE && kind->plan.other >= 0 && event->tid) {
+		*is_done = true;
+		err = perfetto_sample(perfetto, event);
+	} else {
+		return 0;
+	}
+	/* The reader learns from the track to which process the thread belongs. */
+	return err || !*is_done ? err : perfetto_track(perfetto, event, &track);
+}
+
+/* Writes an event of a thread. */
+static int put_thread_event(struct perfetto *perfetto, const struct fmt_event *event)
+{
 	const struct fmt_span *span = event->span;
 	bool is_whole = span && span->part == FMT_WHOLE;
 	uint64_t type = !span ? TYPE_INSTANT :
 			span->part == FMT_CLOSES ? TYPE_SLICE_END : TYPE_SLICE_BEGIN;
-	uint64_t track;
+	struct stacks_found stack;
+	uint64_t track, stack_iid = 0;
 	size_t packet;
 	int err = span ? perfetto_span_track(perfetto, event, &track)
 		       : perfetto_track(perfetto, event, &track);
 
+	if (!err)
+		err = perfetto_stack(perfetto, event, &stack, &stack_iid);
 	if (err)
 		return err;
 	packet = perfetto_begin(perfetto, is_whole ? span->begin_ns : event->time_ns);
-	put_event(perfetto, event, type, track);
+	put_event(perfetto, event, type, track, &stack, stack_iid);
 	err = perfetto_end(perfetto, packet);
 	if (!err && is_whole)
 		err = put_end(perfetto, track, event->time_ns);
 	if (!err && perfetto->kind[event->type->index].has_counters)
 		err = perfetto_counters(perfetto, event);
+	return err;
+}
+
+static int perfetto_event(void *context, const struct fmt_event *event)
+{
+	struct perfetto *perfetto = context;
+	bool is_done = false;
+	int err = put_kernel_event(perfetto, event, &is_done);
+
+	if (!err && !is_done)
+		err = put_thread_event(perfetto, event);
 	perfetto->last_ns = event->time_ns;
 	return err;
 }
@@ -371,7 +443,7 @@ static int perfetto_thread(void *context, const struct fmt_thread *thread)
 static int perfetto_sink_end(void *context, const struct fmt_end *end)
 {
 	struct perfetto *perfetto = context;
-	int err = 0;
+	int err = perfetto_sched_end(perfetto);
 
 	/* Writes the losses that only the ledger has. */
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
@@ -401,4 +473,5 @@ const struct format format_perfetto = {
 	.end = perfetto_sink_end,
 	.close = perfetto_close,
 	.scans = FMT_SCANS_SPANS,
+	.takes = perfetto_takes,
 };

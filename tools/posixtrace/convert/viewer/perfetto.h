@@ -3,6 +3,10 @@
  * perfetto.h - writes a trace of Perfetto: a sequence of TracePackets (perfetto.dev,
  * protos/perfetto/trace/trace_packet.proto). The constants are field numbers of its messages.
  *
+ * Records of the kernel are not written as events of threads. Switches of threads and wake-ups
+ * become events of the kernel's tracing, from which readers compute the states of threads
+ * (perfetto_sched.c). CPU samples become samples with call stacks (perfetto_stack.c).
+ *
  * Times are those of CLOCK_REALTIME. Each thread, each process and the losses of each cause have a
  * track. Spans of a thread that cross others are on further tracks, which are children of the
  * thread's track. Spans with a key are on tracks of their process. A reader sorts packets by time.
@@ -11,12 +15,17 @@
 #ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 
+#include "base/nameset.h"
+#include "base/proto.h"
 #include "convert/format.h"
 #include "convert/threads.h"
-#include "base/proto.h"
+#include "log/stacks.h"
+#include "why/classify.h"
 
 enum { /* Trace, TracePacket */
 	TRACE_PACKET = 1,
+	PACKET_FTRACE = 1,
+	PACKET_PROCESS_TREE = 2,
 	PACKET_CLOCK_SNAPSHOT = 6,
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
@@ -26,6 +35,7 @@ enum { /* Trace, TracePacket */
 	PACKET_TIMESTAMP_CLOCK_ID = 58,
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_PERF_SAMPLE = 66,
 };
 
 enum { /* TrackEvent */
@@ -36,6 +46,7 @@ enum { /* TrackEvent */
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
 	EVENT_DOUBLE_COUNTER = 44,
+	EVENT_CALLSTACK_IID = 56,
 	TYPE_SLICE_BEGIN = 1,
 	TYPE_SLICE_END = 2,
 	TYPE_INSTANT = 3,
@@ -56,6 +67,7 @@ enum { /* DebugAnnotation */
 
 #define SEQUENCE_ID          1
 #define CLOCK_ID_REALTIME    1
+#define CLOCK_ID_BOOTTIME    6
 #define STATE_CLEARED        1
 #define NEEDS_STATE          2
 
@@ -93,6 +105,52 @@ struct perfetto_kind {
 	/* the type's name was interned, and the fields' names with the numbers from field_iid on */
 	bool told;
 	uint64_t field_iid;
+	/* the type as one of a log, and what the command why knows of it; NULL: it has no schema */
+	struct log_type *as;
+	struct plan plan;
+	int stack;             /* index of the field with the number of a call stack, or -1 */
+	bool is_stack;         /* the events have stacks themselves */
+};
+
+/*
+ * A CPU whose switches are written. Only switches of recorded threads are known. While none of them
+ * has the CPU, it is written as idle.
+ */
+struct perfetto_cpu {
+	uint32_t now;          /* the thread that has the CPU, by the last switch; 0: none */
+	uint32_t waiter;       /* the recorded thread that lost the CPU to it and waits; 0: none */
+};
+
+/* The kernel's names of threads have at most 15 bytes. One byte may become PLAIN_FACTOR bytes. */
+#define PERFETTO_COMM 65
+
+/*
+ * A switch that is not written yet: a recorded thread left a CPU. The next event shows
+ * whether another recorded thread got it.
+ */
+struct perfetto_out {
+	bool is_held, is_preempted;
+	uint32_t cpu, tid, next_pid, next_tid;
+	uint64_t state;
+	int64_t time_ns;
+	char next[PERFETTO_COMM]; /* the name of the next thread */
+};
+
+struct perfetto_sched {
+	struct perfetto_cpu *cpu;
+	size_t cpus, waiters;  /* number of CPUs, and of those with a waiter */
+	struct perfetto_out out;
+	struct threads people; /* threads that were named to the reader */
+	bool has_clock;        /* the reader knows the clock of the kernel's events */
+};
+
+/* The call stacks of the logs, and what of them was interned. */
+struct perfetto_stacks {
+	struct stacks *of;     /* by the number of the log */
+	size_t sources;
+	/* interned texts, mappings, frames and stacks as text; the identifier is the index + 1 */
+	struct nameset interned;
+	uint64_t overflow;     /* number of identifiers that the full set has no place for */
 };
 
 struct perfetto {
@@ -108,6 +166,8 @@ struct perfetto {
 	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
 	struct perfetto_kind *kind; /* by index of the type */
 	size_t kinds;
+	struct perfetto_sched sched;
+	struct perfetto_stacks stacks;
 	int64_t last_ns;
 };
 
@@ -223,6 +283,43 @@ int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
  * and field are indices.
  */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
+
+/*
+ * perfetto_sched.c: perfetto_sched_takes() returns whether the events of a type are switches,
+ * wake-ups or ends of threads, by the plan of the type. perfetto_sched_event() writes such an
+ * event. If *is_shown is then false, the event must also be written as an event of its thread.
+ * perfetto_sched_end() writes what is held back until the next event. The last two return 0 or an
+ * error number.
+ */
+bool perfetto_sched_takes(const struct plan *plan);
+int perfetto_sched_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_shown);
+int perfetto_sched_end(struct perfetto *perfetto);
+void perfetto_sched_fini(struct perfetto_sched *sched);
+
+/*
+ * perfetto_stack.c: perfetto_stack_keep() keeps a stack for later events. perfetto_sample() writes
+ * a CPU sample. perfetto_stack() finds the stack of an event, interns it and stores its identifier
+ * in *iid, 0 if the event has no stack; the result remains in *found. All return 0 or an error
+ * number.
+ */
+int perfetto_stack_keep(struct perfetto *perfetto, const struct fmt_event *event);
+int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event);
+int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
+		   struct stacks_found *found, uint64_t *iid);
+void perfetto_stacks_fini(struct perfetto_stacks *stacks);
+
+/* Adds an annotation with the functions of a stack, one in a line, the innermost first. */
+void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,
+			     const struct stacks_found *found);
+
+/*
+ * Returns the type as one of a log, with its plan in *plan. The caller frees it. Returns NULL if
+ * memory is lacking.
+ */
+struct log_type *perfetto_plan(const struct fmt_type *type, struct plan *plan);
+
+/* Returns the value of a field, 0 if the event lacks it. */
+uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field);
 
 /*
  * Describes a track that has only a name, for the stream or for losses. Returns 0 or an error

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perfetto_sched.c - switches and wake-ups of threads as events of the kernel's tracing
+ * (ftrace_event_bundle.proto, sched.proto). Readers compute the states of threads from them.
+ *
+ * The kernel records a switch once: which thread left a CPU and which one got it. A log has an
+ * event for each of the two threads that is recorded: sched.out, which is held back here, and at
+ * the same time sched.in. The log has no event at which other threads left a CPU. They are shown
+ * while a recorded thread waits for the CPU that they got. At other times a CPU without a recorded
+ * thread is shown as idle.
+ */
+#include "convert/viewer/perfetto.h"
+
+#include <errno.h>
+
+#include "base/vec.h"
+#include "convert/plain.h"
+
+#define CPUS_MOST 4096 /* events of further CPUs are those of their threads */
+
+enum { /* FtraceEventBundle, FtraceEvent, SchedSwitchFtraceEvent, SchedWakingFtraceEvent */
+	BUNDLE_CPU = 1,
+	BUNDLE_EVENT = 2,
+	FTRACE_TIMESTAMP = 1,
+	FTRACE_TID = 2,
+	FTRACE_SWITCH = 4,
+	FTRACE_FLAGS = 5,
+	FTRACE_WAKING = 20,
+	SWITCH_PREV_TID = 2,
+	SWITCH_PREV_STATE = 4,
+	SWITCH_NEXT_NAME = 5,
+	SWITCH_NEXT_TID = 6,
+	WAKING_TID = 2,
+};
+
+enum { /* ProcessTree, its messages for a process and a thread */
+	TREE_PROCESS = 1,
+	TREE_THREAD = 2,
+	TREE_PROCESS_PID = 1,
+	TREE_PROCESS_NAME = 3,
+	TREE_THREAD_TID = 1,
+	TREE_THREAD_PID = 3,
+	TREE_THREAD_NAME = 2,
+};
+
+enum { /* ClockSnapshot */
+	SNAPSHOT_CLOCK = 1,
+	CLOCK_ID = 1,
+	CLOCK_TIME = 2,
+};
+
+/* The kernel's flags of a record that an interrupt made, by the value of the field context. */
+static const unsigned flags_of_context[] = { 0, 0x10, 0x08 };
+
+/*
+ * The kernel's numbers of states. The numbers below 64 are the same in all kernels. The numbers of
+ * the log are those of Linux 4.14 and later, and readers that do not know the kernel expect those
+ * of Linux 4.4.
+ */
+#define STATE_READY    0
+#define STATE_SLEEPS   1
+#define STATE_DEAD     16
+#define STATE_PARKED   64
+#define STATE_IDLE     128
+#define STATE_PARKED_4 512
+#define STATE_IDLE_4   1026
+
+bool perfetto_sched_takes(const struct plan *plan)
+{
+	switch (plan->kind) {
+	case PLAN_IN:
+		return plan->key >= 0;
+	case PLAN_OUT:
+		return plan->key >= 0 && plan->other >= 0;
+	case PLAN_WAKE:
+		return plan->key >= 0 && plan->other >= 0 && plan->by[1] >= 0;
+	case PLAN_EXIT:
+		return plan->other >= 0;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Gives the kernel's events a clock. Readers assume that they have CLOCK_BOOTTIME, but the times
+ * here are those of the other packets. The snapshot says that the two clocks are equal.
+ */
+static int put_clock(struct perfetto *perfetto, int64_t time_ns)
+{
+	static const unsigned ids[] = { CLOCK_ID_REALTIME, CLOCK_ID_BOOTTIME };
+	struct proto *p = &perfetto->packet;
+	size_t packet, snapshot, clock;
+
+	p->used = 0;
+	packet = proto_begin(p, TRACE_PACKET);
+	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	snapshot = proto_begin(p, PACKET_CLOCK_SNAPSHOT);
+	for (size_t i = 0; i < 2; i++) {
+		clock = proto_begin(p, SNAPSHOT_CLOCK);
+		proto_number(p, CLOCK_ID, ids[i]);
+		proto_number(p, CLOCK_TIME, (uint64_t)time_ns);
+		proto_end(p, clock);
+	}
+	proto_end(p, snapshot);
+	perfetto->sched.has_clock = true;
+	return perfetto_end(perfetto, packet);
+}
+
+/*
+ * Begins a packet with an event of the kernel on a CPU. The kernel's event has the thread that the
+ * CPU executed, which for a wake-up is the waker.
+ */
+static int begin_kernel(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t tid,
+			size_t open[3])
+{
+	struct proto *p = &perfetto->packet;
+	int err = perfetto->sched.has_clock ? 0 : put_clock(perfetto, time_ns);
+
+	if (err)
+		return err;
+	p->used = 0;
+	open[0] = proto_begin(p, TRACE_PACKET);
+	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	open[1] = proto_begin(p, PACKET_FTRACE);
+	proto_number(p, BUNDLE_CPU, cpu);
+	open[2] = proto_begin(p, BUNDLE_EVENT);
+	proto_number(p, FTRACE_TIMESTAMP, (uint64_t)time_ns);
+	proto_number(p, FTRACE_TID, tid);
+	return 0;
+}
+
+static int end_kernel(struct perfetto *perfetto, const size_t open[3])
+{
+	proto_end(&perfetto->packet, open[2]);
+	proto_end(&perfetto->packet, open[1]);
+	return perfetto_end(perfetto, open[0]);
+}
+
+/* Names a thread that may have no events of its own: once, or more often if the table is full. */
+static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, const char *name,
+		      int64_t time_ns)
+{
+	struct thread *known = pid && tid ? threads_of(&perfetto->sched.people, pid, tid, 0) : NULL;
+	struct proto *p = &perfetto->packet;
+	size_t packet, tree, inner;
+
+	if (!pid || !tid || (known && known->mark))
+		return 0;
+	if (known)
+		known->mark = 1;
+	packet = perfetto_begin(perfetto, time_ns);
+	tree = proto_begin(p, PACKET_PROCESS_TREE);
+	inner = proto_begin(p, TREE_PROCESS);
+	proto_number(p, TREE_PROCESS_PID, pid);
+	if (pid == tid && *name)
+		proto_text(p, TREE_PROCESS_NAME, name);
+	proto_end(p, inner);
+	inner = proto_begin(p, TREE_THREAD);
+	proto_number(p, TREE_THREAD_TID, tid);
+	proto_number(p, TREE_THREAD_PID, pid);
+	if (*name)
+		proto_text(p, TREE_THREAD_NAME, name);
+	proto_end(p, inner);
+	proto_end(p, tree);
+	return perfetto_end(perfetto, packet);
+}
+
+/* Writes that a CPU was given to another thread, 0 for none. name may be empty. */
+static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t prev,
+		      uint64_t state, uint32_t next, const char *name)
+{
+	struct proto *p = &perfetto->packet;
+	size_t open[3], inner;
+	int err = begin_kernel(perfetto, cpu, time_ns, prev, open);
+
+	if (err)
+		return err;
+	inner = proto_begin(p, FTRACE_SWITCH);
+	proto_number(p, SWITCH_PREV_TID, prev);
+	proto_number(p, SWITCH_PREV_STATE, state);
+	if (*name)
+		proto_text(p, SWITCH_NEXT_NAME, name);
+	proto_number(p, SWITCH_NEXT_TID, next);
+	proto_end(p, inner);
+	perfetto->sched.waiters -= perfetto->sched.cpu[cpu].waiter != 0;
+	perfetto->sched.cpu[cpu] = (struct perfetto_cpu){ .now = next };
+	return end_kernel(perfetto, open);
+}
+
+/*
+ * Writes that a thread without events of its own no longer has a CPU. Its state is not known. It is
+ * said to sleep, because a thread that is said to be ready would seem to wait for a CPU.
+ */
+static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
+{
+	return put_switch(perfetto, cpu, time_ns, perfetto->sched.cpu[cpu].now, STATE_SLEEPS, 0,
+			  "");
+}
+
+/* Writes the switch that is held. is_next is true if the next thread is recorded. */
+static int write_out(struct perfetto *perfetto, bool is_next)
+{
+	struct perfetto_out *out = &perfetto->sched.out;
+	uint32_t next = is_next || out->is_preempted ? out->next_tid : 0;
+	struct perfetto_cpu *cpu;
+	int err = 0;
+
+	if (!out->is_held)
+		return 0;
+	out->is_held = false;
+	cpu = &perfetto->sched.cpu[out->cpu];
+	/*
+	 * The log lacks the event by which the thread got the CPU. It had the CPU at this moment,
+	 * and it is not known since when.
+	 */
+	if (cpu->now != out->tid)
+		err = put_switch(perfetto, out->cpu, out->time_ns, cpu->now,
+				 cpu->now ? STATE_SLEEPS : STATE_READY, out->tid, "");
+	if (!err && next && !is_next)
+		err = put_person(perfetto, out->next_pid, next, out->next, out->time_ns);
+	if (!err)
+		err = put_switch(perfetto, out->cpu, out->time_ns, out->tid, out->state, next,
+				 next && !is_next ? out->next : "");
+	if (next && !is_next) {
+		cpu->waiter = out->tid;
+		perfetto->sched.waiters++;
+	}
+	return err;
+}
+
+int perfetto_sched_end(struct perfetto *perfetto)
+{
+	return write_out(perfetto, false);
+}
+
+/*
+ * A thread got a CPU. If it had waited for another CPU, the thread that it lost that CPU to is no
+ * longer shown.
+ */
+static int enter_cpu(struct perfetto *perfetto, const struct fmt_event *event, uint32_t cpu)
+{
+	struct perfetto_sched *sched = &perfetto->sched;
+	const struct perfetto_out *out = &sched->out;
+	bool is_next = out->is_held && out->cpu == cpu && out->time_ns == event->time_ns &&
+		       (!out->next_tid || out->next_tid == event->tid);
+	int err;
+
+	if (is_next)
+		sched->out.next_tid = event->tid;
+	err = write_out(perfetto, is_next);
+	for (uint32_t i = 0; !err && sched->waiters && i < sched->cpus; i++)
+		if (i != cpu && sched->cpu[i].waiter == event->tid)
+			err = leave_other(perfetto, i, event->time_ns);
+	if (err || sched->cpu[cpu].now == event->tid)
+		return err;
+	return put_switch(perfetto, cpu, event->time_ns, sched->cpu[cpu].now,
+			  sched->cpu[cpu].now ? STATE_SLEEPS : STATE_READY, event->tid, "");
+}
+
+/* Stores the text of the last field, which may have any bytes, as plain UTF-8. */
+static void copy_name(const struct fmt_event *event, char name[PERFETTO_COMM])
+{
+	const struct posix_trace_schema_np *schema = event->type->fields;
+	struct posix_trace_value_np value;
+
+	*name = '\0';
+	if (posix_trace_field_get_np(schema, schema->fields - 1, 0, event->data, event->data_len, 0,
+				     &value) &&
+	    value.field->type == POSIX_TRACE_TYPE_STR_NP)
+		plain_text(name, value.data, value.len < 16 ? value.len : 16, NULL);
+}
+
+/* Returns the state in which a thread left a CPU, by the numbers that readers expect. */
+static uint64_t state_of(uint64_t reason, bool has_state, uint64_t state)
+{
+	if (reason)
+		return STATE_READY;
+	/* perf_event_open() does not say how a thread waits. Most waits can be interrupted. */
+	if (!has_state || !state)
+		return STATE_SLEEPS;
+	return state == STATE_PARKED ? STATE_PARKED_4 :
+	       state == STATE_IDLE ? STATE_IDLE_4 : state & (STATE_PARKED - 1);
+}
+
+/* A thread left a CPU. */
+static int leave_cpu(struct perfetto *perfetto, const struct fmt_event *event,
+		     const struct plan *plan, uint32_t cpu)
+{
+	struct perfetto_out *out = &perfetto->sched.out;
+	int err = write_out(perfetto, false);
+
+	*out = (struct perfetto_out){
+		.is_held = true, .cpu = cpu, .tid = event->tid, .time_ns = event->time_ns,
+		.is_preempted = perfetto_field(perfetto, event, plan->key),
+		.next_pid = (uint32_t)perfetto_field(perfetto, event, plan->by[0]),
+		.next_tid = (uint32_t)perfetto_field(perfetto, event, plan->by[1]),
+	};
+	out->state = state_of(out->is_preempted, plan->more >= 0,
+			      perfetto_field(perfetto, event, plan->more));
+	if (out->next_tid)
+		copy_name(event, out->next);
+	return err;
+}
+
+/*
+ * A thread was woken. If the log names no waker, an interrupt woke the thread, and readers then see
+ * the idle thread as the waker.
+ */
+static int wake_thread(struct perfetto *perfetto, const struct fmt_event *event,
+		       const struct plan *plan, uint32_t cpu)
+{
+	const uint64_t context = perfetto_field(perfetto, event, plan->key);
+	const uint32_t by_pid = (uint32_t)perfetto_field(perfetto, event, plan->by[0]);
+	const uint32_t by_tid = (uint32_t)perfetto_field(perfetto, event, plan->by[1]);
+	struct proto *p = &perfetto->packet;
+	size_t open[3], inner;
+	char name[PERFETTO_COMM];
+	int err = write_out(perfetto, false);
+
+	copy_name(event, name);
+	if (!err)
+		err = put_person(perfetto, by_pid, by_tid, name, event->time_ns);
+	if (!err)
+		err = begin_kernel(perfetto, cpu, event->time_ns, by_tid, open);
+	if (err)
+		return err;
+	if (context && context < sizeof(flags_of_context) / sizeof(*flags_of_context))
+		proto_number(p, FTRACE_FLAGS, flags_of_context[context]);
+	inner = proto_begin(p, FTRACE_WAKING);
+	proto_number(p, WAKING_TID, event->tid);
+	proto_end(p, inner);
+	return end_kernel(perfetto, open);
+}
+
+/*
+ * A thread ended. By perf_event_open() its last switch is not recorded. Otherwise the thread has
+ * left the CPU before, or leaves it later.
+ */
+static int end_thread(struct perfetto *perfetto, const struct fmt_event *event, uint32_t cpu)
+{
+	int err = write_out(perfetto, false);
+
+	return err || perfetto->sched.cpu[cpu].now != event->tid ? err :
+	       put_switch(perfetto, cpu, event->time_ns, event->tid, STATE_DEAD, 0, "");
+}
+
+int perfetto_sched_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_shown)
+{
+	const struct plan *plan = &perfetto->kind[event->type->index].plan;
+	const uint64_t cpu = perfetto_field(perfetto, event, plan->kind == PLAN_IN ? plan->key :
+					    plan->other);
+
+	*is_shown = cpu < CPUS_MOST && event->tid;
+	if (!*is_shown)
+		return 0;
+	if (!vec_reach(&perfetto->sched.cpu, &perfetto->sched.cpus, (size_t)cpu))
+		return ENOMEM;
+	switch (plan->kind) {
+	case PLAN_IN:
+		return enter_cpu(perfetto, event, (uint32_t)cpu);
+	case PLAN_OUT:
+		return leave_cpu(perfetto, event, plan, (uint32_t)cpu);
+	case PLAN_WAKE:
+		return wake_thread(perfetto, event, plan, (uint32_t)cpu);
+	default:
+		*is_shown = false;
+		return end_thread(perfetto, event, (uint32_t)cpu);
+	}
+}
+
+void perfetto_sched_fini(struct perfetto_sched *sched)
+{
+	free(sched->cpu);
+	threads_fini(&sched->people);
+}
