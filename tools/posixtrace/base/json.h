@@ -74,6 +74,18 @@ static inline __attribute__((always_inline)) char *json_put_name(struct json *js
 }
 
 /*
+ * Writes an address as a string of 0x and hexadecimal digits to p, which has room for 20 bytes, and
+ * returns the end.
+ */
+static inline char *json_put_address(char *p, uint64_t value)
+{
+	memcpy(p, "\"0x", 3);
+	p = put_hex(p + 3, value, 1);
+	*p = '"';
+	return p + 1;
+}
+
+/*
  * Writes the comma and the name alone. The caller then writes the value to json->out
  * itself.
  */
@@ -243,10 +255,7 @@ static inline void json_address(struct json *json, const char *name, uint64_t va
 {
 	char *p = json_put_name(json, out_room(json->out), name);
 
-	memcpy(p, "\"0x", 3);
-	p = put_hex(p + 3, value, 1);
-	*p = '"';
-	out_done(json->out, p + 1);
+	out_done(json->out, json_put_address(p, value));
 }
 
 /*

@@ -150,11 +150,36 @@ static uint64_t hex_of(uint32_t value)
 	return x;
 }
 
+/*
+ * Writes the lowest digits of a value, at most sixteen. Two stores of eight or of four bytes
+ * overlap, as in put_below_eight(). No load is wider than the store that it reads, because the
+ * processor would then wait until the store has reached the cache.
+ */
+static void put_hex_digits(char *p, uint64_t value, unsigned digits)
+{
+	/* The first eight of the digits, or all of them and zeros behind them. */
+	uint64_t first = hex_of((uint32_t)(value << (64 - 4 * digits) >> 32));
+	uint64_t last = hex_of((uint32_t)value);
+	char text[8];
+
+	if (digits >= 8) {
+		memcpy(p, &first, 8);
+		memcpy(p + digits - 8, &last, 8);
+		return;
+	}
+	memcpy(text, &first, 8);
+	if (digits >= 4) {
+		memcpy(p, text, 4);
+		memcpy(p + digits - 4, text + digits - 4, 4);
+		return;
+	}
+	for (unsigned i = 0; i < digits; i++)
+		p[i] = text[i];
+}
+
 char *put_hex(char *p, uint64_t value, unsigned digits)
 {
 	unsigned needed = (67 - (unsigned)__builtin_clzll(value | 1)) / 4;
-	uint64_t high = hex_of((uint32_t)(value >> 32)), low = hex_of((uint32_t)value);
-	char text[16];
 
 	/*
 	 * If digits is too small for the value, the function writes as many digits as the value
@@ -162,16 +187,15 @@ char *put_hex(char *p, uint64_t value, unsigned digits)
 	 */
 	if (digits < needed)
 		digits = needed;
-	memcpy(text, &high, 8);
-	memcpy(text + 8, &low, 8);
 	for (; digits > 16; digits--)
 		*p++ = '0';
-	memcpy(p, text + 16 - digits, digits);
+	put_hex_digits(p, value, digits);
 	return p + digits;
 }
 
 /* Sixteen characters. A processor with vector instructions computes all of them at once. */
 typedef unsigned char vector __attribute__((vector_size(16)));
+typedef uint64_t words __attribute__((vector_size(16)));
 
 /*
  * Writes the sixteen hexadecimal digits of eight bytes. The function places the high and the low
@@ -180,9 +204,12 @@ typedef unsigned char vector __attribute__((vector_size(16)));
  */
 static void put_hex_eight(char *p, const unsigned char *byte)
 {
-	vector bytes = { 0 }, digits;
+	uint64_t eight;
+	vector bytes, digits;
 
-	memcpy(&bytes, byte, 8);
+	/* After a copy into a part of the vector, its load would wait for the store. */
+	memcpy(&eight, byte, 8);
+	bytes = (vector)(words){ eight };
 	digits = __builtin_shufflevector(bytes >> 4, bytes & 15, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
 					 5, 21, 6, 22, 7, 23);
 	digits += (unsigned char)'0' + ((vector)(digits > 9) & (unsigned char)('a' - '0' - 10));

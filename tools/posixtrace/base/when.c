@@ -94,7 +94,12 @@ static char *put_fraction(char *p, uint32_t ns)
 		put_nine(last.text, ns);
 		last.ns = ns;
 	}
-	memcpy(p, last.text, 9);
+	/*
+	 * The digits are loaded as put_nine() has stored them: one, then eight. A load of bytes of
+	 * both stores would wait until the stores have reached the cache.
+	 */
+	*p = last.text[0];
+	memcpy(p + 1, last.text + 1, 8);
 	return p + 9;
 }
 

@@ -20,9 +20,8 @@
 bool json_field_is_hexadecimal(const struct posix_trace_field_np *field);
 
 /*
- * Each of these two functions writes a number or an address to p, which has room for 22 bytes, and
- * returns the end. A number is given as a magnitude and a sign, because the least signed number has
- * no positive counterpart.
+ * Writes a number to p, which has room for 22 bytes, and returns the end. The number is given as a
+ * magnitude and a sign, because the least signed number has no positive counterpart.
  */
 static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negative)
 {
@@ -38,14 +37,6 @@ static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negativ
 	p = put_unsigned(p + is_negative, magnitude);
 	*p = '"';
 	return p + is_big;
-}
-
-static inline char *json_put_address(char *p, uint64_t value)
-{
-	memcpy(p, "\"0x", 3);
-	p = put_hex(p + 3, value, 1);
-	*p = '"';
-	return p + 1;
 }
 
 /*

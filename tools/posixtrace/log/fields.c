@@ -221,6 +221,55 @@ bool fields_lines(struct out *out, const struct logfile *log, const struct log_t
 	return true;
 }
 
+/* These kinds, together with the size of the field, are the forms of value_json(). */
+static enum fieldplan_kind json_kind(const struct posix_trace_field_np *field)
+{
+	if (field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_X64_NP)
+		return FIELDPLAN_HEX;
+	return field->form == POSIX_TRACE_FORM_SIGNED_NP ? FIELDPLAN_SIGNED : FIELDPLAN_UNSIGNED;
+}
+
+struct fieldplan *fields_json_plan(const struct posix_trace_schema_np *schema)
+{
+	static const struct fieldplan_style style = { "{\"", ",\"", "\":", json_kind };
+
+	return fieldplan_is_possible(schema) ? fieldplan_new(schema, &style) : NULL;
+}
+
+/* Writes a number as value_json() does: in quotes if it has 64 bits. */
+static char *put_json_number(char *p, const struct fieldplan_field *field, uint64_t value)
+{
+	bool is_wide = field->size == 8;
+
+	/* Both quotes are always stored. If they are not needed, a later store overwrites them. */
+	*p = '"';
+	p += is_wide;
+	p = field->kind == FIELDPLAN_SIGNED ? put_signed(p, (int64_t)value)
+					    : put_unsigned(p, value);
+	*p = '"';
+	return p + is_wide;
+}
+
+/* Writes data that has exactly the fields of a plan, as json_fields() would write it. */
+static void put_json_planned(struct json *json, const struct fieldplan *plan, const uint8_t *from)
+{
+	char *p = out_room_for(json->out, plan->most + OUT_PIECE);
+
+	p = json_put_name(json, p, "fields");
+	for (unsigned i = 0; i < plan->fields; i++) {
+		const struct fieldplan_field *field = &plan->field[i];
+		uint64_t value = fieldplan_load(field, &from);
+
+		p = put_pieces(p, field->key, field->len);
+		if (field->kind == FIELDPLAN_HEX)
+			p = json_put_address(p, value);
+		else
+			p = put_json_number(p, field, value);
+	}
+	*p = '}';
+	out_done(json->out, p + 1);
+}
+
 /*
  * Writes the member "fields". If the data ends inside an array, the array is closed early, so that
  * the JSON remains valid.
@@ -296,6 +345,10 @@ bool fields_json(struct json *json, const struct logfile *log, const struct log_
 	 */
 	if (type->has_labels)
 		json_labels(json, "labels", log, type, event);
+	if (fieldplan_fits(type->json_plan, event->data_len)) {
+		put_json_planned(json, type->json_plan, event->data);
+		return true;
+	}
 	begin_values(&values, type, event);
 	json_fields(json, &values);
 	rest = rest_len(type, &values);

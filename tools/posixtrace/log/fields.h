@@ -23,6 +23,9 @@ bool fields_has_message(const struct log_type *type);
  */
 struct fieldplan *fields_plan(const struct posix_trace_schema_np *schema);
 
+/* Makes the plan by which fields_json() writes the member "fields" of events of a type. */
+struct fieldplan *fields_json_plan(const struct posix_trace_schema_np *schema);
+
 #define MESSAGE_BYTES 8192 /* a longer message loses its end */
 
 /*

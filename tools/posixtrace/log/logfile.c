@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "base/spool.h"
@@ -155,6 +156,42 @@ static char *shown_name(const struct log_type *type, size_t *len)
 	return shown;
 }
 
+/* Writes the members of JSON that are equal in all events of the type. */
+static void put_members(struct json *json, const struct log_type *type)
+{
+	const struct posix_trace_schema_np *schema = type->schema;
+
+	json->needs_comma = true;
+	json_text(json, "event", type->name, type->name_len);
+	if (schema && schema->level)
+		json_signed(json, "level", schema->level);
+	/* By the name of the span a program can find the end that belongs to a begin. */
+	if (schema && schema->span)
+		json_string_member(json,
+				   schema->role == POSIX_TRACE_BEGIN_NP ? "begin" :
+				   schema->role == POSIX_TRACE_END_NP ? "end" : "span",
+				   schema->span);
+}
+
+/*
+ * Returns the members of a type. The name and the span are far shorter than the buffer, so all
+ * members fit. The memory is longer than the members by PUT_PIECE bytes.
+ */
+static char *kept_members(const struct log_type *type, size_t *len)
+{
+	static struct out scratch = { .fd = -1 };
+	struct json json = json_begin(&scratch);
+	char *members;
+
+	scratch.used = 0;
+	put_members(&json, type);
+	*len = scratch.used;
+	members = calloc(1, scratch.used + PUT_PIECE);
+	if (members)
+		memcpy(members, scratch.bytes, scratch.used);
+	return members;
+}
+
 /*
  * Enlarges the array of types by id; new elements are NULL. The caller passes one of only two
  * sizes. So the id of an event, which a hostile log can choose, does not determine the size.
@@ -170,6 +207,8 @@ static void free_type(struct log_type *type)
 	free(type->schema);
 	free(type->schema_text);
 	free(type->plan);
+	free(type->json_plan);
+	free(type->members);
 	free(type);
 }
 
@@ -212,6 +251,7 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
 	} else {
 		type->has_labels = may_have_labels(type->schema);
 		type->plan = fields_plan(type->schema);
+		type->json_plan = fields_json_plan(type->schema);
 	}
 	return true;
 }
@@ -243,7 +283,9 @@ static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 		free_type(type);
 		return NULL;
 	}
-	if (!learn_schema(log, type)) {
+	if (learn_schema(log, type))
+		type->members = kept_members(type, &type->members_len);
+	if (!type->members) {
 		free_type(type);
 		return NULL;
 	}

@@ -28,9 +28,13 @@ struct log_type {
 	/* the parsed schema; NULL: the log has no schema for the type, or an invalid one */
 	struct posix_trace_schema_np *schema;
 	struct fieldplan *plan;  /* fields_text() uses the plan; NULL: the type has none */
+	struct fieldplan *json_plan; /* that of fields_json() */
 	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
 	bool has_labels;        /* values of a field may have labels (fields.h) */
 	char *shown;            /* the name with unsafe characters escaped, for put_pieces() */
+	/* members of JSON behind a comma: event, level, and the span of the type */
+	char *members;
+	size_t members_len;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 };
 

@@ -39,33 +39,57 @@ static char *put_id(char *p, pid_t id)
 	return p + 7;
 }
 
+/* Writes process, thread and address for a line of text. */
+static char *text_origin(char *p, const struct line_origin *origin)
+{
+	*p++ = ' ';
+	p = put_id(p, origin->pid);
+	*p++ = ' ';
+	p = put_id(p, origin->tid);
+	memcpy(p, " 0x", 3);
+	p = put_hex(p + 3, origin->address, 12);
+	*p++ = ' ';
+	return p;
+}
+
+/* Writes the same as members of JSON, with the handle of the thread, and the name of the id. */
+static char *json_origin(char *p, const struct line_origin *origin)
+{
+	p = put_signed(stpcpy(p, ",\"pid\":"), origin->pid);
+	p = put_signed(stpcpy(p, ",\"tid\":"), origin->tid);
+	p = json_put_address(stpcpy(p, ",\"thread\":"), origin->thread);
+	p = json_put_address(stpcpy(p, ",\"address\":"), origin->address);
+	return stpcpy(p, ",\"id\":");
+}
+
 /*
  * Writes process, thread and address. Most events come from few addresses of a program, so the
- * function keeps the texts for recent addresses.
+ * function keeps the texts for recent addresses. It copies as many bytes as the form can need, so
+ * p has LINE_ORIGIN_BYTES bytes of room.
  */
-static char *put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
+static inline __attribute__((always_inline)) char *
+put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
 {
 	uint64_t address = (uintptr_t)event->info.posix_prog_address;
+	uint64_t thread = (uint64_t)event->info.posix_thread_id;
 	struct line_origin *origin =
 		&form->origin[(address ^ address >> 6 ^ (unsigned)event->tid) % LINE_ORIGINS];
 
 	if (!origin->len || origin->address != address || origin->tid != event->tid ||
-	    origin->pid != event->info.posix_pid) {
-		char *q = origin->text;
+	    origin->pid != event->info.posix_pid || origin->thread != thread) {
+		char *end;
 
-		*q++ = ' ';
-		q = put_id(q, event->info.posix_pid);
-		*q++ = ' ';
-		q = put_id(q, event->tid);
-		memcpy(q, " 0x", 3);
-		q = put_hex(q + 3, address, 12);
-		*q++ = ' ';
-		origin->len = (size_t)(q - origin->text);
 		origin->address = address;
+		origin->thread = thread;
 		origin->tid = event->tid;
 		origin->pid = event->info.posix_pid;
+		end = (form->json ? json_origin : text_origin)(origin->text, origin);
+		origin->len = (size_t)(end - origin->text);
 	}
-	memcpy(p, origin->text, LINE_ORIGIN_BYTES);
+	memcpy(p, origin->text, LINE_ORIGIN_BYTES / 2);
+	if (form->json)
+		memcpy(p + LINE_ORIGIN_BYTES / 2, origin->text + LINE_ORIGIN_BYTES / 2,
+		       LINE_ORIGIN_BYTES / 2);
 	return p + origin->len;
 }
 
@@ -211,21 +235,6 @@ static void json_symbol(struct json *json, const struct logfile *log,
 }
 
 /*
- * Writes the level of the type, and the name of the span that it begins or ends. By this name a
- * program can find the end that belongs to a begin.
- */
-static void json_schema(struct json *json, const struct posix_trace_schema_np *schema)
-{
-	if (schema->level)
-		json_signed(json, "level", schema->level);
-	if (schema->span)
-		json_string_member(json,
-				   schema->role == POSIX_TRACE_BEGIN_NP ? "begin" :
-				   schema->role == POSIX_TRACE_END_NP ? "end" : "span",
-				   schema->span);
-}
-
-/*
  * Prints an event as an object of JSON. Nanoseconds and addresses are strings, because many
  * programs read numbers as doubles.
  */
@@ -234,20 +243,16 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 {
 	struct json json = json_begin(out);
 	struct stacks_found stack;
+	char *p;
 
 	json_object(&json, NULL);
 	if (form->log)
 		json_string_member(&json, "log", form->log);
 	json_time(&json, "time", "ns", event->time_ns);
 	json_exact(&json, "delta_ns", delta_to(form, event->time_ns));
-	json_signed(&json, "pid", event->info.posix_pid);
-	json_signed(&json, "tid", event->tid);
-	json_address(&json, "thread", (uint64_t)event->info.posix_thread_id);
-	json_address(&json, "address", (uintptr_t)event->info.posix_prog_address);
-	json_unsigned(&json, "id", event->info.posix_event_id);
-	json_text(&json, "event", type->name, type->name_len);
-	if (type->schema)
-		json_schema(&json, type->schema);
+	p = put_origin(out_room_for(out, OUT_PIECE + type->members_len + PUT_PIECE), form, event);
+	p = put_unsigned(p, event->info.posix_event_id);
+	out_done(out, put_pieces(p, type->members, type->members_len));
 	if (form->symbols)
 		json_symbol(&json, log, event);
 	json_unsigned(&json, "len", event->data_len);

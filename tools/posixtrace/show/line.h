@@ -16,7 +16,8 @@
 #define LINE_UNORDERED (1u << 31)
 
 #define LINE_ORIGINS      64 /* a power of two */
-#define LINE_ORIGIN_BYTES 64 /* enough for two numbers and an address */
+/* enough for process, thread and address in the form of a line, or for five members of JSON */
+#define LINE_ORIGIN_BYTES 128
 
 struct line_form {
 	enum when_form when;
@@ -31,11 +32,12 @@ struct line_form {
 	bool any;          /* previous_ns is valid */
 	int64_t previous_ns;
 	/*
-	 * The texts of process, thread and address of recent events. The index is a hash of the
-	 * address and the thread.
+	 * The texts of process, thread and address of recent events, in the form of the lines. The
+	 * index is a hash of the address and the thread.
 	 */
 	struct line_origin {
 		pid_t pid, tid;
+		uint64_t thread;
 		uint64_t address;
 		size_t len;      /* 0: the element is not used */
 		char text[LINE_ORIGIN_BYTES];

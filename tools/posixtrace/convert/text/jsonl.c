@@ -36,9 +36,11 @@ struct kept { /* a piece of JSON that many lines repeat */
 struct kind {
 	struct kept event;     /* "event":"NAME", quoted once */
 	struct fieldplan *plan; /* of its fields, or NULL */
-	size_t most;           /* bytes of a line that put_line() writes */
+	/* the most bytes of a line that put_line() writes, without those of the data */
+	size_t most;
 	uint32_t pid, tid;
 	uint64_t thread, address;
+	size_t data_len;
 	size_t origin_len;     /* 0: no event so far */
 	char origin[ORIGIN_BYTES]; /* ","pid":PID ... "len": */
 };
@@ -175,13 +177,9 @@ static int keep_type(struct jsonl *jsonl, const struct fmt_type *type)
 	if (!kind || !json_plan(&kind->plan, type->fields))
 		return ENOMEM;
 	kind->event.text = json_keep_text("event", type->name, type->name_len, &kind->event.len);
-	/*
-	 * The size of the longest line of put_line(), which has two hexadecimal digits for each
-	 * byte of the data. Without a plan it is not used.
-	 */
 	kind->most = kind->event.len + ORIGIN_BYTES + TIMES_BYTES;
 	if (kind->plan)
-		kind->most += 2 * kind->plan->bytes + kind->plan->most;
+		kind->most += kind->plan->most;
 	return kind->event.text ? 0 : ENOMEM;
 }
 
@@ -275,15 +273,29 @@ static void rare_members(struct json *json, const struct fmt_event *event)
 }
 
 /*
- * Whether put_line() can write the line. It can if the data has exactly the fields of a type with
- * integers only and is no text, the input is a single log, and the line has no rare members.
+ * Returns the greatest number of bytes of a line that put_line() writes. It has two hexadecimal
+ * digits for each byte of the data.
+ */
+static size_t line_most(const struct kind *kind, const struct fmt_event *event)
+{
+	return kind->most + 2 * event->data_len;
+}
+
+/*
+ * Whether put_line() can write the line. It can if the data is no text and has exactly the fields
+ * of a type with integers only, or if the type has no fields. In addition, the input is a single
+ * log, and the line has no rare members.
  */
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)
 {
-	return fieldplan_fits(kind->plan, event->data_len) && !event->flags && event->cpu < 0 &&
-	       event->truncation == POSIX_TRACE_NOT_TRUNCATED && kind->most <= OUT_BYTES &&
-	       jsonl->is_single && !text_is_text(event->data, event->data_len, true);
+	bool fits = kind->plan ? fieldplan_fits(kind->plan, event->data_len)
+			       : !event->type->fields && event->data_len;
+
+	return fits && !event->flags && event->cpu < 0 &&
+	       event->truncation == POSIX_TRACE_NOT_TRUNCATED &&
+	       line_most(kind, event) <= OUT_BYTES && jsonl->is_single &&
+	       !text_is_text(event->data, event->data_len, true);
 }
 
 /* Makes the members of an origin, in memory that is large enough for the greatest numbers. */
@@ -295,6 +307,7 @@ static void make_origin(struct kind *kind, const struct fmt_event *event)
 	kind->tid = event->tid;
 	kind->thread = event->thread;
 	kind->address = event->address;
+	kind->data_len = event->data_len;
 	p = put_unsigned(stpcpy(p, "\",\"pid\":"), event->pid);
 	p = put_unsigned(stpcpy(p, ",\"tid\":"), event->tid);
 	p = json_put_address(stpcpy(p, ",\"thread\":"), event->thread);
@@ -312,10 +325,11 @@ static void make_origin(struct kind *kind, const struct fmt_event *event)
  */
 static void put_line(struct out *out, struct kind *kind, const struct fmt_event *event)
 {
-	char *p = out_room_for(out, kind->most);
+	char *p = out_room_for(out, line_most(kind, event));
 
 	if (!kind->origin_len || kind->tid != event->tid || kind->address != event->address ||
-	    kind->thread != event->thread || kind->pid != event->pid)
+	    kind->thread != event->thread || kind->pid != event->pid ||
+	    kind->data_len != event->data_len)
 		make_origin(kind, event);
 	*p++ = '{';
 	memcpy(p, kind->event.text, kind->event.len);
@@ -325,9 +339,10 @@ static void put_line(struct out *out, struct kind *kind, const struct fmt_event 
 	p = when_put(p, event->time_ns, WHEN_RAW);
 	memcpy(p, kind->origin, kind->origin_len);
 	p = put_hex_bytes(p + kind->origin_len, event->data, event->data_len);
-	p = PUT(p, "\",\"fields\":");
+	*p++ = '"';
 	/* The fields are all of the data, as is_usual() has checked. */
-	p = json_plan_put(kind->plan, p, event->data);
+	if (kind->plan)
+		p = json_plan_put(kind->plan, PUT(p, ",\"fields\":"), event->data);
 	out_done(out, PUT(p, "}\n"));
 }
 
