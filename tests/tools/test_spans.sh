@@ -110,6 +110,14 @@ check "crossing: all are there" test "$(paste -sd ' ' "$tmp/wanted")" = "call 1 
 }'; } | log recursive
 agree "$tmp/recursive.log" "recursive spans"
 check "recursive: all 600" test "$(cut -d ' ' -f 1,2 "$tmp/wanted")" = "job 600"
+run 0 latency --json "$tmp/recursive.log"
+check "recursive: the youngest ends first" has out '"max_ns":1599,'
+{ echo "$types"; awk 'BEGIN {
+	for (i = 0; i < 600; i++) print "req.open 1 7", 1000 + i, i
+	for (i = 0; i < 600; i++) print "req.done 1 7", 2000 + 3 * i, i
+}'; } | log many
+agree "$tmp/many.log" "many open spans with keys"
+check "many: each end has its begin" test "$(cat "$tmp/wanted")" = "req 600 959400"
 
 { echo "$types"; cat <<'END'; } | log unfinished
 job_end 1 7 90

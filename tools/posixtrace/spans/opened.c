@@ -15,13 +15,14 @@
  */
 #define NONE  0
 #define FIRST 1
-#define HEADS ((size_t)PAIRING_OPEN)
+#define HEADS 256 /* at first; add_heads() doubles the number */
 
 _Static_assert((PAIRING_OPEN & (PAIRING_OPEN - 1)) == 0, "a key's place is cut out of its hash");
 
 bool opened_init(struct pairing *pairing)
 {
 	pairing->open = calloc(FIRST + PAIRING_OPEN, sizeof(*pairing->open));
+	pairing->heads = HEADS;
 	pairing->head = calloc(HEADS, sizeof(*pairing->head));
 	pairing->fresh = FIRST;
 	return pairing->open && pairing->head;
@@ -39,7 +40,33 @@ void opened_fini(struct pairing *pairing)
  */
 static uint32_t *place_of(struct pairing *pairing, uint64_t key)
 {
-	return &pairing->head[(key ^ key >> 32) & (HEADS - 1)];
+	return &pairing->head[(key ^ key >> 32) & (pairing->heads - 1)];
+}
+
+/* Makes an entry the first of its chain, so that a search finds the youngest entry first. */
+static void link_open(struct pairing *pairing, uint32_t index)
+{
+	uint32_t *link = place_of(pairing, pairing->open[index].key);
+
+	pairing->open[index].next = *link;
+	*link = index;
+}
+
+/*
+ * Doubles the number of heads. Most traces have few open spans. Few heads then remain in the
+ * processor's nearest cache. Without memory the chains become longer, and nothing else changes.
+ */
+static void add_heads(struct pairing *pairing)
+{
+	uint32_t *head = calloc(2 * pairing->heads, sizeof(*head));
+
+	if (!head)
+		return;
+	free(pairing->head);
+	pairing->head = head;
+	pairing->heads *= 2;
+	for (uint32_t i = pairing->oldest; i != NONE; i = pairing->open[i].younger)
+		link_open(pairing, i);
 }
 
 /* Removes the entry with the index *link from its chain and from the list by age. */
@@ -81,7 +108,7 @@ struct series *opened_drop(struct pairing *pairing)
 
 struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 {
-	uint32_t *link = place_of(pairing, key), index;
+	uint32_t index;
 	/*
 	 * A full pool drops its oldest entry, because the end of that span was probably lost or
 	 * excluded by a filter.
@@ -93,6 +120,8 @@ struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 	/* opened_drop() has made room, unless memory was lacking before. */
 	if (pairing->opened == PAIRING_OPEN || pairing->err)
 		return NULL;
+	if (pairing->opened == pairing->heads)
+		add_heads(pairing);
 	if (pairing->free != NONE) {
 		index = pairing->free;
 		pairing->free = pairing->open[index].next;
@@ -100,11 +129,7 @@ struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 		index = pairing->fresh++;
 	}
 	pairing->open[index].key = key;
-	/*
-	 * The new entry becomes the first of its chain, so that a search finds the youngest entry
-	 * first.
-	 */
-	pairing->open[index].next = *link;
+	link_open(pairing, index);
 	pairing->open[index].older = pairing->youngest;
 	pairing->open[index].younger = NONE;
 	if (pairing->youngest == NONE)
@@ -112,7 +137,6 @@ struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 	else
 		pairing->open[pairing->youngest].younger = index;
 	pairing->youngest = index;
-	*link = index;
 	pairing->opened++;
 	return &pairing->open[index];
 }

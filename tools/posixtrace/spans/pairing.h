@@ -95,6 +95,7 @@ struct pairing {
 	struct pairing_open *open;
 	/* for each chain of open spans, the index of its first entry */
 	uint32_t *head;
+	size_t heads;                /* a power of two */
 	uint32_t free, fresh, oldest, youngest; /* indices in open; see opened.c */
 	size_t opened;
 	void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end);
