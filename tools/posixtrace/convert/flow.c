@@ -20,6 +20,7 @@
 #include "convert/choice.h"
 #include "convert/plan.h"
 #include "log/descriptors.h"
+#include "log/value.h"
 
 /*
  * The function sets meter.next so high that meter_step() never updates the meter before fmt_begin()
@@ -300,6 +301,7 @@ bool fmt_may_have_name(const struct posix_trace_field_np *field)
 {
 	switch (field->type) {
 	case POSIX_TRACE_TYPE_PTR_NP:
+	case POSIX_TRACE_TYPE_PTR32_NP:
 	case POSIX_TRACE_TYPE_ERRNO_NP:
 	case POSIX_TRACE_TYPE_SIGNAL_NP:
 	case POSIX_TRACE_TYPE_WAIT_NP:
@@ -332,7 +334,7 @@ bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 {
 	const char *found = NULL;
 
-	if (value->field->type == POSIX_TRACE_TYPE_PTR_NP &&
+	if (value_is_pointer(value->field) &&
 	    fmt_object_name(flow, event->pid, value->u64, event->time_ns, name))
 		return true;
 	if (posix_trace_value_label_np(value, name, FMT_NAME_BYTES))

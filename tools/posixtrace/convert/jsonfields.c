@@ -9,9 +9,11 @@
 
 #include <string.h>
 
+#include "log/value.h"
+
 bool json_field_is_hexadecimal(const struct posix_trace_field_np *field)
 {
-	return field->type == POSIX_TRACE_TYPE_PTR_NP ||
+	return value_is_pointer(field) ||
 	       (field->type >= POSIX_TRACE_TYPE_X8_NP && field->type <= POSIX_TRACE_TYPE_X64_NP);
 }
 

@@ -161,8 +161,7 @@ static bool find_object(const struct logfile *log, const struct posix_trace_even
 			const struct posix_trace_value_np *value,
 			struct posix_trace_object_np *object)
 {
-	return log->has_objects && (value->field->type == POSIX_TRACE_TYPE_PTR_NP ||
-				    value->field->type == POSIX_TRACE_TYPE_PTR32_NP) &&
+	return log->has_objects && value_is_pointer(value->field) &&
 	       !posix_trace_object_find_np(log->trid, event->info.posix_pid, value->u64,
 					   event->time_ns, object);
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "convert/plain.h"
 #include "log/integer.h"
+#include "log/value.h"
 
 #define SHOWN_MAX 4096 /* longer texts and bytes are shortened to this */
 
@@ -39,7 +40,7 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 	case POSIX_TRACE_FORM_UNSIGNED_NP:
 		if (value->field->type == POSIX_TRACE_TYPE_BOOL_NP)
 			proto_number(p, ANNOTATION_BOOL, value->u64 != 0);
-		else if (value->field->type == POSIX_TRACE_TYPE_PTR_NP)
+		else if (value_is_pointer(value->field))
 			proto_number(p, ANNOTATION_POINTER, value->u64);
 		else
 			proto_number(p, ANNOTATION_UINT, value->u64);
