@@ -2,7 +2,8 @@
 /*
  * pick_put.c - writes the columns of --fields as text. To pad a column, the code measures the text
  * that the column has added to the buffer. So the buffer must not be flushed within a line, and
- * must have room for the whole line.
+ * must have room for the whole line. A message that a column causes, such as that a file with
+ * symbols is missing, flushes the output. So a line is made in a buffer of its own.
  */
 #include <ctype.h>
 #include <string.h>
@@ -168,22 +169,46 @@ static void make_line_room(struct out *out)
 }
 
 /*
+ * Makes a line in a buffer of its own, then appends it to the output. A line that is too long for
+ * the buffer is made again in the output, where a flush may change its padding.
+ */
+static void put_line(struct out *out, struct pick *pick, const struct pick_cell *cell,
+		     void (*make)(struct out *, struct pick *, const struct pick_cell *))
+{
+	static struct out whole = { .fd = -1 };
+
+	whole.used = 0;
+	whole.err = 0;
+	make(&whole, pick, cell);
+	if (!whole.err) {
+		out_bytes(out, whole.bytes, whole.used);
+		return;
+	}
+	make_line_room(out);
+	make(out, pick, cell);
+}
+
+/*
  * A tab always separates two columns, because text_quoted() and text_safe() escape the tabs in
  * values.
  */
+static void make_tabs(struct out *out, struct pick *pick, const struct pick_cell *cell)
+{
+	for (unsigned i = 0; i < pick->count; i++) {
+		if (i)
+			out_char(out, '\t');
+		text_cell(out, pick, i, cell);
+	}
+	out_char(out, '\n');
+}
+
 void pick_tabs(struct out *out, struct pick *pick, const struct pick_line *line,
 	       const struct logfile *log, const struct log_type *type,
 	       const struct posix_trace_event_np *event)
 {
 	const struct pick_cell cell = { line, log, type, event };
 
-	make_line_room(out);
-	for (unsigned i = 0; i < pick->count; i++) {
-		if (i)
-			out_char(out, '\t');
-		text_cell(out, pick, i, &cell);
-	}
-	out_char(out, '\n');
+	put_line(out, pick, &cell, make_tabs);
 }
 
 /* Returns true for numbers, which are aligned to the right. */
@@ -201,9 +226,8 @@ static void put_blanks(struct out *out, size_t used, size_t width)
 }
 
 /*
- * Pads column i. before was the length of the buffer when the column began. make_line_room() has
- * been called for the line, so the buffer has not been flushed since then, unless the line is very
- * long.
+ * Pads column i. before was the length of the buffer when the column began. The buffer has not been
+ * flushed since then, unless the line is very long.
  */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {
@@ -244,27 +268,32 @@ void pick_header(struct out *out, struct pick *pick, enum when_form when)
 }
 
 /* The last column is not padded, so lines have no blanks at their ends. */
-void pick_columns(struct out *out, struct pick *pick, const struct pick_line *line,
-		  const struct logfile *log, const struct log_type *type,
-		  const struct posix_trace_event_np *event)
+static void make_columns(struct out *out, struct pick *pick, const struct pick_cell *cell)
 {
-	const struct pick_cell cell = { line, log, type, event };
 	static struct out scratch = { .fd = -1 }; /* for the text of numbers */
 
-	make_line_room(out);
 	for (unsigned i = 0; i < pick->count; i++) {
 		size_t before = out->used;
 
 		if (is_right(&pick->column[i])) {
 			scratch.used = 0;
-			text_cell(&scratch, pick, i, &cell);
+			text_cell(&scratch, pick, i, cell);
 			put_blanks(out, text_columns(scratch.bytes, scratch.used),
 				   pick->column[i].width);
 			out_bytes(out, scratch.bytes, scratch.used);
 		} else {
-			text_cell(out, pick, i, &cell);
+			text_cell(out, pick, i, cell);
 		}
 		pad_column(out, pick, i, before);
 	}
 	out_char(out, '\n');
+}
+
+void pick_columns(struct out *out, struct pick *pick, const struct pick_line *line,
+		  const struct logfile *log, const struct log_type *type,
+		  const struct posix_trace_event_np *event)
+{
+	const struct pick_cell cell = { line, log, type, event };
+
+	put_line(out, pick, &cell, make_columns);
 }
