@@ -271,7 +271,7 @@ check "what fails later is told" has err 'integer overflow$'
 run 1 query "$log" "select length(group_concat(hex(randomblob(1000000)))) from events"
 check "memory has a limit" has err 'memory\|too big'
 run 1 query "$log" "select at('nonsense')"
-check "what is no time is told" has err "at('nonsense'): this is not a time\$"
+check "what is no time is told" has err "at('nonsense'): not a time such as 2026-01-02T03:04:05, "
 run 2 query "$log"
 run 2 query
 run 1 query "$log" 'select 1' more

@@ -18,10 +18,10 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	/*
 	 * A name is suggested to the user only if its distance from the given name is less than
 	 * this limit. If the given name has six or more letters, a third of them may be wrong. If
-	 * it has four or five letters, two may be wrong. If it has less than four letters, one may
-	 * be wrong.
+	 * it has four or five letters, two may be wrong. If it has two or three letters, one may be
+	 * wrong. A single letter has no similar name, because any other letter would be one.
 	 */
-	nearest->distance = (len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
+	nearest->distance = (len < 2 ? 0 : len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
 }
 
 static size_t nearest_least(size_t a, size_t b)

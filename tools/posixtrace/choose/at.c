@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 
 #define NAMES_MOST 10 /* of logs in a message */
@@ -42,8 +43,9 @@ bool at_option(struct at *at, int option, const char *value, bool *good)
 /* Prints that the number of logs does not suit the command, and some of their names. */
 static int say_number(const struct at *at, const char *command, size_t least, size_t most)
 {
-	say("%s: %zu logs of the database are chosen, and the command reads %s%zu: name them, or "
-	    "use --host, --begin and --end", command, at->paths,
+	say("%s: %zu log%s of the database %s chosen, and the command reads %s%zu: name them, or "
+	    "use --host, --begin and --end", command, at->paths, text_plural(at->paths),
+	    at->paths == 1 ? "is" : "are",
 	    least == most ? "" : at->paths < least ? "at least " : "at most ",
 	    at->paths < least ? least : most);
 	for (size_t i = 0; i < at->paths && i < NAMES_MOST; i++)

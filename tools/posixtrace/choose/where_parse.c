@@ -274,7 +274,7 @@ void where_free(struct where *where)
 
 /*
  * Returns a hint for a name that is a column of the command dump, but no field: the hint names the
- * option that chooses events by this column. Returns NULL for other names, and if the expression is
+ * option that chooses events by this column, or the name that an expression has for it. Returns NULL for other names, and if the expression is
  * no value of --where.
  */
 static const char *option_hint(const struct where *where, const char *name)
@@ -283,7 +283,9 @@ static const char *option_hint(const struct where *where, const char *name)
 		const char *name, *hint;
 	} hints[] = {
 		{ "pid", "; --pid chooses a process" }, { "tid", "; --tid chooses a thread" },
-		{ "event", "; -e chooses event types" },
+		{ "event", "; -e chooses event types" }, { "len", "; write event.len" },
+		{ "name", "; write event.name" }, { "time", "; write event.time" },
+		{ "address", "; write event.address" },
 	};
 
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 
 #include "base/say.h"
+#include "convert/flow.h"
 #include "convert/format.h"
 
 extern const struct format format_listing;
 
 struct listing {
+	struct fmt_flow *flow;
 	struct out *out;
 	bool has_lines;
 };
@@ -20,9 +22,9 @@ static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, voi
 {
 	struct listing *listing = calloc(1, sizeof(*listing));
 
-	(void)flow;
 	if (!listing)
 		return ENOMEM;
+	listing->flow = flow;
 	listing->out = output->out;
 	*context = listing;
 	return 0;
@@ -49,7 +51,8 @@ static int listing_event(void *context, const struct fmt_event *event)
 	(void)event;
 	if (listing->has_lines)
 		return 0;
-	say("the input's format has no listing");
+	say("%s: the format %s has no listing", fmt_input_name(listing->flow->input),
+	    listing->flow->from->name);
 	return -1;
 }
 

@@ -89,7 +89,7 @@ static bool list_logs(void)
 	fetch_from("streams_rows", &sql);
 	put_hosts(&sql);
 	put_range(&sql);
-	bytes_str(&sql, " ORDER BY row_host, `first`, row_source");
+	bytes_str(&sql, " ORDER BY row_host, `first`, `log`, row_source");
 	if (!fetch_ask(&sql, LIST_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {

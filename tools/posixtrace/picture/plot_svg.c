@@ -85,10 +85,13 @@ static double step_of(double least)
 	       least <= 5 * power ? 5 * power : 10 * power;
 }
 
-/* Draws lines at about eight times of the axis and writes the times, relative to its begin. */
+/*
+ * Draws lines at about eight times of the axis and writes the times, relative to its begin. The
+ * lines are at least a nanosecond apart, because no time has parts of one.
+ */
 static void plot_svg_axis(struct out *out, const struct picture *picture, double top, double bottom)
 {
-	double length = (double)picture->length_ns, by = step_of(length / 8);
+	double length = (double)picture->length_ns, by = step_of(fmax(1, length / 8));
 	char text[BRIEF_BYTES + 1] = "+";
 
 	for (double t = 0; t <= length; t += by) {
