@@ -196,10 +196,10 @@ check "an absent collector is named" has err "127.0.0.1:[0-9]*/v1/[a-z]*: "
 
 # Wrong command lines.
 run 2 ship --to otlp:// "$log"
-check "the host is missing" has err '^posixtrace: --to: no host'
+check "the host is missing" has err '^posixtrace: --to: the name of a host is missing'
 run 2 ship --to otlp://host:0 "$log"
 run 2 ship --to 'otlp://host/a?b' "$log"
-check "a query is no path" has err '^posixtrace: --to: no path'
+check "a query is no path" has err '^posixtrace: --to: a path has no query'
 run 2 ship --to "$url" --header 'no colon' "$log"
 check "a header is checked" has err "^posixtrace: --header: write 'NAME: VALUE'"
 run 2 ship --to "$url" --header "X: a

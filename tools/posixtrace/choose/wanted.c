@@ -190,9 +190,12 @@ void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 	wanted->choose.begin_ns = bound_at(&wanted->begin, first_ns, last_ns, INT64_MIN);
 	wanted->choose.end_ns = bound_at(&wanted->end, first_ns, last_ns, INT64_MAX);
 	/* If both times are equal, the log has one event, or its last event is not known yet. */
-	if (first_ns < last_ns && wanted->choose.begin_ns > wanted->choose.end_ns)
+	if (first_ns < last_ns && wanted->choose.begin_ns > wanted->choose.end_ns &&
+	    !wanted->said_order) {
+		wanted->said_order = true;
 		say("--begin %s is later than --end %s: no event is between them",
 		    text_given(wanted->begin_text), text_given(wanted->end_text));
+	}
 	wanted->is_all = wanted->choose.begin_ns == INT64_MIN &&
 			 wanted->choose.end_ns == INT64_MAX && !wanted->choose.pid.count &&
 			 !wanted->choose.tid.count && !wanted->where;

@@ -31,6 +31,7 @@ struct wanted {
 	/* the option --pair was given; without durations it would have no effect */
 	bool pair_given;
 	bool is_all;            /* wanted_begin() found that every event is chosen */
+	bool said_order;        /* wanted_begin() has printed that --begin is later than --end */
 };
 
 enum { /* values of the options */

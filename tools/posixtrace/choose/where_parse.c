@@ -274,8 +274,8 @@ void where_free(struct where *where)
 
 /*
  * Returns a hint for a name that is a column of the command dump, but no field: the hint names the
- * option that chooses events by this column, or the name that an expression has for it. Returns NULL for other names, and if the expression is
- * no value of --where.
+ * option that chooses events by this column, or the name that an expression has for it. Returns
+ * NULL for other names, and if the expression is no value of --where.
  */
 static const char *option_hint(const struct where *where, const char *name)
 {

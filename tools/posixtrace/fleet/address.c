@@ -61,9 +61,9 @@ const char *address_host(char *text, const char **name, const char **port)
 	if (colon)
 		*colon++ = '\0';
 	if (!is_host_name(text))
-		return "no host";
+		return "the name of a host is missing or is not one";
 	if (colon && !is_port(colon))
-		return "no port";
+		return "a port is a number from 1 to 65535";
 	*name = text;
 	*port = colon;
 	return NULL;
@@ -84,7 +84,7 @@ const char *address_user(char **text, char **user, char **password)
 		*(*password)++ = '\0';
 	if ((*user)[strcspn(*user, "\r\n")] ||
 	    (*password && (*password)[strcspn(*password, "\r\n")]))
-		return "no user";
+		return "a user name and a password have one line";
 	return NULL;
 }
 

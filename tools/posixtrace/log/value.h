@@ -20,7 +20,7 @@ void value_text(struct out *out, const struct logfile *log,
 		enum when_form form);
 void value_json(struct json *json, const char *name, const struct posix_trace_value_np *value);
 
-/* Whether the values are pointers of eight or four bytes, which the log's objects may give names. */
+/* Whether the values are pointers of eight or four bytes, to which the log may give names. */
 static inline bool value_is_pointer(const struct posix_trace_field_np *field)
 {
 	return field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_PTR32_NP;

@@ -82,7 +82,7 @@ static const char *parse_rest(struct collector *collector, char *text)
 	collector->path = slash ? slash : text + strlen(text);
 	cut_slashes(collector->path);
 	if (!is_path(collector->path))
-		return "no path";
+		return "a path has no query, no fragment and no blank";
 	wrong = address_user(&text, &collector->user, &collector->password);
 	return wrong ? wrong : address_host(text, &collector->host, &collector->port);
 }

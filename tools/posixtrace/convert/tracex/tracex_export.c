@@ -221,7 +221,7 @@ static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 /*
  * Writes the slot of a timer that never existed. Its name has the length of a tick, and its
  * parameters have the time of the first event. Without this slot a dump has no absolute time; see
- * tracex_source_clock.c.
+ * tracex_source_clock.c. The slot has no room for a time before 1970 or after 2106.
  */
 static void put_clock(struct tracex_sink *s, uint64_t tick)
 {
@@ -233,10 +233,13 @@ static void put_clock(struct tracex_sink *s, uint64_t tick)
 		ns += NANOSECONDS;
 		seconds--;
 	}
-	if (seconds < 0 || seconds > UINT32_MAX)
+	if (seconds < 0 || seconds > UINT32_MAX) {
 		fmt_fault(s->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "the first event is before 1970 or after 2106: its time is lost in %s",
+			  "the first event is before 1970 or after 2106: times in %s begin with "
+			  "1970",
 			  s->output->shown);
+		seconds = ns = 0;
+	}
 	snprintf(name, sizeof(name), TRACEX_CLOCK_NAME, (unsigned long long)tick);
 	tracex_pairs_put_slot(s->output->out, TRACEX_TIMER, TRACEX_CLOCK_POINTER, (uint32_t)seconds,
 			      (uint32_t)ns, name);
