@@ -19,4 +19,17 @@ fi
 python3 -c 'import sqlite3' 2>/dev/null || { echo "check-exchange: no python3" >&2; exit 1; }
 "$top_builddir/tests/exchange/rich" "$folder/source.ptl" "${EVENTS:-4000}" || exit 1
 "$tool" verify "$folder/source.ptl" || exit 1
-python3 "$here/check_exchange.py" "$tool" "$folder/source.ptl" "$folder"
+python3 "$here/check_exchange.py" "$tool" "$folder/source.ptl" "$folder" || status=1
+
+# What the kernel recorded is in logs of the transcripts.
+if test -n "${PERFETTO_UI:-}" && command -v node >/dev/null; then
+	for log in waits flows sched stacks; do
+		"$top_builddir/tests/tools/compose" "$folder/$log.ptl" \
+			<"$top_srcdir/tests/tools/golden/logs/$log.events" || exit 1
+	done
+	python3 "$here/perfetto_kernel.py" "$tool" "$folder" \
+		"$folder/waits.ptl" "$folder/flows.ptl" "$folder/sched.ptl" "$folder/stacks.ptl" || status=1
+else
+	echo "check-exchange: without PERFETTO_UI and node, states of threads are not queried"
+fi
+exit "${status:-0}"

@@ -30,6 +30,9 @@ def text(fields, number):
     return one(fields, number, b"").decode()
 
 
+Frame = collections.namedtuple("Frame", "function path address build_id source")
+
+
 class Interned:
     """The interned data of the sequence."""
 
@@ -50,8 +53,7 @@ class Interned:
         path = "/".join(self.text(17, path) for path in mapping[7])
         build_id = one(self.table[16][one(mapping, 2)], 2).hex() if mapping[2] else "no build-id"
         source = " (%s:%d)" % (self.text(18, one(frame, 5)), one(frame, 6)) if frame[5] else ""
-        return "%s%s in %s + 0x%x, %s" % (self.text(5, one(frame, 2)), source, path, one(frame, 4),
-                                          build_id)
+        return Frame(self.text(5, one(frame, 2)), path, spans_of.signed(one(frame, 4)), build_id, source)
 
     def stack(self, iid):
         """The frames, the outermost first."""
@@ -105,60 +107,41 @@ class Trace:
                                 notes.get("callstack"), event[36], event[42]))
 
 
-def put_sched(trace):
-    """The intervals of each CPU, and the states of threads, which are returned."""
-    now, states = {}, collections.defaultdict(list)
-    print("sched: cpu, begin, duration, thread, state at its end")
+def sched_rows(trace):
+    """(cpu, begin, duration or None, thread, state at its end) for each time of a thread on a CPU."""
+    now, rows = {}, []
     for ns, cpu, prev, state, after in sorted(trace.switches, key=lambda row: row[0]):
         if cpu in now:
             begun, thread = now[cpu]
             assert thread == prev, "cpu %d: %d leaves, but %d had the CPU" % (cpu, prev, thread)
-            print("  %d %11d %10d %5d %s" % (cpu, begun, ns - begun, thread, STATES[state]))
-        for thread, shown in (prev, STATES[state]), (after, "Running on %d" % cpu):
-            if thread:
-                states[thread].append((ns, shown))
+            rows.append((cpu, begun, ns - begun, thread, STATES[state]))
         now[cpu] = ns, after
-    for cpu, (begun, thread) in sorted(now.items()):
-        print("  %d %11d %10s %5d" % (cpu, begun, "-", thread))
-    return states
+    return rows + [(cpu, begun, None, thread, "") for cpu, (begun, thread) in sorted(now.items())]
 
 
-def put_states(trace, states):
+def state_rows(trace):
+    """(thread, begin, duration or None, state, cpu or None, waker or None, flags of the wake-up)."""
+    states = collections.defaultdict(list)
+    for ns, cpu, prev, state, after in sorted(trace.switches, key=lambda row: row[0]):
+        for thread, shown in (prev, (STATES[state], None)), (after, ("Running", cpu)):
+            if thread:
+                states[thread].append((ns, *shown, None, 0))
     for ns, _, waker, flags, thread in trace.wakes:
-        states[thread].append((ns, "R, woken by %d%s" % (
-            waker, {0: "", 8: " in an interrupt", 16: " in a softirq"}[flags])))
-    print("thread_state: thread, begin, duration, state")
+        states[thread].append((ns, "R", None, waker, flags))
+    rows = []
     for thread, changes in sorted(states.items()):
-        changes.sort(key=lambda change: change[0])
         shown = []
-        for ns, state in changes:
+        for change in sorted(changes, key=lambda change: change[0]):
             # A thread that is ready or runs is not woken.
-            if not state.startswith("R, woken") or not shown or shown[-1][1][:1] != "R":
-                shown.append((ns, state))
-        for (ns, state), (until, _) in zip(shown, shown[1:] + [(None, "")]):
-            print("  %5d %11d %10s %s" % (thread, ns, "-" if until is None else until - ns, state))
+            if change[3] is None or not shown or shown[-1][1][:1] != "R":
+                shown.append(change)
+        for (ns, *state), until in zip(shown, [change[0] for change in shown[1:]] + [None]):
+            rows.append((thread, ns, None if until is None else until - ns, *state))
+    return rows
 
 
-def put_samples(trace):
-    print("perf_sample: time, cpu, process, thread, mode, frames from the innermost")
-    for ns, cpu, pid, tid, mode, stack in trace.samples:
-        print("  %11d %d %5d %5d %s" % (ns, cpu, pid, tid, mode))
-        for frame in reversed(stack):
-            print("    " + frame)
-
-
-def put_stacks(trace):
-    print("call stacks of events: time, event, frames from the innermost")
-    for ns, _, track, name, stack, shown, _, _ in trace.events:
-        if stack is not None:
-            print("  %11d %s of %s" % (ns, name, trace.tracks[track]))
-            for frame in reversed(stack):
-                print("    " + frame)
-            print("    shown as " + shown.replace("\n", " < "))
-
-
-def put_flows(trace):
-    """Slices of one track in the order of time; a flow joins those that have its number."""
+def flow_rows(trace):
+    """Pairs of (time, name, track): a flow joins the slices that have its number."""
     open_flows, flows = {}, []
     for ns, _, track, name, _, _, through, last in sorted(trace.events, key=lambda row: row[0]):
         for number in through + last:
@@ -167,18 +150,65 @@ def put_flows(trace):
             open_flows[number] = ns, name, track
         for number in last:
             del open_flows[number]
-    print("flow: slice, its begin and track, the slice after it")
-    for flow in flows:
-        print("  " + " -> ".join("%s at %d of %s" % (name, ns, trace.tracks[track])
+    return flows
+
+
+def put_sched(trace):
+    print("sched: cpu, begin, duration, thread, state at its end")
+    for cpu, begun, took, thread, state in sched_rows(trace):
+        print(("  %d %11d %10s %5d %s" % (cpu, begun, "-" if took is None else took, thread,
+                                          state)).rstrip())
+
+
+def put_states(trace):
+    print("thread_state: thread, begin, duration, state")
+    for thread, ns, took, state, cpu, waker, flags in state_rows(trace):
+        if cpu is not None:
+            state += " on %d" % cpu
+        if waker is not None:
+            state += ", woken by %d%s" % (
+                waker, {0: "", 8: " in an interrupt", 16: " in a softirq"}[flags])
+        print("  %5d %11d %10s %s" % (thread, ns, "-" if took is None else took, state))
+
+
+def put_threads(trace):
+    print("threads")
+    for thread, (pid, name) in sorted(trace.threads.items()):
+        print(("  %d of %d: %s" % (thread, pid, name)).rstrip())
+
+
+def put_samples(trace):
+    print("perf_sample: time, cpu, process, thread, mode, frames from the innermost")
+    for ns, cpu, pid, tid, mode, stack in trace.samples:
+        print("  %11d %d %5d %5d %s" % (ns, cpu, pid, tid, mode))
+        for frame in reversed(stack):
+            print("    %s%s in %s + 0x%x, %s" % (frame.function, frame.source, frame.path,
+                                               frame.address & (1 << 64) - 1, frame.build_id))
+
+
+def put_stacks(trace):
+    print("call stacks of events: time, event, frames from the innermost")
+    for ns, _, track, name, stack, shown, _, _ in trace.events:
+        if stack is not None:
+            print("  %11d %s of %s" % (ns, name, trace.tracks[track]))
+            for frame in reversed(stack):
+                print("    %s%s in %s + 0x%x, %s" % (frame.function, frame.source, frame.path,
+                                               frame.address, frame.build_id))
+            print("    shown as " + shown.replace("\n", " < "))
+
+
+def put_flows(trace):
+    print("flow: time, thread, slice -> those of the slice after it")
+    for flow in flow_rows(trace):
+        print("  " + " -> ".join("%d %s: %s" % (ns, trace.tracks[track], name)
                                  for ns, name, track in flow))
 
 
 def show(data):
     trace = Trace(data)
-    put_states(trace, put_sched(trace))
-    print("threads")
-    for thread, (pid, name) in sorted(trace.threads.items()):
-        print("  %d of %d: %s" % (thread, pid, name))
+    put_sched(trace)
+    put_states(trace)
+    put_threads(trace)
     put_samples(trace)
     put_stacks(trace)
     put_flows(trace)

@@ -221,15 +221,8 @@ static void items_text_links(struct text *text, struct picture *picture)
 
 	for (size_t i = 0; i < links->waits.count; i++) {
 		const struct hold *wait = &links->waits.hold[i], *hold[LINKS_EACH];
-		struct holds_walk walk = holds_walk(&links->holds, wait, wait->begin_ns,
-						    wait->end_ns);
-		int64_t begin_ns, end_ns;
-		unsigned count = 0;
+		const unsigned count = links_holders(links, wait, hold);
 
-		walk.steps_most = LINKS_STEPS;
-		while (count < LINKS_EACH &&
-		       (hold[count] = holds_next(&links->holds, &walk, &begin_ns, &end_ns)))
-			count++;
 		if (!count)
 			continue;
 		items_text_number(text, count);

@@ -29,11 +29,11 @@
 #include "picture/curves.h"
 #include "picture/details.h"
 #include "picture/flames.h"
-#include "picture/links.h"
 #include "picture/runs.h"
 #include "picture/states.h"
 #include "spans/histogram.h"
 #include "spans/pairing.h"
+#include "why/links.h"
 
 #define PICTURE_ROWS     512
 #define PICTURE_BANDS    10000

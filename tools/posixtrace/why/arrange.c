@@ -4,7 +4,7 @@
  *
  * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
  * by a binary search that relies on its order. So if an order changes, its search must change, too.
- * The order of by_end() belongs to transfers_until() in causes.c. The order of by_cpu() belongs to
+ * The order of by_end() belongs to transfers_until() in partner.c. The order of by_cpu() belongs to
  * first_run() in divide.c, and the order of pieces to first_piece() in divide.c.
  */
 #include <errno.h>

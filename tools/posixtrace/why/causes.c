@@ -20,6 +20,7 @@
 #include "symbols/symbols.h"
 #include "why/answers.h"
 #include "why/divide.h"
+#include "why/partner.h"
 
 /*
  * The event of a hold may have a time after the release of the lock, when the waiting thread has
@@ -28,7 +29,7 @@
  */
 #define AFTER_NS INT64_C(1000000)
 #define CALLERS  8   /* the most callers of a call in a label */
-#define LOOK_AT  512 /* the most calls or holds that a search examines */
+#define LOOK_AT  512 /* the most holds that a search examines */
 
 /*
  * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
@@ -261,88 +262,32 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
 
-/*
- * Returns the number of transfers that end at or before a time. If the time is the end of a wait,
- * the last of these transfers is the one that ended nearest to it.
- */
-static size_t transfers_until(const struct history *history, int64_t time_ns)
+static void get_transfer(const void *arg, size_t index, struct transfer *transfer)
 {
-	size_t low = 0, high = history->transfers;
+	const struct history *history = arg;
+	const struct call *call = &history->call[history->transfer[index]];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (history->call[history->transfer[middle]].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	*transfer = (struct transfer){
+		.begin_ns = call->begin_ns, .end_ns = call->end_ns, .key = call->key,
+		.bytes = call->other, .thread = call->thread, .cause = (enum cause)call->cause,
+		.has_path = call->text != 0,
+	};
 }
 
 /*
- * Returns true if a call of another thread may have ended this wait: both ran at the same time. A
- * call with a path reads or writes a file, and so does not wake a thread that waits for a pipe or
- * socket.
- */
-static bool is_partner(const struct call *call, const struct call *other)
-{
-	enum cause wanted = call->cause == CAUSE_BARRIER ? CAUSE_BARRIER :
-			    call->cause == CAUSE_WRITE ? CAUSE_READ : CAUSE_WRITE;
-
-	if (other->thread == call->thread || other->begin_ns > call->end_ns ||
-	    other->end_ns <= call->begin_ns || other->cause != wanted)
-		return false;
-	return call->cause == CAUSE_BARRIER ? other->key == call->key : !other->text;
-}
-
-/*
- * Returns true if other is a better partner than found, which may be NULL. The member other of a
- * read or write is the number of its bytes; polls and barriers are not compared by it.
- */
-static bool is_better(const struct call *call, const struct call *other, const struct call *found)
-{
-	bool has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE;
-
-	if (!found || (has_bytes && (other->other == call->other) != (found->other == call->other)))
-		return !found || other->other == call->other;
-	return other->begin_ns > found->begin_ns;
-}
-
-/*
- * Returns the call of another thread that probably ended this wait: a write during a read, or the
- * reverse. A call with the same number of bytes is preferred, because the log does not identify a
- * pipe: its two ends have different descriptors. Among these calls the one that began last is
- * preferred. For a barrier this second rule is the only one. A writing thread may lose its CPU to
- * the reading thread before the write ends, so calls that end after the wait are examined as well.
- * At most LOOK_AT calls are examined before the end of the wait, and as many after it. Returns NULL
- * if there is no such call. The history owns the call.
+ * Returns the call of another thread that probably ended this wait (partner.h), or NULL. The
+ * history owns the call.
  */
 static const struct call *find_partner(const struct history *history, const struct call *call)
 {
-	size_t at = transfers_until(history, call->end_ns), i = at;
-	const struct call *found = NULL;
+	const struct transfers transfers = { get_transfer, history, history->transfers };
+	const struct transfer wait = {
+		.begin_ns = call->begin_ns, .end_ns = call->end_ns, .key = call->key,
+		.bytes = call->other, .thread = call->thread, .cause = (enum cause)call->cause,
+	};
+	size_t found = partner_find(&transfers, &wait);
 
-	for (unsigned n = 0; i < history->transfers && n < LOOK_AT; n++, i++) {
-		const struct call *other = &history->call[history->transfer[i]];
-
-		if (is_partner(call, other) && is_better(call, other, found))
-			found = other;
-	}
-	i = at;
-	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
-		const struct call *other = &history->call[history->transfer[i]];
-
-		/*
-		 * The transfers are in the order of their ends, so all transfers before this one
-		 * also ended before the wait began.
-		 */
-		if (other->end_ns <= call->begin_ns)
-			break;
-		if (is_partner(call, other) && is_better(call, other, found))
-			found = other;
-	}
-	return found;
+	return found == PARTNER_NONE ? NULL : &history->call[history->transfer[found]];
 }
 
 /*

@@ -96,6 +96,7 @@ static void perfetto_close(void *context)
 	}
 	perfetto_sched_fini(&perfetto->sched);
 	perfetto_stacks_fini(&perfetto->stacks);
+	perfetto_flows_fini(&perfetto->flows);
 	free(perfetto->kind);
 	free(perfetto->packet.bytes);
 	threads_fini(&perfetto->threads);
@@ -362,7 +363,8 @@ static int put_thread_event(struct perfetto *perfetto, const struct fmt_event *e
 	int err = span ? perfetto_span_track(perfetto, event, &track)
 		       : perfetto_track(perfetto, event, &track);
 
-	if (!err)
+	/* A slice has the stack of its begin. */
+	if (!err && type != TYPE_SLICE_END)
 		err = perfetto_stack(perfetto, event, &stack, &stack_iid);
 	if (err)
 		return err;
@@ -373,7 +375,7 @@ static int put_thread_event(struct perfetto *perfetto, const struct fmt_event *e
 		err = put_end(perfetto, track, event->time_ns);
 	if (!err && perfetto->kind[event->type->index].has_counters)
 		err = perfetto_counters(perfetto, event);
-	return err;
+	return err || !is_whole ? err : perfetto_flow_event(perfetto, event);
 }
 
 static int perfetto_event(void *context, const struct fmt_event *event)
@@ -445,6 +447,8 @@ static int perfetto_sink_end(void *context, const struct fmt_end *end)
 	struct perfetto *perfetto = context;
 	int err = perfetto_sched_end(perfetto);
 
+	if (!err)
+		err = perfetto_flow_end(perfetto);
 	/* Writes the losses that only the ledger has. */
 	for (int i = 0; !err && end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		if (end->ledger.lost[i] && !perfetto->counted[i])

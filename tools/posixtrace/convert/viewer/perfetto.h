@@ -21,6 +21,8 @@
 #include "convert/threads.h"
 #include "log/stacks.h"
 #include "why/classify.h"
+#include "why/links.h"
+#include "why/partner.h"
 
 enum { /* Trace, TracePacket */
 	TRACE_PACKET = 1,
@@ -45,6 +47,8 @@ enum { /* TrackEvent */
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
+	EVENT_FLOW = 36,        /* the number that readers of any age know, as that of the end */
+	EVENT_FLOW_END = 42,
 	EVENT_DOUBLE_COUNTER = 44,
 	EVENT_CALLSTACK_IID = 56,
 	TYPE_SLICE_BEGIN = 1,
@@ -153,6 +157,23 @@ struct perfetto_stacks {
 	uint64_t overflow;     /* number of identifiers that the full set has no place for */
 };
 
+/*
+ * The flows: from the thread that held a lock to the thread that waited for it, and from a write to
+ * the read that waited for it. Waits for locks are kept until the end (links.h). The calls that
+ * move data are kept until as many further calls are known as a search examines.
+ */
+struct perfetto_flows {
+	struct links links;
+	struct perfetto_transfer {
+		struct transfer transfer;
+		uint32_t pid;
+		const char *call;  /* the name of its type */
+		bool waits;        /* it is a read or a poll that may have waited */
+	} *transfer;
+	size_t transfers, done; /* done: those whose partner was searched */
+	uint64_t flows;
+};
+
 struct perfetto {
 	struct fmt_flow *flow;
 	struct out *out;
@@ -168,6 +189,7 @@ struct perfetto {
 	size_t kinds;
 	struct perfetto_sched sched;
 	struct perfetto_stacks stacks;
+	struct perfetto_flows flows;
 	int64_t last_ns;
 };
 
@@ -253,6 +275,9 @@ int perfetto_prepare(struct perfetto_kind *kind);
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 
+/* Returns the number of the track of a thread that has a system number. */
+uint64_t perfetto_thread_uuid(uint32_t pid, uint32_t tid);
+
 /* Names the track of a thread or, with tid and thread 0, of a process. */
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
 
@@ -311,6 +336,15 @@ void perfetto_stacks_fini(struct perfetto_stacks *stacks);
 /* Adds an annotation with the functions of a stack, one in a line, the innermost first. */
 void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,
 			     const struct stacks_found *found);
+
+/*
+ * perfetto_flow.c: perfetto_flow_event() notes a call that waited, or for which a call may have
+ * waited. perfetto_flow_end() writes the flows that are not written yet. They return 0 or an error
+ * number.
+ */
+int perfetto_flow_event(struct perfetto *perfetto, const struct fmt_event *event);
+int perfetto_flow_end(struct perfetto *perfetto);
+void perfetto_flows_fini(struct perfetto_flows *flows);
 
 /*
  * Returns the type as one of a log, with its plan in *plan. The caller frees it. Returns NULL if

@@ -60,6 +60,8 @@ struct log_type *perfetto_plan(const struct fmt_type *type, struct plan *plan)
 
 	if (!as)
 		return NULL;
+	as->index = type->index;
+	as->listed = true;
 	as->schema = (struct posix_trace_schema_np *)(uintptr_t)type->fields;
 	as->name_len = type->name_len < TRACE_EVENT_NAME_MAX ? type->name_len :
 		       TRACE_EVENT_NAME_MAX;

@@ -47,6 +47,11 @@ static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
 	return mix_bits(mix_bits((uint64_t)pid << 32 | tid) + (tid ? 0 : thread));
 }
 
+uint64_t perfetto_thread_uuid(uint32_t pid, uint32_t tid)
+{
+	return thread_uuid(pid, tid, 0);
+}
+
 /*
  * Begins a packet with a TrackDescriptor. The packet has no timestamp, because the description
  * applies to the whole trace.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* links.c - keeps the waits for locks and the holds of locks of a picture. */
-#include "picture/links.h"
+#include "why/links.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,6 +84,20 @@ int links_end(struct links *links, const struct logfile *log)
 			return ENOMEM;
 	}
 	return links->err;
+}
+
+unsigned links_holders(const struct links *links, const struct hold *wait,
+		       const struct hold *hold[LINKS_EACH])
+{
+	struct holds_walk walk = holds_walk(&links->holds, wait, wait->begin_ns, wait->end_ns);
+	int64_t begin_ns, end_ns;
+	unsigned count = 0;
+
+	walk.steps_most = LINKS_STEPS;
+	while (count < LINKS_EACH &&
+	       (hold[count] = holds_next(&links->holds, &walk, &begin_ns, &end_ns)))
+		count++;
+	return count;
 }
 
 void links_fini(struct links *links)

@@ -8,8 +8,8 @@
  * Memory is bounded. If there are more waits than LINKS_WAITS, or more holds than LINKS_HOLDS, the
  * longest are kept.
  */
-#ifndef POSIXTRACE_PICTURE_LINKS_H
-#define POSIXTRACE_PICTURE_LINKS_H
+#ifndef POSIXTRACE_WHY_LINKS_H
+#define POSIXTRACE_WHY_LINKS_H
 
 #include "base/nameset.h"
 #include "log/logfile.h"
@@ -43,6 +43,13 @@ void links_event(struct links *links, const struct log_type *of,
 
 /* Sorts the holds and finds the names of locks, after the last event. Returns 0 or ENOMEM. */
 int links_end(struct links *links, const struct logfile *log);
+
+/*
+ * Finds the first holders of a lock during a wait, after links_end() or holds_sort(). Stores at
+ * most LINKS_EACH holds and returns their number.
+ */
+unsigned links_holders(const struct links *links, const struct hold *wait,
+		       const struct hold *hold[LINKS_EACH]);
 
 /* Returns true if the events of a type are waits or holds. */
 static inline bool links_has(const struct links *links, const struct log_type *of)

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * perfetto_flow.c - flows: arrows from the thread that ended a wait to the thread that waited.
+ *
+ * The rules are those of the command why: links.h finds the holders of locks, and partner.h finds
+ * the write that ended a read. A flow joins two instants: one in the call of the first thread, and
+ * one at the end of the wait. Readers join slices in the order of their begins, and a wait usually
+ * begins before the call that ends it, so the slices of the two calls cannot be joined directly.
+ */
+#include "convert/viewer/perfetto.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "convert/paired.h"
+
+#define WAITED_NS 10000 /* a shorter read has probably not waited */
+#define KEPT      (4 * PARTNER_LOOK_AT) /* transfers in memory */
+
+/* One of the two threads that a flow joins, and the call in which it is. */
+struct flow_side {
+	uint32_t pid, tid;
+	int64_t begin_ns, end_ns;
+};
+
+/*
+ * Returns the last nanosecond of a call that is not after a limit. At the time of its end the call
+ * is over, so an instant with that time would not be in the call.
+ */
+static int64_t inside_ns(const struct flow_side *side, int64_t limit_ns)
+{
+	int64_t ns = side->end_ns > side->begin_ns ? side->end_ns - 1 : side->end_ns;
+
+	ns = ns < limit_ns ? ns : limit_ns;
+	return ns > side->begin_ns ? ns : side->begin_ns;
+}
+
+static int put_side(struct perfetto *perfetto, const struct flow_side *side, int64_t time_ns,
+		    const char *text, const struct flow_side *other, const char *call,
+		    unsigned field)
+{
+	struct proto *p = &perfetto->packet;
+	size_t packet = perfetto_begin(perfetto, time_ns);
+	size_t event = perfetto_begin_event(perfetto, TYPE_INSTANT,
+					    perfetto_thread_uuid(side->pid, side->tid));
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s thread %u", text, other->tid);
+	proto_text(p, EVENT_NAME, name);
+	if (call)
+		perfetto_annotate_text(p, "call", call);
+	proto_number(p, field, perfetto->flows.flows);
+	proto_end(p, event);
+	return perfetto_end(perfetto, packet);
+}
+
+/*
+ * Writes a flow from a call that ended a wait. call is the name of the type of the waiting call, or
+ * NULL. The first instant is not after the second one, and precedes it in the file.
+ */
+static int put_flow(struct perfetto *perfetto, const struct flow_side *from,
+		    const struct flow_side *to, bool is_guess, const char *call)
+{
+	const int64_t to_ns = inside_ns(to, INT64_MAX);
+	const int64_t from_ns = inside_ns(from, to_ns);
+	int err;
+
+	perfetto->flows.flows++;
+	err = put_side(perfetto, from, from_ns, is_guess ? "probably ends the wait of" :
+		       "ends the wait of", to, call, EVENT_FLOW);
+	return err ? err : put_side(perfetto, to, from_ns > to_ns ? from_ns : to_ns, is_guess ?
+				    "probably waited for" : "waited for", from, call,
+				    EVENT_FLOW_END);
+}
+
+/* ------------------------------------------------------------------ locks */
+
+static int note_lock(struct perfetto *perfetto, const struct fmt_event *event)
+{
+	const struct perfetto_kind *kind = &perfetto->kind[event->type->index];
+	struct links *links = &perfetto->flows.links;
+	struct posix_trace_event_np of;
+
+	if (!vec_reach(&links->plan, &links->plans, event->type->index))
+		return ENOMEM;
+	links->plan[event->type->index] = kind->plan;
+	paired_event(event, kind->as, &of);
+	links_event(links, kind->as, &of, 0);
+	return links->err;
+}
+
+static struct flow_side side_of_hold(const struct hold *hold)
+{
+	return (struct flow_side){ (uint32_t)hold->pid, hold->thread, hold->begin_ns,
+				   hold->end_ns };
+}
+
+/* Writes the flows to the waits for locks. */
+static int put_locks(struct perfetto *perfetto)
+{
+	struct links *links = &perfetto->flows.links;
+	int err = 0;
+
+	holds_sort(&links->holds);
+	for (size_t i = 0; !err && i < links->waits.count; i++) {
+		const struct hold *wait = &links->waits.hold[i], *hold[LINKS_EACH];
+		const struct flow_side to = side_of_hold(wait);
+		const unsigned count = links_holders(links, wait, hold);
+
+		for (unsigned k = 0; !err && k < count; k++) {
+			const struct flow_side from = side_of_hold(hold[k]);
+
+			err = put_flow(perfetto, &from, &to, false, NULL);
+		}
+	}
+	return err;
+}
+
+/* ------------------------------------------------------------------ pipes and sockets */
+
+static void get_kept(const void *arg, size_t index, struct transfer *transfer)
+{
+	*transfer = ((const struct perfetto_transfer *)arg)[index].transfer;
+}
+
+static struct flow_side side_of_transfer(const struct perfetto_transfer *of)
+{
+	return (struct flow_side){ of->pid, of->transfer.thread, of->transfer.begin_ns,
+				   of->transfer.end_ns };
+}
+
+/*
+ * Writes the flows to those waits behind which at least this number of transfers is kept. Then
+ * removes transfers that no later search examines.
+ */
+static int put_transfers(struct perfetto *perfetto, size_t behind)
+{
+	struct perfetto_flows *flows = &perfetto->flows;
+	const struct transfers transfers = { get_kept, flows->transfer, flows->transfers };
+	size_t drop;
+	int err = 0;
+
+	for (; !err && flows->done + behind < flows->transfers; flows->done++) {
+		const struct perfetto_transfer *wait = &flows->transfer[flows->done];
+		size_t found = wait->waits ? partner_find(&transfers, &wait->transfer) :
+			       PARTNER_NONE;
+		struct flow_side from, to = side_of_transfer(wait);
+
+		if (found == PARTNER_NONE)
+			continue;
+		from = side_of_transfer(&flows->transfer[found]);
+		err = put_flow(perfetto, &from, &to, true, wait->call);
+	}
+	drop = flows->done > PARTNER_LOOK_AT ? flows->done - PARTNER_LOOK_AT : 0;
+	memmove(flows->transfer, flows->transfer + drop,
+		(flows->transfers - drop) * sizeof(*flows->transfer));
+	flows->transfers -= drop;
+	flows->done -= drop;
+	return err;
+}
+
+/* Returns whether the descriptor of a call has the name of a file. */
+static bool is_file(struct perfetto *perfetto, const struct fmt_event *event, int field)
+{
+	struct posix_trace_value_np value;
+	char name[FMT_NAME_BYTES];
+
+	return field >= 0 && posix_trace_field_get_np(event->type->fields, (unsigned)field, 0,
+						      event->data, event->data_len, 0, &value) &&
+	       fmt_value_name(perfetto->flow, event, &value, name) && *name == '/';
+}
+
+static int note_transfer(struct perfetto *perfetto, const struct fmt_event *event)
+{
+	struct perfetto_kind *kind = &perfetto->kind[event->type->index];
+	const struct plan *plan = &kind->plan;
+	struct perfetto_flows *flows = &perfetto->flows;
+	const int64_t result = (int64_t)perfetto_field(perfetto, event, plan->result);
+	struct perfetto_transfer *of;
+
+	if (is_file(perfetto, event, plan->key))
+		return 0;
+	if (!flows->transfer)
+		flows->transfer = calloc(KEPT, sizeof(*flows->transfer));
+	if (!flows->transfer)
+		return ENOMEM;
+	of = &flows->transfer[flows->transfers++];
+	*of = (struct perfetto_transfer){
+		.transfer = {
+			.begin_ns = event->span->begin_ns, .end_ns = event->time_ns,
+			.bytes = result > 0 ? (uint64_t)result : 0, .thread = event->tid,
+			.cause = plan->cause,
+		},
+		.pid = event->pid, .call = kind->name,
+		/* No thread ended a call that failed or reached its time limit. */
+		.waits = plan->cause != CAUSE_WRITE && result > 0 &&
+			 event->time_ns - event->span->begin_ns >= WAITED_NS,
+	};
+	return flows->transfers == KEPT ? put_transfers(perfetto, PARTNER_LOOK_AT) : 0;
+}
+
+/* ------------------------------------------------------------------ the interface */
+
+int perfetto_flow_event(struct perfetto *perfetto, const struct fmt_event *event)
+{
+	if (!event->tid || !event->pid || !perfetto->kind[event->type->index].as)
+		return 0;
+	switch (perfetto->kind[event->type->index].plan.cause) {
+	case CAUSE_LOCK:
+	case CAUSE_HELD:
+		return note_lock(perfetto, event);
+	case CAUSE_READ:
+	case CAUSE_WRITE:
+	case CAUSE_POLL:
+		return note_transfer(perfetto, event);
+	default:
+		return 0;
+	}
+}
+
+int perfetto_flow_end(struct perfetto *perfetto)
+{
+	int err = put_locks(perfetto);
+
+	return err || !perfetto->flows.transfer ? err : put_transfers(perfetto, 0);
+}
+
+void perfetto_flows_fini(struct perfetto_flows *flows)
+{
+	links_fini(&flows->links);
+	free(flows->transfer);
+}
