@@ -110,11 +110,51 @@ static int compare_gaps(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
+/*
+ * Returns where the result of the last search for a descriptor is kept. A result of another
+ * descriptor or of another log may be there. It is only the place at which a search begins. The
+ * array may be static, because only one thread reads a log.
+ */
+static size_t *recent_of(const struct change *key)
+{
+	static size_t recent[256];
+	uint64_t hash = hash_number((uint32_t)key->pid, (uint32_t)key->fd);
+
+	return &recent[hash % (sizeof(recent) / sizeof(recent[0]))];
+}
+
+/*
+ * Narrows the range in which the first change that is not before the key is. Most keys follow in
+ * the order of time, so this change is at most a few places behind that of the last search for the
+ * same descriptor. Then the search does not read the rest of the array.
+ */
+static void narrow_range(const struct changes *c, const struct change *key, size_t *low,
+			 size_t *high)
+{
+	size_t at = *recent_of(key);
+
+	if (at > c->count)
+		return;
+	if (at && changes_compare(&c->change[at - 1], key) >= 0) {
+		*high = at - 1;
+		return;
+	}
+	*low = at;
+	for (size_t step = 1; at + step <= c->count; step *= 2) {
+		if (changes_compare(&c->change[at + step - 1], key) >= 0) {
+			*high = at + step - 1;
+			return;
+		}
+		*low = at + step;
+	}
+}
+
 /* Returns the last change of the key's descriptor before the key, or NULL if there is none. */
 static struct change *last_before(const struct changes *c, const struct change *key)
 {
 	size_t low = 0, high = c->count;
 
+	narrow_range(c, key, &low, &high);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -123,6 +163,7 @@ static struct change *last_before(const struct changes *c, const struct change *
 		else
 			high = middle;
 	}
+	*recent_of(key) = low;
 	if (!low || c->change[low - 1].pid != key->pid || c->change[low - 1].fd != key->fd)
 		return NULL;
 	return &c->change[low - 1];
