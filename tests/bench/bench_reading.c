@@ -8,8 +8,9 @@
  * once only because it is slow: with its counter for comparison with stat and query, as text for
  * comparison with dump.
  *
- * The law: dump prints a line for each event of the log; stat, query and Babeltrace 2 count the
- * same number; a window has the same number of lines as dump prints between its times.
+ * The law: dump prints a line for each event of the log, and dump --json an object; stat, query and
+ * Babeltrace 2 count the same number; a window has the same number of lines as dump prints between
+ * its times.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -141,6 +142,11 @@ static void count_line(void *arg, const char *line)
 	lines->window += time_ns >= lines->begin_ns && time_ns <= lines->end_ns;
 }
 
+static void count_object(void *arg, const char *line)
+{
+	*(uint64_t *)arg += *line == '{';
+}
+
 static void find_stat(void *arg, const char *line)
 {
 	const char *events = strstr(line, "\"events\":");
@@ -242,6 +248,7 @@ static void measure(uint64_t events, struct lines *lines)
 {
 	char begin[40], end[40];
 	const char *const dump[] = { tool, "dump", logfile, NULL };
+	const char *const json[] = { tool, "dump", "--json", logfile, NULL };
 	const char *const dump_raw[] = { tool, "dump", "--raw", "--fields", "time", logfile, NULL };
 	const char *const stat[] = { tool, "stat", "--json", logfile, NULL };
 	const char *const query[] = { tool, "query", "--csv", logfile, ROWS, NULL };
@@ -250,7 +257,7 @@ static void measure(uint64_t events, struct lines *lines)
 	struct beside beside = { 0 };
 	struct cost full, cost;
 	struct lines shown = { .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
-	uint64_t counted = 0, rows = 0;
+	uint64_t counted = 0, rows = 0, objects = 0;
 	long peak_kib;
 	bool law;
 
@@ -266,6 +273,12 @@ static void measure(uint64_t events, struct lines *lines)
 	peak_kib = full.peak_kib;
 	begin_line("reading_dump", events, &full, &beside, &beside.text);
 	bench_end_floor("Mlines_per_s", (double)events / full.wall_s / 1e6, 15, law);
+
+	cost = run_best(json);
+	law = cost.good && read_lines(json, count_object, &objects) && objects == events;
+	peak_kib = cost.peak_kib > peak_kib ? cost.peak_kib : peak_kib;
+	begin_line("reading_json", events, &cost, &beside, &beside.text);
+	bench_end_floor("Mlines_per_s", (double)events / cost.wall_s / 1e6, 10, law);
 
 	cost = run_best(stat);
 	law = cost.good && read_lines(stat, find_stat, &counted) && counted == events;
