@@ -4,8 +4,8 @@
  *
  * An event type has up to two event classes, made when the first event needs them: one with the
  * fields of its schema, and one with the bytes of the data, for events whose data contradicts the
- * schema. So no event is left out. Functions here return 0, or -1 without memory. Each object that
- * a function creates has one reference, which its owner puts.
+ * schema. So no event is left out. Functions here return 0, or -1 if memory is lacking. Each object
+ * that a function creates has one reference, which its owner puts.
  */
 #include "source.h"
 
@@ -40,7 +40,7 @@ static bool is_utf8(const unsigned char *p, size_t len)
 }
 
 /*
- * Copies a name as it is, or with \xNN for all that is no ASCII where it is no UTF-8. Control
+ * Copies a name as it is, or with \xNN for all that is not ASCII where it is not UTF-8. Control
  * characters are always escaped, since sinks print names to terminals. to has 4 bytes for each of
  * name.
  */
@@ -62,7 +62,10 @@ static void plain_name(char *to, const char *name)
 	*to = '\0';
 }
 
-/* Returns a class of integers with so many bits, NULL without memory. The owner puts it. */
+/*
+ * Returns a class of integers with this number of bits, or NULL if memory is lacking. The owner
+ * puts it.
+ */
 static bt_field_class *classes_number(bt_trace_class *tc, unsigned bits, bool is_signed,
 				      bool hexadecimal)
 {
@@ -154,7 +157,7 @@ static int level_of(int level)
 
 /*
  * Makes the class of a type with the data's fields, or with its bytes. fields requires a schema.
- * Returns NULL without memory.
+ * Returns NULL if memory is lacking.
  */
 static bt_event_class *event_class(struct source *source, const struct kind *kind, bool fields)
 {

@@ -136,8 +136,8 @@ static uint64_t gap_of(struct iterator *it)
 }
 
 /*
- * Makes the message of the event that waits. Without memory it returns NULL, and the event still
- * waits.
+ * Makes the message of the event that waits. If memory is lacking, it returns NULL, and the event
+ * still waits.
  */
 static bt_message *make_event(struct iterator *it)
 {
@@ -223,7 +223,7 @@ static bt_message *tell_losses(struct iterator *it)
 	return message;
 }
 
-/* Returns the next message, NULL without memory. Not called in the stage ENDED. */
+/* Returns the next message, or NULL if memory is lacking. Not called in the stage ENDED. */
 static bt_message *make_message(struct iterator *it)
 {
 	switch (it->stage) {

@@ -104,8 +104,8 @@ static void source_destroy(struct source *source)
 }
 
 /*
- * Makes the trace, and a stream and a port for each lane. Returns 0, or -1 without memory. The
- * number of the lane is the data of its port. A trace without a name or description is usable.
+ * Makes the trace, and a stream and a port for each lane. Returns 0, or -1 if memory is lacking.
+ * The number of the lane is the data of its port. A trace without a name or description is usable.
  */
 static int create_streams(struct source *source, bt_self_component_source *self, trace_id_t trid)
 {

@@ -9,7 +9,7 @@
  * lane.
  *
  * The log is hostile, and libposixtrace checks it. All functions run in the one thread of
- * Babeltrace's graph. They return 0, or -1 without memory, if nothing else is said.
+ * Babeltrace's graph. They return 0, or -1 if memory is lacking, if nothing else is said.
  */
 #ifndef POSIXTRACE_BABELTRACE_SOURCE_H
 #define POSIXTRACE_BABELTRACE_SOURCE_H
@@ -62,8 +62,8 @@ int source_open_log(const char *path, trace_id_t *trid);
 int classes_create(struct source *source, bt_self_component *self, trace_id_t trid);
 
 /*
- * Returns the class for the event, NULL without memory; classes_fill() stores the values of its
- * fields.
+ * Returns the class for the event, or NULL if memory is lacking; classes_fill() stores the values
+ * of its fields.
  */
 bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event);
 int classes_fill(struct source *source, const struct posix_trace_event_np *event, bt_event *to);

@@ -34,9 +34,9 @@ static void show_process(void *arg, const struct found *found)
 }
 
 /*
- * Prints the triggers that concern a section. A section without a trigger is no fault, because the
- * user may want logs only on request. But the pattern of a trigger may also be mistyped, so a line
- * reports that the section has no trigger.
+ * Prints the triggers that concern a section. A section without a trigger is not a fault, because
+ * the user may want logs only on request. But the pattern of a trigger may also be mistyped, so a
+ * line reports that the section has no trigger.
  */
 static void show_triggers(const struct config *config, const struct config_record *record)
 {

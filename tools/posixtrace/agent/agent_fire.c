@@ -118,7 +118,7 @@ static bool fits_end(enum config_when when, const struct ended *ended)
 	return when == CONFIG_FAILURE && WEXITSTATUS(ended->status);
 }
 
-/* Removes a recorder from the list. The last recorder takes its place. */
+/* Removes a recorder from the list. The last recorder replaces it. */
 static void forget_recorder(struct agent *agent, size_t index)
 {
 	agent->recorder[index] = agent->recorder[--agent->recorders];

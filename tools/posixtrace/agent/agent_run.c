@@ -48,7 +48,7 @@ static struct agent_failure *failure_of(struct agent *agent, const struct found 
 }
 
 /*
- * Removes one failure. The last failure takes its place, so a loop that removes failures must run
+ * Removes one failure. The last failure replaces it, so a loop that removes failures must run
  * backwards.
  */
 static void forget_failure(struct agent *agent, size_t index)
@@ -380,8 +380,8 @@ static void wait_for_work(struct agent *agent)
 			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
 	poll(poller, agent->recorders + 3, sleep_ms(agent));
 	/*
-	 * The loop runs backwards: if a recorder ends, the last recorder takes its place in the
-	 * list, and the loop has already examined that last recorder.
+	 * The loop runs backwards: if a recorder ends, the last recorder replaces it in the list,
+	 * and the loop has already examined that last recorder.
 	 */
 	for (size_t i = agent->recorders; i-- > 0;)
 		if (poller[i + 3].revents && recorder_has_ended(agent->recorder[i], &ended))

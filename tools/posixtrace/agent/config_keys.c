@@ -161,9 +161,9 @@ static void key_textfile(struct config_place *place, const struct given *given)
 }
 
 /*
- * The value is ADDRESS:PORT in numbers, or PORT alone, which means the loopback address. The name
- * of a host is refused, because its address may change, and the port would then be open where the
- * user does not expect it.
+ * The value is ADDRESS:PORT in numbers, or only PORT, which means the loopback address. The name of
+ * a host is refused, because its address may change, and the port would then be open where the user
+ * does not expect it.
  */
 static void key_listen(struct config_place *place, const struct given *given)
 {

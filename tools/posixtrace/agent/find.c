@@ -252,7 +252,7 @@ bool find_processes(const struct config *config,
 		say("/proc: %s", strerror(errno));
 		return false;
 	}
-	/* For entries that are no numbers, such as "self", atoi() returns 0. */
+	/* For entries that are not numbers, such as "self", atoi() returns 0. */
 	while ((entry = readdir(folder))) {
 		struct look look = { .executable = found.executable };
 

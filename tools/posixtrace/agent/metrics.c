@@ -19,7 +19,7 @@
 #define WRITE_NS INT64_C(1000000000) /* the shortest time between two writes of the file */
 
 /*
- * Copies a name so that it can be the value of a label. Bytes that are no printable ASCII, and
+ * Copies a name so that it can be the value of a label. Bytes that are not printable ASCII, and
  * characters that the format escapes, become "?". If two names become equal, they share a series,
  * because a text with two equal series is invalid.
  */
@@ -141,7 +141,7 @@ static void put_records(FILE *out, const struct metrics *metrics)
 				(unsigned long long)metrics->record[i].lost[cause]);
 }
 
-/* Writes for each section the number of processes that are recorded now, also if it is 0. */
+/* Writes for each section the number of processes that are recorded now, even if it is 0. */
 static void put_processes(FILE *out, const struct agent *agent)
 {
 	put_head(out, "posixtrace_processes", "gauge", "Processes that are recorded now.");

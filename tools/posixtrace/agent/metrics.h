@@ -4,7 +4,7 @@
  * 0.0.4), in a file for the textfile collector of node_exporter, or by HTTP.
  *
  * While the agent runs, no count becomes less, not even when a process ends. The values of labels
- * are the names of sections, event types and spans, with ? for bytes that are no printable ASCII.
+ * are the names of sections, event types and spans, with ? for bytes that are not printable ASCII.
  * The number of series is limited; all further names are counted in the series "other". Only one
  * thread uses a struct metrics.
  */

@@ -268,7 +268,7 @@ void recorder_add_counts(struct recorder *recorder, struct metrics *metrics)
 }
 
 /*
- * Adds the last growth of the counts to the metrics. The counts are taken from the ledger of the
+ * Adds the last growth of the counts to the metrics. The counts are those of the ledger of the
  * complete log, where they are exact.
  */
 static void add_last_counts(struct recorder *recorder, struct metrics *metrics)

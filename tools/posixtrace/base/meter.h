@@ -5,8 +5,8 @@
  *
  * The line appears only if standard error is a terminal and the tool is in the terminal's
  * foreground job. If a command prints events while it reads, the line also needs a standard output
- * that is no terminal. Otherwise the line would be mixed with the events. One meter is shown at a
- * time, and say() removes its line before a message.
+ * that is not a terminal. Otherwise the line would be mixed with the events. One meter is shown at
+ * a time, and say() removes its line before a message.
  */
 #ifndef POSIXTRACE_BASE_METER_H
 #define POSIXTRACE_BASE_METER_H

@@ -56,12 +56,12 @@ struct option_row {
 	const char *choices; /* words separated by blanks; NULL: none */
 
 	/*
-	 * If rows is not NULL, this row is no option. option_list() replaces it by all rows of this
-	 * other table.
+	 * If rows is not NULL, this row is not an option. option_list() replaces it by all rows of
+	 * this other table.
 	 */
 	const struct option_row *rows;
 	/*
-	 * If more is not NULL, this row is no option, and it is the last row of the table. The
+	 * If more is not NULL, this row is not an option, and it is the last row of the table. The
 	 * function returns further tables by their index, and NULL behind the last one. --help
 	 * omits the rows of these tables. If several tables have an option with the same name, the
 	 * first row is used.

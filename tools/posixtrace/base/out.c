@@ -66,7 +66,7 @@ static void widen_pipe(struct out *out)
 	if (out->is_large)
 		return;
 	out->is_large = true;
-	size = fcntl(out->fd, F_GETPIPE_SZ); /* -1 if the output is no pipe */
+	size = fcntl(out->fd, F_GETPIPE_SZ); /* -1 if the output is not a pipe */
 	if (size >= 0 && size < PIPE_BYTES)
 		fcntl(out->fd, F_SETPIPE_SZ, PIPE_BYTES);
 }

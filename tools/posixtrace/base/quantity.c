@@ -23,7 +23,7 @@ static const struct unit spans[] = {
 	{ "d", UINT64_C(86400000000000) }, { NULL, 0 }
 };
 
-/* Returns the factor of a unit, 0 if there is no such unit. */
+/* Returns the factor of a unit, or 0 if there is no such unit. */
 static uint64_t factor_of(const struct unit *unit, const char *name)
 {
 	for (; unit->name; unit++)

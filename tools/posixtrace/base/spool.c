@@ -150,7 +150,7 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 	if (file < 0)
 		return errno;
 	/*
-	 * If the input is a terminal or an endless pipe and its content is no log, the command
+	 * If the input is a terminal or an endless pipe and its content is not a log, the command
 	 * should fail soon. So the function copies only the first 256 KiB before it asks accepts(),
 	 * which needs no more to recognise the format.
 	 */

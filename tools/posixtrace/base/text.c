@@ -143,7 +143,7 @@ bool text_is_text(const void *data, size_t len, bool json)
 	bool any = false;
 
 	/*
-	 * Most data that is no text begins with a small number. Its first byte is then a control
+	 * Most data that is not a text begins with a small number. Its first byte is then a control
 	 * character, so the other bytes need not be examined.
 	 */
 	if (!len || (*p < 0x20 && *p != '\t' && *p != '\n' && *p != '\r'))

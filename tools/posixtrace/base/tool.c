@@ -152,7 +152,7 @@ static bool make_parser(const struct tool_command *command)
 	return true;
 }
 
-/* Returns the row of the short option, NULL if there is none. */
+/* Returns the row of the short option, or NULL if there is none. */
 static const struct option_row *row_of_letter(int letter)
 {
 	for (size_t i = 0; i < parser.list.count; i++)

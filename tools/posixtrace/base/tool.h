@@ -35,7 +35,7 @@ struct tool_command {
 	const struct option_row *options;
 	/* the paragraphs that --help prints behind the options; the last has the exit statuses */
 	const char *notes;
-	enum option_kind operands;   /* the meaning of the arguments that are no options */
+	enum option_kind operands;   /* the meaning of the arguments that are not options */
 	const char *words;   /* if operands is OPTION_CHOICE: the words that an operand can be */
 	/* the first operand is a program: all arguments behind it belong to the program */
 	bool ends_options;

@@ -48,8 +48,9 @@ void until_end(struct until *until)
 
 /*
  * A shell starts background commands with SIGINT ignored. The kernel discards a signal that is
- * ignored, but a user who sends SIGINT to this process wants to end the trace. So the function
- * restores the default actions. If nohup(1) has set SIGHUP to be ignored, SIGHUP remains ignored.
+ * ignored, but a user who sends SIGINT to this process wants to end the trace. Therefore the
+ * function restores the default actions. If nohup(1) has set SIGHUP to be ignored, SIGHUP remains
+ * ignored.
  */
 int until_signals(struct until *until, sigset_t *set)
 {

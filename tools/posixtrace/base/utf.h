@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UTF_REPLACEMENT 0xfffd  /* replaces bytes that are no character */
+#define UTF_REPLACEMENT 0xfffd  /* replaces bytes that are not characters */
 #define UTF_INVALID UINT32_MAX
 #define UTF8_BYTES 4            /* of the longest character */
 

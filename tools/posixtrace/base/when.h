@@ -53,7 +53,7 @@ int64_t when_now(void);
 int64_t when_since(int64_t last_ns);
 
 /*
- * Parses a time. Returns false if the text is no time, or if the time is out of range. A time
+ * Parses a time. Returns false if the text is not a time, or if the time is out of range. A time
  * without a zone is in local time, or in UTC if utc is true.
  */
 bool when_parse(const char *text, bool utc, int64_t *time_ns);

@@ -61,7 +61,7 @@ extern const struct option_row wanted_time_rows[], wanted_choice_rows[], wanted_
 
 /*
  * wanted_init() sets the defaults of all options. wanted_fini() frees the memory of the options.
- * wanted_fini() may be called at any time after wanted_init(), also if wanted_ready() was not
+ * wanted_fini() may be called at any time after wanted_init(), even if wanted_ready() was not
  * called.
  */
 void wanted_init(struct wanted *wanted);

@@ -417,7 +417,7 @@ static struct value match_value(const struct value *value, const struct value *p
 	return where_value_number(!fnmatch(pattern->text, copy, 0) == wanted);
 }
 
-/* Returns 1 if the value is true, 0 if it is false, -1 if that is unknown. */
+/* Returns 1 if the value is true, 0 if it is false, or -1 if that is unknown. */
 static int where_truth(const struct value *value)
 {
 	switch (value->kind) {

@@ -82,7 +82,7 @@ bool where_is_name_byte(char c, bool first)
 	       (!first && c >= '0' && c <= '9');
 }
 
-/* Returns the length of the name at p, 0 if there is none. */
+/* Returns the length of the name at p, or 0 if there is none. */
 static size_t name_len(const char *p)
 {
 	size_t len = 0;
@@ -109,7 +109,7 @@ static bool parse_unit(struct where_reader *reader, int64_t *factor)
 	if (!len)
 		return true;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		/* The whole word must match: "m" is no unit, although "ms" is. */
+		/* The whole word must match: "m" is not a unit, although "ms" is. */
 		if (strlen(units[i].name) == len && !strncmp(units[i].name, reader->p, len)) {
 			*factor = units[i].factor;
 			reader->p += len;
@@ -171,7 +171,7 @@ bool where_number(struct where_reader *reader, unsigned *node)
 }
 
 /*
- * Parses a quoted text. The function drops a backslash and takes the byte behind it as it is, even
+ * Parses a quoted text. The function drops a backslash and uses the byte behind it as it is, even
  * if that byte is a quote or a backslash.
  */
 bool where_text(struct where_reader *reader, unsigned *node)

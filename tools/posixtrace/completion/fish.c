@@ -71,7 +71,7 @@ static void put_quoted(struct out *out, const char *text, size_t len)
 
 /*
  * Writes the options of complete that say how an argument is completed. -r: an argument follows;
- * -x: an argument follows that is no file name; -F: file names are offered.
+ * -x: an argument follows that is not a file name; -F: file names are offered.
  */
 static void put_kind(struct out *out, enum option_kind kind, const char *choices)
 {

@@ -2,7 +2,7 @@
 /*
  * words.c - words that the scripts ask for while the user types: event types and processes.
  *
- * Logs, other processes and their names may be hostile. The shell takes each line for a word, and
+ * Logs, other processes and their names may be hostile. The shell uses each line as a word, and
  * shows it. So a name with an unsafe character, such as a line end, is left out.
  */
 #include <ctype.h>

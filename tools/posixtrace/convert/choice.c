@@ -127,8 +127,8 @@ static bool knows_types(const struct choice *choice)
 }
 
 /*
- * Whether the sink needs the events that have call stacks, because it writes the stacks of the
- * selected events, or because a reader of the new log will look for them.
+ * Returns whether the sink needs the events that have call stacks, because it writes the stacks of
+ * the selected events, or because a reader of the new log will look for them.
  */
 static bool sink_needs_stacks(const struct fmt_flow *flow)
 {
@@ -137,8 +137,8 @@ static bool sink_needs_stacks(const struct fmt_flow *flow)
 }
 
 /*
- * Whether the source may have a type whose events have stacks. Only a log lists its types, so any
- * other source may have one.
+ * Returns whether the source may have a type whose events have stacks. Only a log lists its types,
+ * so any other source may have one.
  */
 static bool source_has_stacks(const struct choice *choice)
 {
@@ -215,9 +215,9 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 }
 
 /*
- * Whether the event is one that has a stack itself, and the sink needs it because selected events
- * have only the number of their stack. If a pattern of -x matches the event, the function returns
- * false nevertheless.
+ * Returns whether the event is one that has a stack itself, and the sink needs it because selected
+ * events have only the number of their stack. If a pattern of -x matches the event, the function
+ * returns false nevertheless.
  */
 static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
 {
@@ -317,7 +317,7 @@ static uint64_t events_of(struct choice *choice, const struct posix_trace_thread
 	return thread ? thread->mark : 0;
 }
 
-/* Copies the lines of selected types and subtracts the others from the total. */
+/* Copies the lines of selected types and subtracts the lines of all other types from the total. */
 static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
 		       struct posix_trace_ledger_np *total)
 {
@@ -340,9 +340,9 @@ static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_ty
 }
 
 /*
- * Copies the lines of selected threads and subtracts the others from the total. The line with
- * process 0 has the losses of unknown threads. It is kept, since these threads may be selected
- * ones.
+ * Copies the lines of selected threads and subtracts the lines of all other threads from the total.
+ * The line with process 0 has the losses of unknown threads. It is kept, since these threads may be
+ * selected ones.
  */
 static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_thread_line *thread,
 			 struct posix_trace_ledger_np *total)

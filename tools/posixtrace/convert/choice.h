@@ -41,13 +41,13 @@ void choice_fini(struct choice *choice);
  */
 bool choice_begin(struct choice *choice, struct fmt_facts *facts);
 /*
- * Whether the event is selected. The caller must pass every event, in order. On an error the flow
- * stops.
+ * Returns whether the event is selected. The caller must pass every event, in order. On an error
+ * the flow stops.
  */
 bool choice_event(struct choice *choice, const struct fmt_event *event);
 /*
- * Whether a loss may concern selected events. That is so if each of its type, process and thread is
- * selected or unknown.
+ * Returns whether a loss may concern selected events. That is so if each of its type, process and
+ * thread is selected or unknown.
  */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 

@@ -25,9 +25,9 @@ static bool is_padded(const struct posix_trace_value_np *value)
 }
 
 /*
- * Whether all fields are numbers. Stores the number of bytes of all fields in *bytes: data of
- * exactly this length is described completely. Most types have numbers only, so their data need not
- * be examined.
+ * Returns whether all fields are numbers. Stores the number of bytes of all fields in *bytes: data
+ * of exactly this length is described completely. Most types have numbers only, so their data need
+ * not be examined.
  */
 static bool has_numbers_only(const struct posix_trace_schema_np *schema, size_t *bytes)
 {

@@ -241,8 +241,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 
 	/*
 	 * The gaps have the losses of all types. If events are chosen, only the ledger shows
-	 * whether a wanted type or thread lost events. So flow->lost is then computed from the
-	 * ledger alone.
+	 * whether a wanted type or thread lost events. So flow->lost is then computed only from the
+	 * ledger.
 	 */
 	if (flow->choice && end->has_ledger)
 		flow->lost = false;

@@ -3,8 +3,8 @@
  * flow.h - the state of one conversion, behind the fmt_ functions.
  *
  * The commands that convert, the files that define the fmt_ functions, and the formats log and
- * sqlite include this header. Other formats include format.h alone. One thread runs a conversion;
- * no function here may be called by two threads at the same time for the same flow.
+ * sqlite include this header. Other formats include only format.h. One thread runs a conversion; no
+ * function here may be called by two threads at the same time for the same flow.
  */
 #ifndef POSIXTRACE_CONVERT_FLOW_H
 #define POSIXTRACE_CONVERT_FLOW_H
@@ -84,7 +84,7 @@ struct fmt_flow {
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
-	/* the logs that objects has, with their types; NULL: the source is no log */
+	/* the logs that objects has, with their types; NULL: the source is not a log */
 	struct logfile *const *logs;
 	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
 	unsigned sources;      /* number of logs that are the input */

@@ -309,7 +309,7 @@ bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost);
 bool fmt_note(struct fmt_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool fmt_line(struct fmt_flow *flow, const char *line, size_t len);
 bool fmt_wants_lines(const struct fmt_flow *flow);
-/* Whether the source, or the sink, is the format of that name. */
+/* Returns whether the source, or the sink, is the format of that name. */
 bool fmt_source_is(const struct fmt_flow *flow, const char *name);
 bool fmt_sink_is(const struct fmt_flow *flow, const char *name);
 bool fmt_idle(struct fmt_flow *flow);
@@ -372,8 +372,8 @@ bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int6
 		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]);
 
 /*
- * Whether values of the field may have names. If not, a sink need not call fmt_value_name() for
- * them.
+ * Returns whether values of the field may have names. If not, a sink need not call fmt_value_name()
+ * for them.
  */
 bool fmt_may_have_name(const struct posix_trace_field_np *field);
 
@@ -405,7 +405,7 @@ enum fmt_verdict {
 int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, const char *code,
 	      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Whether a fault with the verdict DAMAGED was the worst so far. */
+/* Returns whether a fault with the verdict DAMAGED was the worst so far. */
 bool fmt_is_damaged(const struct fmt_flow *flow);
 
 /* ------------------------------------------------------------------ the input */

@@ -89,8 +89,8 @@ char *json_plan_put(const struct fieldplan *plan, char *p, const void *data)
 }
 
 /*
- * Whether any field can have a name. json_names() decodes the data a second time, so it is not
- * called for events without such fields.
+ * Returns whether any field can have a name. json_names() decodes the data a second time, so it is
+ * not called for events without such fields.
  */
 static bool may_be_called(const struct posix_trace_schema_np *schema)
 {

@@ -16,7 +16,7 @@
 
 #define JSON_EXACT (UINT64_C(1) << 53) /* a double represents every integer up to here */
 
-/* Whether a reader expects the field in hexadecimal: pointers and the types x8 to x64. */
+/* Returns whether a reader expects the field in hexadecimal: pointers and the types x8 to x64. */
 bool json_field_is_hexadecimal(const struct posix_trace_field_np *field);
 
 /*
@@ -47,7 +47,7 @@ static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negativ
 void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event);
 
 /*
- * Writes the object of the names alone. If member is not NULL, the object is a member with this
+ * Writes only the object of the names. If member is not NULL, the object is a member with this
  * name. Returns false and writes nothing if no value has a name. The type must have fields.
  */
 bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
@@ -56,7 +56,7 @@ bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 /*
  * json_plan() prepares the object of the fields of a type, which json_plan_put() then writes
  * without a call of the library for each field. It stores NULL if schema is NULL, or if the type
- * has fields that are no integers or whose values may have names. Returns false if memory is
+ * has fields that are not integers or whose values may have names. Returns false if memory is
  * lacking. The caller frees the plan by free().
  *
  * json_plan_put() writes the text of json_fields_object() for data that fits the plan to p, which
@@ -65,7 +65,7 @@ bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 bool json_plan(struct fieldplan **plan, const struct posix_trace_schema_np *schema);
 char *json_plan_put(const struct fieldplan *plan, char *p, const void *data);
 
-/* Writes the object of the fields alone. The type must have fields. */
+/* Writes only the object of the fields. The type must have fields. */
 void json_fields_object(struct json *json, const char *name, const struct fmt_event *event);
 
 #endif

@@ -107,8 +107,8 @@ static void pop_interval(struct backward *b)
 }
 
 /*
- * Whether an interval ends before the top of the stack begins. The numbers of the events decide
- * between equal times, so that an empty interval stays inside of the one that contains it.
+ * Returns whether an interval ends before the top of the stack begins. The numbers of the events
+ * decide between equal times, so that an empty interval stays inside of the one that contains it.
  */
 static bool is_before(const struct interval *one, const struct interval *top)
 {

@@ -133,7 +133,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	} else if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
 		   (!S_ISREG(st.st_mode) || outfile_is_descriptor(path))) {
 		/*
-		 * The name exists and is no regular file, or it is a descriptor such as
+		 * The name exists and is not a regular file, or it is a descriptor such as
 		 * /dev/stdout, which may lead to a regular file.
 		 */
 		status = open_there(output, path, S_ISBLK(st.st_mode), force);
@@ -190,8 +190,8 @@ int output_keep(struct output *output)
 }
 
 /*
- * Whether the file is a regular file and the input with this path is the same file. The function
- * compares the device and the inode number, because one file may have different names.
+ * Returns whether the file is a regular file and the input with this path is the same file. The
+ * function compares the device and the inode number, because one file may have different names.
  */
 static bool is_the_same(const struct stat *file, const char *path)
 {

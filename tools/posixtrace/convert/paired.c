@@ -10,7 +10,7 @@
 #include "convert/flow.h"
 #include "spans/by_name.h"
 
-/* the number of the type with index 0, if it is no predefined type */
+/* the number of the type with index 0, if it is not a predefined type */
 #define FIRST_ID (POSIX_TRACE_UNNAMED_USER_EVENT + 1)
 
 bool paired_find(void *arg, const char *name, size_t len)

@@ -21,7 +21,7 @@ struct paired {
 	size_t types;
 };
 
-/* Returns 0 or ENOMEM. take receives each span with the event that ends it. */
+/* Returns 0 or ENOMEM. take() receives each span with the event that ends it. */
 int paired_init(struct paired *paired, struct fmt_flow *flow,
 		void (*take)(void *arg, const struct span *span,
 			     const struct posix_trace_event_np *end),

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAIN_FACTOR 4 /* one byte becomes at most so many */
+#define PLAIN_FACTOR 4 /* the greatest number of bytes that one byte becomes */
 
 /*
  * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without the NUL.

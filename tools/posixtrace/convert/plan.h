@@ -29,8 +29,8 @@
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
 /*
- * A record has only 16 bytes, since a good part of the time for a span is needed to write the
- * temporary file. If the value of apart would be PLAN_APART or more, the span is not shown.
+ * A record has only 16 bytes, since much of the time for a span is needed to write the temporary
+ * file. If the value of apart would be PLAN_APART or more, the span is not shown.
  */
 struct plan_record {
 	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */

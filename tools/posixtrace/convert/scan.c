@@ -518,7 +518,7 @@ static const struct format format_scan = {
 
 /* ------------------------------------------------------------------ the reading */
 
-/* Whether a type had events before its partner by name existed. */
+/* Returns whether a type had events before its partner by name existed. */
 static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
 {
 	struct paired all = { .flow = (struct fmt_flow *)(uintptr_t)flow };

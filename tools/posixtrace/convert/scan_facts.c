@@ -38,7 +38,10 @@ void scan_facts_end(struct plan *plan, const struct fmt_end *end)
 	}
 }
 
-/* ------------------------------------------------------------------ a sink of facts alone */
+/*
+ * ------------------------------------------------------------------ a sink that receives only
+ * facts
+ */
 
 static int facts_event(void *context, const struct fmt_event *event)
 {

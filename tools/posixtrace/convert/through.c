@@ -220,8 +220,8 @@ static void plan_flow(struct fmt_flow *flow, struct plan *plan)
 }
 
 /*
- * Whether the output is also an input, which --force would destroy. A pattern such as *.ptl easily
- * includes the output.
+ * Returns whether the output is also an input, which --force would destroy. A pattern such as *.ptl
+ * easily includes the output.
  */
 static bool is_read(const char *path, const struct fmt_input *input)
 {

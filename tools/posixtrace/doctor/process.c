@@ -105,7 +105,9 @@ static void examine_streams(pid_t pid, doctor_report *report)
 	streams_fini(&streams);
 }
 
-/* Returns 1 if both processes are in the same name space of this kind, 0 if not, -1 if unknown. */
+/*
+ * Returns 1 if both processes are in the same name space of this kind, 0 if not, or -1 if unknown.
+ */
 static int shares_space(pid_t pid, const char *kind)
 {
 	char path[64];

@@ -45,7 +45,7 @@ void fetch_from(const char *table, struct bytes *sql)
 
 /* ------------------------------------------------------------------ values */
 
-/* Reads an integer of so many bytes, the least significant byte first. */
+/* Reads an integer of this number of bytes, the least significant byte first. */
 static uint64_t read_integer(struct fetch_row *row, size_t size)
 {
 	const struct bytes *answer = &fetch.server.answer;

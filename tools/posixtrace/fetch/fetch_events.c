@@ -5,7 +5,7 @@
  * The events of a log are numbered in its order. A slice is SLICE consecutive numbers. The survey
  * asks for the number of chosen events in each slice; then each request asks for the events of a
  * few slices. The server sorts only these, and the tool keeps only these in memory. A slice of
- * large events needs several requests, each for so many events that their answer is not large. The
+ * large events needs several requests, each for a number of events whose answer is not large. The
  * answers must have exactly the events that the survey has counted.
  */
 #include <errno.h>
@@ -229,9 +229,9 @@ static uint64_t bytes_of_request(const struct fetch_making *making)
 }
 
 /*
- * Fetches so many events with numbers from first to before end, which have so many bytes. If these
- * are too many for one answer, each request has a limit, which depends on the longest event. Ends
- * when there are enough.
+ * Fetches the events with numbers from first to before end. events is their number, bytes is the
+ * sum of their lengths. If these are too many for one answer, each request has a limit, which
+ * depends on the longest event. Ends when there are enough.
  */
 static bool fetch_range(struct fetch_making *making, const struct fetch_part *part, uint64_t first,
 			uint64_t end, uint64_t events, uint64_t bytes)

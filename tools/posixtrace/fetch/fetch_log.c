@@ -52,7 +52,7 @@ static int begin_log(struct fetch_making *making, int fd)
 
 /*
  * Gives the types their numbers, names and schemas. The composer knows the standard's types. A text
- * that is no schema is left out, as a reader of the log would ignore it.
+ * that is not a schema is left out, as a reader of the log would ignore it.
  */
 static int name_types(struct fetch_making *making)
 {

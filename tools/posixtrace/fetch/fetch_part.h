@@ -144,8 +144,8 @@ struct fetch_making {
 	uint64_t longest;            /* the greatest number of data bytes of an event */
 	uint64_t written;            /* events that were fetched */
 	/*
-	 * The command needs no event behind so many chosen ones; UINT64_MAX: it needs all events.
-	 * chosen is the number of chosen events so far.
+	 * The command needs no event behind this number of chosen events; UINT64_MAX: it needs all
+	 * events. chosen is the number of chosen events so far.
 	 */
 	uint64_t enough, chosen;
 	struct choose choose;        /* the choice of the options, with the times of this log */

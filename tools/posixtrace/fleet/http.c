@@ -117,7 +117,7 @@ static void set_options(CURL *curl, const struct http_request *request, struct c
 }
 
 /*
- * An answer that was cut is no answer, unless it is the text of an error that was too long: the
+ * An answer that was cut is not an answer, unless it is the text of an error that was too long: the
  * status of an error is valid without the whole text.
  */
 static enum http_result perform_request(CURL *curl, const struct receiver *receiver,
@@ -157,8 +157,8 @@ enum http_result http_post(void *handle, const struct http_request *request,
 	struct curl_slist *headers = NULL;
 	enum http_result result = HTTP_ABSENT;
 	/*
-	 * The empty header "Expect:" prevents that libcurl waits up to a second for the receiver's
-	 * permission to send the body.
+	 * The empty header "Expect:" prevents libcurl from waiting up to a second for the
+	 * receiver's permission to send the body.
 	 */
 	bool good = add_header(&headers, "Expect:");
 

@@ -46,7 +46,7 @@ struct server {
 
 /*
  * Prepares requests to the database at this address. The server takes over the memory of the
- * address, also if it fails. Returns false after it printed an error.
+ * address, even if it fails. Returns false after it printed an error.
  */
 bool server_init(struct server *server, const struct address *address);
 void server_free(struct server *server);

@@ -502,7 +502,7 @@ static bool add_field(struct arguments *arguments, const char *name, unsigned nu
 
 /*
  * Examines one parameter. Returns false if the places of the parameters behind it cannot be known.
- * The function skips a parameter that is a result of Go, because it is no argument.
+ * The function skips a parameter that is a result of Go, because it is not an argument.
  */
 static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned number,
 			  const struct convention *how, struct used *used)

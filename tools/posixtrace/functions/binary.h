@@ -68,10 +68,10 @@ bool binary_add_nameless(struct binary_file *file);
 /* Returns the functions in the order of their addresses. */
 const struct binary_function *binary_functions(const struct binary_file *file, size_t *count);
 
-/* Returns the function that contains an address, NULL if none is known. */
+/* Returns the function that contains an address, or NULL if none is known. */
 const struct binary_function *binary_function_at(const struct binary_file *file, uint64_t address);
 
-/* Returns the address of the first function behind an address, UINT64_MAX if there is none. */
+/* Returns the address of the first function behind an address, or UINT64_MAX if there is none. */
 uint64_t binary_next(const struct binary_file *file, uint64_t address);
 
 /*
@@ -140,7 +140,7 @@ const char *binary_probe_lack(const struct binary_file *file);
 bool binary_probes(const struct binary_file *file,
 		   bool (*take)(void *arg, const struct binary_probe *probe), void *arg);
 
-/* A part of a function as unwinders know it, also if the file has no symbols. */
+/* A part of a function as unwinders know it, even if the file has no symbols. */
 struct binary_frame {
 	uint64_t begin, end;
 	/* the program may continue at places inside this part after an exception */
@@ -151,8 +151,9 @@ struct binary_frame {
 	 */
 	bool is_begin;
 	/*
-	 * Set by binary_add_nameless() alone. is_called: a call, a jump to its begin or an address
-	 * in the code leads to the part. is_entered: other parts branch into it in another way.
+	 * Only binary_add_nameless() sets them. is_called: a call, a jump to its begin or an
+	 * address in the code leads to the part. is_entered: other parts branch into it in another
+	 * way.
 	 */
 	bool is_called, is_entered;
 };
@@ -160,7 +161,7 @@ struct binary_frame {
 /* Returns the frames in the order of their addresses. If memory is lacking, *count is 0, too. */
 const struct binary_frame *binary_frames(struct binary_file *file, size_t *count);
 
-/* Returns the frame of an address, NULL if none is known. */
+/* Returns the frame of an address, or NULL if none is known. */
 const struct binary_frame *binary_frame_at(struct binary_file *file, uint64_t address);
 
 /*

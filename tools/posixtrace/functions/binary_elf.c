@@ -334,7 +334,7 @@ static void take_places(struct binary_file *file)
 	}
 }
 
-/* Returns the section in which the Go compiler puts its functions, NULL if there is none. */
+/* Returns the section in which the Go compiler puts its functions, or NULL if there is none. */
 static Elf_Scn *go_section(Elf *elf)
 {
 	Elf_Scn *section = NULL;

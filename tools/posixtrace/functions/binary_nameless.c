@@ -34,8 +34,8 @@ static struct binary_frame *frame_from(struct binary_file *file, uint64_t addres
 }
 
 /*
- * Notes a branch to another frame. A target that is no begin of a frame must not be among the bytes
- * that a patch replaces. Returns false if memory is lacking.
+ * Notes a branch to another frame. A target that is not a begin of a frame must not be among the
+ * bytes that a patch replaces. Returns false if memory is lacking.
  */
 static bool note_branch(struct binary_file *file, const struct insn *insn)
 {
@@ -70,9 +70,9 @@ static bool note_insn(struct binary_file *file, const struct binary_frame *from,
 
 /*
  * Notes the entries of a table of jumps that lead to other frames. Such entries are distances of 4
- * bytes from the begin of the table. The end of the table is unknown. If bytes behind it are taken
- * for an entry, this can only lead to a refusal that was not necessary. left limits the entries of
- * a hostile file. Returns false if memory is lacking.
+ * bytes from the begin of the table. The end of the table is unknown. If bytes behind it are
+ * mistaken for an entry, this can only lead to a refusal that was not necessary. left limits the
+ * entries of a hostile file. Returns false if memory is lacking.
  */
 static bool note_table(struct binary_file *file, const struct binary_frame *from, uint64_t table,
 		       size_t *left)
@@ -96,7 +96,10 @@ static bool note_table(struct binary_file *file, const struct binary_frame *from
 	return true;
 }
 
-/* Notes the tables to which a frame with an indirect jump refers. Returns false without memory. */
+/*
+ * Notes the tables to which a frame with an indirect jump refers. Returns false if memory is
+ * lacking.
+ */
 static bool note_tables(struct binary_file *file, const struct binary_frame *frame, uint64_t at,
 			size_t *left)
 {
@@ -115,7 +118,7 @@ static bool note_tables(struct binary_file *file, const struct binary_frame *fra
 }
 
 /*
- * Decodes all frames. Each byte is decoded twice at most, also if the frames of a hostile file
+ * Decodes all frames. Each byte is decoded twice at most, even if the frames of a hostile file
  * overlap. Returns false if memory is lacking.
  */
 static bool note_frames(struct binary_file *file)

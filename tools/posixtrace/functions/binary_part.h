@@ -48,7 +48,7 @@ struct binary_file {
 	bool is_go;            /* the Go compiler has made the file */
 	bool may_unwind;       /* it calls a function that the handling of exceptions needs */
 	bool is_stripped;      /* there is no table of symbols but that of the dynamic ones */
-	struct binary_plt {    /* the procedure linkage table, whose parts are no functions */
+	struct binary_plt {    /* the procedure linkage table, whose parts are not functions */
 		uint64_t begin, end;
 	} plt[BINARY_PLTS];
 	unsigned plts;

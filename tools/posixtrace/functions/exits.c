@@ -3,10 +3,10 @@
  * exits.c - decodes a function and finds its begin and its ends.
  *
  * The compiler may put a rare part of a function elsewhere, as NAME.cold. A branch that leads to
- * this part is no end of the function, and the part is decoded as well.
+ * this part is not an end of the function, and the part is decoded as well.
  *
  * An instruction is decoded only if another one leads to it: as the next one, as the target of a
- * branch, or by a table of jumps. So no data is taken for code. When in doubt, the function is
+ * branch, or by a table of jumps. So no data is mistaken for code. When in doubt, the function is
  * refused.
  *
  * A function of Go begins with a check whether the stack is large enough. If it is not, the runtime
@@ -153,7 +153,7 @@ static const char *choose_begin(const struct binary_file *file,
 
 /* ------------------------------------------------------------------ ends */
 
-/* Returns the part of the function that contains an address, NULL if none does. */
+/* Returns the part of the function that contains an address, or NULL if none does. */
 static struct part *part_of(struct sweep *sweep, uint64_t address)
 {
 	for (unsigned i = 0; i < sweep->parts; i++)
@@ -220,8 +220,8 @@ static void take_target(struct sweep *sweep, uint64_t at, const struct insn *ins
 {
 	const uint64_t begin = sweep->exits->begin, first = sweep->function->address;
 	/*
-	 * A branch to the first instruction of a function of Go is no loop: the runtime begins the
-	 * function again after it has moved the stack.
+	 * A branch to the first instruction of a function of Go is not a loop: the runtime begins
+	 * the function again after it has moved the stack.
 	 */
 	const uint64_t least = binary_is_go(sweep->file) && begin > first ? first + 1 : first;
 
@@ -234,8 +234,8 @@ static void take_target(struct sweep *sweep, uint64_t at, const struct insn *ins
 }
 
 /*
- * Whether the byte before an address is the prefix lock. Code may branch to the instruction behind
- * the prefix if the program has only one thread.
+ * Returns whether the byte before an address is the prefix lock. Code may branch to the instruction
+ * behind the prefix if the program has only one thread.
  */
 static bool is_behind_lock(const struct sweep *sweep, uint64_t address)
 {

@@ -2,7 +2,7 @@
 /*
  * exits.h - the places at which a function begins and ends, for breakpoints of the kernel.
  *
- * A breakpoint replaces one byte of an instruction. If data among the code were taken for an
+ * A breakpoint replaces one byte of an instruction. If data among the code were mistaken for an
  * instruction, the breakpoint would change this data. So a place is used only if the instructions
  * before it, a branch or a table of jumps lead there, or if the code is from a compiler that puts
  * no data into functions.

@@ -110,8 +110,8 @@ static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 }
 
 /*
- * Whether the kernel accepts a breakpoint at an instruction. It refuses the prefixes lock, es, cs,
- * ss and ds everywhere, and the prefix of 16-bit operands at calls and jumps. Some of these
+ * Returns whether the kernel accepts a breakpoint at an instruction. It refuses the prefixes lock,
+ * es, cs, ss and ds everywhere, and the prefix of 16-bit operands at calls and jumps. Some of these
  * prefixes are padding or hints (cs ret, ds jne).
  */
 static bool accepts_breakpoints(const ZydisDecodedInstruction *is, const struct insn *insn)

@@ -38,8 +38,8 @@ struct insn {
 	 * The kernel can put a breakpoint at the instruction. This is false for a breakpoint
 	 * (int3), for a system call, and for the prefixes lock, es, cs, ss and ds, which the kernel
 	 * refuses. It is also false for an instruction with a prefix of AVX or AVX-512. The kernel
-	 * compares the byte behind this prefix with the opcodes of jumps, so it takes some of these
-	 * instructions for jumps and does not execute them.
+	 * compares the byte behind this prefix with the opcodes of jumps, so it mistakes some of
+	 * these instructions for jumps and does not execute them.
 	 */
 	bool has_breakpoints;
 	enum insn_base base;  /* base of the operand in memory: rsp or rbp */
@@ -61,8 +61,8 @@ bool insn_is_available(void);
 enum insn_vectors { INSN_SSE, INSN_AVX, INSN_AVX512 };
 
 /*
- * Returns the longest vector registers that code uses. The function skips bytes that are no
- * instruction. Data among the code may make the result too long, but never too short.
+ * Returns the longest vector registers that code uses. The function skips bytes that are not
+ * instructions. Data among the code may make the result too long, but never too short.
  */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes);
 

@@ -69,7 +69,7 @@ bool libraries_find_program(const char *name, char *path)
 /*
  * Reads the begin of a file. If the file is a script, replaces path by the path of its interpreter.
  * Otherwise stores the path of its dynamic linker in linker, or "" if it has none. Returns 1 for a
- * script, 0 for another file, -1 if the file cannot be read. The file is opened with O_NONBLOCK,
+ * script, 0 for another file, or -1 if the file cannot be read. The file is opened with O_NONBLOCK,
  * since the path may be that of a FIFO. The offsets of a hostile file are only passed to pread(),
  * which refuses wrong ones. Sizes are compared with the buffers.
  */

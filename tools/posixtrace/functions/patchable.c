@@ -162,7 +162,7 @@ static bool is_inside(const struct proof *proof, uint64_t address)
 
 /*
  * Checks a table of jumps that the function refers to. Its entries are distances of 4 bytes from
- * the table. The table ends at the first entry that is not in the function. If the address is no
+ * the table. The table ends at the first entry that is not in the function. If the address is not a
  * table, it is nevertheless read as one. This can only lead to a refusal that was not necessary.
  */
 static void check_table(struct proof *proof, uint64_t table)

@@ -149,8 +149,8 @@ static enum shim_site_kind kind_of(const char *name)
 
 /*
  * Adds the arguments of a function to its site if the user wants arguments. The debugging
- * information of a file is read only for the first selected function of the file. Returns false
- * without memory.
+ * information of a file is read only for the first selected function of the file. Returns false if
+ * memory is lacking.
  */
 static bool describe_site(struct patches *plan, struct binary_file *file,
 			  struct prototypes **prototypes, const struct binary_function *function,
@@ -203,7 +203,7 @@ static bool wants_nameless(const struct patches *plan, const char *path)
  * site. Functions that handle exceptions are patched for their hooks, even if they are not
  * selected. If such a patch is not safe, the trace has no end of the functions that an exception
  * leaves. If no function of the file can ever be patched, refusals are noted only for patterns that
- * name the module. Returns false without memory.
+ * name the module. Returns false if memory is lacking.
  */
 static bool patches_functions(struct patches *plan, struct binary_file *file,
 			      struct prototypes **prototypes)

@@ -68,8 +68,8 @@ static size_t name_length(const char *text)
 }
 
 /*
- * Reads "%name" of a general register. Returns false if the text is no general register, or if it
- * is a register such as ah.
+ * Reads "%name" of a general register. Returns false if the text is not a general register, or if
+ * it is a register such as ah.
  */
 static bool take_register(const char **text, uint8_t *number)
 {

@@ -33,7 +33,9 @@ static const struct {
 	{ "ns", 8 }, { "errno", 4 }, { "fd", 4 }, { "signal", 4 },
 };
 
-/* Returns the number of bytes that a type has in an event, -1 if there is no type of this name. */
+/*
+ * Returns the number of bytes that a type has in an event, or -1 if there is no type of this name.
+ */
 static int bytes_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)

@@ -544,7 +544,7 @@ static enum call_outcome outcome_of(struct call *call, const struct stub_block *
 
 /*
  * Returns the outcome if the thread did not reach the expected stop. If the outcome is CALL_LATE,
- * the function restores nothing: this process ends, the kernel then lets the thread go, and the
+ * the function restores nothing: this process ends, the kernel then releases the thread, and the
  * stub ends by the frame.
  */
 static enum call_outcome end_early(struct call *call, enum stop_kind kind,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * change.c - stops all threads, writes jumps or restores the code, and lets the threads go.
+ * change.c - stops all threads, writes jumps or restores the code, and releases the threads.
  *
  * No thread executes the bytes while they change. A thread may be stopped within the instructions
- * that a jump replaces, or may return to them from a signal handler. In this case this process lets
- * all threads go and tries again. Jumps lead to memory that is never unmapped, because a thread may
- * be in this memory when the code is restored.
+ * that a jump replaces, or may return to them from a signal handler. In this case this process
+ * releases all threads and tries again. Jumps lead to memory that is never unmapped, because a
+ * thread may be in this memory when the code is restored.
  *
  * If a system call that writes were interrupted, it would return after it has written only a part.
  * So this process does not interrupt such a call, but waits for its end.

@@ -41,10 +41,10 @@ const char *elf_soname(const struct elf_module *module);
 /* Returns the defined symbol of this name, or NULL. Its address is base + st_value. */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name);
 
-/* Returns the address of a symbol, 0 if it is not defined. */
+/* Returns the address of a symbol, or 0 if it is not defined. */
 uint64_t elf_address(const struct elf_module *module, const char *name);
 
-/* Returns the address of the first occurrence of the bytes in the code, 0 if there is none. */
+/* Returns the address of the first occurrence of the bytes in the code, or 0 if there is none. */
 uint64_t elf_code_find(const struct elf_module *module, const void *bytes, size_t count);
 
 /* Returns whether the address is in the executable segment. */

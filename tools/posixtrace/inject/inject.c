@@ -3,8 +3,8 @@
  * inject.c - loads the library into a process, and detaches it. It decides which threads to try,
  * how often to try, and what to print.
  *
- * A child of this process does the work, because the kernel lets a traced thread go when its tracer
- * ends. So a child that cannot continue its work simply ends, and this process continues.
+ * A child of this process does the work, because the kernel releases a traced thread when its
+ * tracer ends. So a child that cannot continue its work simply ends, and this process continues.
  */
 #include "inject/inject.h"
 
@@ -288,8 +288,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 
 /*
  * Tries one thread. The function reads the mappings again, because stacks may be created and
- * removed at any time. When it returns, it has let the thread go again, unless the call did not end
- * in time.
+ * removed at any time. When it returns, it has released the thread again, unless the call did not
+ * end in time.
  */
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {
@@ -511,8 +511,9 @@ static void inject_recover(const struct work *attach, struct target *target)
 }
 
 /*
- * Warns if the events of the process have another number of bytes of data than this tracer wants.
- * The number is a property of the process. It comes from record --data or from the first tracer.
+ * Warns if the events of the process do not have the number of bytes of data that this tracer
+ * wants. The number is a property of the process. It comes from record --data or from the first
+ * tracer.
  */
 static void say_content(const struct target *target, const char *families)
 {

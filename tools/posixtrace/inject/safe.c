@@ -261,7 +261,7 @@ static bool has_signal_frame(const struct target *target, const struct stack *st
 
 /*
  * Returns whether the stack has a return address in locked code. A variable may have a value that
- * looks like such an address; then a safe thread is taken for an unsafe one, which does no harm.
+ * looks like such an address; then a safe thread is mistaken for an unsafe one, which does no harm.
  */
 static bool has_locked_code(const struct target *target, const struct stack *stack)
 {
@@ -273,8 +273,8 @@ static bool has_locked_code(const struct target *target, const struct stack *sta
 
 /*
  * Returns whether the thread has its own descriptor of the C library, which functions of the C
- * library need. A thread that was made by clone() alone may share the descriptor of its parent, or
- * have none.
+ * library need. A thread that was made by a direct call of clone() may share the descriptor of its
+ * parent, or have none.
  */
 static bool has_descriptor(const struct target *target, const struct stopped *thread)
 {

@@ -3,7 +3,7 @@
  * stop.c - stops a thread by PTRACE_SEIZE and PTRACE_INTERRUPT.
  *
  * Unlike PTRACE_ATTACH these requests send no SIGSTOP, so the program and its parent notice
- * nothing. If this process is killed, the kernel lets the thread go.
+ * nothing. If this process is killed, the kernel releases the thread.
  */
 #include "inject/stop.h"
 
@@ -30,7 +30,7 @@
 
 /*
  * A stop by PTRACE_INTERRUPT and a stop of the whole process both have PTRACE_EVENT_STOP, but
- * different signals. A status that is no stop means that the thread has ended.
+ * different signals. A status that is not a stop means that the thread has ended.
  */
 static struct stop stop_of(int status)
 {
@@ -50,7 +50,7 @@ static struct stop stop_of(int status)
 
 /*
  * waitpid() has no limit of time, so this function calls it often without blocking. end_ns is on
- * the clock of until_now_ns(). __WALL is needed because the thread is no child of this process.
+ * the clock of until_now_ns(). __WALL is needed because the thread is not a child of this process.
  */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {
@@ -117,9 +117,9 @@ static bool read_state(struct stopped *thread, bool is_group)
 }
 
 /*
- * Lets a thread go that has stopped before a signal, and delivers the signal. The kernel stops a
- * traced thread also before a signal that the program ignores. Such a signal must not end a system
- * call, so the call is marked for a restart.
+ * Releases a thread that the kernel has stopped at the delivery of a signal, and delivers the
+ * signal. The kernel stops a traced thread also before a signal that the program ignores. Such a
+ * signal must not end a system call, so the call is marked for a restart.
  */
 static void stop_deliver(pid_t tid, int signal)
 {
@@ -165,7 +165,7 @@ static bool has_ended(pid_t pid, pid_t tid)
 }
 
 /*
- * If the result is STOP_STUCK, the thread remains seized. Only the end of this process lets it go,
+ * If the result is STOP_STUCK, the thread remains seized. Only the end of this process releases it,
  * because PTRACE_DETACH needs a stopped thread.
  */
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stop.h - stops one thread of another process, and lets it go as if nothing had happened.
+ * stop.h - stops one thread of another process, and releases it as if nothing had happened.
  *
  * PTRACE_SEIZE sends no signal, and the parent of the process is not informed. If this process
- * ends, the kernel lets the thread go with the registers that it has then.
+ * ends, the kernel releases the thread with the registers that it has then.
  */
 #ifndef POSIXTRACE_INJECT_STOP_H
 #define POSIXTRACE_INJECT_STOP_H

@@ -19,7 +19,7 @@
 #define BLOCK 512  /* jumps that are read at once */
 #define PAGE  4096 /* of x86-64, the only processor with jumps */
 
-/* Returns the address of the list of jumps, 0 if the library is not mapped. */
+/* Returns the address of the list of jumps, or 0 if the library is not mapped. */
 static uint64_t find_jumps(int memory, const struct mappings *mappings)
 {
 	struct elf_module module;

@@ -175,8 +175,8 @@ static int take_lost(struct latency *latency)
 
 /*
  * Measures the durations in an open log and prints the result. Returns an exit status. After an
- * error it prints nothing on standard output, so that the user does not take a part of the result
- * for the whole.
+ * error it prints nothing on standard output, so that the user does not mistake a part of the
+ * result for the whole.
  */
 static int measure_open_log(struct latency *latency, const struct options *options)
 {

@@ -37,7 +37,7 @@ static void put_series_name(struct out *out, const struct latency_series *series
 	out_char(out, '\n');
 }
 
-/* Whether a series has a duration. */
+/* Returns whether a series has a duration. */
 static bool has_times(const struct latency *latency)
 {
 	for (size_t i = 0; i < latency->count; i++)

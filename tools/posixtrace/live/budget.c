@@ -113,7 +113,7 @@ static uint64_t ticks_of_children(pid_t pid, pid_t tid, int depth)
 	char *at, *end;
 	long child;
 
-	/* The folder also has the entries "." and "..", which are no threads. */
+	/* The folder also has the entries "." and "..", which are not threads. */
 	if (tid <= 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);

@@ -47,8 +47,8 @@ struct budget *budget_begin(pid_t pid, double share);
 void budget_end(struct budget *budget);
 
 /*
- * Reads what the stream records, decides, and lets the stream skip types. Calls note for each
- * change with the data of an event BUDGET_EVENT. Returns 0 or an error number.
+ * Reads what the stream records, decides, and lets the stream skip types. Calls note() for each
+ * change with the data of an event of the type BUDGET_EVENT. Returns 0 or an error number.
  */
 int budget_look(struct budget *budget, trace_id_t trid,
 		void (*note)(void *arg, const void *data, size_t len), void *arg);

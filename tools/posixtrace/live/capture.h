@@ -72,8 +72,8 @@ bool capture_take_compress(struct capture_plan *plan, const char *level);
 bool capture_is_possible(const struct capture_plan *plan, const char *command);
 
 /*
- * Whether the log keeps each event that it gets: the stream overwrites no events, and the log is
- * never full.
+ * Returns whether the log keeps each event that it gets: the stream overwrites no events, and the
+ * log is never full.
  */
 static inline bool capture_grows(const struct capture_plan *plan)
 {

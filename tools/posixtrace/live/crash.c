@@ -67,7 +67,7 @@ static bool read_status(pid_t tid, const char *field, int base, unsigned long lo
 
 /*
  * Returns a thread. If it is new, adds it to the list. Returns NULL if memory is lacking.
- * crash_status() then takes the thread for a process, and reports its end.
+ * crash_status() then mistakes the thread for a process, and reports its end.
  */
 static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
 {

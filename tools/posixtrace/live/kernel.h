@@ -138,12 +138,12 @@ struct kernel_plan {
 extern const struct option_row kernel_rows[];
 
 /*
- * Processes an option. Returns 1 if that is done, 0 if the option is not one of kernel_rows, or -1
- * after it printed an error.
+ * Processes an option. Returns 1 if that is done, or 0 if the option is not one of kernel_rows, or
+ * -1 after it printed an error.
  */
 int kernel_take_option(struct kernel_plan *plan, int option, const char *arg);
 
-/* Whether the plan needs the kernel's records of threads. */
+/* Returns whether the plan needs the kernel's records of threads. */
 static inline bool kernel_is_wanted(const struct kernel_plan *plan)
 {
 	return plan->sched || plan->sample_hz || plan->globs;
@@ -164,7 +164,7 @@ static inline bool kernel_has_traps(const struct kernel_plan *plan)
 	return plan->traps && (plan->traps->traps || plan->traps->is_forced);
 }
 
-/* Whether the log is written again at the end, with events of the kernel or with stacks. */
+/* Returns whether the log is written again at the end, with events of the kernel or with stacks. */
 static inline bool kernel_weaves(const struct kernel_plan *plan)
 {
 	return kernel_is_wanted(plan) || kernel_has_calls(plan) || plan->stack.globs;

@@ -22,8 +22,8 @@
 #include "../../../lib/preload/choose.c" /* the families are those of the library */
 
 /*
- * Whether events of a type are wanted: its family is chosen, and the patterns choose its name. The
- * types sys.NAME have no family.
+ * Returns whether events of a type are wanted: its family is chosen, and the patterns choose its
+ * name. The types sys.NAME have no family.
  */
 static bool wants_type(void *arg, const char *name)
 {

@@ -142,7 +142,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Adds a function, or data if it has no name. Returns false without memory. */
+/* Adds a function, or data if it has no name. Returns false if memory is lacking. */
 static bool add_symbol(struct kernel_frames *frames, uint64_t begin, const char *name, size_t len)
 {
 	uint32_t at = NO_NAME;
@@ -179,7 +179,7 @@ static void sort_functions(struct kernel_frames *frames)
 
 /*
  * Reads at most the given number of lines, and returns whether more may follow. A line that has
- * another form is ignored. Without memory the functions that were read are used.
+ * another form is ignored. If memory is lacking, the functions that were read are used.
  */
 static bool read_lines(struct kernel_frames *frames, size_t lines)
 {

@@ -276,7 +276,7 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
 
 /* ------------------------------------------------------------------ records */
 
-/* The fields that sample_id_all adds at the end of each record that is no sample. */
+/* The fields that sample_id_all adds at the end of each record that is not a sample. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t time;

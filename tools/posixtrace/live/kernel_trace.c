@@ -6,7 +6,7 @@
  * The instance has a list of threads. The kernel records an event if its thread is in the list, or
  * if the event switches to a thread in the list or wakes one. So a switch or a wake-up by another
  * thread is recorded, too, if it concerns a thread in the list. The kernel adds the threads that
- * the threads in the list start (option event-fork).
+ * the threads in the list start (the option event-fork of the instance).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -314,7 +314,9 @@ static int make_reader(struct kernel_trace *trace)
 	trace->tep = tep_alloc();
 	if (!trace->page || !trace->buffer || !trace->tep)
 		return ENOMEM;
-	/* This prevents that libtraceevent prints messages on the standard error of the command. */
+	/*
+	 * This prevents libtraceevent from printing messages on the standard error of the command.
+	 */
 	tep_set_loglevel(TEP_LOG_NONE);
 	return 0;
 }
@@ -369,7 +371,7 @@ static int add_type(struct kernel *kernel, const char *system, const char *name)
 	if (load_format(kernel->trace, system, name))
 		event = tep_find_event_by_name(kernel->trace->tep, system, name);
 	/*
-	 * A kind of record without a format, such as some of the system ftrace, is no event and
+	 * A kind of record without a format, such as some of the system ftrace, is not an event and
 	 * cannot be switched on.
 	 */
 	if (!event)
@@ -447,7 +449,7 @@ static int add_glob(struct kernel *kernel, const char *glob, char **systems)
 	return EINVAL;
 }
 
-/* Adds the types of all patterns. */
+/* Adds the types that all patterns select. */
 static int add_globs(struct kernel *kernel)
 {
 	char **systems;

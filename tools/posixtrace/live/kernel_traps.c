@@ -380,7 +380,7 @@ static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 			break;
 		kernel->traps->places++;
 	}
-	/* The array of places may have moved, also if some places are missing. */
+	/* The array of places may have moved, even if some places are missing. */
 	match_extend(&kernel->traps->match, kernel->traps->place, kernel->traps->places);
 	return kernel->traps->places == all;
 }

@@ -245,7 +245,7 @@ static bool accept_plan(struct patches *plan, const struct files *files, const c
 	return !is_empty;
 }
 
-/* Returns a descriptor of the plan, -1 after it printed an error. */
+/* Returns a descriptor of the plan, or -1 after it printed an error. */
 static int write_plan(const struct patches *plan)
 {
 	int fd = patches_write(plan);

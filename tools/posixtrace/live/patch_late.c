@@ -27,7 +27,7 @@
 #define LOOKS      5                    /* readings of the mappings after a call of dlopen() */
 #define LOOK_NS    INT64_C(250000000)   /* the longest time between two readings of them */
 #define MEMBERS_NS INT64_C(200000000)   /* time between two readings of the members */
-#define FAILURES   3                    /* after so many errors a process is left alone */
+#define FAILURES   3                    /* the errors after which a process is not tried again */
 #define PROCESSES  4096                 /* further ones are not watched */
 
 /* An executable mapping of a file that was seen. */

@@ -19,7 +19,7 @@ struct progress {
 };
 
 /*
- * wanted is true if the user has not suppressed the line. If standard error is no terminal, the
+ * wanted is true if the user has not suppressed the line. If standard error is not a terminal, the
  * line never appears.
  */
 void progress_begin(struct progress *progress, bool wanted);

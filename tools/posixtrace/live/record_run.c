@@ -150,7 +150,7 @@ static bool reap_children(struct run *run)
 
 /*
  * Processes a signal; returns true if it ends the trace. A signal that the terminal sends also
- * reaches the program, which decides what to do. A signal that a process sent to this process alone
+ * reaches the program, which decides what to do. A signal that a process sent only to this process
  * is passed on to the program. A second SIGTERM or SIGHUP ends the trace even if the program
  * continues.
  */
@@ -294,7 +294,7 @@ static int follow_trace(struct run *run)
 
 /*
  * Returns the signal by which the program crashed, or 0 if it did not crash. Signals by which users
- * end programs are no crash. The program may not have been reaped yet. With WNOWAIT its status
+ * end programs are not crashes. The program may not have been reaped yet. With WNOWAIT its status
  * remains for exit_status().
  */
 static int crash_of(const struct run *run)

@@ -150,7 +150,7 @@ static int recover_process(pid_t pid)
 	}
 	if (process_exists(pid)) {
 		/*
-		 * A call for this process alone returns an error if it is not permitted to observe
+		 * A call only for this process returns an error if it is not permitted to observe
 		 * the process.
 		 */
 		err = posix_trace_observe_np(pid, take_stream, NULL);

@@ -67,8 +67,8 @@ static int copy_types(struct weave *weave)
 			continue;
 		err = weave_stacked_type(weave, id, name, schema);
 		/*
-		 * The result is ignored, because a text that is no schema has no meaning in the old
-		 * log either.
+		 * The result is ignored, because a text that is not a schema has no meaning in the
+		 * old log either.
 		 */
 		posix_trace_compose_schema_np(weave->to, id, schema);
 	}

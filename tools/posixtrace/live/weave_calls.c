@@ -107,7 +107,7 @@ static int add_begin(struct examination *all, pid_t pid, int64_t time_ns, bool i
 
 /* ------------------------------------------------------------------ records */
 
-/* Copies a record. Returns false if it is no record of a system call. */
+/* Copies a record. Returns false if it is not a record of a system call. */
 static bool load_record(const struct kernel *kernel, const struct kernel_record *from,
 			struct syscalls_record *record, const unsigned char **piece, size_t *bytes)
 {

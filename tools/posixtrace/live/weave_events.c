@@ -405,8 +405,8 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 }
 
 /*
- * Whether a record comes by BPF. By BPF the kernel records only traced processes, so the record
- * need not be checked.
+ * Returns whether a record comes by BPF. By BPF the kernel records only traced processes, so the
+ * record need not be checked.
  */
 static bool is_call(const struct weave *weave, const struct kernel_record *record)
 {

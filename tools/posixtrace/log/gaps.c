@@ -87,7 +87,7 @@ unsigned gaps_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 					     GAP_DAMAGED };
 	}
 	gaps_pass(gaps, event->time_ns);
-	/* Event types of the program have higher numbers and are no system events. */
+	/* Event types of the program have higher numbers and are not system events. */
 	if (event->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP)
 		count += system_event(gaps, event, &gap[count]);
 	return count;

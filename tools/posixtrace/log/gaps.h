@@ -41,7 +41,7 @@ unsigned gaps_event(struct gaps *gaps, const struct posix_trace_event_np *event,
 
 /*
  * Records only the time of an event. A caller may use this function instead of gaps_event() if the
- * event is no system event and has no flag POSIX_TRACE_EVENT_GAP_NP.
+ * event is not a system event and has no flag POSIX_TRACE_EVENT_GAP_NP.
  */
 static inline void gaps_pass(struct gaps *gaps, int64_t time_ns)
 {

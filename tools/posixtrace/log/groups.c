@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 
-#define LOOK_EVERY 65536 /* the flag stop is read once for this number of events */
+#define LOOK_EVERY 65536 /* the number of events after which the flag stop is read again */
 
 struct groups *groups_new(unsigned columns, volatile sig_atomic_t *stop)
 {
@@ -64,8 +64,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Adds the weight of group to the stored group with equal properties. If there is none, stores
- * group.
+ * Adds the weight of group to the stored group with equal properties. If no stored group has these
+ * properties, stores group.
  */
 static int add_group(struct groups *groups, const struct group *group)
 {

@@ -67,7 +67,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	}
 	/*
 	 * A pipe is empty after it has been read once. Without this check the tool would report
-	 * that the input is no log.
+	 * that the input is not a log.
 	 */
 	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
 		close(fd);
@@ -193,8 +193,9 @@ static char *kept_members(const struct log_type *type, size_t *len)
 }
 
 /*
- * Enlarges the array of types by id; new elements are NULL. The caller passes one of only two
- * sizes. So the id of an event, which a hostile log can choose, does not determine the size.
+ * Enlarges by_id, the array of types, to ids elements. New elements are NULL. The caller passes one
+ * of only two sizes. So the id of an event, which a hostile log can choose, does not determine the
+ * size.
  */
 static bool grow_ids(struct logfile *log, size_t ids)
 {
@@ -321,8 +322,8 @@ static bool learn_types(struct logfile *log)
 const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id)
 {
 	/*
-	 * the name of the type unknown, which is used for an id out of range, or if memory is
-	 * lacking
+	 * the name of the type `unknown`, which represents a type whose id is out of range, and for
+	 * all types if memory is lacking
 	 */
 	static char shown[8 + PUT_PIECE] = "event#?";
 	static const struct log_type unknown = {
@@ -350,7 +351,7 @@ static void learn_objects(struct logfile *log)
 			   !unavailable;
 }
 
-/* Opens log->fd. On an error it closes the descriptor. */
+/* Opens the log in log->fd. Closes the descriptor after an error. */
 static int open_log(struct logfile *log, bool (*choose)(const struct log_type *type))
 {
 	int err, status;
@@ -548,7 +549,7 @@ int logfile_say_why(const struct logfile *log, int err)
 	char *reason = NULL;
 
 	/*
-	 * posix_trace_check_np() gives the reason in words. If the file is no log, it may have a
+	 * posix_trace_check_np() gives the reason in words. If the file is not a log, it may have a
 	 * foreign format that the tool can import.
 	 */
 	if (err == EINVAL || err == ENOTSUP) {

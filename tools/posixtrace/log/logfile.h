@@ -112,8 +112,8 @@ static inline bool logfile_ends_before(const struct logfile *log, int64_t end_ns
 }
 
 /*
- * Frees only the types. The function is for a stream that is no log, because its creator shuts the
- * stream down itself.
+ * Frees only the types. The function is for a stream that is not a log, because its creator shuts
+ * the stream down itself.
  */
 void logfile_free_types(struct logfile *log);
 

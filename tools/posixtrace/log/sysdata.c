@@ -20,7 +20,7 @@ static bool is_member(const struct logfile *log, size_t index, const trace_event
 /*
  * Returns true if the library accepts the bytes as a set. The library has no function that tests a
  * set, so this function asks the library whether the first type of the log is a member. If the
- * bytes are no set, the caller shows the data as bytes.
+ * bytes are not a set of event types, the caller shows the data as bytes.
  */
 static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 {

@@ -13,8 +13,8 @@
 #include "log/logfile.h"
 
 /*
- * Writes the data. Returns false and writes nothing if the event is no system event with data, or
- * its data is invalid.
+ * Writes the data. Returns false and writes nothing if the event is not a system event with data,
+ * or its data is invalid.
  */
 bool sysdata_text(struct out *out, const struct logfile *log,
 		  const struct posix_trace_event_np *event);

@@ -73,8 +73,8 @@ static void put_duration(struct out *out, uint64_t ns)
 }
 
 /*
- * Writes a character in single quotes, \0 for a NUL. A byte above ASCII is escaped, because one
- * such byte alone is not UTF-8.
+ * Writes a character in single quotes, \0 for a NUL. A byte above ASCII is escaped, because a
+ * single byte of this kind is not UTF-8.
  */
 static void put_char(struct out *out, unsigned char c)
 {
@@ -155,7 +155,7 @@ static void value_octal(struct out *out, uint64_t value)
 
 /*
  * Finds the name of the object that a pointer refers to, at the time of the event. Returns false if
- * the log has no such object, or if the field is no pointer.
+ * the log has no such object, or if the field is not a pointer.
  */
 static bool find_object(const struct logfile *log, const struct posix_trace_event_np *event,
 			const struct posix_trace_value_np *value,

@@ -33,7 +33,7 @@ static int type_of(enum column_kind kind)
 
 /*
  * Writes the logical type of the column, if it has one. A logical type is a union: a structure with
- * one field. The number of the field tells the type, and its value is a structure that may be
+ * one field. The number of the field is that of the type, and its value is a structure that may be
  * empty.
  */
 static void put_logical(struct thrift *thrift, enum column_kind kind)

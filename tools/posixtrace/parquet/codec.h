@@ -11,7 +11,7 @@ enum codec { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 /* Returns whether pages can be compressed here: this build has zstd, and the library is there. */
 bool codec_has_zstd(void);
 
-/* Appends the bytes, compressed. Returns false without memory. */
+/* Appends the bytes, compressed. Returns false if memory is lacking. */
 bool codec_put(enum codec codec, struct bytes *to, const char *bytes, size_t len);
 
 #endif

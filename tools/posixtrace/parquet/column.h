@@ -49,7 +49,7 @@ struct column {
 	bool failed;             /* there was no memory for a value */
 };
 
-/* Returns false without memory. */
+/* Returns false if memory is lacking. */
 bool column_init(struct column *column, const char *name, enum column_kind kind);
 void column_free(struct column *column);
 
@@ -73,7 +73,7 @@ void column_schema(const struct column *column, struct bytes *to);
  * Appends the pages of the column to *pages and a structure ColumnChunk to *chunk, and begins an
  * empty row group. at is the place of the pages in the file. The rows of the group that have no
  * value yet get NULL. *uncompressed is increased by the size of the pages without compression.
- * Returns false without memory.
+ * Returns false if memory is lacking.
  */
 bool column_chunk(struct column *column, size_t rows, enum codec codec, uint64_t at,
 		  struct bytes *pages, struct bytes *chunk, uint64_t *uncompressed);

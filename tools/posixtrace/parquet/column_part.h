@@ -7,7 +7,7 @@
 
 /*
  * Adds the rows before this one that the column does not have yet; they have no value. Returns
- * false without memory.
+ * false if memory is lacking.
  */
 bool column_skip_to(struct column *column, size_t row);
 /* Removes all rows. */

@@ -48,8 +48,9 @@ static void rle_pack_some(struct rle *rle, size_t count)
 }
 
 /*
- * Writes the repeated number as a run if at least 8 repetitions are left for it; else packs them. A
- * packed run must have whole groups of eight, so the first repetitions complete its last group.
+ * Writes the repeated number as a run if at least 8 repetitions are left for it; otherwise packs
+ * them. A packed run must have whole groups of eight, so the first repetitions complete its last
+ * group.
  */
 static void rle_write_repeated(struct rle *rle)
 {

@@ -5,7 +5,7 @@
  *
  * The first reading finds the curves and their least and greatest values. The second one keeps the
  * values as items of runs. If there are more values than the limit, time is divided into bins, and
- * of each bin only the first, the least, the greatest and the last value are kept: a drawing whose
+ * only the first, the least, the greatest and the last value of each bin are kept: a drawing whose
  * pixels are not narrower than a bin looks the same.
  *
  * Memory is bounded: CURVES_MAX curves are kept, and the values of all others are counted. A value
@@ -56,7 +56,7 @@ bool curves_has(const struct posix_trace_schema_np *schema);
 /*
  * curves_survey() counts the values of an event in the first reading. curves_keep() keeps them in
  * the second reading, at a place on the axis; curves_begin() must have been called before. log and
- * type are indexes of the picture. Without memory err is ENOMEM.
+ * type are indexes of the picture. If memory is lacking, err is ENOMEM.
  */
 void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		   const struct posix_trace_event_np *event);

@@ -63,8 +63,8 @@ static bool has_room(const struct details *details, const char *text)
 }
 
 /*
- * Returns the index of a text + 1; 0: it is empty. Sets err without memory. has_room() has checked
- * that the index fits TEXT_BITS bits.
+ * Returns the index of a text + 1; 0: it is empty. Sets err if memory is lacking. has_room() has
+ * checked that the index fits TEXT_BITS bits.
  */
 static uint64_t index_of_text(struct details *details, const char *text)
 {

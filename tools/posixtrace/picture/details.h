@@ -65,8 +65,8 @@ bool details_has_error(const struct log_type *type, const struct details_plan *p
 /*
  * Keeps the fields of an event, if the rules above select it. point has its row, type and place.
  * span is the span that the event ends, or NULL. The function may be called several times for an
- * event, the first time without a span. ordinal identifies the event and is greater than 0. Without
- * memory err is ENOMEM.
+ * event, the first time without a span. ordinal identifies the event and is greater than 0. If
+ * memory is lacking, err is ENOMEM.
  */
 void details_event(struct details *details, const struct logfile *log, const struct log_type *type,
 		   const struct details_plan *plan, const struct posix_trace_event_np *event,

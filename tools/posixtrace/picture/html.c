@@ -507,7 +507,8 @@ static void align_starts(struct picture *picture)
 
 /*
  * Finds how exactly times of each log can be compared with those of the others, and prints it.
- * Returns false without memory. The sources get copies of the logs, which merge_bound() only reads.
+ * Returns false if memory is lacking. The sources get copies of the logs, which merge_bound() only
+ * reads.
  */
 static bool compare_clocks(struct picture *picture, struct merge *clocks)
 {

@@ -17,7 +17,7 @@
 
 /*
  * Returns the index of the picture's data of a series of the current log. Series of several logs
- * with the same name and kind have the same data. Returns SIZE_MAX without memory.
+ * with the same name and kind have the same data. Returns SIZE_MAX if memory is lacking.
  */
 static size_t series_index(struct picture *picture, const struct series *series)
 {
@@ -32,8 +32,8 @@ static size_t series_index(struct picture *picture, const struct series *series)
 }
 
 /*
- * Returns the picture's data of a series of the current log's pairing, NULL without memory. The
- * pointer is valid until the next call. PICTURE_LOGS logs have at most 65536 series.
+ * Returns the picture's data of a series of the current log's pairing, or NULL if memory is
+ * lacking. The pointer is valid until the next call. PICTURE_LOGS logs have at most 65536 series.
  */
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
@@ -396,7 +396,7 @@ static int picture_make(struct picture *picture, size_t bins, int *status)
 
 /*
  * Gives the types of the log their indexes in the picture. Types of several logs with the same name
- * get the same index. Returns false without memory.
+ * get the same index. Returns false if memory is lacking.
  */
 static bool learn_types(struct picture *picture, struct picture_log *log)
 {

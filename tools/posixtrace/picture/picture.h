@@ -89,7 +89,10 @@ struct picture_row {
 	unsigned lanes;
 	uint64_t thread;           /* its pthread_t, and the time of its last event */
 	int64_t last_ns;
-	/* the thread's name; else the name of the program, if it is known; else empty */
+	/*
+	 * the thread's name; if it is not known, the name of the program; if that is not known,
+	 * empty
+	 */
 	char name[PROGRAM_NAME_BYTES];
 	size_t index;              /* its place in the order of process and thread */
 };

@@ -71,8 +71,8 @@ static inline bool states_has_reason(const struct plan *plan)
 int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t limit);
 
 /*
- * Second reading: adds an event whose type has changes or reasons. ns is its place on the axis.
- * Without memory err is ENOMEM.
+ * Second reading: adds an event whose type has changes or reasons. ns is its place on the axis. If
+ * memory is lacking, err is ENOMEM.
  */
 void states_event(struct states *states, size_t row, const struct logfile *log,
 		  const struct plan *plan, const struct log_type *type,

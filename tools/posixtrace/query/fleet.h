@@ -37,7 +37,7 @@ enum fleet_column {
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
 	FLEET_COLUMNS,
-	/* every table of rows begins with so many of these columns */
+	/* every table of rows begins with this number of these columns */
 	FLEET_ROW_COLUMNS = FLEET_HOST + 1
 };
 

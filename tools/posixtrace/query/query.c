@@ -337,8 +337,8 @@ static int how_whole(const struct query_log *log)
 }
 
 /*
- * Executes the statement on the open logs and returns the exit status. If the statement fails, the
- * failure alone determines the status. Damage of the logs is considered only if there are results.
+ * Executes the statement on the open logs and returns the exit status. If the statement fails, only
+ * the failure determines the status. Damage of the logs is considered only if there are results.
  */
 static int query_logs(struct query *query, const char *sql)
 {
@@ -446,7 +446,7 @@ static const struct option_row option_rows[] = {
 
 /*
  * The operands are the logs and, behind them, the statement. Users often write the statement before
- * the logs. The function recognizes that if the first operand is no file but the last operand is
+ * the logs. The function recognizes that if the first operand is not a file but the last operand is
  * one.
  */
 static int query_run(int argc, char **argv)

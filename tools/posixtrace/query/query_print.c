@@ -238,8 +238,8 @@ out:
 /* ------------------------------------------------------------------ CSV */
 
 /*
- * Returns whether a text must be quoted. A text with a character that a spreadsheet may take for a
- * separator is quoted, too. The empty text is quoted, so that it differs from NULL.
+ * Returns whether a text must be quoted. A text with a character that a spreadsheet may mistake for
+ * a separator is quoted, too. The empty text is quoted, so that it differs from NULL.
  */
 static bool needs_quotes(const char *text, size_t len)
 {

@@ -122,7 +122,7 @@ static const struct query_schema *schema_of(const struct remote_table *table)
 /* ------------------------------------------------------------------ the fields of the fleet */
 
 /*
- * Adds a kind of a field from the table fields. If the row is no valid field, it is ignored.
+ * Adds a kind of a field from the table fields. If the row is not a valid field, it is ignored.
  * Returns false if memory is lacking.
  */
 static bool add_field(struct remote *remote, const char *text, size_t len, uint8_t kind)

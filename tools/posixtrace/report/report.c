@@ -78,8 +78,8 @@ static const struct format *source_of(struct fmt_input *input)
 
 /*
  * Runs the flow from the input to the sink. When the rest of the trace does not matter, the sink
- * ends the flow with an error. sink->done then shows that this was no failure, and sink->status is
- * the result.
+ * ends the flow with an error. sink->done then shows that this was not a failure, and sink->status
+ * is the result.
  */
 static int print_events(struct report_sink *sink, struct fmt_input *input)
 {

@@ -206,7 +206,7 @@ static uint32_t number_of(const struct fmt_type *type)
 }
 
 /*
- * Makes the struct for a type. It also decides everything that depends on the type alone: whether
+ * Makes the struct for a type. It also decides everything that depends only on the type: whether
  * the type is selected, and which template it has.
  */
 static struct report_type *make_type(struct report_sink *sink, const struct fmt_type *from)

@@ -177,7 +177,7 @@ static int judge_log(struct check *check)
 
 /*
  * With --tap or --junit, prints that no rule could be checked. Otherwise a program that reads only
- * standard output could take the missing result for success.
+ * standard output could mistake the missing result for success.
  */
 static int check_fail(const struct check *check)
 {

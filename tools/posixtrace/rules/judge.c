@@ -77,7 +77,7 @@ static bool matches_type(struct rule_event *event, const struct log_type *type)
 	return fits;
 }
 
-/* Returns true if events of the type have a time for which a lock was held. */
+/* Returns true if events of the type have the time for which a lock was held. */
 static bool is_of_locks(const struct log_type *type)
 {
 	return pairing_time_field(type->schema) >= 0 && field_index(type->schema, "lock") >= 0 &&
@@ -205,7 +205,7 @@ void judge_forget_type(struct judge *judge, trace_event_id_t id)
 	judge->by_id[id] = NULL;
 }
 
-/* ------------------------------------------------------------------ the others */
+/* ------------------------------------------------------------------ the other kinds of rules */
 
 /* Judges an event of a rule "never". Each such event is a violation. */
 static void never_event(struct judge *judge, struct rule *rule, const struct reading *reading)
@@ -303,9 +303,9 @@ void judge_event(struct judge *judge, const struct reading *reading)
 }
 
 /*
- * Judges a rule "count". With the lost events the number could only be greater. So if the log
- * already has more events than the rule allows, the rule is certainly violated. If events were
- * lost, any other violation is uncertain, and the rule remains undecided.
+ * Judges a rule "count". If the lost events were counted, the number of events could only be
+ * greater. So if the log already has more events than the rule allows, the rule is certainly
+ * violated. If events were lost, any other violation is uncertain, and the rule remains undecided.
  */
 static void judge_count(struct judge *judge, struct rule *rule)
 {

@@ -65,7 +65,7 @@ static bool is_word(char c)
 }
 
 /*
- * Reads a quoted text. A backslash is dropped, and the byte behind it is taken as it is. The text
+ * Reads a quoted text. A backslash is dropped, and the byte behind it is used as it is. The text
  * fits, because it is not longer than its line.
  */
 static void parser_quoted(struct parser *parser)
@@ -107,7 +107,8 @@ void parser_next(struct parser *parser)
 	}
 	if (is_word(*p))
 		/*
-		 * A colon at the end of a word ends the name of a rule and is no part of the word.
+		 * A colon at the end of a word ends the name of a rule and is not a part of the
+		 * word.
 		 */
 		while (is_word(*p) && !(*p == ':' && (p[1] == ' ' || !p[1])))
 			p++;

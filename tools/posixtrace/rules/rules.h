@@ -74,8 +74,8 @@ struct rules {
 bool rules_read(struct rules *rules, const char *path);
 /*
  * Adds one rule, which is a part of line number of the file path. rules is empty before the first
- * call. Returns false after it printed an error, also if text has no rule. path must exist until
- * rules_fini().
+ * call. Returns false after it printed an error. A text without a rule is an error, too. path must
+ * exist until rules_fini().
  */
 bool rules_add(struct rules *rules, const char *path, unsigned number, const char *text);
 void rules_fini(struct rules *rules);

@@ -136,7 +136,7 @@ static void add_saturated(uint64_t *to, uint64_t count)
 }
 
 /*
- * Returns true if it is known where the lost events of this cause are missing. That is in gaps that
+ * Returns true if the log shows at which times events were lost by this cause. That is in gaps that
  * system events mark, at the end of a full log, or at the beginning of a log that was overwritten
  * or cleared.
  */

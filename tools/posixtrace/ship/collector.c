@@ -149,7 +149,7 @@ void collector_free(struct collector *collector)
 
 /* ------------------------------------------------------------------ headers */
 
-/* Takes over the memory of the text. Without memory it frees the text and returns false. */
+/* Takes over the memory of the text. If memory is lacking, it frees the text and returns false. */
 static bool add_header(struct collector *collector, char *text)
 {
 	if (text && vec_grow(&collector->header, collector->headers, 1)) {
@@ -300,7 +300,7 @@ static bool find_message(const struct bytes *message, uint64_t *rejected, const 
 
 /*
  * Stores in reason why a request failed: the address, and the status with the collector's text. If
- * the answer is not complete, the reason of that takes the place of the status and the text.
+ * the answer is not complete, the reason why it is not complete replaces the status and the text.
  */
 static void put_reason(const struct collector *collector, enum otlp_signal signal,
 		       enum http_result result, const struct http_answer *answer,
@@ -377,7 +377,7 @@ static enum http_result post_request(struct collector *collector, enum otlp_sign
 }
 
 /*
- * A status of success means that the collector has accepted the request, also if the rest of the
+ * A status of success means that the collector has accepted the request, even if the rest of the
  * answer is lost: only the absence of a response is a reason to send it again. The number of
  * rejected records is then unknown.
  */
@@ -399,7 +399,10 @@ static bool is_final(enum http_result result, long status)
 	       status != 504;
 }
 
-/* The pause that the collector asks for. A hostile one may ask for a time without end. */
+/*
+ * The pause that the collector asks for. A hostile collector may ask for an endless pause, so the
+ * pause is bounded.
+ */
 static int64_t pause_of(const struct http_answer *answer)
 {
 	return INT64_C(1000000000) * (answer->retry_after_s < PAUSE_MOST_S ? answer->retry_after_s

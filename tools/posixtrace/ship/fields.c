@@ -149,7 +149,7 @@ static bool is_field_name(const char *text, size_t len)
 	return true;
 }
 
-/* Adds the fields in the answer to the list. Rows that are no valid fields are ignored. */
+/* Adds the fields in the answer to the list. Rows that are not valid fields are ignored. */
 static void read_list(struct listed *list, const struct bytes *answer)
 {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -200,7 +200,9 @@ static size_t put_missing(const struct ship_fields *fields, const struct listed 
 
 /* ------------------------------------------------------------------ the view */
 
-/* Returns the number of columns of the view events, 0 if there is no view, or -1 after an error. */
+/*
+ * Returns the number of columns of the view events, or 0 if there is no view, or -1 after an error.
+ */
 static long count_columns(struct link *link)
 {
 	struct bytes sql = { .at = NULL };

@@ -60,7 +60,7 @@ static bool save_shipment(const struct otlp_shipment *shipment)
 }
 
 /*
- * Parses a position. If any number is missing, or the word "end", the text is no position. So a
+ * Parses a position. If any number is missing, or the word "end", the text is not a position. So a
  * file of which only a part was written is recognised.
  */
 static bool parse_shipment(struct otlp_shipment *shipment, const char *text)

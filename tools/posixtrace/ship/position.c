@@ -9,7 +9,7 @@
 #include "base/table.h"
 
 /*
- * Parses a position. If any number is missing, or the word "end", the text is no position. So a
+ * Parses a position. If any number is missing, or the word "end", the text is not a position. So a
  * file of which only a part was written is recognised.
  */
 static bool parse_position(struct position *position, const char *text)

@@ -284,10 +284,10 @@ static void forget_removed(struct candidates *list)
 }
 
 /*
- * With --follow, ships all logs again and again: once a second, or less often if this takes long.
- * It ends by a signal or a failure. It also ends when all logs are complete and there are as many
- * logs as operands. If a folder has several logs, or had, or has an account, it is followed
- * further, since it may get more logs.
+ * With --follow, ships all logs again and again: once a second, or less often if this takes long. A
+ * signal or a failure ends it. It also ends when all logs are complete and there are as many logs
+ * as operands. If a folder has several logs, or had, or has an account, it is followed further,
+ * since it may get more logs.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {

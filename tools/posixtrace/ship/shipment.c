@@ -160,9 +160,8 @@ static bool void_summaries(struct shipment *shipment)
  * There may be no position although the database has rows of the log, because the log was shipped
  * with another folder of positions, or because the file was deleted. In this case the function asks
  * how many events of the log the database has. They must be the first events of the log, without
- * gaps and each only once. Otherwise nothing is shipped, and the user must examine it. A replica
- * may
- * lack rows that another replica has confirmed, so link_sync() is called first.
+ * gaps and each only once. Otherwise the function reports the numbers, and nothing is shipped. A
+ * replica may lack rows that another replica has confirmed, so link_sync() is called first.
  */
 static bool find_position(struct shipment *shipment)
 {

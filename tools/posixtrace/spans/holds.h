@@ -37,7 +37,7 @@ struct holds_walk {
 	uint64_t steps_most;    /* the walk ends after this number of steps; 0: no limit */
 };
 
-/* Adds a hold. Returns false without memory. */
+/* Adds a hold. Returns false if memory is lacking. */
 bool holds_add(struct holds *holds, const struct hold *hold);
 
 /* Sorts the holds by process, lock and end. No hold may be added afterwards. */

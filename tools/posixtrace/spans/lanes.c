@@ -163,7 +163,7 @@ static bool fits_lane(const struct lane *lane, struct moment begin, struct momen
 	return !*at || is_before(lane->kept[*at - 1].end, last_end);
 }
 
-/* Adds an empty lane. Returns NULL without memory. */
+/* Adds an empty lane. Returns NULL if memory is lacking. */
 static struct lane *new_lane(struct lanes *lanes)
 {
 	return vec_grow(&lanes->lane, lanes->lanes, 1) ? &lanes->lane[lanes->lanes++] : NULL;

@@ -55,7 +55,10 @@ static struct nest_thread *thread_of(struct nest *nest, pid_t pid, pid_t tid)
 	return &nest->thread[nest->threads++];
 }
 
-/* Makes the levels up to a depth valid. Returns false at the limit of levels or without memory. */
+/*
+ * Makes the levels up to a depth valid. Returns false at the limit of levels or if memory is
+ * lacking.
+ */
 static bool reach_depth(struct nest *nest, struct nest_thread *thread, size_t depth)
 {
 	const size_t room = thread->room;

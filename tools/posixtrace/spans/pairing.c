@@ -151,7 +151,7 @@ static void begin_span(struct pairing *pairing, const struct role *role,
 
 /*
  * Ends the youngest open span that has the key of the event, and passes the span to the caller's
- * function take.
+ * function take().
  */
 static void end_span(struct pairing *pairing, const struct role *role, const struct log_type *type,
 		     const struct posix_trace_event_np *event, uint64_t ordinal)
@@ -193,7 +193,7 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 
 /*
  * Makes a span from a single event, which has the duration in its data, and passes the span to the
- * caller's function take. The time of the event is the end of the span.
+ * caller's function take(). The time of the event is the end of the span.
  */
 static void whole_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,

@@ -112,14 +112,14 @@ struct pairing {
 	struct nest *nest;           /* calls of functions that have one event */
 	/* finds the series of a function by its name; NULL: there is none so far */
 	struct table *named;
-	/* an end that is not wanted removes its open span; no span is passed to take */
+	/* an end that is not wanted removes its open span; no span is passed to take() */
 	bool takes_back;
 	int err;                     /* ENOMEM: further events are ignored */
 };
 
 /*
- * Starts a pairing. The pairing calls take for each complete span, with the event that ends it. The
- * span is valid only during the call. If memory is lacking, err is ENOMEM.
+ * Starts a pairing. The pairing calls take() for each complete span, with the event that ends it.
+ * The span is valid only during the call. If memory is lacking, err is ENOMEM.
  */
 void pairing_init(struct pairing *pairing,
 		  void (*take)(void *arg, const struct span *span,

@@ -34,7 +34,7 @@ static bool is_called(const char *name, const char *wanted)
 }
 
 /*
- * Returns whether the field is a CPU time. CPU times also have the type ns, but they are no
+ * Returns whether the field is a CPU time. CPU times also have the type ns, but they are not
  * durations.
  */
 static bool is_cpu(const struct posix_trace_field_np *field)
@@ -44,7 +44,7 @@ static bool is_cpu(const struct posix_trace_field_np *field)
 		is_called(field->name, "cputime"));
 }
 
-/* The duration is in the first field of type ns that is no CPU time and no counter. */
+/* The duration is in the first field of type ns that is neither a CPU time nor a counter. */
 int pairing_time_field(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; schema && i < schema->fields; i++)

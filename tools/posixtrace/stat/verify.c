@@ -187,8 +187,8 @@ static int verify_open_log(const struct logfile *log)
 	bool sound;
 
 	/*
-	 * If the file is no log, the message names its format if possible, and no list of faults is
-	 * printed.
+	 * If the file is not a log, the message names its format if possible, and no list of faults
+	 * is printed.
 	 */
 	if (err && !verify.json)
 		return logfile_say_why(log, err);

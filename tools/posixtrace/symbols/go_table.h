@@ -32,7 +32,7 @@ bool go_table_begin(struct go_table *table, const void *data, size_t bytes);
 /* Stores a function by its index, in the order of addresses. Returns false for a wrong entry. */
 bool go_table_get(const struct go_table *table, uint64_t index, struct go_function *function);
 
-/* Returns the name of the function that contains an address, NULL if there is none. */
+/* Returns the name of the function that contains an address, or NULL if there is none. */
 const char *go_table_find(const struct go_table *table, uint64_t address);
 
 #endif

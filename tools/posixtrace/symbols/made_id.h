@@ -20,7 +20,7 @@
  */
 uint32_t made_id_of(int fd, uint8_t id[MADE_ID_BYTES]);
 
-/* Returns whether an identity in a log was made by made_id_of(), and is no build-id. */
+/* Returns whether an identity in a log was made by made_id_of(), and is not a build-id. */
 bool made_id_is(const uint8_t *id, uint32_t bytes);
 
 #endif

@@ -23,7 +23,7 @@
 
 /* These limits bound the time of the search, because a folder may have very many files. */
 #define DIRS_MAX    64u
-#define ENTRIES_MAX 100000u /* at most so many entries of a folder are read */
+#define ENTRIES_MAX 100000u /* at most this number of entries of a folder is read */
 
 /* The state of the whole run of the command. Only one thread uses it. Modules are never freed. */
 static struct {
@@ -49,7 +49,7 @@ bool module_add_dir(const char *path)
 {
 	struct stat st;
 
-	errno = ENOTDIR; /* the error if stat() succeeds, but path is no folder */
+	errno = ENOTDIR; /* the error if stat() succeeds, but path is not a folder */
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		say("--debug-dir %s: %s", text_given(path), strerror(errno));
 		return false;

@@ -45,7 +45,7 @@ static const uint8_t *frame_bytes(Elf *elf, uint64_t address, uint64_t bytes)
 	return NULL;
 }
 
-/* Returns the address of the table, 0 if the file has none. */
+/* Returns the address of the table, or 0 if the file has none. */
 static uint64_t frame_table(Elf *elf)
 {
 	size_t count;

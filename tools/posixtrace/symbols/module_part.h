@@ -46,7 +46,7 @@ int module_open_debug(const struct module *module, const char **path);
 
 /*
  * In module_elf.c. module_build_id() stores the file's build-id and returns its length, or 0 if
- * there is none. module_load() loads the file that was found. It takes over the descriptor, also if
+ * there is none. module_load() loads the file that was found. It takes over the descriptor, even if
  * it fails. It returns NULL, or the reason why it failed.
  */
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP]);

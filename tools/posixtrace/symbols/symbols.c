@@ -283,7 +283,7 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 	return symbol ? symbol->name : NULL;
 }
 
-/* Stores FILE:LINE, or FILE alone. A path that is too long loses its end. */
+/* Stores FILE:LINE, or only FILE. A path that is too long loses its end. */
 static const char *get_source(const struct symbol *symbol, char text[SOURCE_BYTES])
 {
 	if (symbol->line)

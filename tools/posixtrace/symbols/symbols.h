@@ -51,7 +51,7 @@ struct symbol {
 bool symbols_option(int option, const char *value);
 
 /*
- * Returns the symbol of the event's address, NULL if none is known. It is valid until the next
+ * Returns the symbol of the event's address, or NULL if none is known. It is valid until the next
  * call. In a sample the address is that of an instruction; in other events it is a return address.
  */
 const struct symbol *symbols_of(const struct logfile *log,

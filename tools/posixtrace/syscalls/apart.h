@@ -12,7 +12,7 @@
 
 /*
  * Closes all descriptors of fd that are not -1. The last close of each one is in another process,
- * which is no child of this one, so this process does not wait. The other process closes all its
+ * which is not a child of this one, so this process does not wait. The other process closes all its
  * other descriptors and ignores the signals of the terminal. If it is killed, the kernel closes its
  * descriptors. If it cannot be started, this process waits. fd is sorted by this function.
  */

@@ -140,7 +140,7 @@ static inline void check_traced(struct program *p, const int *map, int tid, int 
 	jump_lands(p, is_traced);
 }
 
-/* Stores a value in the map, also if the map has the key. key and value are places on the stack. */
+/* Stores a value in the map, even if the map has the key. key and value are places on the stack. */
 static inline void update_key(struct program *p, int map, int key, int value)
 {
 	load_map(p, BPF_REG_1, map);

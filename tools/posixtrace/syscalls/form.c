@@ -47,7 +47,9 @@ static const struct {
 
 /* ------------------------------------------------------------------ rows */
 
-/* Returns the row of a call, NULL if there is none. A row with ! is only for calls of 64 bits. */
+/*
+ * Returns the row of a call, or NULL if there is none. A row with ! is only for calls of 64 bits.
+ */
 static const struct form_row *find_row(const char *call, bool is_32bit)
 {
 	size_t len = strlen(call);
@@ -59,7 +61,7 @@ static const struct form_row *find_row(const char *call, bool is_32bit)
 	return NULL;
 }
 
-/* Returns the text of a schema of the library, NULL if it has no such type. */
+/* Returns the text of a schema of the library, or NULL if it has no such type. */
 static const char *library_schema(const char *type)
 {
 	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
@@ -182,7 +184,9 @@ static const unsigned char *piece_of(const struct syscalls_record *record,
 	return NULL;
 }
 
-/* Returns a number of 4 or 8 bytes in a piece, 0 if it is not there. 4 bytes are read as signed. */
+/*
+ * Returns a number of 4 or 8 bytes in a piece, or 0 if it is not there. 4 bytes are read as signed.
+ */
 static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offset, size_t size)
 {
 	uint64_t number = 0;
@@ -198,7 +202,7 @@ static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offs
 	return number;
 }
 
-/* Returns a struct timespec or timeval as nanoseconds, -1 if it is not there. */
+/* Returns a struct timespec or timeval as nanoseconds, or -1 if it is not there. */
 static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 {
 	int64_t seconds, parts;
@@ -241,7 +245,7 @@ static const struct form_row *row_at(uint32_t number, bool is_32bit, const char 
 	return row[at];
 }
 
-/* Returns the row of a call, NULL if it becomes sys.NAME. */
+/* Returns the row of a call, or NULL if it becomes sys.NAME. */
 static const struct form_row *row_of(const struct syscalls_record *record,
 				     const unsigned char *piece, size_t bytes)
 {
@@ -423,7 +427,7 @@ static int64_t result_of(const struct syscalls_record *record)
 	return record->result < 0 && record->result >= -4095 ? -1 : record->result;
 }
 
-/* Returns the value of errno after the call, 0 after success. */
+/* Returns the value of errno after the call, or 0 after success. */
 static int error_of(const struct syscalls_record *record)
 {
 	int64_t error = -record->result;
@@ -434,7 +438,7 @@ static int error_of(const struct syscalls_record *record)
 	return error >= 512 ? EINTR : (int)error;
 }
 
-/* Returns milliseconds in an argument as nanoseconds, -1 if they are negative. */
+/* Returns milliseconds in an argument as nanoseconds, or -1 if they are negative. */
 static int64_t of_milliseconds(uint64_t arg)
 {
 	return (int)arg < 0 ? -1 : (int64_t)(int)arg * 1000000;
@@ -588,7 +592,7 @@ static void put_sys(struct making *making, const struct form_type *type)
 		if (field->type == POSIX_TRACE_TYPE_STR_NP) {
 			const unsigned char *text;
 
-			/* skips the parts that are no texts, because they have no fields */
+			/* skips the parts that are not texts, because they have no fields */
 			for (word = next_word(word + len, &len); len && *word != 's';
 			     word = next_word(word + len, &len))
 				part++;

@@ -70,7 +70,9 @@ bool syscalls_read_event(const char *event, const char *file, char *text, size_t
 	return false;
 }
 
-/* Returns the offset of a field in the kernel's records of an event, -1 if they lack the field. */
+/*
+ * Returns the offset of a field in the kernel's records of an event, or -1 if they lack the field.
+ */
 static int offset_of(const char *event, const char *field)
 {
 	char text[PROCFILE_BYTES], wanted[64];

@@ -114,7 +114,7 @@ static void load_argument(struct program *p, unsigned to, int offset)
 /*
  * Copies a piece as the plan says. The kernel may not wait for a page of the process here, so
  * memory that is not there, or was written to disk, cannot be read; the piece is then
- * SYSCALLS_UNREAD. A null address is no piece.
+ * SYSCALLS_UNREAD. A null address is not a piece.
  */
 static void copy_piece(struct program *p, int piece)
 {

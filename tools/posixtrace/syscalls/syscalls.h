@@ -10,7 +10,7 @@
  * then copied from the memory of the process, so that results that the kernel has stored there are
  * copied, too. Another thread of the process may change the memory during the call.
  *
- * The kernel removes everything when the descriptors are closed, also if this process is killed.
+ * The kernel removes everything when the descriptors are closed, even if this process is killed.
  * While the programs are attached, each system call of every process of the machine is slower.
  *
  * Threads  one thread uses these functions.
@@ -112,7 +112,7 @@ const char *syscalls_refusal(void);
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope);
 
-/* Passes each record that has arrived to take. piece is the memory behind the record. */
+/* Passes each record that has arrived to take(). piece is the memory behind the record. */
 void syscalls_look(struct syscalls *syscalls,
 		   void (*take)(void *arg, const struct syscalls_record *record,
 				const unsigned char *piece, size_t bytes),
@@ -155,7 +155,7 @@ int syscalls_load(const struct program *program, enum bpf_prog_type type, unsign
 /* Returns the kernel's reason for an error number of bpf(2) as a constant text. */
 const char *syscalls_reason(int err);
 
-/* Returns the name of a call, NULL if it is not known. */
+/* Returns the name of a call, or NULL if it is not known. */
 const char *syscalls_name(uint32_t number, bool is_32bit);
 
 #endif

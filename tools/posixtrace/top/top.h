@@ -60,8 +60,8 @@ struct top {
 };
 
 /*
- * top_init() makes an empty object. It returns false without memory; the caller calls top_fini() in
- * both cases.
+ * top_init() makes an empty object. It returns false if memory is lacking; the caller calls
+ * top_fini() in both cases.
  */
 bool top_init(struct top *top);
 void top_fini(struct top *top);
@@ -70,13 +70,13 @@ void top_fini(struct top *top);
 void top_reset(struct top *top);
 
 /*
- * Returns the type with this id and creates it if necessary. Returns NULL without memory, or for an
- * id that is greater than in any format.
+ * Returns the type with this id and creates it if necessary. Returns NULL if memory is lacking, or
+ * for an id that is greater than in any format.
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 
 /*
- * Adds the durations and the lock of an event. log has the type of the event, also if the source is
+ * Adds the durations and the lock of an event. log has the type of the event, even if the source is
  * a process.
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event);

@@ -23,7 +23,7 @@ static void add_duration(void *arg, const struct span *span, const struct posix_
 	type->is_span = span->series->kind == SERIES_SPAN;
 	if (type->is_span && !type->span)
 		type->span = strdup(span->series->name);
-	/* Without memory the duration is not counted. */
+	/* If memory is lacking, the duration is not counted. */
 	if (histogram_add(&type->time, span->time_ns) &&
 	    __builtin_add_overflow(type->total_ns, span->time_ns, &type->total_ns))
 		type->total_ns = UINT64_MAX;

@@ -24,8 +24,8 @@
 static struct out line = { .fd = -1 };
 
 /*
- * Appends the current line to the page. Without memory the line is omitted, because a page that
- * lacks a line is better than the end of the command.
+ * Appends the current line to the page. If memory is lacking, the line is omitted, because a page
+ * that lacks a line is better than the end of the command.
  */
 static void end_line(struct top_page *page, bool heading)
 {
@@ -137,7 +137,7 @@ static int order_latencies(const void *a, const void *b)
 
 /*
  * Returns the types with events, or with latencies, in order. The caller frees the array; it is
- * NULL without memory.
+ * NULL if memory is lacking.
  */
 static struct top_type **sorted_types(const struct top *top, size_t *count, bool latencies)
 {

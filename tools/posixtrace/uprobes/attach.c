@@ -34,8 +34,8 @@ struct multi_attr {
 
 /*
  * Returns whether the kernel has links of many places. Some kernels without such links nevertheless
- * accept a program with their attach type. So a link with a path that is no file is tried: a kernel
- * with such links refuses it because of the path, before it checks anything else.
+ * accept a program with their attach type. So a link with a path that is not a file is tried: a
+ * kernel with such links refuses it because of the path, before it checks anything else.
  */
 static bool has_multi_links(int program)
 {
@@ -114,7 +114,7 @@ static const char *load_valued(struct uprobes *uprobes, const struct uprobes_pla
 	return uprobes->valued < 0 ? syscalls_reason(errno) : NULL;
 }
 
-/* Keeps a descriptor until the end. Without memory it is closed. */
+/* Keeps a descriptor until the end. If memory is lacking, it is closed. */
 static bool keep_descriptor(struct uprobes *uprobes, int fd)
 {
 	if (vec_grow(&uprobes->fd, uprobes->fds, 1)) {

@@ -109,7 +109,7 @@ static void take_record(const char *text, size_t bytes,
 	memcpy(&end, text + bytes - sizeof(end), sizeof(end));
 	file = (struct mapped_file){ .pid = (pid_t)record.pid, .time_ns = end.time,
 				     .inode = record.inode, .path = text + path_at };
-	/* Memory without a file has a name that is no path, such as "[vdso]". */
+	/* Memory without a file has a name that is not a path, such as "[vdso]". */
 	if (*file.path == '/' && file.path[1] != '/' &&
 	    memchr(file.path, '\0', bytes - path_at - sizeof(end)))
 		take(arg, &file);

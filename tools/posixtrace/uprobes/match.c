@@ -3,7 +3,7 @@
  * match.c - the active calls of all stacks.
  *
  * Records may be missing, because the kernel had no room for them. The program may do strange
- * things with its stacks. So nothing is derived from one record alone. A call that seems to be over
+ * things with its stacks. So nothing is derived from a single record. A call that seems to be over
  * is kept as doubtful. It is reported only when its place in the stack is used again, or at the end
  * of its thread. If it returns before that, it was not over.
  */
@@ -73,8 +73,8 @@ static uint32_t index_of_stack(const struct match *match, struct stack_key key)
 }
 
 /*
- * Returns a stack, which is new and empty if it was not known. Returns NULL without memory. The
- * pointer is valid until the next call.
+ * Returns a stack, which is new and empty if it was not known. Returns NULL if memory is lacking.
+ * The pointer is valid until the next call.
  */
 static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go, uint64_t key)
 {
@@ -229,7 +229,7 @@ static void reuse_place(struct match *match, struct match_stack *stack, const st
 	}
 }
 
-/* Adds the latest frame. Returns false without memory. */
+/* Adds the latest frame. Returns false if memory is lacking. */
 static bool push_frame(struct match_stack *stack, struct frame frame)
 {
 	if (!vec_reserve(&stack->frame, &stack->room, stack->frames, 1))

@@ -78,7 +78,7 @@ struct match {
 };
 
 /*
- * Begins without stacks. place must exist as long as match. take gets each call that is reported.
+ * Begins without stacks. place must exist as long as match. take() gets each call that is reported.
  */
 void match_begin(struct match *match, const struct match_place *place, size_t places,
 		 void (*take)(void *arg, const struct match_call *call), void *arg);

@@ -44,7 +44,7 @@ struct links {
 	int err;
 };
 
-/* Returns the connection of a descriptor, NULL if the process did not make it. */
+/* Returns the connection of a descriptor, or NULL if the process did not make it. */
 static struct link *find_link(const struct links *links, pid_t pid, uint64_t fd)
 {
 	for (size_t i = 0; i < links->count; i++)

@@ -38,10 +38,10 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
- * Returns the oldest request whose answer was waited for in a whole time, or NULL. The thread, an
- * index, has sent the request or used its connection last: other threads of the process wait for
- * other things. *others is set to the number of other requests of which this is true, as far as the
- * search goes.
+ * Returns the oldest request for whose answer a thread waited during the whole time from from_ns to
+ * to_ns, or NULL. thread is its index. Only requests count that this thread has sent, or whose
+ * connection it was the last one to use, because other threads of the process wait for other
+ * things. *others becomes the number of other such requests that the search has found.
  */
 const struct answer *answers_during(const struct history *history, uint32_t thread,
 				    int64_t from_ns, int64_t to_ns, unsigned *others);

@@ -48,7 +48,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Orders transfers by their end alone, because the partner of a read may be in any thread of any
+ * Orders transfers only by their end, because the partner of a read may be in any thread of any
  * process.
  */
 static int by_end(const void *a, const void *b)
@@ -71,7 +71,7 @@ static int by_cpu(const void *a, const void *b)
 
 /*
  * Adds a piece, unless it is empty: divide_walk() relies on pieces that have a length, in the order
- * of time. Returns false without memory.
+ * of time. Returns false if memory is lacking.
  */
 static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns, uint32_t call)
 {
@@ -93,7 +93,7 @@ static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns,
  * sorted has the calls in the order of by_begin(). open[] contains the calls that have begun and
  * not ended, each inside the call before it. at is the time up to which pieces exist. The last
  * round of the loop has no call and the greatest time, so that it ends all calls that are still
- * open. Returns false without memory.
+ * open. Returns false if memory is lacking.
  */
 static bool divide_calls(struct history *history, const uint32_t *sorted, size_t count)
 {
@@ -144,8 +144,8 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 }
 
 /*
- * Makes the pieces of all threads. sorted has room for all calls. A thread without calls
- * keeps an empty range. Returns false without memory.
+ * Makes the pieces of all threads. sorted has room for all calls. A thread without calls keeps an
+ * empty range. Returns false if memory is lacking.
  */
 static bool make_pieces(struct history *history, uint32_t *sorted)
 {
@@ -170,7 +170,7 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 
 /*
  * Collects the times during which threads had a processor. The last state of a thread has no end in
- * the log, so it gives no run. Returns false without memory.
+ * the log, so it gives no run. Returns false if memory is lacking.
  */
 static bool make_runs(struct history *history)
 {

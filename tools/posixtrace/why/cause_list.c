@@ -54,7 +54,7 @@ static int by_ns(const void *a, const void *b)
 	return strcmp(x->label, y->label);
 }
 
-/* Adds the own time of a node to the cause with its label. Returns false without memory. */
+/* Adds the own time of a node to the cause with its label. Returns false if memory is lacking. */
 static bool add_node(struct why_causes *causes, struct table *table,
 		     const struct division *division, uint32_t index)
 {

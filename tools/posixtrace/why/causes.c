@@ -24,8 +24,8 @@
 
 /*
  * The event of a hold may have a time after the release of the lock, when the waiting thread has
- * already returned. A search therefore also takes holds that end up to so many nanoseconds after
- * the wait.
+ * already returned. A search therefore also uses holds that end at most this number of nanoseconds
+ * after the wait.
  */
 #define AFTER_NS INT64_C(1000000)
 #define CALLERS  8   /* the most callers of a call in a label */
@@ -309,9 +309,10 @@ static void add_partner(struct division *division, uint32_t node, const struct c
 /* ------------------------------------------------------------------ parts */
 
 /*
- * Returns the request for whose answer a poll waits, or NULL. A server also waits for its clients,
- * so a poll of a server that ended with input is no wait for an answer alone; neither is a poll
- * with several requests that was not in vain.
+ * Returns the request for whose answer a poll waits, or NULL. The result is NULL for a poll of a
+ * server that ended with input, because a server also waits for its clients. It is also NULL for a
+ * poll with several requests that ended with input, because the poll did not wait for one of them
+ * only.
  */
 static const struct answer *asked_in(const struct history *history, const struct call *call,
 				     unsigned *others)

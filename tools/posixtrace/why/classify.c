@@ -70,8 +70,8 @@ static const struct {
 };
 
 /*
- * Returns the index of a field by its name, -1 if the type lacks it, has no schema, or has an array
- * of that name, which has no single value. name may be NULL.
+ * Returns the index of a field by its name, or -1 if the type lacks it, has no schema, or has an
+ * array of that name, which has no single value. name may be NULL.
  */
 static int field_of(const struct log_type *type, const char *name)
 {

@@ -35,7 +35,7 @@ struct plan {
 /* Makes the plan of an event type. Every type has one. */
 void classify_type(const struct log_type *type, struct plan *plan);
 
-/* Returns the value of a field, 0 if the event lacks it. */
+/* Returns the value of a field, or 0 if the event lacks it. */
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,
 			 int field);
 

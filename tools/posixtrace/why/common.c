@@ -28,8 +28,8 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the name of the function that is so many levels inside the outermost one of a stack, or
- * NULL if there is none. Stores in *is_named whether the name comes from a symbol.
+ * Returns the name of the function that is this number of levels inside the outermost one of a
+ * stack, or NULL if there is none. Stores in *is_named whether the name comes from a symbol.
  */
 static const char *name_at(const struct history *history, pid_t pid,
 			   const struct common_stack *stack, size_t level, bool *is_named)
@@ -52,7 +52,7 @@ static const char *name_at(const struct history *history, pid_t pid,
 	return symbol->is_function || symbol->whole != symbol->name ? symbol->whole : NULL;
 }
 
-/* Counts the samples of each stack, and all samples in *all. Returns false without memory. */
+/* Counts the samples of each stack, and all samples in *all. Returns false if memory is lacking. */
 static bool collect_stacks(const struct history_thread *thread, int64_t from_ns, int64_t to_ns,
 			   struct common_stack **stack, size_t *stacks, uint64_t *all)
 {
@@ -143,7 +143,9 @@ static void write_label(struct common *common, char name[LEVELS][NAME], size_t l
 					 name[levels - 1 - i]);
 }
 
-/* Notes these stacks and forgets those that were noted before. Returns false without memory. */
+/*
+ * Notes these stacks and forgets those that were noted before. Returns false if memory is lacking.
+ */
 static bool note_stacks(struct common *common, const struct common_stack *stack, size_t stacks)
 {
 	if (common->stacks)

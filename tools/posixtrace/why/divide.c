@@ -79,9 +79,9 @@ uint32_t division_index(const struct division *division, const struct why_node *
 }
 
 /*
- * Returns NULL at the limit WHY_NODES, and without memory. If the limit is reached, some chains end
- * early, which is no error. A lack of memory is an error. The pointer is valid until the next call.
- * The table makes the search quick for parts with many children.
+ * Returns NULL at the limit WHY_NODES, and if memory is lacking. If the limit is reached, some
+ * chains end early, which is no error. A lack of memory is an error. The pointer is valid until the
+ * next call. The table makes the search quick for parts with many children.
  */
 struct why_node *division_child(struct division *division, uint32_t parent, enum why_kind kind,
 				uint64_t key, bool *is_new)
@@ -133,8 +133,8 @@ void division_add(struct division *division, struct why_node *node, int64_t from
 }
 
 /*
- * Without memory the node remains in the tree without a label, and division_make() returns the
- * error.
+ * If memory is lacking, the node remains in the tree without a label, and division_make() returns
+ * the error.
  */
 void division_label(struct division *division, struct why_node *node, const char *format, ...)
 {
@@ -516,7 +516,8 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 	size_t i = history_stay_at(thread, from_ns);
 
 	/*
-	 * Whether the thread ran is unknown before its first state, and always if it has no states.
+	 * It is unknown whether the thread ran before its first state. It is always unknown if the
+	 * thread has no states.
 	 */
 	if (i == thread->stays) {
 		int64_t end = thread->stays && thread->stay[0].from_ns < to_ns ?

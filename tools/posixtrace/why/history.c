@@ -67,8 +67,8 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 
 /*
  * Returns the thread of an event and adds it if it is new. Returns NULL past the limit of threads
- * or without memory. Past the limit the events of new threads are ignored, which is no error. The
- * pointer is valid until the next new thread.
+ * or if memory is lacking. Past the limit the events of new threads are ignored, which is no error.
+ * The pointer is valid until the next new thread.
  */
 static struct history_thread *thread_of(struct history *history,
 					const struct posix_trace_event_np *event)
@@ -124,7 +124,7 @@ static bool is_text(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Keeps a text of the event. Returns its index + 1, 0 if there is none. Each text is kept once,
+ * Keeps a text of the event. Returns its index + 1, or 0 if there is none. Each text is kept once,
  * because key_of() in causes.c uses the index to identify a part. The text ends at the first NUL of
  * the field, and may have control characters, which the output makes safe.
  */
@@ -326,7 +326,7 @@ static bool is_waker(const void *array, uint32_t index, const void *key)
 
 /*
  * Returns the index + 1 of the waker that an event names; 0 if the event names none, past the limit
- * of wakers, or without memory. A waker keeps the name that its first event has.
+ * of wakers, or if memory is lacking. A waker keeps the name that its first event has.
  */
 static uint32_t keep_waker(struct history *history, const struct history_thread *thread,
 			   const struct plan *plan, const struct log_type *type,
@@ -532,7 +532,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (call.begin_ns < thread->first_ns)
 		thread->first_ns = call.begin_ns;
 	/*
-	 * A hold is no call that explains time: the thread does other things meanwhile, and its
+	 * A hold is not a call that explains time: the thread does other things meanwhile, and its
 	 * calls explain them.
 	 */
 	if (plan->cause == CAUSE_HELD) {
@@ -579,7 +579,7 @@ static void name_thread(struct history *history, struct history_thread *thread,
 }
 
 /*
- * Returns the plan of a type; NULL without memory. Each type is classified once, at its first
+ * Returns the plan of a type; NULL if memory is lacking. Each type is classified once, at its first
  * event: comparing names for each event would take most of the time.
  */
 static const struct plan *plan_of(struct history *history, const struct log_type *type)

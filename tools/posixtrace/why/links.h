@@ -19,7 +19,7 @@
 #define LINKS_WAITS ((size_t)1 << 17)
 #define LINKS_HOLDS ((size_t)1 << 19)
 #define LINKS_EACH  4  /* the most holders that are shown of a wait: the first ones */
-#define LINKS_STEPS 1000 /* the most holds examined for a wait; else time would be quadratic */
+#define LINKS_STEPS 1000 /* the most holds examined for a wait; more would need quadratic time */
 
 struct links {
 	struct plan *plan;     /* by the log's index of the type */
@@ -36,7 +36,7 @@ int links_begin(struct links *links, const struct logfile *log);
 
 /*
  * Adds a wait for a lock, or a hold. links_has() is true for the type of the event. A wait that is
- * shorter than least_ns is not added. Without memory err is ENOMEM.
+ * shorter than least_ns is not added. If memory is lacking, err is ENOMEM.
  */
 void links_event(struct links *links, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t least_ns);

@@ -16,8 +16,8 @@
 #define EXCEPTION_NS    INT64_C(10000000)
 
 /*
- * A thread with fewer turns than this is no server, or has handled so few requests that its waits
- * explain more than its turns.
+ * A thread with fewer turns than this is not a server, or has handled so few requests that its
+ * waits explain more than its turns.
  */
 #define LEAST_TURNS 10
 

@@ -64,7 +64,7 @@ static size_t most; /* the number of windows to keep at most; 0: no option asks 
 
 /*
  * Keeps a window if it is one of the longest. The last window is the shortest of the kept ones.
- * Returns false without memory.
+ * Returns false if memory is lacking.
  */
 static bool keep_window(const struct window *window)
 {

@@ -26,8 +26,8 @@ struct window { /* a time of a thread that is to be explained */
 };
 
 /*
- * Returns the length of a window, 0 if it ends before it begins. A hostile log may have any times,
- * so the difference may be greater than an int64_t.
+ * Returns the length of a window, or 0 if it ends before it begins. A hostile log may have any
+ * times, so the difference may be greater than an int64_t.
  */
 static inline uint64_t window_ns(const struct window *window)
 {
@@ -60,7 +60,7 @@ struct why {
 	bool json;
 };
 
-/* Collects the causes of a division. Returns false without memory; the caller frees cause. */
+/* Collects the causes of a division. Returns false if memory is lacking; the caller frees cause. */
 bool why_causes(struct why_causes *causes, const struct division *division);
 
 /*

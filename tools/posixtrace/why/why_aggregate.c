@@ -58,8 +58,8 @@ static int by_difference(const void *a, const void *b)
 }
 
 /*
- * Returns the total of a cause, and adds it if it is new; NULL without memory. The thread is not
- * compared: a cause that occurs in spans of several threads has one total. The label is copied,
+ * Returns the total of a cause, and adds it if it is new; NULL if memory is lacking. The thread is
+ * not compared: a cause that occurs in spans of several threads has one total. The label is copied,
  * since the division that has it is freed before the next span.
  */
 static struct total *total_of(struct aggregate *aggregate, const struct why_cause *cause)
@@ -193,8 +193,8 @@ int why_aggregate(struct out *out, struct why *why)
 	size_t size[2] = { group_size(why->windows, 100), group_size(why->windows, 10) };
 	/*
 	 * The middle group is around the median. If it cannot be exactly in the middle, it is one
-	 * place nearer to the faster spans. So of two spans the slower one is not compared with
-	 * itself.
+	 * place nearer to the faster spans. So of two spans the slower one is compared with the
+	 * faster one, and not with itself.
 	 */
 	size_t middle = (why->windows - size[1] + 1) / 2;
 	double slow_ns, middle_ns;

@@ -160,8 +160,8 @@ static void put_question(const struct page *page, const struct window *window)
 }
 
 /*
- * Writes how busy the thread of a turn was, and whether other threads share its work. Only if they
- * do, a request can be handled while the thread is busy.
+ * Writes how busy the thread of a turn was, and whether other threads share its work. A request can
+ * be handled while the thread is busy only if they do.
  */
 static void put_load(const struct page *page, const struct window *window)
 {

@@ -135,7 +135,7 @@ bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, 
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *record, const char **why);
 
-/* Whether the record describes the log itself and is no event. */
+/* Returns whether the record describes the log itself and is not an event. */
 bool etw_is_about_log(const struct etw_record *record);
 
 /*
@@ -155,9 +155,12 @@ const char *etw_type_name(unsigned type);
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
-/* Whether the record is an event of a class, that is, of the kernel or another classic provider. */
+/*
+ * Returns whether the record is an event of a class, that is, of the kernel or another classic
+ * provider.
+ */
 bool etw_is_kernel(const struct etw_record *record);
-/* Whether the record is an event of a provider with a manifest or TraceLogging. */
+/* Returns whether the record is an event of a provider with a manifest or TraceLogging. */
 bool etw_is_provider(const struct etw_record *record);
 /*
  * Returns the type of a record that reports a loss: 32 if an event was lost, 33 if a buffer was
@@ -199,11 +202,11 @@ struct etw_file {
 	struct etw_describe *describe; /* the descriptions of payloads that the log has */
 };
 
-/* Whether a file with these first bytes is a log of ETW. */
+/* Returns whether a file with these first bytes is a log of ETW. */
 bool etw_is(const unsigned char *bytes, size_t size);
 
 /*
- * Reads the header, lists the buffers and scans the records. Returns 0, EINVAL if the file is
+ * Reads the header, lists the buffers and scans the records. Returns 0, or EINVAL if the file is
  * refused (a finding has the reason), EIO or ENOMEM. After an error the caller has nothing to
  * close.
  */
@@ -242,8 +245,8 @@ struct etw_walk;
  */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk);
 /*
- * Returns 1 with a record that is valid until the next call, 0 at the end, -1 if memory is lacking
- * or if the file cannot be read.
+ * Returns 1 with a record that is valid until the next call, 0 at the end, or -1 if memory is
+ * lacking or if the file cannot be read.
  */
 int etw_walk_next(struct etw_walk *walk, struct etw_record *record);
 void etw_walk_end(struct etw_walk *walk);

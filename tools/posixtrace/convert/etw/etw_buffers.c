@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_buffers.c - lists the buffers of a file by their headers alone. Only the size in the header
- * of a buffer says where the next buffer begins, so one wrong size would make all later buffers
- * unreadable. With --etw-resync, the reader assumes that a buffer with a wrong size has the usual
- * size.
+ * etw_buffers.c - lists the buffers of a file, for which it needs only their headers. Only the size
+ * in the header of a buffer says where the next buffer begins, so one wrong size would make all
+ * later buffers unreadable. With --etw-resync, the reader assumes that a buffer with a wrong size
+ * has the usual size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,8 +75,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 }
 
 /*
- * Whether the file has only zeros from this offset on. A file whose space was allocated in advance
- * ends with zeros, which are no damage.
+ * Returns whether the file has only zeros from this offset on. A file whose space was allocated in
+ * advance ends with zeros, which are not damage.
  */
 static bool is_zero_from(const struct etw_file *file, uint64_t at)
 {

@@ -53,8 +53,8 @@ static void join_name(const struct walk *w, const char *name, char full[2 * ETW_
 }
 
 /*
- * Whether the next field gets a column of its own. If it does not, this field begins the text
- * `more`, and all later fields belong to `more`, too.
+ * Returns whether the next field gets a column of its own. If it does not, this field begins the
+ * text `more`, and all later fields belong to `more`, too.
  */
 static bool has_column(struct walk *w)
 {

@@ -380,8 +380,8 @@ bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struc
 }
 
 /*
- * Manifests are parsed after all records have been taken, because the pieces of one manifest may be
- * far apart. If the map of a field does not exist, the field has no names of values.
+ * Manifests are parsed after all records have been stored, because the pieces of one manifest may
+ * be far apart. If the map of a field does not exist, the field has no names of values.
  */
 bool etw_describe_end(struct etw_describe *d, struct findings *f)
 {

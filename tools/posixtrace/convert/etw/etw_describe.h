@@ -46,7 +46,7 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
  */
 #define ETW_NAME_CHARS 255
 
-/* Whether the limits permit no further layout with this number of fields. */
+/* Returns whether the limits permit no further layout with this number of fields. */
 bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /*
  * Adds the layout and becomes its owner. If the event has a layout already, that layout is kept and

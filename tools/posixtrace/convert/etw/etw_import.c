@@ -3,7 +3,7 @@
  * etw_import.c - the source "etw": reads a log of Event Tracing for Windows.
  *
  * If an event has a description, its data is the decoded payload and, behind it, the whole record,
- * so that an export can write the record back. The data of other events is the record alone.
+ * so that an export can write the record back. The data of other events is only the record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct import {
 	uint64_t level;         /* events of greater levels are omitted */
 	int fd;
 	struct etw_listing *listing; /* NULL: the sink gets events and no lines */
-	struct etw_span_events *spans; /* with --spans; else NULL */
+	struct etw_span_events *spans; /* with --spans, otherwise NULL */
 
 	/* with --join: an event that may get further data */
 	bool has_pending;
@@ -181,8 +181,8 @@ static bool append_data(struct import *im, const unsigned char *bytes, size_t le
 }
 
 /*
- * Whether a record continues the data of the event before it. Such a record has type 5, and the
- * class and the thread of that event.
+ * Returns whether a record continues the data of the event before it. Such a record has type 5, and
+ * the class and the thread of that event.
  */
 static bool is_extension(const struct etw_record *r, const struct etw_record *to)
 {

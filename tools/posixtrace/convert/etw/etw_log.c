@@ -28,8 +28,7 @@ static bool is_log_header(const struct etw_record *r)
 }
 
 /*
- * The function reads the first record, which is at a fixed offset. The file is a log only if this
- * record is a log file header.
+ * The file is a log only if its first record, which is at a fixed offset, is a log file header.
  */
 bool etw_is(const unsigned char *bytes, size_t size)
 {
@@ -124,8 +123,8 @@ static int refuse_size(const struct etw_file *file, uint32_t size, struct findin
 }
 
 /*
- * Refuses a file that is no log, and a log of which this version of the tool can read nothing. The
- * function keeps the whole first record, because an export writes it back.
+ * Refuses a file that is not a log, and a log of which this version of the tool can read nothing.
+ * The function keeps the whole first record, because an export writes it back.
  */
 int etw_read_log(struct etw_file *file, struct findings *f)
 {

@@ -4,9 +4,8 @@
  *
  * The records of the registry, before and after the events, have the attributes and types of that
  * log. The payload of each event begins with the identifiers of the event. In an export made with
- * --etw-plain the payload is the data alone, and the class and type of the record identify the
- * event type. Anyone can write such a file, so all of its content is checked as that of any other
- * input.
+ * --etw-plain the payload is only the data, and the class and type of the record identify the event
+ * type. Anyone can write such a file, so all of its content is checked as that of any other input.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -94,8 +94,8 @@ static void try_process(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Whether the first record of the log shows that the log is an export of posixtrace. Such an export
- * begins with a description of the stream.
+ * Returns whether the first record of the log shows that the log is an export of posixtrace. Such
+ * an export begins with a description of the stream.
  */
 static bool is_ours(const struct etw_record *r)
 {
@@ -143,7 +143,7 @@ static void decide_pointers(struct scan *s)
 {
 	struct etw_file *file = s->file;
 	/*
-	 * If more process events fit one of the sizes, this size is taken. The event of an ended
+	 * If more process events fit one of the sizes, this size is used. The event of an ended
 	 * process may fit neither size.
 	 */
 	if (s->fits[0] != s->fits[1])

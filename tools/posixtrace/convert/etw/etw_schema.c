@@ -31,7 +31,10 @@ static void clean_name(const char *name, char *to, size_t room)
 	to[used] = '\0';
 }
 
-/* Whether a field has this name. In a schema the name follows a blank and precedes one of ; { [. */
+/*
+ * Returns whether a field has this name. In a schema the name follows a blank and precedes one of ;
+ * { [.
+ */
 static bool is_in_schema(const char *schema, const char *name)
 {
 	size_t len = strlen(name);
@@ -43,8 +46,8 @@ static bool is_in_schema(const char *schema, const char *name)
 }
 
 /*
- * Whether the name belongs to `more` or to one of the fields of the record's header, which follow
- * the decoded fields.
+ * Returns whether the name belongs to `more` or to one of the fields of the record's header, which
+ * follow the decoded fields.
  */
 static bool is_taken(const char *name)
 {

@@ -7,7 +7,7 @@
  * process, thread and image they must have the same subject in the payload instead of the same
  * thread, since different threads may log them. START and END of a provider must have the same task
  * and activity; without an activity, they must have the same task and thread. An END ends the
- * youngest open START. An END without a START is no span.
+ * youngest open START. An END without a START is not a span.
  *
  * Memory    bounded: at most ETW_SPANS_OPEN spans are open. A further START is counted and begins
  *           no span.

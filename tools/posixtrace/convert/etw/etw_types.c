@@ -33,8 +33,8 @@ static uint64_t key_of(const struct etw_record *r)
 }
 
 /*
- * Types are identified by the hash alone. If two types had the same hash, both would get the name
- * of the first one.
+ * Only the hash identifies a type. If two types had the same hash, both would get the name of the
+ * first one.
  */
 static int compare_keys(const void *a, const void *b)
 {

@@ -173,7 +173,9 @@ static bool take_sid(struct etw_reader *r, struct etw_bytes *to)
 	return true;
 }
 
-/* Whether the bytes are a SID of revision 1 with subauthorities and an authority below 256. */
+/*
+ * Returns whether the bytes are a SID of revision 1 with subauthorities and an authority below 256.
+ */
 static bool is_sid(const unsigned char *p, size_t left)
 {
 	static const unsigned char zeros[5];

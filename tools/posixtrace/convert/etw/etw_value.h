@@ -43,7 +43,7 @@ const char *etw_value_type(struct etw_kind_of_value kind);
 
 /*
  * Reads one value. If the field has a length_rule, length is the number of its characters or bytes;
- * else length is not used. Returns false if the payload is too short, or the type is unknown.
+ * otherwise length is not used. Returns false if the payload is too short, or the type is unknown.
  */
 bool etw_value_take(const struct etw_field *field, struct etw_reader *reader, size_t length,
 		    struct etw_value *value);

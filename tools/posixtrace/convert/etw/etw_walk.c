@@ -46,7 +46,7 @@ struct etw_walk {
 };
 
 /*
- * Skipped records and records about the log are no events. etw_scan.c counts events by the same
+ * Skipped records and records about the log are not events. etw_scan.c counts events by the same
  * rule.
  */
 static bool is_event(const struct etw_record *r)
@@ -140,7 +140,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 
 			if (more < 0)
 				return -1;
-			if (!more) { /* the last cursor takes the place of c */
+			if (!more) { /* the last cursor replaces c */
 				*c = w->cursor[--w->cursors];
 				i--;
 				continue;

@@ -232,9 +232,9 @@ static int refuse_variant(const struct fmt_type *type)
 }
 
 /*
- * Whether the merged log must not have this event. Readers assume that nothing is recorded after a
- * stop. Therefore a log of several streams gets the stop of one stream only if no other stream
- * runs, or if the stop event says that the stream was full.
+ * Returns whether the merged log must not have this event. Readers assume that nothing is recorded
+ * after a stop. Therefore a log of several streams gets the stop of one stream only if no other
+ * stream runs, or if the stop event says that the stream was full.
  */
 static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 		       const struct posix_trace_event_np *as_log)

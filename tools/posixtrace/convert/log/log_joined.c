@@ -149,9 +149,9 @@ bool joined_notes(const struct log_reading *reading, size_t count)
 /* ------------------------------------------------------------------ processes of several hosts */
 
 /*
- * Whether a log of another host has a process with the same number. The mark of a process is the
- * number of the log that had the process first, counted from 1. Processes beyond the limit of
- * threads.h are not checked.
+ * Returns whether a log of another host has a process with the same number. The mark of a process
+ * is the number of the log that had the process first, counted from 1. Processes beyond the limit
+ * of threads.h are not checked.
  */
 static bool is_elsewhere(struct threads *processes, const struct log_reading *reading, size_t at,
 			 pid_t pid)
@@ -174,8 +174,8 @@ static bool is_elsewhere(struct threads *processes, const struct log_reading *re
 }
 
 /*
- * Whether all logs are of one host, which is the usual case. Then two logs with the same process
- * number have the same process.
+ * Returns whether all logs are of one host, which is the usual case. Then two logs with the same
+ * process number have the same process.
  */
 static bool has_one_host(const struct log_reading *reading, size_t count)
 {

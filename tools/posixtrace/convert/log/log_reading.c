@@ -105,7 +105,7 @@ bool log_reading_objects(const struct log_reading *reading)
 	return true;
 }
 
-/* Passes a gap. A gap in which the stream was stopped is not passed, because it is no loss. */
+/* Passes a gap. A gap in which the stream was stopped is not passed, because it is not a loss. */
 static bool pass_gap(struct log_reading *reading, const struct gap *gap)
 {
 	struct fmt_lost lost = {
@@ -185,7 +185,7 @@ bool log_reading_is_damaged(const struct log_reading *reading)
 {
 	/*
 	 * If the reading began after the beginning of the log or ended before its end, different
-	 * counts are no sign of damage.
+	 * counts are not a sign of damage.
 	 */
 	struct posix_trace_ledger_np ledger;
 

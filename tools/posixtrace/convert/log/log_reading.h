@@ -54,7 +54,10 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
  */
 bool log_reading_end(struct log_reading *reading);
 
-/* Whether the reading met damage, or the number of events differs from the number in the ledger. */
+/*
+ * Returns whether the reading met damage, or the number of events differs from the number in the
+ * ledger.
+ */
 bool log_reading_is_damaged(const struct log_reading *reading);
 
 /*

@@ -119,7 +119,7 @@ struct otlp_entry {
 	uint8_t own[SPAN_ID_BYTES]; /* of a Span: an identifier that no other span has */
 	int64_t begin_ns, end_ns;  /* of a LogRecord both are its time */
 	uint64_t begin, end;       /* numbers of its two events, which order equal times */
-	/* a hash of the thread; 0: the record is no part of a thread's nesting */
+	/* a hash of the thread; 0: the record is not a part of a thread's nesting */
 	uint64_t thread;
 	uint32_t lane;
 	uint32_t resource;

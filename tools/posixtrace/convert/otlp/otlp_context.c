@@ -5,7 +5,7 @@
  * A program may record identifiers in fields of its events (www.w3.org/TR/trace-context): trace_id,
  * span_id and parent_span_id, or traceparent. Other identifiers are computed from the identity of
  * the log, the process, and the thread, name and times of the span, so that two conversions of one
- * log give the same identifiers, also if other events are selected. If all of this is equal for
+ * log give the same identifiers, even if other events are selected. If all of this is equal for
  * several spans, they are numbered in their order. If only some of these spans are selected, a span
  * may therefore get the identifier of another one of them.
  */
@@ -135,8 +135,8 @@ void otlp_context_read(const struct otlp_type *type, const struct fmt_event *eve
 /* ------------------------------------------------------------------ computed identifiers */
 
 /*
- * Returns the seed for an input that is no log. It is computed from facts that a second conversion
- * of the same input has, too.
+ * Returns the seed for an input that is not a log. It is computed from facts that a second
+ * conversion of the same input has, too.
  */
 static uint64_t seed_of_facts(const struct fmt_facts *facts)
 {

@@ -17,7 +17,7 @@
 #include "convert/otlp/otlp.h"
 
 #define LANES_MOST (1u << 20) /* lanes with a stack; spans of further ones have no parents */
-#define DEPTH_MOST 4096       /* spans of one stack; deeper ones are no parents */
+#define DEPTH_MOST 4096       /* spans of one stack; deeper ones are not parents */
 #define LOOKS_MOST 64         /* spans of another lane that are examined */
 #define GIVEN_MOST (1u << 20) /* identifiers of fields; a further span has one of its own */
 
@@ -65,8 +65,8 @@ static struct tree_lane *lane_at(struct tree *tree, uint64_t thread, uint32_t la
 }
 
 /*
- * Whether the span began at this moment or before. If the times are equal, the numbers of the
- * events decide.
+ * Returns whether the span began at this moment or before. If the times are equal, the numbers of
+ * the events decide.
  */
 static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
 {
@@ -74,8 +74,8 @@ static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
 }
 
 /*
- * Whether the span contains the entry. A span that began at the same time as a whole one and ended
- * earlier is inside it. If both times are equal, the order of the two is not known.
+ * Returns whether the span contains the entry. A span that began at the same time as a whole one
+ * and ended earlier is inside it. If both times are equal, the order of the two is not known.
  */
 static bool has_inside(const struct tree_span *span, const struct otlp_entry *entry)
 {
@@ -127,7 +127,7 @@ static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 	} else if (around) {
 		memcpy(context->trace, around->trace, TRACE_ID_BYTES);
 		/*
-		 * The span that contains the entry in the same thread becomes the parent, also if
+		 * The span that contains the entry in the same thread becomes the parent, even if
 		 * the field traceparent names a span of another process.
 		 */
 		if (!otlp_has(to, SPAN_ID_BYTES) || (context->flags & FLAG_REMOTE))

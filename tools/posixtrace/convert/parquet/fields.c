@@ -92,7 +92,7 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 /*
  * Finds the column for a field of this kind, or adds one. The kind of a column can change as long
  * as the file does not have the column. A type can appear later only in a damaged log, or in a
- * source that is no log.
+ * source that is not a log.
  */
 static bool place_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 			uint32_t *place)

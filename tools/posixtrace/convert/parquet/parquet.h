@@ -82,7 +82,7 @@ void parquet_fields_free(struct parquet_fields *fields);
 /* ------------------------------------------------------------------ counts.c */
 
 /*
- * The tables types, threads, losses and objects, for a source that is no log or if events are
+ * The tables types, threads, losses and objects, for a source that is not a log or if events are
  * selected. They have only the contents that the events of the flow and its end give.
  */
 struct parquet_loss {
@@ -111,15 +111,16 @@ struct parquet_sink {
 	struct pairings pairings;
 	struct parquet_counts counts;
 	/*
-	 * the number of each type in each of several logs; 0: the number has not been searched yet
+	 * for each of several logs, the numbers of all types; 0: the number has not been searched
+	 * yet
 	 */
 	trace_event_id_t *number;
 	size_t numbers;
 };
 
 /*
- * Whether the tables types, threads and losses are read from the logs. Otherwise the sink counts
- * the events of the flow.
+ * Returns whether the tables types, threads and losses are read from the logs. Otherwise the sink
+ * counts the events of the flow.
  */
 static inline bool parquet_has_logs(const struct parquet_sink *sink)
 {

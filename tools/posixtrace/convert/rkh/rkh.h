@@ -153,8 +153,8 @@ bool rkh_feed(struct rkh_decoder *decoder, const unsigned char *bytes, size_t le
 void rkh_end(struct rkh_decoder *decoder);
 
 /*
- * Whether the bytes are a stream of RKH. Such a stream begins with a flag, behind which there is a
- * configuration or at least two good frames.
+ * Returns whether the bytes are a stream of RKH. Such a stream begins with a flag, behind which
+ * there is a configuration or at least two good frames.
  */
 bool rkh_is(const unsigned char *bytes, size_t len);
 
@@ -193,7 +193,7 @@ struct rkh_item {
 
 /*
  * Reads the item at *at and moves *at behind the item. Returns 1, 0 at the end, or -1 if the rest
- * is no item.
+ * is not an item.
  */
 int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *args, size_t len,
 	     size_t *at, struct rkh_item *item);
@@ -259,7 +259,7 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame);
 
-/* Whether a user event with this number in its group passes. name may be NULL. */
+/* Returns whether a user event with this number in its group passes. name may be NULL. */
 bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number);
 
 /* ------------------------------------------------------------------ the listing */

@@ -17,7 +17,7 @@
 #define EVENTS_BETWEEN 4096 /* an account is due after this many events, or after NS_BETWEEN */
 #define NS_BETWEEN     INT64_C(1000000000)
 
-/* Whether an account is due. */
+/* Returns whether an account is due. */
 static bool is_due(const struct rkh_sink *sink)
 {
 	return sink->events - sink->told >= EVENTS_BETWEEN ||

@@ -151,9 +151,10 @@ static void put_context(struct rkh_sink *sink, const struct fmt_event *event, ui
 }
 
 /*
- * Whether the data consists of items that a reader restores exactly. Two kinds of items would not
- * be restored. If all items are pieces of a block, a reader joins them. If the last item looks like
- * a status, a reader removes this item. Data with such items is therefore sent as a block.
+ * Returns whether the data consists of items that a reader restores exactly. Two kinds of items
+ * would not be restored. If all items are pieces of a block, a reader joins them. If the last item
+ * looks like a status, a reader removes this item. Data with such items is therefore sent as a
+ * block.
  */
 static bool is_items(const struct fmt_event *event)
 {

@@ -138,7 +138,7 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules)
 
 /* ------------------------------------------------------------------ records */
 
-/* Whether a rule applies to this name or number. */
+/* Returns whether a rule applies to this name or number. */
 static bool is_named(const struct rule *rule, const char *name, uint64_t number)
 {
 	return (name && !strcmp(rule->name, name)) || (rule->is_number && rule->number == number);
@@ -222,8 +222,8 @@ static bool find_argument(const struct rkh_config *config, const struct rkh_fram
 }
 
 /*
- * Whether the signal is the completion signal, which has the second highest number. RKH lets this
- * signal pass all filters.
+ * Returns whether the signal is the completion signal, which has the second highest number. RKH
+ * lets this signal pass all filters.
  */
 static bool is_completion(const struct rkh_config *config, uint64_t signal)
 {

@@ -86,8 +86,8 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 /* ------------------------------------------------------------------ TCFG */
 
 /*
- * Whether the frame is a TCFG. When a TCFG arrives, the decoder does not have its settings yet. So
- * the flags in the frame of the TCFG itself say whether it has a checksum.
+ * Returns whether the frame is a TCFG. When a TCFG arrives, the decoder does not have its settings
+ * yet. So the flags in the frame of the TCFG itself say whether it has a checksum.
  */
 static bool is_config(const struct rkh_decoder *d)
 {
@@ -336,7 +336,7 @@ static void append_byte(struct rkh_decoder *d, unsigned char byte)
 }
 
 /*
- * Whether one of eight bytes has that value. The exclusive or makes such a byte zero. The
+ * Returns whether one of eight bytes has that value. The exclusive or makes such a byte zero. The
  * subtraction then sets its highest bit, which was not set before. In any other byte this bit can
  * be set only if a lower byte borrows from it, and only a zero byte borrows. Therefore the answer
  * is exact.

@@ -219,7 +219,7 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 /* ------------------------------------------------------------------ unusual frames */
 
 /*
- * Handles a fault of the stream. A gap is no damage, because it may be no fault of the input.
+ * Handles a fault of the stream. A gap is not damage, because it may be no fault of the input.
  */
 static void on_trouble(void *arg, const struct rkh_trouble *t)
 {

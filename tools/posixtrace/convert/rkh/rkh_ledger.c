@@ -78,7 +78,10 @@ bool rkh_ledger_end(struct rkh_source *source)
 	return go;
 }
 
-/* Whether these items are an account, which is a number of 4 bytes and then numbers of 8 bytes. */
+/*
+ * Returns whether these items are an account, which is a number of 4 bytes and then numbers of 8
+ * bytes.
+ */
 static bool read_account(const struct rkh_source *source, const unsigned char *items, size_t len,
 			 uint64_t *word, size_t *words)
 {

@@ -134,8 +134,8 @@ const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, 
 }
 
 /*
- * Whether the record is a dictionary record. Its last argument is the name, and the argument before
- * the name is the named value.
+ * Returns whether the record is a dictionary record. Its last argument is the name, and the
+ * argument before the name is the named value.
  */
 static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space)
 {

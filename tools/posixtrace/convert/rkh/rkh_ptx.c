@@ -61,8 +61,8 @@ static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 	if (read_words(source, frame, word, 3) != 3 || word[2] > 999999999)
 		return report_record(source, frame, "an epoch");
 	/*
-	 * The seconds alone may be below INT64_MIN although the sum is not, so the sum is computed
-	 * in 128 bits.
+	 * Without the fraction the seconds may be below INT64_MIN although the sum is not, so the
+	 * sum is computed in 128 bits.
 	 */
 	time_ns = (int64_t)((uint64_t)word[1] << 32 | word[0]);
 	time_ns = time_ns * 1000000000 + word[2];

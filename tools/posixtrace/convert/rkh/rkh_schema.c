@@ -47,7 +47,7 @@ struct piece {
 	size_t len;
 };
 
-/* Whether these items are exactly one piece. */
+/* Returns whether these items are exactly one piece. */
 static bool read_piece(const struct rkh_source *source, const unsigned char *items, size_t len,
 		       struct piece *piece)
 {

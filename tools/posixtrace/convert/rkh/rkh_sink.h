@@ -16,7 +16,7 @@ struct rkh_writer {
  * These functions write a frame. rkh_write_begin() writes the id, the next sequence number and the
  * time. The next three write the contents: bytes, numbers of 1 to 8 bytes in little endian, and
  * items, which begin with their type. rkh_write_end() writes the checksum and the flag. Bytes that
- * could be taken for a flag are escaped. Errors are those of out.h.
+ * could be mistaken for a flag are escaped. Errors are those of out.h.
  */
 void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks);
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len);

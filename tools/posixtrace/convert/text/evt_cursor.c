@@ -28,7 +28,9 @@ bool cursor_at_end(struct cursor *cursor)
 	return cursor->p == cursor->end;
 }
 
-/* At least one digit is required. The first byte that is no digit of the base ends the number. */
+/*
+ * At least one digit is required. The first byte that is not a digit of the base ends the number.
+ */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 {
 	const char *begin = cursor->p;

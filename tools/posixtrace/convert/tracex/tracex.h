@@ -118,18 +118,18 @@ bool tracex_is_text(const unsigned char *bytes, size_t size);
 
 /*
  * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe. The result never has
- * more bytes than the text. Returns 0, EINVAL after a finding T16, or ENOMEM.
+ * more bytes than the text. Returns 0, or EINVAL after a finding T16, or ENOMEM.
  */
 int tracex_text(const unsigned char *text, size_t text_size, unsigned char **bytes, size_t *size,
 		struct findings *findings);
 
-/* Checks the dump and finds its parts. Returns 0, EINVAL if the dump is refused, or ENOMEM. */
+/* Checks the dump and finds its parts. Returns 0, or EINVAL if the dump is refused, or ENOMEM. */
 int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *findings);
 
 /* Reads a slot of the registry. index must be less than dump->slots. */
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
-/* Returns the priority of a thread, -1 if the slot has none. */
+/* Returns the priority of a thread, or -1 if the slot has none. */
 int tracex_slot_priority(const struct tracex_slot *slot);
 /* Returns the name of a type, or NULL if type is greater than the last one. */
 const char *tracex_type_name(unsigned type);

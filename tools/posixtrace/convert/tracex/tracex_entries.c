@@ -117,7 +117,8 @@ const struct tracex_event *tracex_event_of(unsigned id)
 }
 
 /*
- * Whether there is an object of USBX in the registry, or an event with an id that only USBX uses.
+ * Returns whether there is an object of USBX in the registry, or an event with an id that only USBX
+ * uses.
  */
 static bool find_usb(const struct tracex *d)
 {

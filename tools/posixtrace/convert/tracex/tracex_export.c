@@ -153,9 +153,9 @@ static void put_data(const struct tracex_sink *s, const struct fmt_event *event,
 }
 
 /*
- * If an event is older than its predecessor, TraceX would take this for an overflow of the timer.
- * So the event gets the time of its predecessor, and is counted. A time may be any number of 64
- * bits, so differences are computed with unsigned numbers, which cannot overflow.
+ * If an event is older than its predecessor, TraceX would mistake this for an overflow of the
+ * timer. So the event gets the time of its predecessor, and is counted. A time may be any number of
+ * 64 bits, so differences are computed with unsigned numbers, which cannot overflow.
  */
 int tracex_sink_event(void *context, const struct fmt_event *event)
 {

@@ -26,7 +26,7 @@ struct tracex_sink {
 	unsigned char header[TRACEX_HEADER_BYTES];
 	unsigned char *slots;   /* the registry */
 	size_t slot_bytes, slot_count;
-	uint64_t foreign;       /* events whose data is no entry */
+	uint64_t foreign;       /* events whose data is not an entry */
 };
 
 /* The functions that return int return 0, an error number, or -1 if they have printed the error. */

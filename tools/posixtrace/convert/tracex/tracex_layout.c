@@ -45,7 +45,7 @@ static uint64_t tracex_layout_word(const struct tracex *d, unsigned at)
 	return octets_get(d->bytes + at, fields_of(d)->word, d->big_endian);
 }
 
-/* Whether the three reserved words at p have their fixed values, in little endian. */
+/* Returns whether the three reserved words at p have their fixed values, in little endian. */
 static bool markers_at(const unsigned char *p, unsigned bytes)
 {
 	return octets_get(p, bytes, false) == 0xaaaaaaaa &&

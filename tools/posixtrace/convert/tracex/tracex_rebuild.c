@@ -91,7 +91,7 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 }
 
 /*
- * Events whose data is no entry of the dump are counted as foreign and omitted. The number of a
+ * Events whose data is not an entry of the dump are counted as foreign and omitted. The number of a
  * slot is hostile, so it is compared with the size of the registry before it is used.
  */
 int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)

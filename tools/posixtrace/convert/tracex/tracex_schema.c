@@ -31,7 +31,10 @@ static bool is_pointer(const char *info)
 	       tracex_schema_ends(info, "instance") || tracex_schema_ends(info, "thread");
 }
 
-/* Whether the field is shown in hexadecimal, as addresses, sets of bits and unknown fields are. */
+/*
+ * Returns whether the field is shown in hexadecimal, as addresses, sets of bits and unknown fields
+ * are.
+ */
 static bool is_hex(const char *info)
 {
 	return tracex_schema_ends(info, "address") || tracex_schema_ends(info, "mask") ||

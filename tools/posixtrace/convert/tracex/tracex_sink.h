@@ -6,7 +6,7 @@
 #include "convert/format.h"
 
 /*
- * The types of the events that keep the header and the objects of a file, which are no events
+ * The types of the events that keep the header and the objects of a file, which are not events
  * themselves. With these events the file can be written again.
  */
 #define TRACEX_HEADER_EVENT "tracex_header"

@@ -195,8 +195,8 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 }
 
 /*
- * Removes the waiter. The last waiter of the array takes its place. This is possible because the
- * order of the array has no meaning.
+ * Removes the waiter. The last waiter of the array replaces it. This is possible because the order
+ * of the array has no meaning.
  */
 static void tracex_spans_forget(struct tracex_spans *s, struct waiter *waiter)
 {

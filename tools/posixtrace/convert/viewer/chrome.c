@@ -270,7 +270,7 @@ static void put_end(struct chrome *chrome, const struct fmt_event *event)
 
 /*
  * Writes the values of an event's counters as an event of phase C, with a member of args for each
- * counter. Readers draw numbers only, so a value that is no number is left out.
+ * counter. Readers draw numbers only, so a value that is not a number is left out.
  */
 static void put_counters(struct chrome *chrome, const struct fmt_event *event)
 {

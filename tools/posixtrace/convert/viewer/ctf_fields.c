@@ -39,9 +39,9 @@ static const char *integer_of(enum posix_trace_type_np type)
 }
 
 /*
- * Whether a CTF enumeration can have the names of the field's values as its labels. Its labels must
- * be distinct. Names of bits can be labels, too: readers join the labels of the bits of a number,
- * and show a number without labels as it is.
+ * Returns whether a CTF enumeration can have the names of the field's values as its labels. Its
+ * labels must be distinct. Names of bits can be labels, too: readers join the labels of the bits of
+ * a number, and show a number without labels as it is.
  */
 static bool is_enumeration(const struct posix_trace_field_np *field)
 {

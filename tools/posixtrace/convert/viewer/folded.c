@@ -2,7 +2,7 @@
 /*
  * folded.c - folded stacks, the text from which flame graphs are made: a line for each distinct
  * stack of spans. The line has the spans from the outermost to the innermost, and the time that was
- * spent in this stack alone.
+ * spent in this stack, and not in deeper ones.
  *
  * 	main;serve;parse 12345
  *

@@ -93,7 +93,7 @@ static void annotate_data(struct proto *p, const struct fmt_event *event)
 }
 
 /*
- * Whether the fields describe all of the data, so that an annotation with the data would be
+ * Returns whether the fields describe all of the data, so that an annotation with the data would be
  * redundant.
  */
 static bool is_explained(const struct perfetto_kind *kind, const struct fmt_event *event)

@@ -42,7 +42,7 @@ static size_t line_end(const char *p, const char *end)
 }
 
 /*
- * Returns the length of a continuation at p, 0 if there is none. Blanks behind the backslash are
+ * Returns the length of a continuation at p, or 0 if there is none. Blanks behind the backslash are
  * accepted here, because the caller of the parser has reported them already. A backslash at the end
  * of the file counts too, although no line end follows it.
  */

@@ -63,13 +63,13 @@ bool templates_link(struct templates *templates);
 const struct template *templates_find(const struct templates *templates, const struct key *key);
 
 /*
- * Returns the template for an event: the one for its name, if name is not NULL; else the one for
- * its number; else the one for all other events. Returns NULL if there is none.
+ * Returns the first of these templates that exists: the one for the name of the event, if name is
+ * not NULL; the one for its number; the one for all other events. Returns NULL if there is none.
  */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number);
 
-/* head.c: parses one logical line that is no comment. */
+/* head.c: parses one logical line that is not a comment. */
 struct logical_line {
 	const char *bytes, *end;
 	const char *wrong_blank; /* a backslash with a blank behind it; NULL: none */

@@ -32,7 +32,8 @@ static bool parse_control(struct parse *parse)
 }
 
 /*
- * Parses what follows a code or a macro. If that is a comma, the code or macro selects in a switch.
+ * Parses what follows a code or a macro. If that is a comma, the code or macro selects a case of a
+ * switch.
  */
 static bool subject_element(struct parse *parse, const struct subject *subject)
 {
@@ -73,8 +74,8 @@ static bool parse_loop(struct parse *parse)
 
 /*
  * Parses an element that begins with a word. The word is a keyword, or else a code, or else the
- * name of a function that is called. parse_code() returns false both for a word that is no code and
- * for a wrong code. Only a wrong code sets lex->failed.
+ * name of a function that is called. parse_code() returns false both for a word that is not a code
+ * and for a wrong code. Only a wrong code sets lex->failed.
  */
 static bool word_element(struct parse *parse)
 {

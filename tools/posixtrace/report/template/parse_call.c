@@ -167,8 +167,8 @@ static bool parse_call_parameters(struct parse *parse)
 }
 
 /*
- * Copies the name into the program's texts. Without memory it sets no_memory of the program, and
- * the load fails later.
+ * Copies the name into the program's texts. If memory is lacking, it sets no_memory of the program,
+ * and the load fails later.
  */
 static bool keep_name(struct parse *parse, struct word name, struct text_ref *ref)
 {

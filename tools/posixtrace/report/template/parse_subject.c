@@ -19,8 +19,9 @@ static const char *parse_subject_dotted(const struct lex *lex, const char *dot, 
 }
 
 /*
- * Parses a code. Returns false both for a wrong code and for a word that is no code. Only a wrong
- * code sets lex->failed. HB and HT have no part behind a dot, so a dot behind them is not consumed.
+ * Parses a code. Returns false both for a wrong code and for a word that is not a code. Only a
+ * wrong code sets lex->failed. HB and HT have no part behind a dot, so a dot behind them is not
+ * consumed.
  */
 bool parse_code(struct parse *parse, struct word word, struct subject *subject)
 {

@@ -12,8 +12,8 @@
 #include "base/vec.h"
 
 /*
- * Without memory the returned index is 0. Callers use an index without a check, and 0 does no harm:
- * program->no_memory is set, so the program is not run.
+ * If memory is lacking, the returned index is 0. Callers use an index without a check, and 0 does
+ * no harm: program->no_memory is set, so the program is not run.
  */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c)
 {

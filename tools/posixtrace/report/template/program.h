@@ -122,15 +122,15 @@ struct program_mark {
 };
 
 /*
- * Each of these functions adds an element and returns its index. Without memory it sets no_memory
- * and returns 0.
+ * Each of these functions adds an element and returns its index. If memory is lacking, it sets
+ * no_memory and returns 0.
  */
 uint32_t program_emit(struct program *program, enum op op, unsigned a, unsigned b, uint32_t c);
 uint32_t program_number(struct program *program, uint64_t number);
 uint32_t program_call(struct program *program, const struct call *call);
 uint32_t program_function(struct program *program, const struct function *function);
 
-/* Makes room for len bytes of text, which the caller fills. Returns NULL without memory. */
+/* Makes room for len bytes of text, which the caller fills. Returns NULL if memory is lacking. */
 char *program_text(struct program *program, size_t len, struct text_ref *ref);
 
 /* Sets the target of the instruction at index to the next instruction that will be emitted. */

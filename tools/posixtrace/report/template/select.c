@@ -21,8 +21,8 @@ void select_fini(struct select *select)
 }
 
 /*
- * Reads a number, which must be the whole text. strtoull(3) alone would also accept signs, blanks
- * and 0x.
+ * Reads a number, which must be the whole text. strtoull(3) by itself would also accept signs,
+ * blanks and 0x.
  */
 static bool number_of(const char *text, size_t len, int base, uint64_t *number)
 {
