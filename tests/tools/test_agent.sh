@@ -141,7 +141,7 @@ check "and is in the log" reason_in "$(cat "$tmp/path")" 'gap.*nothing was recor
 cp "$conf" "$tmp/good.conf"
 echo 'nonsense' >>"$conf"
 kill -HUP "$agent"
-until_true said 'not loaded; the agent goes on with the former configuration$'
+until_true said 'not loaded; the agent continues with the former configuration$'
 check "a bad configuration is refused" said ': nonsense: expected key = value$'
 cp "$tmp/good.conf" "$conf"
 check "recording goes on" records "$target"

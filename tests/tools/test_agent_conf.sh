@@ -82,11 +82,11 @@ printf 'executable = /x' >>"$conf"
 run 0 agent -c "$conf" --check
 
 conf 'exekutable = /x'; fault 5 'exekutable: no such key in \[record\]; did you mean executable?'
-conf 'when = crash'; fault 5 'when: a key of \[trigger\], and this section is \[record\]'
+conf 'when = crash'; fault 5 'when is a key of \[trigger\], but this section is \[record\]'
 conf 'inject'; fault 5 'inject: expected key = value$'
 conf 'inject ='; fault 5 'inject: the value is missing$'
-conf 'inject = maybe'; fault 5 'inject maybe: either yes or no$'
-conf 'inject = no' 'inject = yes'; fault 6 'inject: line 5 has this key, which is given once only$'
+conf 'inject = maybe'; fault 5 'inject maybe: must be yes or no$'
+conf 'inject = no' 'inject = yes'; fault 6 'inject: line 5 has this key already$'
 conf 'executable = server'; fault 5 'executable server: expected a pattern for the whole path'
 conf 'cgroup = system.slice'; fault 5 'cgroup system.slice: expected a pattern for the whole path'
 conf 'unit = a/b'; fault 5 'unit a/b: a unit has no / in its name'
@@ -96,7 +96,7 @@ conf 'user = -1'; fault 5 'user -1: there is no such user$'
 conf 'size = 0'; fault 5 'size 0: not a size'
 conf 'size = 4T'; fault 5 'size 4T: not a size'
 conf 'trace = io,nothing'; fault 5 'trace io,nothing: no such family'
-conf '[record one]'; fault 5 '\[record one\]: line 3 has a section of this name$'
+conf '[record one]'; fault 5 '\[record one\]: line 3 has a section of this name already$'
 conf '[record]'; fault 5 '\[record\] needs a name'
 conf '[record a/b]'; fault 5 '\[record a/b\]: a name has letters'
 conf '[record ../x]'; fault 5 '\[record ../x\]: a name has letters'
@@ -104,7 +104,7 @@ conf "[record $(printf '%040d' 1)]"; fault 5 '\[record 0*1\]: a name has letters
 conf '[records x]'; fault 5 '\[records\]: no such section'
 conf '[record x'; fault 5 '\[record x: there is no \] at the end$'
 conf '[record x]'; fault 5 '\[record x\] has none of executable, user, cgroup and unit'
-conf '[agent]'; fault 5 '\[agent\]: line 1 has this section$'
+conf '[agent]'; fault 5 '\[agent\]: line 1 has this section already$'
 conf '[agent x]'; fault 5 '\[agent x\]: expected \[agent\], which has no name$'
 conf '[trigger t]'; fault 5 '\[trigger t\] has no key when$'
 conf '[trigger t]' 'when = never'; fault 6 'when never: expected crash'
@@ -134,11 +134,11 @@ conf '[trigger t]' 'when = rule every x is followed by y'; fault 6 'when rule ev
 conf '[trigger t]' 'when = rule never x where "event.tid == 3"'; fault 6 'when rule never .*: event.tid is not known'
 conf 'compress = 99'; fault 5 'compress=99: levels are 1 to 19, and -1 to -20$'
 conf 'compress = fast'; fault 5 'compress=fast: levels are 1 to 19, and -1 to -20$'
-conf 'durations = some'; fault 5 'durations some: either yes or no'
-conf '[trigger t]' 'when = crash' 'record = other*'; fault 5 '\[trigger t\]: no section \[record\] has a name'
+conf 'durations = some'; fault 5 'durations some: must be yes or no'
+conf '[trigger t]' 'when = crash' 'record = other*'; fault 5 '\[trigger t\]: its key record matches the name of no section'
 conf '[trigger t]' 'when = crash' 'hold-off = soon'; fault 7 'hold-off soon: not a time'
-conf '[trigger t]' 'when = crash' '[trigger t]'; fault 7 '\[trigger t\]: line 5 has a section of this name$'
-printf 'folder = /x\n' >"$conf"; fault 1 'folder = /x: there is no section before'
+conf '[trigger t]' 'when = crash' '[trigger t]'; fault 7 '\[trigger t\]: line 5 has a section of this name already$'
+printf 'folder = /x\n' >"$conf"; fault 1 'folder = /x: no section, such as \[agent\], begins before'
 printf '[agent]\n[record a]\nuser = root\n' >"$conf"; fault 1 'the section \[agent\] has no key folder$'
 printf '[agent]\nfolder = /x\n' >"$conf"; fault 1 'there is no section \[record NAME\]'
 for wrong in 'folder = x' 'interval = 1ms' 'quota = much' 'quota-full = ask' 'expire = 1y' 'spool = 2G' 'interval = -1' \
@@ -183,7 +183,7 @@ run 1 agent -c "$conf" --status
 check "no agent is said" has err "store: "
 mkdir "$tmp/store"
 run 1 agent -c "$conf" --status
-check "no agent is said when the folder is there" has err "^posixtrace: $tmp/store: no agent uses this folder now$"
+check "no agent is said when the folder is there" has err "^posixtrace: $tmp/store: no agent uses this folder now; start one with 'posixtrace agent'$"
 # The files for services.
 src=$(cd "${top_srcdir:-${0%/*}/../..}" && pwd)
 sed "s|^folder = .*|folder = $tmp/store|" "$src/examples/agent/agent.conf" >"$conf"

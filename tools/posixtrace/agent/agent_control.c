@@ -243,7 +243,7 @@ static int connect_agent(const char *folder)
 		return fd;
 	}
 	if (errno == ENOENT || errno == ECONNREFUSED)
-		say("%s: no agent uses this folder now", folder);
+		say("%s: no agent uses this folder now; start one with 'posixtrace agent'", folder);
 	else
 		say("%s/control: %s", folder, strerror(errno));
 	if (fd >= 0)
@@ -270,7 +270,7 @@ int agent_control_ask(const char *path, const char *request)
 	if (fd < 0)
 		return TOOL_FAILURE;
 	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 || recv(fd, &digit, 1, 0) != 1)
-		say("the agent has ended");
+		say("the agent has ended without an answer");
 	while ((n = recv(fd, piece, sizeof(piece) - 1, 0)) > 0) {
 		piece[n] = '\0';
 		if (digit == '0' || strchr(piece, '\n') != piece + n - 1) {

@@ -111,7 +111,7 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	}
 	if (store_keep(&agent->store, agent->config, name, &flight, "restart", &path) ==
 		    STORE_KEPT && path)
-		say("%s: the agent that recorded it has ended", path);
+		say("%s: written from the flight recorder of an agent that has ended", path);
 	free(path);
 	return false;
 }

@@ -200,7 +200,7 @@ static void look_at_recorders(struct agent *agent)
 			agent_end_recorder(agent, i, "change",
 					   "it executes a program without the library");
 		else if (!recorder_look(recorder))
-			agent_end_recorder(agent, i, "error", "the stream cannot be used");
+			agent_end_recorder(agent, i, "error", "its stream cannot be examined");
 	}
 }
 
@@ -245,12 +245,14 @@ static void reload_config(struct agent *agent)
 	 * folder.
 	 */
 	if (config && strcmp(config->folder, agent->config->folder)) {
-		say("%s: another folder needs a new start of the agent", agent->path);
+		say("%s: the key folder has changed; restart the agent, so that it uses the new "
+		    "folder", agent->path);
 		config_drop(config);
 		config = NULL;
 	}
 	if (!config) {
-		say("%s: not loaded; the agent goes on with the former configuration", agent->path);
+		say("%s: not loaded; the agent continues with the former configuration",
+		    agent->path);
 		return;
 	}
 	/*

@@ -157,7 +157,7 @@ static void begin_record(struct config_place *place, const char *name)
 	struct config_record *record;
 
 	if (same) {
-		config_fault(place, "[record %s]: line %u has a section of this name", name,
+		config_fault(place, "[record %s]: line %u has a section of this name already", name,
 			     same->line);
 		return;
 	}
@@ -185,7 +185,8 @@ static void begin_trigger(struct config_place *place, const char *name)
 
 	for (size_t i = 0; i < config->triggers; i++)
 		if (!strcmp(config->trigger[i]->name, name)) {
-			config_fault(place, "[trigger %s]: line %u has a section of this name",
+			config_fault(place,
+				     "[trigger %s]: line %u has a section of this name already",
 				     name, config->trigger[i]->line);
 			return;
 		}
@@ -227,7 +228,7 @@ static void begin_section(struct config_place *place, char *text)
 			config_fault(place, "[agent %s]: expected [agent], which has no name",
 				     name);
 		else if (place->config->agent_line)
-			config_fault(place, "[agent]: line %u has this section",
+			config_fault(place, "[agent]: line %u has this section already",
 				     place->config->agent_line);
 		else
 			place->in_agent = true;
@@ -287,7 +288,8 @@ static void take_line(struct config_place *place, char *line, bool *in_section)
 		return;
 	}
 	if (!*in_section) {
-		config_fault(place, "%s: there is no section before, such as [agent]", line);
+		config_fault(place, "%s: no section, such as [agent], begins before this key",
+			     line);
 		return;
 	}
 	value = strchr(line, '=');
@@ -381,8 +383,8 @@ static void check_sections(struct config_place *place)
 			is_used |= config_matches(&trigger->record, config->record[k]->name);
 		if (!is_used && config->records)
 			config_fault(place,
-				     "[trigger %s]: no section [record] has a name that its "
-				     "key record matches",
+				     "[trigger %s]: its key record matches the name of no section "
+				     "[record NAME]",
 				     trigger->name);
 	}
 	place->line = config->agent_line ? config->agent_line : 1;

@@ -94,7 +94,7 @@ static void key_interval(struct config_place *place, const struct given *given)
 	if (!quantity_span(given->where, given->value, &place->config->interval_ns))
 		place->failed = true;
 	else if (place->config->interval_ns < 10000000)
-		config_fault(place, "interval %s: at least 10ms", given->value);
+		config_fault(place, "interval %s: must be at least 10ms", given->value);
 }
 
 /* "none" is stored as 0, which quantity_bytes() does not accept. */
@@ -116,7 +116,7 @@ static void key_quota_full(struct config_place *place, const struct given *given
 	if (!strcmp(given->value, "refuse"))
 		place->config->refuses = true;
 	else if (strcmp(given->value, "remove-oldest"))
-		config_fault(place, "quota-full %s: either remove-oldest or refuse", given->value);
+		config_fault(place, "quota-full %s: must be remove-oldest or refuse", given->value);
 }
 
 /* Accounts are databases of SQLite. A build without it must not promise them. */
@@ -130,7 +130,7 @@ static void key_spool(struct config_place *place, const struct given *given)
 
 	place->config->is_spool = !strcmp(given->value, "yes");
 	if (!place->config->is_spool && strcmp(given->value, "no"))
-		config_fault(place, "spool %s: either yes or no", given->value);
+		config_fault(place, "spool %s: must be yes or no", given->value);
 	else if (place->config->is_spool && !can_be)
 		config_fault(place, "spool yes: this posixtrace was built without SQLite 3.38");
 }
@@ -260,7 +260,7 @@ static void key_inject(struct config_place *place, const struct given *given)
 	if (!strcmp(given->value, "yes"))
 		place->record->injects = true;
 	else if (strcmp(given->value, "no"))
-		config_fault(place, "inject %s: either yes or no", given->value);
+		config_fault(place, "inject %s: must be yes or no", given->value);
 }
 
 /* The default is no, because durations need a second stream that the agent reads. */
@@ -269,7 +269,7 @@ static void key_durations(struct config_place *place, const struct given *given)
 	if (!strcmp(given->value, "yes"))
 		place->record->has_durations = true;
 	else if (strcmp(given->value, "no"))
-		config_fault(place, "durations %s: either yes or no", given->value);
+		config_fault(place, "durations %s: must be yes or no", given->value);
 }
 
 /* Unknown families are refused here, because the shim would ignore them without a message. */
@@ -538,7 +538,7 @@ static void no_such_key(struct config_place *place, unsigned section, const char
 			nearest_offer(&nearest, keys[i].name);
 	for (size_t i = 0; i < KEYS; i++)
 		if (!strcmp(keys[i].name, name)) {
-			config_fault(place, "%s: a key of [%s], and this section is [%s]", name,
+			config_fault(place, "%s is a key of [%s], but this section is [%s]", name,
 				     section_name(keys[i].sections), section_name(section));
 			return;
 		}
@@ -563,7 +563,7 @@ void config_key(struct config_place *place, const char *name, const char *value)
 		if (!*value) {
 			config_fault(place, "%s: the value is missing", name);
 		} else if (given_at[i] && !keys[i].repeats) {
-			config_fault(place, "%s: line %u has this key, which is given once only",
+			config_fault(place, "%s: line %u has this key already",
 				     name, given_at[i]);
 		} else {
 			given_at[i] = place->line;

@@ -441,7 +441,7 @@ static void account_refused(const struct store *store, const char *name,
 	snprintf(log, sizeof(log), "flight/%s", name);
 	snprintf(account, sizeof(account), "logs/%s", to);
 	if (!write_account(store, log, account, &growth))
-		say("%s/%s: its events are lost without an account", store->folder, log);
+		say("%s/%s: the account of its lost events cannot be written", store->folder, log);
 }
 
 /*

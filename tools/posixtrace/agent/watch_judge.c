@@ -96,7 +96,7 @@ void watch_judge_free(struct watch_judge *judge)
 static void watch_judge_fail(struct watch_judge *judge)
 {
 	judge->has_failed = true;
-	say("triggers on rules end: %s", strerror(judge->judge.err));
+	say("the triggers with rules have stopped: %s", strerror(judge->judge.err));
 }
 
 /*
@@ -185,7 +185,7 @@ static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64
 	     judge->lost_ns < since_ns))
 		return true;
 	if (!judge->said_lost)
-		say("rule %s: not certain, because events were lost", rule->text);
+		say("rule %s: undecided, because events were lost", rule->text);
 	judge->said_lost = true;
 	return false;
 }
@@ -225,8 +225,8 @@ void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_ju
 			     end == WATCH_JUDGE_LAST ? now_ns + WANTED_LATE_NS : now_ns);
 	if (judge->judge.fresh == RULES_PENDING && judge->judge.free == UINT32_MAX &&
 	    !judge->said_full) {
-		say("more than %d events wait for another event by rules of triggers; further ones "
-		    "are not judged", RULES_PENDING);
+		say("more than %d events wait for an event that a trigger's rule requires; "
+		    "further ones are not judged", RULES_PENDING);
 		judge->said_full = true;
 	}
 	for (size_t i = 0; i < judge->rules.count; i++)
