@@ -168,7 +168,7 @@ arg1=2"
 	run 0 list --probes "$tmp/stuck"
 	check "list has the method" has out '^probe     uprobe   1 trap    shop:stuck'
 else
-	check "it is refused with the reason" has err '1 refused: 1 (its instructions cannot be moved, and a jump of one byte would lead into the file itself)'
+	check "it is refused with the reason" has err '1 refused: 1 (its instructions cannot be moved, and a jump that replaces only its first byte would lead into the file itself)'
 fi
 
 # What can be wrong with the option.
@@ -178,7 +178,7 @@ done
 check "a type that is none is named" has err '^posixtrace: --probe shop:sold(text): text: no such type; there are str'
 for wrong in '' 'u8,' ',u8' 'u8,,u8'; do
 	run 2 record -o "$log" --probe "shop:sold($wrong)" "$tmp/shop"
-	check "($wrong): the reason is a missing type" has err "^posixtrace: --probe shop:sold($wrong): a type is missing; - is that of the file\$"
+	check "($wrong): the reason is a missing type" has err "^posixtrace: --probe shop:sold($wrong): a type is missing; write - for the type that the file gives\$"
 done
 run 125 record -o "$log" --probe 'shop:nothing' "$tmp/shop"
 check "no match is an error" has err 'no probe of .*/shop and its libraries matches'

@@ -40,7 +40,7 @@ run 0 convert --fail-on-loss "$tmp/plain.log" --to jsonl
 
 echo nothing >"$tmp/nothing"
 run 1 convert "$tmp/nothing" --to jsonl -o "$tmp/new.jsonl"
-check "an unknown format is told" has err 'no format that can be read'
+check "an unknown format is told" has err 'the format is not recognized'
 check "nothing is left behind" test ! -e "$tmp/new.jsonl"
 run 1 convert "$tmp/missing" --to jsonl
 run 1 convert "$tmp" --to jsonl

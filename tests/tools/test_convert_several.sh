@@ -41,7 +41,7 @@ END
 
 run 0 convert "$tmp/a" "$tmp/b" --to jsonl
 cp "$tmp/out" "$tmp/jsonl"
-check "each log's clock and bound are told" has err "^posixtrace: $tmp/a: host one, clock none: not ordered within"
+check "each log's clock and bound are told" has err "^posixtrace: $tmp/a: host one, clock none: events less than"
 check "the events are in the order of their times" test "$(fields jsonl ns)" = "1000 1500 2000 3000 3500 5000 8000 9000 10000"
 check "each says its log" test "$(fields jsonl log | sed "s|$tmp/||g")" = "a b a b b a b a b"
 check "a note says what each log is" test "$(grep -c '^{"note":"log [12] of 2: ' "$tmp/jsonl")" -eq 2
@@ -194,7 +194,7 @@ check "one host has" has out '^{"trace":.*"host":"one"'
 "$posixtrace" convert "$tmp/a" -o "$tmp/a.evt"
 run 2 convert "$tmp/a.evt" "$tmp/b" --to jsonl
 check "what is no log is told, and what makes one of it" has err \
-	"^posixtrace: $tmp/a.evt: of several inputs each must be a log, and this one is evt; 'posixtrace convert $tmp/a.evt -o LOG.ptl'"
+	"^posixtrace: $tmp/a.evt: the format is evt, but several inputs must all be logs; 'posixtrace convert $tmp/a.evt -o LOG.ptl'"
 run 2 convert --from evt "$tmp/a" "$tmp/b" --to jsonl
 run 1 convert "$tmp/a" "$tmp/missing" -o "$tmp/none.ptl"
 check "without one of them there is no output" test ! -e "$tmp/none.ptl"

@@ -101,7 +101,7 @@ check "and nothing is made beside it" test ! -e "$tmp/box/pipe.trxc"
 # Folders, descriptors, devices.
 mkdir "$tmp/box/ctf"
 run 1 convert "$tmp/log" --to ctf -o "$tmp/box/ctf" --force
-check "a folder is never overwritten" has err 'the folder exists; a folder is never replaced$'
+check "a folder is never overwritten" has err 'the folder exists, and is never replaced; give another name$'
 run 0 report "$tmp/log" -o /dev/null
 if test -e /dev/stdout; then
 	for force in '' --force; do

@@ -254,7 +254,7 @@ wrong 1:35 "no such column: posix_trace_start; put text in single quotes: 'posix
 	'select * from events where name = posix_trace_start'
 wrong '' 'incomplete input' 'select name from'
 wrong 1:1 'no statement' '  '
-wrong 1:11 'one statement' 'select 1; select 2'
+wrong 1:11 'only one statement' 'select 1; select 2'
 for sql in 'delete from types' 'insert into types(name) values (1)' 'update threads set pid = 1' 'drop table types' \
 	'create table x(y)' "attach '$tmp/new.db' as x" 'vacuum' "vacuum into '$tmp/new.db'" 'begin' \
 	'pragma journal_mode = wal' 'create temp table x(y)' 'delete from events' 'create view v as select 1' \

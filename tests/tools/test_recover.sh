@@ -94,7 +94,7 @@ if [ -n "$core" ] && [ "$libelf" = yes ]; then
 		exec sh -c 'kill -ABRT $$') >/dev/null 2>&1
 	core=$(find "$tmp/fall" -name 'core*' -size +0 | head -n 1)
 	run 1 recover "$core" -o "$tmp/new.log"
-	check "a dump of a program without is told" has err 'this core dump has no arena'
+	check "a dump of a program without is told" has err 'this core dump has no trace memory (arena)'
 else
 	echo "no core dumps here, or no libelf: not tried"
 fi

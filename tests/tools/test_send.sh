@@ -106,7 +106,7 @@ frame() {
 name=$(printf 'posixtrace.account' | od -An -v -tx1 | tr 'a-f' 'A-F' | tr -d '\n')
 printf "\\176$(frame AB 00 01 00 00 00 00 $name 00)$(frame C0 01 01 00 00 00 05 00 00 00 00 0D FF FF FF FF FF FF FF FF)" >"$tmp/wrong"
 receives 3 wrong wrong.ptl
-check "an account that cannot be is told" has err ' record: an account that is none'
+check "an account that cannot be is told" has err ' record: an account with impossible numbers'
 
 # Schemas are sent with the data, so that the received log has fields; also if a schema is longer
 # than a frame, or its frame is lost.

@@ -63,7 +63,7 @@ serve
 ships 1 --keep 30 "$log"
 unset FAKE_DAYS FAKE_LARGE
 check "a day that is not dropped is reported" has err 'status 500: Code: 359'
-check "and not tried again" lacks err 'given up'
+check "and not tried again" lacks err 'gives up'
 check "the new log arrives nevertheless" is_whole "$total"
 for days in 0 -1 36501 x; do
 	run 2 ship --to "$url" --keep "$days" "$log"
@@ -174,7 +174,7 @@ end_server
 rm -rf "$tmp/state"
 ships 1 --give-up 300ms "$log"
 check "no connection: the reason" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
-check "no connection: what follows" has err 'given up; the next run goes on from here'
+check "no connection: what follows" has err 'ship gives up; the next run continues from here'
 serve
 FAKE_PORT=$port
 export FAKE_PORT

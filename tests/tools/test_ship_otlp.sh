@@ -94,7 +94,7 @@ check "the message has the status and the reason" has err '/v1/[a-z]*: status 50
 rm -rf "$tmp/state"
 serve 503:100000
 ships 1 --give-up 1 "$log"
-check "a pause that exceeds --give-up ends the run" has err 'given up'
+check "a pause that exceeds --give-up ends the run" has err 'gives up'
 
 # Statuses that are final. The next run goes on behind the accepted records.
 for fault in 400 401 404 413 500 redirect; do

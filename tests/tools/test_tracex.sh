@@ -124,7 +124,7 @@ check "there is no third" has err 'T21: .*no part 3'
 
 sed '30s/.$/x/' "$samples/derived_txlinux_wrapped.hex" >"$tmp/bad.hex"
 run 1 convert "$tmp/bad.hex" --to jsonl
-check "T16: the line of a bad digit" has err 'T16: line 30: no hex'
+check "T16: the line of a bad digit" has err 'T16: line 30: not a hex'
 sed '30s/^\(.\{12\}\)../\1EE/' "$samples/derived_txlinux_wrapped.srec" >"$tmp/bad.srec"
 run 1 convert "$tmp/bad.srec" --to jsonl
 check "T16: the line of a wrong checksum" has err 'T16: line 30: wrong checksum'

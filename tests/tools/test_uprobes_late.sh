@@ -188,7 +188,7 @@ scenes() {
 	"$posixtrace" attach -p $host_id -o running.ptl --force --function 'plug_*@next.so' --function 'plug_*@far.so' \
 		--probe 'plug:worked@far.so' >out 2>trace.err &
 	tracer=$!
-	until_has trace.err '^posixtrace: --function: no file has the name that follows @ yet'
+	until_has trace.err '^posixtrace: --function: no loaded file has the name after @'
 	check "$label: attach says so" has trace.err 'the program is traced there when it loads one'
 	say "open ./deep/er/far.so" opened
 	check "$label: a line says so" until_has trace.err ' functions of far.so, mapped'
@@ -207,7 +207,7 @@ scenes() {
 		say "open ./near.so" opened
 		"$posixtrace" attach -p $host_id -o other.ptl --force --function 'plug_*@far.so' >out 2>trace.err &
 		tracer=$!
-		until_has trace.err '^posixtrace: --function: no file has the name that follows @ yet'
+		until_has trace.err '^posixtrace: --function: no loaded file has the name after @'
 		say "open ./deep/er/far.so" opened
 		check "$label: a line says so" until_has trace.err "^posixtrace: process $host_id: --function and --probe: $tmp/$folder/deep/er/far.so is not traced: the process sees another file there, as in a container, or it was replaced\$"
 		kill -INT $tracer

@@ -97,7 +97,7 @@ check "depth has a limit" has err 'nested too deep'
 run 2 dump --where "$(awk 'BEGIN { for (i = 0; i < 100; i++) printf "! "; print "1" }')" "$log"
 check "also of signs" has err 'nested too deep'
 run 2 dump --where "1$(awk 'BEGIN { for (i = 0; i < 600; i++) printf "+1" }')" "$log"
-check "length has a limit" has err 'too long'
+check "length has a limit" has err 'too many parts'
 run 2 dump --where "$(awk 'BEGIN { for (i = 0; i < 40; i++) printf "f%d&&", i; print "1" }')" "$log"
 check "the number of fields has a limit" has err 'too many fields'
 finish

@@ -142,7 +142,7 @@ int endpoint_open(const char *name, int *fd)
 	int err;
 
 	if (!endpoint_split(&address, strchr(name, ':') + 1) || (!waits && !address.host)) {
-		say("%s: the form is %s", name, waits ? "listen:[HOST:]PORT" : "tcp:HOST:PORT");
+		say("%s: expected %s", name, waits ? "listen:[HOST:]PORT" : "tcp:HOST:PORT");
 		return TOOL_USAGE;
 	}
 	if (!is_port(address.port)) {

@@ -86,8 +86,7 @@ static inline char *json_put_address(char *p, uint64_t value)
 }
 
 /*
- * Writes the comma and the name alone. The caller then writes the value to json->out
- * itself.
+ * Writes only the comma and the name. The caller then writes the value to json->out itself.
  */
 static inline void json_name(struct json *json, const char *name)
 {

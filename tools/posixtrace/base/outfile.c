@@ -99,7 +99,7 @@ int outfile_create(struct outfile *file, const char *path, enum outfile_mode mod
 	 */
 	if ((S_ISLNK(st.st_mode) && !stat(path, &st) && !S_ISREG(st.st_mode)) ||
 	    !(S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) || outfile_is_descriptor(path)) {
-		say("%s: is no regular file", path);
+		say("%s: not a regular file; give another name", path);
 		return TOOL_FAILURE;
 	}
 	/* With OUTFILE_REFUSE, create_new() fails and prints that the file exists. */

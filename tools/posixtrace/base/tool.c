@@ -62,18 +62,18 @@ static bool say_wrong_form(const char *command, const char *given, size_t len,
 		if (strncmp(options->name, given + 2, len) != 0)
 			continue;
 		if (!options->name[len]) {
-			say("%s: %s: this option has no value", command, given);
+			say("%s: %s: this option accepts no value", command, given);
 			return true;
 		}
 		second = first ? options->name : NULL;
 		first = first ? first : options->name;
 		if (second) {
-			say("%s: %s: this can be --%s or --%s", command, given, first, second);
+			say("%s: %s: ambiguous: --%s or --%s", command, given, first, second);
 			return true;
 		}
 	}
 	if (first)
-		say("%s: %s: --%s has no value", command, given, first);
+		say("%s: %s: --%s accepts no value", command, given, first);
 	return first != NULL;
 }
 

@@ -27,7 +27,7 @@ bool at_option(struct at *at, int option, const char *value, bool *good)
 	*good = true;
 	if (option == AT_URL) {
 		if (at->url)
-			say("--at: give one database"); /* the URL may contain a password */
+			say("--at: give only one database"); /* the URL may contain a password */
 		*good = !at->url;
 		at->url = value;
 		return true;

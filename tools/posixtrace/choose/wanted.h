@@ -54,10 +54,10 @@ extern const struct option_row wanted_time_rows[], wanted_choice_rows[], wanted_
 
 /* A paragraph of --help for commands with these options. */
 #define WANTED_TIME_NOTE \
-	"TIME is 2025-02-03T10:15:32.123456789 or its beginning, at least the day; local " \
-	"time, or UTC with --utc or a Z behind it, or with an offset such as +01:00; seconds " \
-	"since 1970; 10:15 on the day of the log; +1.5s after its first event, -200ms before " \
-	"its last one.\n"
+	"TIME is a date such as 2025-02-03 or 2025-02-03T10:15:32.123456789: local time, UTC " \
+	"with --utc or a Z behind it, or with an offset such as +01:00. Other forms are seconds " \
+	"since 1970, 10:15 on the day of the log, +1.5s after its first event, and -200ms " \
+	"before its last one.\n"
 
 /*
  * wanted_init() sets the defaults of all options. wanted_fini() frees the memory of the options.

@@ -67,7 +67,7 @@ struct where_node *where_add(struct where_reader *reader, enum where_op op, unsi
 	 * that it takes for each event.
 	 */
 	if (where->nodes == WHERE_NODES) {
-		where_wrong_here(reader, "this is too long");
+		where_wrong_here(reader, "this expression has too many parts");
 		return NULL;
 	}
 	*node = where->nodes;

@@ -106,7 +106,7 @@ static bool parse_unary(struct where_reader *reader, unsigned *node)
 	if (which < 0)
 		return parse_atom(reader, node);
 	if (reader->depth == WHERE_DEPTH)
-		return where_wrong_here(reader, "this is nested too deep");
+		return where_wrong_here(reader, "this is nested too deeply");
 	reader->depth++;
 	/*
 	 * The operand of ! is a unary expression. So ! a == b negates only a. To negate a
@@ -208,7 +208,7 @@ static bool parse_or(struct where_reader *reader, unsigned *node)
 	bool good;
 
 	if (reader->depth == WHERE_DEPTH)
-		return where_wrong_here(reader, "this is nested too deep");
+		return where_wrong_here(reader, "this is nested too deeply");
 	reader->depth++;
 	good = parse_chain(reader, list, op, parse_and, node);
 	reader->depth--;
@@ -275,7 +275,7 @@ void where_free(struct where *where)
 /*
  * Returns a hint for a name that is a column of the command dump, but no field: the hint names the
  * option that chooses events by this column, or the name that an expression has for it. Returns
- * NULL for other names, and if the expression is no value of --where.
+ * NULL for other names, and if the expression is not a value of --where.
  */
 static const char *option_hint(const struct where *where, const char *name)
 {

@@ -191,7 +191,7 @@ static bool know_times(struct choice *choice, int64_t first_ns)
 	wanted_begin(choice->wanted, first_ns, first_ns);
 	if (wanted->begin.kind != BOUND_BEFORE_LAST && wanted->end.kind != BOUND_BEFORE_LAST)
 		return true;
-	say("%s: its last event is not known before the end; a bound cannot count back from it",
+	say("%s: a time such as -200ms counts from the last event, which is known only at the end",
 	    fmt_input_name(choice->flow->input));
 	return stop_choice(choice, TOOL_USAGE);
 }

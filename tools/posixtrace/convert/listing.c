@@ -75,7 +75,7 @@ static void close_sink(void *context)
 
 const struct format format_listing = {
 	.name = "listing",
-	.summary = "what a foreign format's input holds, explained line by line",
+	.summary = "explanation of an input in a foreign format, one line for each record",
 	.output = FMT_TO_BYTES,
 	.open = open_sink,
 	.line = listing_line,

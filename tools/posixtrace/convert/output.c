@@ -34,13 +34,13 @@ static int open_folder(struct output *output, const char *path)
 {
 	output->state = OUTPUT_FOLDER;
 	if (!strcmp(path, "-")) {
-		say("this format is a folder of files: name one with -o");
+		say("this format is a folder of files: name the folder with -o");
 		return TOOL_FAILURE;
 	}
 	if (mkdir(path, 0700)) {
 		if (errno != EEXIST)
 			return print_error(output, errno);
-		say("%s: the folder exists; a folder is never replaced", path);
+		say("%s: the folder exists, and is never replaced; give another name", path);
 		return TOOL_FAILURE;
 	}
 	output->shown.path = path;

@@ -43,12 +43,12 @@ static void say_no_option(const struct fmt_flow *flow, const char *name)
 	struct nearest nearest;
 
 	if (option_of(flow->to, name, 0)) {
-		say("--%s: only for an input of %s, and this one is %s", name, flow->to->name,
+		say("--%s: only for an input of %s, but this one is %s", name, flow->to->name,
 		    flow->from->name);
 		return;
 	}
 	if (option_of(flow->from, name, 0)) {
-		say("--%s: only for an output of %s, and this one is %s", name, flow->from->name,
+		say("--%s: only for an output of %s, but this one is %s", name, flow->from->name,
 		    flow->to->name);
 		return;
 	}
@@ -115,7 +115,7 @@ static const struct format *by_contents(struct fmt_input *input, int *status)
 		return NULL;
 	if (fmt_detect(&head))
 		return fmt_detect(&head);
-	say(head.len ? "%s: no format that can be read; --from names one, and --list lists them"
+	say(head.len ? "%s: the format is not recognized; name it with --from (--list lists all)"
 		     : "%s: it is empty", input->name);
 	*status = TOOL_FAILURE;
 	return NULL;
@@ -136,7 +136,7 @@ static const struct format *source_of(const struct through *through, struct fmt_
 			break;
 		if (!strcmp(from->name, "log"))
 			continue;
-		say("%s: of several inputs each must be a log, and this one is %s; "
+		say("%s: the format is %s, but several inputs must all be logs; "
 		    "'posixtrace convert %s -o LOG.ptl' makes a log of it", i->name, from->name,
 		    i->name);
 		*status = TOOL_USAGE;
@@ -163,7 +163,7 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 			return false;
 		}
 		if (!option->arg && *through->given[i].value) {
-			say("--%s: has no value", name);
+			say("--%s: this option accepts no value", name);
 			return false;
 		}
 		if (option->arg && !*through->given[i].value) {
@@ -215,7 +215,8 @@ static void plan_flow(struct fmt_flow *flow, struct plan *plan)
 	if (scan(flow, plan, &kept))
 		flow->plan = plan;
 	else if (kept)
-		say("%s: this input cannot be read twice; the output has no spans",
+		say("%s: this input cannot be read twice, so the output has no spans; read it "
+		    "from a file",
 		    flow->input->name);
 }
 

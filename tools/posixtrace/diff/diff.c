@@ -30,16 +30,17 @@ enum {
 };
 
 static const struct option_row option_rows[] = {
-	{ "level", OPT_LEVEL, "P", "the probability to mark anything if nothing differs, 0.05" },
-	{ "margin", OPT_MARGIN, "PERCENT", "differences up to this do not matter, 5" },
+	{ "level", OPT_LEVEL, "P",
+		"the probability of any mark if nothing differs; 0.05 without it" },
+	{ "margin", OPT_MARGIN, "PERCENT", "do not mark differences up to this; 5 without it" },
 	{ "relative", OPT_RELATIVE, NULL,
 		"first remove the slowdown that most spans have in common" },
 	{ "all", OPT_ALL, NULL, "also show types with too few events to be tested" },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that are a span, as for posixtrace latency" },
+		"event types that begin and end a span, as for posixtrace latency" },
 	{ .rows = at_rows },
 	{ .rows = wanted_choice_rows },
-	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },
 	{ "json", OPT_JSON, NULL, "a JSON object" },
 	{ "fail-on-difference", OPT_FAIL, NULL, "exit with 4 if anything differs" },
 	OPTION_HELP,

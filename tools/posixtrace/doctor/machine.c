@@ -300,7 +300,7 @@ static void examine_proc(doctor_report *report)
 		fclose(file);
 	if (!*self)
 		doctor_say(report, "/proc", DOCTOR_LIMITED, "mount it: mount -t proc proc /proc",
-			   "not mounted: whether processes live cannot be found");
+			   "not mounted: posixtrace cannot find out which processes live");
 	else if (atol(self) != (long)getpid())
 		doctor_say(report, "/proc", DOCTOR_LIMITED,
 			   "mount it in this name space: unshare --mount-proc",

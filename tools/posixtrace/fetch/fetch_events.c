@@ -190,7 +190,8 @@ static bool say_unwritten(const struct fetch_making *making, uint64_t seq, int e
 		say("%s: event %" PRIu64 " of the database: its %s is not valid",
 		    making->log->name, seq, err == EINVAL ? "type" : "length");
 	else
-		say("%s: the temporary file in TMPDIR or /tmp: %s", making->log->name,
+		say("%s: the temporary file in TMPDIR or /tmp cannot be written: %s",
+		    making->log->name,
 		    strerror(err));
 	return false;
 }

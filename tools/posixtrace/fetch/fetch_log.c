@@ -114,7 +114,8 @@ static bool add_objects(struct fetch_making *making)
 			break;
 		err = posix_trace_compose_object_np(making->composer, &object);
 		if (err) {
-			say("%s: an object of the database: %s", making->log->name, strerror(err));
+			say("%s: an object of the database cannot be used: %s",
+			    making->log->name, strerror(err));
 			return false;
 		}
 	}
@@ -256,7 +257,8 @@ static bool read_ledger(struct fetch_making *making, struct lost_threads *thread
 			break;
 		err = add_term(making, threads, name, term, count, account);
 		if (err) {
-			say("%s: the ledger of the database: %s", making->log->name, strerror(err));
+			say("%s: the ledger of the database cannot be used: %s",
+			    making->log->name, strerror(err));
 			return false;
 		}
 	}
@@ -284,13 +286,12 @@ static bool add_losses(struct fetch_making *making)
 	bytes_free(&sql);
 	free(threads.thread);
 	if (good && account.other)
-		say_warning("%s: %" PRIu64 " events were lost by the cause '%s'; below they are "
-			    "among the unattributed ones", log->name, account.other, account.cause);
+		say_warning("%s: %" PRIu64 " events were lost by the cause '%s'; the lines below "
+			    "count them as unattributed", log->name, account.other, account.cause);
 	if (good && account.lost && !making->is_all)
-		say("%s: %" PRIu64 " of the %" PRIu64 " events of the whole log were lost, at any "
-		    "time; the messages and tables below have them all, beside the %" PRIu64
-		    " events that were fetched", log->name, account.lost, account.called,
-		    making->written);
+		say("%s: %" PRIu64 " of the %" PRIu64 " events of the whole log were lost; the "
+		    "lines below count all of these losses, but only the %" PRIu64 " events that "
+		    "were fetched", log->name, account.lost, account.called, making->written);
 	return good;
 }
 
@@ -325,7 +326,7 @@ static bool fill_log(struct fetch_making *making, int fd)
 	if (!err)
 		err = name_types(making);
 	if (err) {
-		say("%s: a log of the rows of the database: %s", making->log->name,
+		say("%s: no log can be made of the rows of the database: %s", making->log->name,
 		    err == EINVAL || err == EEXIST ? "its types are not valid" : strerror(err));
 		return false;
 	}
@@ -352,7 +353,7 @@ int fetch_make(const struct fetch_log *log, int fd)
 	else
 		posix_trace_compose_abandon_np(making.composer);
 	if (err)
-		say("%s: the temporary file: %s", log->name, strerror(err));
+		say("%s: the temporary file cannot be written: %s", log->name, strerror(err));
 	fetch_free_types(&making.types);
 	for (size_t i = 0; i < 2; i++) {
 		bytes_free(&making.part[i].where);

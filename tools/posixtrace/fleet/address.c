@@ -99,7 +99,7 @@ static const char *parse_rest(struct address *address, char *text)
 	*slash = '\0';
 	address->database = slash + 1;
 	if (!is_plain_name(address->database))
-		return "no database: its name has letters, digits and _";
+		return "wrong name of the database: only letters, digits and _ are possible";
 	wrong = address_user(&text, &address->user, &address->password);
 	for (host = text; host && !wrong; host = next) {
 		next = strchr(host, ',');

@@ -33,7 +33,7 @@ struct binary_file *binary_open(const char *path)
 	if (file->fd < 0)
 		file->lack = file->probe_lack = "it cannot be opened";
 	else if (fstat(file->fd, &st) || !S_ISREG(st.st_mode))
-		file->lack = file->probe_lack = "it is no regular file";
+		file->lack = file->probe_lack = "it is not a regular file";
 	else
 		file->lack = binary_read(file);
 	return file;

@@ -140,7 +140,7 @@ static const char *take_headers(struct binary_file *file)
 	bool is_dynamic = false, has_linker = false;
 
 	if (!image || !gelf_getehdr(file->elf, &elf) || elf_getphdrnum(file->elf, &headers))
-		return "it is no ELF file";
+		return "it is not an ELF file";
 	if (elf.e_machine != EM_X86_64 || elf.e_ident[EI_CLASS] != ELFCLASS64)
 		return "functions are patched on x86-64 only";
 	if (elf.e_type != ET_EXEC && elf.e_type != ET_DYN)
@@ -392,7 +392,7 @@ const char *binary_read(struct binary_file *file)
 	elf_version(EV_CURRENT);
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF)
-		return file->probe_lack = "it is no ELF file";
+		return file->probe_lack = "it is not an ELF file";
 	lack = file->probe_lack = take_headers(file);
 	if (lack)
 		return lack;

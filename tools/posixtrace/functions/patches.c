@@ -124,7 +124,8 @@ static bool note_refusal(struct patches_refusals *refused, const char *why)
 static bool add_site(struct patches *plan, const struct shim_plan_site *site)
 {
 	if (plan->sites == SHIM_PLAN_SITES)
-		return note_refusal(&plan->refused, "there are too many");
+		return note_refusal(&plan->refused,
+				    "a process can have no more traced functions and probes");
 	if (!vec_grow(&plan->site, plan->sites, 1))
 		return false;
 	plan->site[plan->sites++] = *site;

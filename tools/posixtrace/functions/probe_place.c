@@ -284,8 +284,8 @@ static void take_byte(const struct binary_file *file, struct probe_place *place)
 	}
 	memcpy(&distance, code + 1, sizeof(distance));
 	if (is_in_file(file, site->site + SHIM_PLAN_JUMP + (uint64_t)(int64_t)distance)) {
-		place->why = "its instructions cannot be moved, and a jump of one byte would lead "
-			     "into the file itself";
+		place->why = "its instructions cannot be moved, and a jump that replaces only its "
+			     "first byte would lead into the file itself";
 		return;
 	}
 	site->replaced = 1;

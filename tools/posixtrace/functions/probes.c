@@ -51,13 +51,14 @@ static bool are_types(const char *option, const char *list)
 		size_t len = strcspn(at, ",");
 
 		if (!len) {
-			say("--probe %s: a type is missing; - is that of the file", option);
+			say("--probe %s: a type is missing; write - for the type that the file "
+			    "gives", option);
 			return false;
 		}
 		if (bytes_of(at, len) < 0 && !(len == 1 && *at == '-')) {
 			say("--probe %s: %.*s: no such type; there are str, numbers such as u32, "
 			    "s64 and x8, f32, f64, bool, char, ptr, ns, errno, fd and signal, and "
-			    "- for that of the file",
+			    "- for the type that the file gives",
 			    option, (int)len, at);
 			return false;
 		}
@@ -84,8 +85,8 @@ static bool probes_split(struct probes_pattern *pattern, const char *text)
 
 	if (!colon || colon == text || colon + 1 >= behind || (at && !at[1]) ||
 	    (open && end[-1] != ')')) {
-		say("--probe %s: not PROVIDER:NAME, with (TYPE,...) and @MODULE behind it if "
-		    "wanted", text_given(text));
+		say("--probe %s: expected PROVIDER:NAME, which (TYPE,...) and @MODULE may follow",
+		    text_given(text));
 		return false;
 	}
 	pattern->module = at ? at + 1 : NULL;

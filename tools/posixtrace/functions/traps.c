@@ -55,7 +55,7 @@ static size_t find_file(struct traps *traps, const struct binary_file *binary, c
 static const char *add_trap(struct traps *traps, const struct binary_file *file, struct trap trap)
 {
 	if (traps->traps == TRAPS_MOST)
-		return "there are too many";
+		return "a process can have no more traced functions and probes";
 	if (!binary_offset(file, trap.address, &trap.offset))
 		return "its address is not in the file";
 	if (!vec_reserve(&traps->trap, &traps->room, traps->traps, 1))

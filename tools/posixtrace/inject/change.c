@@ -252,7 +252,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 		free(thread);
 		return PASS_NONE_NEW;
 	case STOP_REFUSED:
-		*why = errno == EPERM ? "the kernel forbids to stop it" : strerror(errno);
+		*why = errno == EPERM ? "the kernel refuses to stop it" : strerror(errno);
 		break;
 	case STOP_STUCK:
 		change->is_stuck = true;

@@ -256,8 +256,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 		say_why(pid, result->value == -ENOTSUP ?
 				     "it runs under a sanitizer, or its libraries cannot be read" :
 			     result->value == -EEXIST ?
-				     "it has no room for more event types, or an earlier trace has "
-				     "given a probe other types, which it keeps" :
+				     "it has no room for more event types, or it keeps other "
+				     "types that an earlier trace has given to a probe" :
 				     strerror((int)-result->value));
 		return PROGRESS_FAILED;
 	case CALL_FAILED:
@@ -276,8 +276,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 		    (int)pid, (int)result->value, strsignal((int)result->value));
 		return PROGRESS_FAILED;
 	case CALL_LATE:
-		say("process %d: loading the library does not end: another thread may hold a lock; "
-		    "it will end without this command",
+		say("process %d: loading the library takes too long: another thread may hold a "
+		    "lock; the process completes it later, without this command",
 		    (int)pid);
 		return PROGRESS_FAILED;
 	case CALL_ENDED:
@@ -312,7 +312,7 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	case STOP_OK:
 		break;
 	case STOP_REFUSED:
-		say_why(work->pid, errno == EPERM ? "the kernel forbids to stop it" :
+		say_why(work->pid, errno == EPERM ? "the kernel refuses to stop it" :
 						    strerror(errno));
 		return PROGRESS_FAILED;
 	case STOP_RETRY:
@@ -534,7 +534,8 @@ static void say_content(const struct target *target, const char *families)
 		    (int)target->pid, (unsigned)bytes);
 	else
 		say("process %d: --data has no effect: its events contain no data, because it was "
-		    "started or is traced without, or has a seccomp filter",
+		    "started without --data, another tracer traces it without, or it has a "
+		    "seccomp filter",
 		    (int)target->pid);
 }
 
@@ -610,8 +611,8 @@ void inject_end(struct inject *inject)
 			 (verdict == TARGET_OK && work_in_child(&work, &target) == WORK_FAILED);
 	}
 	if (failed)
-		say("process %d: its calls lead through the library until another tracer leaves "
-		    "it; that costs some nanoseconds each",
+		say("process %d: its calls still pass through the library, which costs some "
+		    "nanoseconds each; the end of another trace restores them",
 		    (int)inject->pid);
 	target_fini(&target);
 }

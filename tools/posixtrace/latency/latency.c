@@ -240,11 +240,12 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that are a span, and the fields that pair them; without a field "
-		"the thread pairs them; may be repeated" },
+		"event types that begin and end a span, and fields that are equal in both; "
+		"without fields the thread must be equal; may be repeated" },
 	{ "slowest", OPT_SLOWEST, "N",
-		"the N slowest and the events around them; none without it" },
-	{ "around", OPT_AROUND, "N", "N events on each side, 3 without it" },
+		"print the N slowest operations and the events around them; none without it" },
+	{ "around", OPT_AROUND, "N",
+		"print N events before and after each slowest operation; 3 without it" },
 	{ .rows = at_rows },
 	{ .rows = wanted_choice_rows },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },

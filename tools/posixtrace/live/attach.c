@@ -64,7 +64,7 @@ enum {
 static const struct option_row option_rows[] = {
 	{ "pid", 'p', "PID", "the process; its program needs no preparation", OPTION_PID },
 	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
-	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "duration", 'd', "TIME", "end after this time: 10, 2.5s, 300ms, 5m, 1h" },
 	{ "trace", OPT_TRACE, "FAMILIES",
 		"the calls to trace in a program without libposixtrace, as for record; none: load "

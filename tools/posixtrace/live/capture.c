@@ -191,7 +191,8 @@ int capture_look(struct capture *capture)
 	err = admit_refresh(&capture->admit, capture->trid);
 
 	if (err) {
-		say("process %d: its event types: %s", (int)capture->plan->pid, strerror(err));
+		say("process %d: its event types cannot be filtered: %s",
+		    (int)capture->plan->pid, strerror(err));
 		return TOOL_FAILURE;
 	}
 	/*

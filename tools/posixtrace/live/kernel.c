@@ -232,7 +232,7 @@ static int say_refused(int err)
 		say("the kernel does not permit to record when threads run: see "
 		    "/proc/sys/kernel/perf_event_paranoid (above 2 only root may)");
 	else if (err == EMFILE)
-		say("to record when threads run needs more descriptors: %s; see ulimit -n",
+		say("recording when threads run needs more descriptors: %s; see ulimit -n",
 		    strerror(err));
 	else
 		say("the kernel cannot record when threads run: %s", strerror(err));

@@ -26,9 +26,10 @@ const struct option_row kernel_rows[] = {
 		"thread; GLOB matches SYSTEM:NAME or NAME; needs a privileged user; may be "
 		"repeated" },
 	{ "syscalls", KERNEL_SYSCALLS, "[=WHICH]",
-		"record also system calls, by the kernel: of all processes; with =unseen: of those "
-		"that the library cannot enter, such as static ones; =none: never; without this "
-		"option: if the program is one of these; needs a privileged user",
+		"the kernel also records system calls: of all processes (the default of WHICH), "
+		"of none, or of unseen processes, which the library cannot enter, such as static "
+		"programs; without this option: unseen if the program is one; needs a privileged "
+		"user",
 		OPTION_CHOICE, "all unseen none" },
 	{ .rows = stack_rows },
 	OPTION_END

@@ -483,7 +483,7 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 	}
 	trace->instance = kernel_instance_make();
 	if (!trace->instance)
-		*why = "the kernel makes no instance";
+		*why = "the kernel creates no instance for this trace";
 	else if (make_reader(trace))
 		*why = "out of memory";
 	else if (!load_sources(kernel))
@@ -491,15 +491,16 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 	else if ((err = add_globs(kernel)))
 		*why = err == ENOMEM ? "out of memory" : "its events cannot be listed";
 	else if (!choose_clock(kernel))
-		*why = "this kernel lacks its clocks";
+		*why = "this kernel has neither the clock x86-tsc nor mono";
 	else if (!set_memory(trace))
-		*why = "this kernel has no memory for it";
+		*why = "the kernel has no memory for its records";
 	/* Without this option, threads that begin later would not be recorded. */
 	else if (tracefs_instance_file_write(trace->instance, "options/event-fork", "1") <= 0 ||
 		 !add_threads(kernel))
-		*why = "its list of threads cannot be set";
+		*why = "its list of traced threads cannot be set";
 	else if ((err = open_cpus(trace)))
-		*why = err == EMFILE ? "too few descriptors" : "its memory cannot be opened";
+		*why = err == EMFILE ? "too few descriptors; see ulimit -n"
+				       : "its records cannot be opened";
 	else if (!kernel_trace_enable(kernel))
 		*why = "its events cannot be switched on";
 	if (!*why)

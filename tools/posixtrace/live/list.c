@@ -311,7 +311,7 @@ static int list_run(int argc, char **argv)
 		return tool_usage(&list_command);
 	}
 	if (probes && (json || fail_on_loss)) {
-		say("list: --probes has no streams: --json and --fail-on-loss have no meaning");
+		say("list: --probes lists no streams: --json and --fail-on-loss have no meaning");
 		return tool_usage(&list_command);
 	}
 	if (!probes)

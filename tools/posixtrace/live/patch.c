@@ -196,8 +196,8 @@ static bool plan_all(struct patches *plan, struct files *files, char *const argv
 /* If --function or --probe waits for a file that the program may load later, prints this. */
 static void say_waits(const struct files *files)
 {
-	static const char text[] = "no file has the name that follows @ yet; the program is traced "
-				   "there when it loads one";
+	static const char text[] = "no loaded file has the name after @; tracing begins there "
+				   "when the program loads one";
 
 	if (files->waits_for_functions)
 		say("--function: %s", text);
@@ -251,7 +251,7 @@ static int write_plan(const struct patches *plan)
 	int fd = patches_write(plan);
 
 	if (fd < 0)
-		say("the plan of functions and probes: %s", strerror(errno));
+		say("the plan of functions and probes cannot be used: %s", strerror(errno));
 	return fd;
 }
 
@@ -292,7 +292,7 @@ int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps)
 	if (bytes > 0)
 		memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (memory == MAP_FAILED) {
-		say("the plan of functions and probes: %s", strerror(errno));
+		say("the plan of functions and probes cannot be used: %s", strerror(errno));
 		close(fd);
 		return TOOL_FAILURE;
 	}

@@ -80,8 +80,8 @@ static void say_refused(pid_t pid)
 	}
 	/* The kernel does not only compare the user, but also capabilities and groups. */
 	if (st.st_uid == geteuid()) {
-		say("process %d: not permitted: it is of another group or has rights that you "
-		    "have not",
+		say("process %d: not permitted: it has another group, or capabilities that you do "
+		    "not have",
 		    (int)pid);
 		say("the capability CAP_SYS_PTRACE is needed: try as root");
 		return;
@@ -114,8 +114,8 @@ static void say_unsupported(pid_t pid)
 		say("/proc is not mounted, or belongs to another name space of process IDs");
 		return;
 	}
-	say("process %d: its events have a clock that cannot be read here, or the system refuses "
-	    "what it takes to look at it", (int)pid);
+	say("process %d: its trace clock cannot be read here, or the system refuses a call that "
+	    "is needed to examine it", (int)pid);
 }
 
 /*

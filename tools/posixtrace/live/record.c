@@ -210,9 +210,9 @@ static bool take_option(int option)
 static const char *find_contradiction(bool has_program)
 {
 	if (has_program && record.plan.pid)
-		return "a program and -p: one of the two";
+		return "give either a program or -p";
 	if (!has_program && !record.plan.pid)
-		return "which program?";
+		return "the program is missing; to record a running process, give it after -p";
 	if (!has_program && record.crash)
 		return "--crash needs a program that record itself starts";
 	if (!has_program && (record.snapshot & RECORD_SNAPSHOT_CRASH))

@@ -40,7 +40,7 @@ static void take_fault(void *arg, const struct posix_trace_fault_np *fault)
 	if (recover.faults++ < FAULTS_SAID)
 		say("%s:%llu: %s", recover.path, (unsigned long long)fault->offset, fault->reason);
 	if (recover.faults == FAULTS_SAID)
-		say("%s: and so on", recover.path);
+		say("%s: further faults, if any, are not printed", recover.path);
 }
 
 /* Called for each stream. */
@@ -58,7 +58,8 @@ static int look_at_arena(void *arg, int fd)
 	int err = posix_trace_observe_file_np(fd, take_stream, take_fault, arg);
 
 	if (err == EINVAL)
-		say("%s: an arena of this core dump is cut, or of another version", recover.path);
+		say("%s: the trace memory (arena) in this core dump is cut, or of another version",
+		    recover.path);
 	return err == ENOMEM ? err : 0;
 }
 
@@ -69,8 +70,9 @@ static int look_at_arena(void *arg, int fd)
 static int look_at_core(int fd)
 {
 	const struct posix_trace_fault_np none = {
-		.reason = "this core dump has no arena: the process had none, or shared memory "
-			  "was not dumped (bit 1 of coredump_filter, core(5)), or the file is cut"
+		.reason = "this core dump has no trace memory (arena): the process had none, or "
+			  "shared memory was not dumped (bit 1 of coredump_filter, core(5)), or "
+			  "the file is cut"
 	};
 	unsigned arenas;
 	int err = core_arenas(fd, look_at_arena, NULL, &arenas);

@@ -24,7 +24,7 @@
 
 const struct option_row rescue_rows[] = {
 	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
-	{ "force", RESCUE_FORCE, NULL, "overwrite it" },
+	{ "force", RESCUE_FORCE, NULL, "overwrite a file that exists" },
 	{ "name", 'n', "GLOB", "only streams whose name matches" },
 	{ "json", RESCUE_JSON, NULL, "a JSON object for each log" },
 	{ "fail-on-loss", RESCUE_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },

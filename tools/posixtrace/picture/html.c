@@ -597,21 +597,23 @@ enum {
 static const struct option_row option_rows[] = {
 	{ "output", 'o', "FILE",
 		"the page; - is standard output; a file that exists is refused", OPTION_FILE },
-	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "items", OPT_ITEMS, "N",
-		"keep N events and N spans, 2000000; of more, the counts and the longest spans" },
+		"keep at most N events and N spans; 2000000 without it; of others, counts and the "
+		"longest spans" },
 	{ "details", OPT_DETAILS, "N",
-		"keep the fields of N events, 131072; of more, errors and ends of long spans" },
+		"keep the fields of N events; 131072 without it; if there are more, of errors and "
+		"ends of long spans" },
 	{ "align", OPT_ALIGN, "clock|start",
-		"several logs on one clock, as without it, or each from its start", OPTION_CHOICE,
-		"clock start" },
+		"show several logs on one clock (the default), or each from its own start",
+		OPTION_CHOICE, "clock start" },
 	{ .rows = merge_rows },
 	{ .rows = at_rows },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that are a span, as for posixtrace latency" },
+		"event types that begin and end a span, as for posixtrace latency" },
 	{ .rows = wanted_choice_rows },
 	{ .rows = symbols_rows },
-	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },
 	OPTION_HELP,
 	OPTION_END
 };

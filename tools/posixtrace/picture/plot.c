@@ -41,12 +41,12 @@ enum {
 static const struct option_row option_rows[] = {
 	{ "output", 'o', "FILE",
 		"the picture; - is standard output; a file that exists is refused", OPTION_FILE },
-	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that are a span, as for posixtrace latency" },
+		"event types that begin and end a span, as for posixtrace latency" },
 	{ .rows = wanted_choice_rows },
 	{ .rows = symbols_rows },
-	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },
 	OPTION_HELP,
 	OPTION_END
 };

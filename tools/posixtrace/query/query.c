@@ -132,7 +132,7 @@ static int say_sqlite(sqlite3 *db, const char *sql, int err)
 
 	if (err == SQLITE_AUTH)
 		return say_wrong(sql, sqlite3_error_offset(db),
-				 "only SELECT: a log is not changed");
+				 "only SELECT is possible, because logs are not changed");
 	offset = sqlite3_error_offset(db);
 	snprintf(reason, sizeof(reason), "%s", sqlite3_errmsg(db));
 	snprintf(hinted, sizeof(hinted), "%s%s", reason, query_hint(db, reason));
@@ -219,9 +219,9 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 	while (*tail == ';' || *tail == ' ' || *tail == '\n' || *tail == '\t')
 		tail++;
 	if (*tail && has_more(db, tail)) {
-		status = say_wrong(sql, (int)(tail - sql), "one statement is enough");
+		status = say_wrong(sql, (int)(tail - sql), "only one statement is possible");
 	} else if (!sqlite3_stmt_readonly(statement) || !sqlite3_column_count(statement)) {
-		status = say_wrong(sql, 0, "only SELECT: a log is not changed");
+		status = say_wrong(sql, 0, "only SELECT is possible, because logs are not changed");
 	} else {
 		meter_begin(&query->meter, query->events, false);
 		err = query_print(statement, options.form);
@@ -481,7 +481,7 @@ static int query_run(int argc, char **argv)
 		if (argc - optind == (options.tables ? 0 : 1))
 			return query_fleet(argv[optind]);
 		say("query: %s", argc == optind ? "the SQL statement is missing"
-						: "--at has no logs");
+						: "--at accepts no LOG beside the database");
 		return tool_usage(&query_command);
 	}
 	if (argc - optind < (options.tables ? 1 : 2)) {

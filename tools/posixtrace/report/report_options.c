@@ -139,7 +139,7 @@ const struct option_row report_options[] = {
 	{ NULL, 'h', NULL, "no header" },
 	{ "output", 'o', "FILE",
 		"write the report to FILE; a file that exists is refused", OPTION_FILE },
-	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
 	{ NULL, 'O', "KEY=VALUE",

@@ -125,7 +125,7 @@ static int know_first(struct report_sink *sink, int64_t time_ns)
 	if (sink->wanted->begin.kind != BOUND_BEFORE_LAST &&
 	    sink->wanted->end.kind != BOUND_BEFORE_LAST)
 		return 0;
-	say("%s: its last event is not known before it was read: no time before it can be given",
+	say("%s: a time such as -200ms counts from the last event, which is known only at the end",
 	    fmt_input_name(sink->flow->input));
 	return report_sink_stop(sink, TOOL_USAGE);
 }

@@ -223,7 +223,7 @@ static const struct option_row option_rows[] = {
 	{ "junit", OPT_JUNIT, NULL, "print the results as XML like that of JUnit" },
 	{ "syntax", OPT_SYNTAX, NULL, "only read RULES; no LOG" },
 	{ .rows = wanted_choice_rows },
-	{ "utc", OPT_UTC, NULL, "times given are in UTC" },
+	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },
 	OPTION_HELP,
 	OPTION_END
 };
@@ -273,7 +273,7 @@ static int check_rules(struct check *check, int argc, char **argv)
 		return tool_usage(&check_command);
 	if (argc - optind != (check->syntax ? 1 : 2)) {
 		say("check: %s", check->syntax ? "the name of the rules is missing" :
-						 "give the names of the rules and of a log");
+						 "give the names of the rules and of one log");
 		return tool_usage(&check_command);
 	}
 	/* Standard input can be read only once. */

@@ -19,7 +19,7 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "output", 'o', "LOG", "the new log; a file that exists is refused", OPTION_LOG },
-	{ "force", OPT_FORCE, NULL, "overwrite it" },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "to", 't', "FORMAT", "another format that convert writes, into LOG", OPTION_SINK },
 	{ "dialect", OPT_DIALECT, "NAME",
 		"the format received: ptx (of posixtrace send, the default), rkh3 or rkh2 (of a "

@@ -66,7 +66,7 @@ bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64
 	left_ns = retry->give_up_ns - (now_ns - retry->failing_ns);
 	/* A receiver may ask for a pause that is longer than the time that is left. */
 	if (retry->give_up_ns && (left_ns <= 0 || least_ns > left_ns)) {
-		say("given up; the next run goes on from here");
+		say("ship gives up; the next run continues from here");
 		return false;
 	}
 	if (retry->work)

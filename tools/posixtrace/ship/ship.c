@@ -534,17 +534,17 @@ static bool is_possible(int operands)
 	else if (!given.prints_schema && !operands)
 		say("ship: the name of a log or folder is missing");
 	else if (given.root && given.seen & ~FOR_FOLDER)
-		say("ship: --to parquet: has no other options than --follow and --host");
+		say("ship: --to parquet:DIR permits only the options --follow and --host");
 	else if (given.is_to_collector && given.seen & ~FOR_COLLECTOR)
-		say("ship: a collector has no --replicated, --batch, --keep, --spool, "
-		    "--no-symbols and --schema");
+		say("ship: --replicated, --batch, --keep, --spool, --no-symbols and --schema have "
+		    "no meaning for a collector");
 	else if (!given.is_to_collector && given.seen & FOR_COLLECTOR_ONLY)
 		say("ship: %s is for a collector: --to otlp://HOST",
 		    given.seen & BIT_OF(OPT_GZIP) ? "--gzip" : "--header");
 	else if (given.options.is_dry && given.follows)
-		say("ship: --dry-run does not --follow");
+		say("ship: --dry-run and --follow cannot be combined");
 	else if (given.options.is_dry && given.spool.bytes)
-		say("ship: --dry-run removes no logs: it has no --spool");
+		say("ship: --dry-run removes no logs, so --spool has no meaning");
 	else
 		return true;
 	return false;

@@ -180,8 +180,8 @@ static bool find_position(struct shipment *shipment)
 	bytes_free(&sql);
 	if (good && server_get_u64(answer, &at, &rows) && rows &&
 	    server_get_u64(answer, &at, &next) && rows != next) {
-		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, and %s has "
-		    "no position for it: nothing is shipped", shipment->log->path, rows, next,
+		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has "
+		    "no position of it, so nothing is shipped", shipment->log->path, rows, next,
 		    shipment->options->folder);
 		shipment->state = SHIPMENT_FAULTY;
 		return false;
@@ -241,8 +241,8 @@ static bool send_log(struct shipment *shipment)
 			return false;
 	}
 	if (seq < shipment->position.events) {
-		say("%s: the database has %" PRIu64 " events of this log, which has %" PRIu64,
-		    shipment->log->path, shipment->position.events, seq);
+		say("%s: the database has %" PRIu64 " events of this log, but the log has %" PRIu64
+		    ", so nothing is shipped", shipment->log->path, shipment->position.events, seq);
 		shipment->state = SHIPMENT_FAULTY;
 		return false;
 	}

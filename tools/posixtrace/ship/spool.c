@@ -173,8 +173,8 @@ static void say_excess(struct spool *spool, const struct spooled_list *list)
 	bool has_excess = list->bytes > spool->bytes;
 
 	if (has_excess && !spool->has_excess)
-		say("the spool has %" PRIu64 " bytes, more than %zu, and no log that can be "
-		    "dropped: these are not complete, are shipped now, or are small",
+		say("the spool has %" PRIu64 " bytes, more than %zu, but no log can be "
+		    "dropped: each is incomplete, is being shipped, or is small",
 		    list->bytes, spool->bytes);
 	spool->has_excess = has_excess;
 }

@@ -328,7 +328,7 @@ static const struct option_row option_rows[] = {
 	{ "no-stack", OPT_NO_STACK, NULL, "no call stacks" },
 	{ .rows = symbols_rows },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },
-	{ "salvage", OPT_SALVAGE, NULL, "read on after damage; always the case" },
+	{ "salvage", OPT_SALVAGE, NULL, "has no effect: dump always reads on after damage" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
 	OPTION_HELP,
 	OPTION_END

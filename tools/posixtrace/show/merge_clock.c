@@ -172,7 +172,8 @@ void merge_say_bounds(const struct merge *merge)
 			continue;
 		when_span_string(least, least_ns);
 		when_span_string(most, most_ns);
-		say("%s: host %s, clock %s: not ordered within %s%s%s s of other logs",
+		say("%s: host %s, clock %s: events less than %s%s%s s from those of other logs "
+		    "may be in the wrong order",
 		    source->log.path, *source->log.info.host ? source->log.info.host : "unknown",
 		    source->log.info.clock, least, least_ns == most_ns ? "" : " to ",
 		    least_ns == most_ns ? "" : most);

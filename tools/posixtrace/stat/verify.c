@@ -92,7 +92,8 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 		   text_plural(check->events), (unsigned long long)check->bytes,
 		   (unsigned long long)check->faults, text_plural(check->faults));
 	if (!check->complete) {
-		say("%s: its writer has not closed it, or it was cut: no ledger to prove", path);
+		say("%s: its writer has not closed it, or it was cut: it has no ledger to verify",
+		    path);
 		return;
 	}
 	text_safe(out, path, strlen(path));

@@ -310,8 +310,8 @@ static int take_thread(void)
 			window.to_ns = thread->last_ns;
 	}
 	if (window.to_ns <= window.from_ns) {
-		say("%s: thread %d has no two events %s", why.log.path, (int)thread->tid,
-		    options.from_text ? "between these times" : "with a time between them");
+		say("%s: thread %d has no two events at different times%s", why.log.path,
+		    (int)thread->tid, options.from_text ? " between A and B" : "");
 		return TOOL_FAILURE;
 	}
 	return add_window(&window);
@@ -539,8 +539,8 @@ static bool options_fit(void)
 	if (options.aggregate && !options.span)
 		say("why: --aggregate needs --span");
 	else if (wants_spans && (options.thread || options.from_text))
-		say("why: --span and --slowest choose spans, --thread and --between a thread: one "
-		    "of the two");
+		say("why: --span and --slowest choose spans, but --thread and --between choose a "
+		    "thread: give only one kind");
 	else if (options.aggregate && options.slowest)
 		say("why: --aggregate uses all spans, so --slowest has no meaning");
 	else

@@ -194,7 +194,7 @@ int etw_list_buffers(struct etw_file *file, struct findings *f)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER, "the session was not closed");
 	else if (log->buffers_written != file->buffers)
 		finding(f, FINDING_WARNING, "E16", ETW_BUFFER_HEADER,
-			"%u buffer%s written, and %zu in the file", log->buffers_written,
+			"%u buffer%s written, but the file has %zu", log->buffers_written,
 			log->buffers_written == 1 ? " was" : "s were", file->buffers);
 	if (log->events_lost || log->buffers_lost || list.lost_events || list.lost_buffers)
 		finding(f, FINDING_NOTICE, "E22", ETW_BUFFER_HEADER,

@@ -305,7 +305,7 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 	struct etw_bytes *to;
 
 	if (!chunks || chunks > MANIFEST_CHUNKS_MAX || chunk >= chunks)
-		return report_dropped("a manifest", "its pieces are not numbered rightly", r, f);
+		return report_dropped("a manifest", "the numbers of its pieces are wrong", r, f);
 	if (!manifest_of(d, r, &m))
 		return false;
 	if (!m)
@@ -313,8 +313,8 @@ static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struc
 	if (!m->chunks)
 		m->chunks = m->left = chunks;
 	if (m->chunks != chunks)
-		return report_dropped("a manifest", "its pieces do not agree on their number", r,
-				      f);
+		return report_dropped("a manifest", "its pieces give different numbers of pieces",
+				      r, f);
 	to = &m->chunk[chunk];
 	if (to->len) /* a repeated piece: manifests are written again at the end */
 		return true;

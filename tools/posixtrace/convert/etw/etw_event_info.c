@@ -157,7 +157,7 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		if (!add_property(describe, layout, p, size, i, count)) {
-			*why = "a property of it has members that it does not have";
+			*why = "the members of one of its properties are outside its list";
 			etw_describe_drop(describe, layout);
 			return false;
 		}

@@ -274,7 +274,7 @@ static bool put_events(struct import *im)
 	}
 	if (more == -1)
 		fmt_fault(im->flow, FMT_REFUSE, FMT_NO_OFFSET, NULL,
-			  "it cannot be read again, or there is no memory for it");
+			  "the input cannot be read a second time, or memory is lacking");
 	return !more;
 }
 

@@ -86,13 +86,15 @@ static int check_clock(struct etw_file *file, struct findings *f)
 		log->frequency = (int64_t)file->options.frequency;
 	if (log->clock > ETW_CLOCK_CPU)
 		return finding(f, FINDING_REFUSAL, "E14", ETW_BUFFER_HEADER,
-			       "clock type %u; wanted 0 to 3 (--etw-clock=N)", log->clock);
+			       "clock type %u; wanted 0 to 3: give the clock with --etw-clock=N",
+			       log->clock);
 	if (log->clock == ETW_CLOCK_PERFORMANCE && log->frequency <= 0)
 		return finding(f, FINDING_REFUSAL, "E13", ETW_BUFFER_HEADER,
-			       "%lld ticks a second (--etw-freq=N)", (long long)log->frequency);
+			       "the clock has %lld ticks a second: give the number with "
+			       "--etw-freq=N", (long long)log->frequency);
 	if (log->clock == ETW_CLOCK_CPU && !log->cpu_mhz)
 		return finding(f, FINDING_REFUSAL, "E13", ETW_BUFFER_HEADER,
-			       "a processor of 0 MHz (--etw-freq=N)");
+			       "the processor has 0 MHz: give its frequency with --etw-freq=N");
 	return 0;
 }
 
@@ -106,7 +108,7 @@ static int check_compression(const struct etw_file *file, unsigned state, struct
 	if (!(file->log.mode & ETW_MODE_COMPRESSED) || format == 3)
 		return 0;
 	return finding(f, FINDING_REFUSAL, "E12", ETW_BUFFER_STATE,
-		       "compression format %u (%s); XPRESS (3) alone is read", format,
+		       "compression format %u (%s); only XPRESS (3) can be read", format,
 		       format < 5 ? names[format] : "unknown");
 }
 
@@ -117,7 +119,7 @@ static int check_compression(const struct etw_file *file, unsigned state, struct
 static int refuse_size(const struct etw_file *file, uint32_t size, struct findings *f)
 {
 	return finding(f, FINDING_REFUSAL, "E03", 0,
-		       "the first buffer has %u bytes; wanted %d to %llu, those of the file%s",
+		       "the first buffer has %u bytes; wanted %d to %llu, the size of the file%s",
 		       size, ETW_BUFFER_HEADER, (unsigned long long)file->input.size,
 		       size < ETW_BUFFER_HEADER ? " (a log of Windows 2000 to 2003?)" : "");
 }
@@ -162,7 +164,8 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 		return EINVAL;
 	if (log->pointer_size != 4 && log->pointer_size != 8)
 		finding(f, FINDING_WARNING, "E18", ETW_BUFFER_HEADER + SYSTEM_HEADER + 0x2c,
-			"pointers of %u bytes; wanted 4 or 8: the header type decides",
+			"pointers of %u bytes; wanted 4 or 8: the size is derived from the header "
+			"type",
 			log->pointer_size);
 	return 0;
 }
@@ -211,5 +214,5 @@ void etw_log_names(const struct etw_log *log, char *session, char *path, size_t 
 	take_name(log, &at, path, size, &bad);
 	if (bad)
 		finding(f, FINDING_WARNING, "E17", ETW_BUFFER_HEADER + log->names_at,
-			"the names of session and file are no UTF-16 that ends in the record");
+			"the names of session and file are not valid UTF-16, or exceed the record");
 }

@@ -382,7 +382,7 @@ bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GU
 	if (XML_Parse(m.parser, text, (int)size, XML_TRUE) != XML_STATUS_OK) {
 		ok = false;
 		if (!m.no_memory && XML_GetErrorCode(m.parser) != XML_ERROR_NO_MEMORY)
-			*why = m.why ? m.why : "it is no XML";
+			*why = m.why ? m.why : "it is not XML";
 	}
 	XML_ParserFree(m.parser);
 	ok = ok && etw_manifest_join(&m.manifest, describe, guid);

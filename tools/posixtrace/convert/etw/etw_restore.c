@@ -441,7 +441,7 @@ int etw_restore(struct fmt_flow *flow, const struct etw_file *file)
 	}
 	if (more < 0)
 		fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL,
-			  "it cannot be read again, or there is no memory for it");
+			  "the input cannot be read a second time, or memory is lacking");
 	goes_on = goes_on && !more && finish_restore(&re);
 	free(re.type);
 	free(re.row);

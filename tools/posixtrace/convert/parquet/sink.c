@@ -247,7 +247,7 @@ static int parquet_end(void *context, const struct fmt_end *end)
 
 static const struct option_row option_rows[] = {
 	{ "compression", FMT_SINK_OPTION, "CODEC",
-		"zstd or none; without it zstd, if libzstd is there" },
+		"zstd or none; without this option zstd, if libzstd is there" },
 	OPTION_END
 };
 

@@ -13,17 +13,19 @@ static bool detect_rkh(const struct fmt_head *head)
 }
 
 static const struct option_row option_rows[] = {
-	{ "account", FMT_OPTION, NULL, "write (or, of ptx, expect) counts of events and losses" },
+	{ "account", FMT_OPTION, NULL,
+		"write counts of events and losses; for an input of the dialect ptx: expect them" },
 	{ "baud", FMT_SOURCE_OPTION, "N", "bits per second of a serial line" },
 	{ "cfg", FMT_SOURCE_OPTION, "KEY=N,...", "sizes and flags until the stream sends its own" },
 	{ "dialect", FMT_SOURCE_OPTION, "NAME",
-		"rkh3, rkh2 or ptx, whatever the stream says",
+		"read the stream as rkh3, rkh2 or ptx, whatever it says",
 		OPTION_CHOICE, "rkh3 rkh2 ptx" },
 	{ "filter", FMT_SOURCE_OPTION, "RULE,...",
 		"pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
-	{ "max-frame", FMT_SOURCE_OPTION, "N", "bytes of the longest frame; else 1024" },
+	{ "max-frame", FMT_SOURCE_OPTION, "N", "bytes of the longest frame; 1024 without it" },
 	{ "no-context", FMT_SINK_OPTION, NULL, "write no processes, threads and addresses" },
-	{ "schemas", FMT_SINK_OPTION, NULL, "write what the data means, for our own reader" },
+	{ "schemas", FMT_SINK_OPTION, NULL,
+		"write the schemas of the data, which only posixtrace reads" },
 	OPTION_END
 };
 

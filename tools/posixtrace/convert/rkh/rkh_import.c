@@ -227,11 +227,11 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 		[RKH_CHECKSUM] = "the sum of the frame is not 0",
 		[RKH_SHORT] = "the frame is too short",
 		[RKH_ABORT] = "the frame ends behind an escape",
-		[RKH_BAD_ESCAPE] = "an escape of a byte that needs none",
+		[RKH_BAD_ESCAPE] = "an escape precedes a byte that needs none",
 		[RKH_OVERLONG] = "the frame is longer than --max-frame",
 		[RKH_TRUNCATED] = "the input ends within a frame",
 		[RKH_NOISE] = "no frame begins before the first flag",
-		[RKH_DUPLICATE] = "the frame before once more",
+		[RKH_DUPLICATE] = "the frame repeats the one before it",
 		[RKH_UNKNOWN] = "no record has this id",
 		[RKH_ARGS_SHORT] = "the arguments do not fit the record",
 		[RKH_ARGS_TRAILING] = "bytes are left over behind the arguments",
@@ -288,7 +288,8 @@ static void finish_flow(struct rkh_source *source)
 
 	rkh_end(&source->decoder);
 	if (source->decoder.counts.noise && !source->decoder.counts.frames)
-		fmt_fault(source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "noise", "no frame is in it");
+		fmt_fault(source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "noise",
+			  "the input has no frame");
 	if (source->lines) {
 		rkh_list_counts(&source->text, &source->decoder.counts);
 		source->stopped |= !pass_line(source);

@@ -72,7 +72,8 @@ bool rkh_ledger_end(struct rkh_source *source)
 	if ((account->any || source->wants_accounts) && !account->last)
 		fmt_fault(
 			source->flow, FMT_DAMAGED, FMT_NO_OFFSET, "end",
-			"the sender's last account is missing: events behind event %llu may be too",
+			"the sender's last account is missing: events behind event %llu may be "
+			"missing, too",
 			(unsigned long long)account->sent);
 	*account = (struct rkh_account){ 0 };
 	return go;
@@ -133,7 +134,7 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 		return true;
 	if (!is_possible(word)) {
 		fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record",
-			  "an account that is none");
+			  "an account with impossible numbers");
 		return true;
 	}
 	account->any = true;

@@ -92,9 +92,9 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 	if (good && !decoder->fun)
 		decoder->config.fun = decoder->config.ptr;
 	if (!good)
-		say("--cfg %s: pairs KEY=NUMBER, of sig, ts, ptr, fun, ntimer, nblock, nelem, "
-		    "esize and bsize (1, 2, 4 or 8), nseq, tstamp, chk, sender, lwmark and lwm "
-		    "(0 or 1), and hz",
+		say("--cfg %s: expected pairs KEY=NUMBER, with the keys sig, ts, ptr, fun, "
+		    "ntimer, nblock, nelem, esize and bsize (1, 2, 4 or 8), nseq, tstamp, chk, "
+		    "sender, lwmark and lwm (0 or 1), and hz",
 		    given);
 	return good;
 }
@@ -111,8 +111,8 @@ static int read_filter(struct rkh_source *source)
 			source->filter = rkh_filter_new();
 		err = source->filter ? rkh_filter_add(source->filter, rules) : ENOMEM;
 		if (err == EINVAL) {
-			say("--filter %s: pass or drop, and all, GROUP, GROUP.*, GROUP.NAME, "
-			    "ao=NAME or sig=NAME; several with commas between",
+			say("--filter %s: expected pass or drop, and all, GROUP, GROUP.*, "
+			    "GROUP.NAME, ao=NAME or sig=NAME; several with commas between",
 			    rules);
 			return TOOL_USAGE;
 		}

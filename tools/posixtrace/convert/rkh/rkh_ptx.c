@@ -45,7 +45,8 @@ static unsigned read_words(const struct rkh_source *source, const struct rkh_fra
 static bool report_record(struct rkh_source *source, const struct rkh_frame *frame,
 			  const char *what)
 {
-	fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record", "%s that is none", what);
+	fmt_fault(source->flow, FMT_DAMAGED, frame->offset, "record",
+		  "%s with an invalid content", what);
 	return true;
 }
 

@@ -284,7 +284,7 @@ static int csv_idle(void *context)
 
 const struct format format_csv = {
 	.name = "csv",
-	.summary = "comma-separated values, a line an event",
+	.summary = "comma-separated values, one line for each event",
 	.suffix = "csv",
 	.output = FMT_TO_BYTES,
 	.open = csv_open,

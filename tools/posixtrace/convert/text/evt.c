@@ -178,7 +178,7 @@ static int evt_idle(void *context)
 
 const struct format format_evt = {
 	.name = "evt",
-	.summary = "events as text, a line each",
+	.summary = "events as text, one line for each",
 	.suffix = "evt",
 	.detect = evt_detect,
 	.import = evt_import,

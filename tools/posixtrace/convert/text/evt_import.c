@@ -144,9 +144,9 @@ static bool order_line(struct reading *reading, struct cursor *cursor)
 	bool big_endian = cursor_take(cursor, "be");
 
 	if ((!big_endian && !cursor_take(cursor, "le")) || !cursor_at_end(cursor))
-		return report_line(reading, "the order is le or be");
+		return report_line(reading, "the byte order must be le or be");
 	if (reading->begun && big_endian != reading->big_endian)
-		return report_line(reading, "the order changes after an event");
+		return report_line(reading, "the byte order cannot change after an event");
 	reading->big_endian = big_endian;
 	return true;
 }
@@ -226,7 +226,7 @@ static bool read_line(struct reading *reading, const char *text, size_t len)
 	else if (cursor_take(&cursor, "order "))
 		order_line(reading, &cursor);
 	else
-		report_line(reading, "this line is no event, name, order or comment");
+		report_line(reading, "this line is not an event, name, byte order or comment");
 	return true;
 }
 
@@ -266,7 +266,7 @@ static bool read_more(struct reading *reading)
  */
 static bool skip_line(struct reading *reading)
 {
-	report_line(reading, "a line of more than 4 MiB");
+	report_line(reading, "the line has more than 4 MiB");
 	for (;;) {
 		char *newline = memchr(reading->bytes + reading->begin, '\n',
 				       reading->end - reading->begin);

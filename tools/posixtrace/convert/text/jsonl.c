@@ -282,9 +282,9 @@ static size_t line_most(const struct kind *kind, const struct fmt_event *event)
 }
 
 /*
- * Whether put_line() can write the line. It can if the data is no text and has exactly the fields
- * of a type with integers only, or if the type has no fields. In addition, the input is a single
- * log, and the line has no rare members.
+ * Returns whether put_line() can write the line. It can if the data is not a text and has exactly
+ * the fields of a type with integers only, or if the type has no fields. In addition, the input is
+ * a single log, and the line has no rare members.
  */
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)
@@ -486,7 +486,7 @@ static int jsonl_idle(void *context)
 
 const struct format format_jsonl = {
 	.name = "jsonl",
-	.summary = "JSON lines, an object a line; nothing is lost",
+	.summary = "JSON lines, one object a line; keeps everything that a log has",
 	.suffix = "jsonl",
 	.output = FMT_TO_BYTES,
 	.open = jsonl_open,

@@ -19,21 +19,22 @@ static bool tracex_detect(const struct fmt_head *head)
 
 static const struct option_row option_rows[] = {
 	{ "no-meta", FMT_SOURCE_OPTION, NULL,
-		"without the events that keep the header and the objects" },
-	{ "part", FMT_SOURCE_OPTION, "N", "of a file with several dumps: which one" },
+		"leave out the events that store the header and the objects" },
+	{ "part", FMT_SOURCE_OPTION, "N", "read dump N of a file with several dumps" },
 	{ "spans", FMT_SOURCE_OPTION, NULL,
 		"add events for the time that threads ran and held mutexes" },
-	{ "start", FMT_SOURCE_OPTION, "TIME", "of the first event" },
+	{ "start", FMT_SOURCE_OPTION, "TIME", "the time of the first event" },
 	{ "tick-hz", FMT_SOURCE_OPTION, "N", "ticks in a second" },
-	{ "tick-ns", FMT_SOURCE_OPTION, "N", "nanoseconds of a tick; else 1" },
+	{ "tick-ns", FMT_SOURCE_OPTION, "N", "nanoseconds of a tick; 1 without it" },
 	{ "tick-modulus", FMT_SOURCE_OPTION, "N",
-		"where the timer begins anew; else after its mask" },
+		"the number of ticks after which the timer begins anew; without it the timer mask "
+		"+ 1" },
 	{ "tracex-fields", FMT_SINK_OPTION, "len",
 		"write the length of the data before 12 bytes of it" },
 	{ "tracex-names", FMT_SOURCE_OPTION, "FILE",
 		"names of user events, as TraceX's own (.trxc)", OPTION_FILE },
 	{ "tracex-user-ids", FMT_SOURCE_OPTION, "1025",
-		"user events begin there, as in old firmware" },
+		"the first id of user events, as in old firmware; 4096 without it" },
 	OPTION_END
 };
 

@@ -77,7 +77,7 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
 	options->part = (unsigned)part;
 	options->user_ids_1025 = user == 1025;
 	if (user != 1025 && user != 4096) {
-		say("--tracex-user-ids: 1025 or 4096");
+		say("--tracex-user-ids: must be 1025 or 4096");
 		return false;
 	}
 	return true;

@@ -74,8 +74,8 @@ static int decide_width(struct tracex *d, struct findings *f)
 		return 0;
 	}
 	return finding(f, FINDING_REFUSAL, "T02", d->at,
-		       "words of 32 or of 64 bits: neither fits; have %zu bytes, need %d", d->size,
-		       TRACEX_HEADER_BYTES);
+		       "its header has neither 32-bit nor 64-bit words: the dump has %zu bytes, a "
+		       "header needs %d", d->size, TRACEX_HEADER_BYTES);
 }
 
 /*
@@ -88,7 +88,8 @@ static int tracex_layout_detect(struct tracex *d, struct findings *f)
 	const unsigned char *p = d->bytes;
 
 	if (d->size < 4)
-		return finding(f, FINDING_REFUSAL, "T02", d->at, "have %zu bytes, need %d", d->size,
+		return finding(f, FINDING_REFUSAL, "T02", d->at,
+			       "the dump has %zu bytes, its header needs %d", d->size,
 			       TRACEX_HEADER_BYTES);
 	if (!memcmp(p, "TXTB", 4)) {
 		d->big_endian = true;
@@ -103,7 +104,8 @@ static int tracex_layout_detect(struct tracex *d, struct findings *f)
 			       p[3]);
 	}
 	if (d->size < fields_of(d)->header_bytes)
-		return finding(f, FINDING_REFUSAL, "T02", d->at, "have %zu bytes, need %u", d->size,
+		return finding(f, FINDING_REFUSAL, "T02", d->at,
+			       "the dump has %zu bytes, its header needs %u", d->size,
 			       fields_of(d)->header_bytes);
 	return 0;
 }
@@ -293,7 +295,8 @@ static void find_oldest(struct tracex *d, struct findings *f)
 
 	if (d->current < d->buffer_start || d->current > d->buffer_end || ahead % d->entry_bytes) {
 		finding(f, FINDING_WARNING, "T12", d->at + fields_of(d)->current,
-			"the current event %#llx is none of %#llx to %#llx: read from the start",
+			"the current event %#llx is not one of %#llx to %#llx: events are read "
+			"from the start",
 			(unsigned long long)d->current, (unsigned long long)d->buffer_start,
 			(unsigned long long)d->buffer_end);
 		ahead = 0;

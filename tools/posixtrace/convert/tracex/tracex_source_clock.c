@@ -87,7 +87,7 @@ int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 		return (int64_t)((__int128)since + im->start_ns);
 	if (!im->clamped)
 		fmt_fault(im->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "times past the year 2262: is a tick that long?");
+			  "times are after the year 2262: check --start, --tick-hz and --tick-ns");
 	im->clamped = true;
 	return INT64_MAX;
 }

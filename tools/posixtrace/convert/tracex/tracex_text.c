@@ -84,7 +84,7 @@ static int read_pairs(struct text *t, unsigned char *bytes, size_t *len)
 		unsigned low = t->end - t->p > 1 ? text_digit(t->p[1]) : 16;
 
 		if (high > 15 || low > 15)
-			return tracex_text_bad(t, "no hexadecimal digit");
+			return tracex_text_bad(t, "not a hexadecimal digit");
 		if (*len == RECORD_BYTES)
 			return tracex_text_bad(t, "the line is longer than a record can be");
 		bytes[(*len)++] = (unsigned char)(high << 4 | low);
@@ -116,7 +116,7 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	if (read_pairs(t, b, &len))
 		return EINVAL;
 	if (len < 5 || len != (size_t)b[0] + 5)
-		return tracex_text_bad(t, "the count is not that of the line");
+		return tracex_text_bad(t, "the count of bytes does not fit the length of the line");
 	if (tracex_text_sum(b, len))
 		return tracex_text_bad(t, "wrong checksum");
 	r->address = *upper + ((uint64_t)b[1] << 8 | b[2]);
@@ -126,7 +126,7 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	memcpy(r->bytes, b + 4, r->len);
 	if (b[3] == 2 || b[3] == 4) {
 		if (b[0] != 2)
-			return tracex_text_bad(t, "the count is not that of an address");
+			return tracex_text_bad(t, "the count of bytes is not that of an address");
 		*upper = octets_get(b + 4, 2, true) << (b[3] == 2 ? 4 : 16);
 	} else if (b[3] > 5) {
 		return tracex_text_bad(t, "no such type of record");
@@ -150,7 +150,7 @@ static int read_srecord(struct text *t, struct record *r)
 	if (read_pairs(t, b, &len))
 		return EINVAL;
 	if (len < address + 2 || len != (size_t)b[0] + 1)
-		return tracex_text_bad(t, "the count is not that of the line");
+		return tracex_text_bad(t, "the count of bytes does not fit the length of the line");
 	if (tracex_text_sum(b, len) != 0xff)
 		return tracex_text_bad(t, "wrong checksum");
 	r->address = octets_get(b + 1, address, true);
@@ -211,7 +211,8 @@ static int tracex_text_measure(struct text *t, uint64_t *lowest, uint64_t *span,
 		return tracex_text_bad(t, "no data");
 	if (high - low > (uint64_t)(t->end - t->begin))
 		return finding(t->f, FINDING_REFUSAL, "T16", 0,
-			       "%llu bytes of data are in a span of %llu",
+			       "the addresses of %llu bytes of data span %llu bytes, more than "
+			       "the file has",
 			       (unsigned long long)*data_bytes, (unsigned long long)(high - low));
 	if (!r.last)
 		finding(t->f, FINDING_DAMAGE, "T17", (uint64_t)(t->end - t->begin),
@@ -270,7 +271,7 @@ static int read_digits(struct text *t, unsigned char **bytes, size_t *size)
 		if (isspace(*t->p))
 			continue;
 		if (text_digit(*t->p) > 15)
-			return tracex_text_bad(t, "no hexadecimal digit");
+			return tracex_text_bad(t, "not a hexadecimal digit");
 		(*bytes)[digits / 2] |=
 			(unsigned char)(text_digit(*t->p) << (digits & 1 ? 0 : 4));
 		digits++;

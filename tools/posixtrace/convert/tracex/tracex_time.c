@@ -62,10 +62,11 @@ void tracex_check_time(struct tracex *d, const struct tracex_options *options, s
 	d->mask &= 0xffffffff;
 	if (!d->mask) {
 		finding(f, FINDING_WARNING, "T20", mask_at,
-			"the timer mask is 0: all times are the first one");
+			"the timer mask is 0: all events have the time of the first one");
 	} else if (modulus & (modulus - 1)) {
 		finding(f, FINDING_WARNING, "T20", mask_at,
-			"the timer mask %#llx is no row of low bits", (unsigned long long)d->mask);
+			"the timer mask %#llx is not a row of low bits",
+			(unsigned long long)d->mask);
 	}
 	d->modulus = d->mask ? d->mask + 1 : 0;
 	if (options->tick_modulus)

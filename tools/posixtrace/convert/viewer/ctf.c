@@ -126,7 +126,8 @@ static void warn_clamped(struct ctf *ctf)
 {
 	if (!ctf->clamped)
 		fmt_fault(ctf->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "times fall too often for CTF: some events have a later time");
+			  "times decrease too often for CTF: some events have a later time there "
+			  "than in the log");
 	ctf->clamped = true;
 }
 

@@ -198,7 +198,7 @@ bool lex_string(struct lex *lex, struct program *program, bool for_print, struct
 		if (len == LEX_STRING_BYTES)
 			return lex_fail(lex, open, "E21", "a string of more than 1023 bytes");
 		if (!lex_character(&p, close, for_print, &text[len]))
-			return lex_fail(lex, p, "E04", "no escape but \\\\ \\\" \\n \\t");
+			return lex_fail(lex, p, "E04", "the only escapes are \\\\ \\\" \\n \\t");
 	}
 	kept = program_text(program, len, ref);
 	if (!kept)
