@@ -725,7 +725,15 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	history->clock_error_ns = -1;
 	err = reading_begin(&history->reading, log, wanted);
 	while (!err && !history->err && reading_next(&history->reading, &err)) {
-		add_event(history, history->reading.type, &history->reading.event);
+		/*
+		 * The reading has events behind --end, too, up to the end of a block of the log.
+		 * Of those only the stacks count, to which samples before --end may refer.
+		 */
+		if (history->reading.is_wanted)
+			add_event(history, history->reading.type, &history->reading.event);
+		else
+			stacks_take(&history->stacks, history->reading.type,
+				    &history->reading.event);
 		see(arg, &history->reading);
 	}
 	reading_end(&history->reading);
