@@ -51,7 +51,7 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		va_end(list); \
 		if (!shim_on(IO_FCNTL)) \
 			return next(name)(fd, command, value); \
-		int32_t small[] = { fd, command, -1 }; \
+		int32_t small[] = { fd, command, -1, -1 }; \
 		/* For commands without a value the event has 0. */ \
 		const int64_t large[] = { has_value(command) ? value : 0 }; \
 		SHIM_RECORD(sizeof small + sizeof large) record; \
@@ -62,9 +62,19 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		/* F_GETOWN returns a negative number for a group of processes. */ \
 		record.error = result == -1 ? errno : 0; \
 		small[2] = result; \
+		small[3] = result == -1 ? -1 : lock_of(command, value); \
 		shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large); \
 		return result; \
 	}
+
+/* Returns the type of a lock that the kernel has set or removed, -1 for other commands. */
+static int lock_of(int command, long value)
+{
+	if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
+	    command == F_OFD_SETLKW)
+		return ((const struct flock *)value)->l_type;
+	return -1;
+}
 
 /* Returns whether the command has a third argument. */
 static bool has_value(int command)

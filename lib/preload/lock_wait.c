@@ -3,11 +3,15 @@
  * preload/lock_wait.c - family lock: condition variables, barriers, semaphores.
  *
  * Waiting on a condition variable always records an event: the thread always waits. A semaphore
- * is tried first, like a lock.
+ * is tried first, like a lock. sem_post() records an event only if a thread may wait: so a program
+ * whose threads never wait for a semaphore has no events of it.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
 
+#include "preload/call.h"
 #include "preload/lock.h"
 
 /* The fields of lock.cond; the padding at its end is not part of the event. */
@@ -97,6 +101,20 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return result;
 }
 
+/*
+ * The number of threads of this process that wait for a semaphore in a wrapper. A handler that
+ * leaves the wait by siglongjmp() leaves the number too great. sem_post() then records more events,
+ * and nothing else changes.
+ */
+static _Atomic int sem_waiters;
+/* Whether the process has a semaphore for which threads of other processes may wait. */
+static _Atomic bool has_shared_sem;
+
+static void sem_is_over(const int *one)
+{
+	atomic_fetch_sub_explicit(&sem_waiters, *one, memory_order_relaxed);
+}
+
 SHIM_NEXT(sem_trywait, shim_no_number);
 
 /*
@@ -131,6 +149,8 @@ static bool sem_is_ours(sem_t *semaphore)
 			return next(name) args; \
 		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
+		atomic_fetch_add_explicit(&sem_waiters, 1, memory_order_relaxed); \
+		const int waiting __attribute__((cleanup(sem_is_over), unused)) = 1; \
 		if (!shim_records(LOCK_SEM)) \
 			return next(name) args; \
 		/* \
@@ -152,3 +172,77 @@ SEM(sem_timedwait, (sem_t *semaphore, const struct timespec *until), (semaphore,
     shim_is_until(CLOCK_REALTIME, until))
 SEM(sem_clockwait, (sem_t *semaphore, clockid_t clock, const struct timespec *until),
     (semaphore, clock, until), shim_is_until(clock, until))
+
+SHIM_NEXT(sem_post, shim_no_number);
+
+/*
+ * A thread that waits has added itself to the number before it was blocked. A semaphore of several
+ * processes has a waiting thread only if its value is 0. The memory of the semaphore may be freed
+ * by the thread that sem_post() wakes, so it is not read after the call.
+ */
+SHIM_WRAPPER int sem_post(sem_t *semaphore)
+{
+	struct lock_data data = { .lock = (uint64_t)(uintptr_t)semaphore };
+	int value = 1, result;
+
+	if (!shim_on(LOCK_SEM_POST))
+		return next(sem_post)(semaphore);
+	if (!atomic_load_explicit(&sem_waiters, memory_order_relaxed) &&
+	    (!atomic_load_explicit(&has_shared_sem, memory_order_relaxed) ||
+	     sem_getvalue(semaphore, &value) || value > 0))
+		return next(sem_post)(semaphore);
+	if (!shim_records(LOCK_SEM_POST))
+		return next(sem_post)(semaphore);
+	SHIM_CALL(LOCK_SEM_POST, data);
+	call.len = LOCK_DATA_BYTES;
+	result = next(sem_post)(semaphore);
+	data.error = result ? errno : 0;
+	return result;
+}
+
+SHIM_NEXT(sem_init, shim_no_number);
+
+/* No event: only the kind of the semaphore is of interest, also before a tracer attaches. */
+SHIM_WRAPPER int sem_init(sem_t *semaphore, int is_shared, unsigned value)
+{
+	if (is_shared)
+		atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
+	return next(sem_init)(semaphore, is_shared, value);
+}
+
+SHIM_NEXT(sem_open, shim_no_pointer);
+
+/* sem_open(3). The two last arguments exist only with O_CREAT. */
+SHIM_WRAPPER sem_t *sem_open(const char *name, int flags, ...)
+{
+	int32_t small[2];
+	int64_t large[1] = { 0 };
+	SHIM_RECORD(sizeof small + sizeof large + SHIM_TEXT) record;
+	const struct shim_string string = SHIM_IN(name);
+	mode_t mode = 0;
+	unsigned value = 0;
+	sem_t *result;
+
+	if (flags & O_CREAT) {
+		va_list list;
+
+		va_start(list, flags);
+		mode = va_arg(list, mode_t);
+		value = va_arg(list, unsigned);
+		va_end(list);
+	}
+	atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
+	if (!shim_on_alone(LOCK_SEM_OPEN))
+		return next(sem_open)(name, flags, mode, value);
+	small[0] = flags;
+	small[1] = (int32_t)mode;
+	SHIM_CALL(LOCK_SEM_OPEN, record);
+	record.error = ECANCELED;
+	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
+	result = next(sem_open)(name, flags, mode, value);
+	record.error = result == SEM_FAILED ? errno : 0;
+	large[0] = (int64_t)(uintptr_t)result;
+	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
+	shim_record_strings(&call, record.error, &string, 1);
+	return result;
+}

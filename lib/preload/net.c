@@ -90,14 +90,15 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
 
 /*
  * connect() and bind(). The address is formatted after the call, when it is known whether it was
- * readable.
+ * readable. before_ is done before the call.
  */
-#define NAMED(name, type) \
+#define NAMED(name, type, before_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes) \
 	{ \
 		if (!shim_on(type)) \
 			return next(name)(fd, address, bytes); \
+		before_; \
 		/* Only the part up to call.len is recorded. */ \
 		struct named data; \
 		data.fd = fd; \
@@ -111,12 +112,32 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
 	}
 
 /*
+ * Records that connect() begins. It may wait until the program is killed, and then has no event of
+ * its own. The address may be unreadable memory.
+ */
+static void begin_connect(int fd, const struct sockaddr *address, socklen_t bytes,
+			  const void *caller)
+{
+	struct {
+		int32_t fd;
+		char address[SHIM_ADDRESS_TEXT];
+	} data = { .fd = fd };
+	size_t len = offsetof(__typeof__(data), address);
+
+	if (!*shim_switch[NET_CONNECTING] || !shim_records(NET_CONNECTING))
+		return;
+	len += put_readable(data.address, address, bytes, EFAULT);
+	shim_put(NET_CONNECTING, &data, len, caller);
+}
+
+/*
  * A non-blocking connect() records EINPROGRESS; the shim does not see when the connection is
  * established.
  */
-NAMED(connect, NET_CONNECT)
+NAMED(connect, NET_CONNECT,
+      begin_connect(fd, address.__sockaddr__, bytes, shim_caller()))
 SHIM_ALIAS(__connect, connect);
-NAMED(bind, NET_BIND)
+NAMED(bind, NET_BIND, (void)0)
 
 /* The fields of net.accept. */
 struct accepted {

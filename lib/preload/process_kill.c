@@ -13,27 +13,27 @@
 #include "preload/call.h"
 
 /* pid is the argument of kill(2): 0 and negative numbers are groups of processes. */
-SHIM_INT(kill, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (pid, signal), (), ())
+SHIM_INT(kill, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (pid, signal, 0), (0), ())
 /* killpg() signals a group. As for kill(2), the event has the group as a negative number. */
-SHIM_INT(killpg, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (-pid, signal), (), ())
+SHIM_INT(killpg, PROCESS_KILL, (pid_t pid, int signal), (pid, signal), (-pid, signal, 0), (0), ())
 /* tgkill() signals a thread of the process pid. */
 SHIM_INT(tgkill, PROCESS_KILL, (pid_t pid, pid_t thread, int signal), (pid, thread, signal),
-	 (pid, signal), (), ())
+	 (pid, signal, thread), (0), ())
 /* The value that accompanies the signal is not recorded. */
 SHIM_INT(sigqueue, PROCESS_KILL, (pid_t pid, int signal, const union sigval value),
-	 (pid, signal, value), (pid, signal), (), ())
-/* raise(3) signals the calling thread. As for kill(2), the event has the process. */
+	 (pid, signal, value), (pid, signal, 0), (0), ())
+/* raise(3) signals the calling thread. */
 SHIM_TRACED(int, raise, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
-	    (shim_pid(), signal), (), ())
+	    (shim_pid(), signal, 0), ((int64_t)pthread_self()), ())
 
 /* gsignal() is an old name of raise(). */
 SHIM_TRACED(int, gsignal, PROCESS_KILL, shim_no_number, (int signal), (signal), result != 0,
-	    (shim_pid(), signal), (), ())
+	    (shim_pid(), signal, 0), ((int64_t)pthread_self()), ())
 /* The next two functions signal a thread of this process. They return an error number. */
 SHIM_ERROR(pthread_kill, PROCESS_KILL, (pthread_t thread, int signal), (thread, signal),
-	   (shim_pid(), signal), (), ())
+	   (shim_pid(), signal, 0), ((int64_t)thread), ())
 SHIM_ERROR(pthread_sigqueue, PROCESS_KILL, (pthread_t thread, int signal, const union sigval value),
-	   (thread, signal, value), (shim_pid(), signal), (), ())
+	   (thread, signal, value), (shim_pid(), signal, 0), ((int64_t)thread), ())
 
 /*
  * The next functions make descriptors of processes, and send a signal by such a descriptor. dump

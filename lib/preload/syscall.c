@@ -4,8 +4,10 @@
  *
  * The wrapper handles the system calls that restrict the thread (seccomp.c). It also handles two
  * system calls that open or close descriptors and for which many versions of the C library have no
- * function. All other system calls are passed on and not traced.
+ * function, and futex(2), for which no version has one. All other system calls are passed on and
+ * not traced.
  */
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,6 +74,56 @@ static long close_some(long first, long last, long flags, const void *caller)
 	return result;
 }
 
+/* The fields of lock.futex; lock.futex_wake has also the number of threads. */
+struct futex_data {
+	uint64_t time;
+	uint64_t lock;
+	int32_t error;
+	uint32_t operation;
+	int32_t result;
+};
+
+static bool futex_waits(int operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+	case FUTEX_LOCK_PI:
+	case 13: /* FUTEX_LOCK_PI2, which older headers lack */
+		return true;
+	}
+	return false;
+}
+
+/*
+ * futex(2). A call that neither waits nor wakes a thread has no event: a program makes many of them
+ * in vain, and they explain nothing.
+ */
+static long futex_call(long number, long a, long b, long c, long d, long e, long f,
+		       const void *caller)
+{
+	const bool waits = futex_waits((int)b);
+	const enum shim_type type = waits ? LOCK_FUTEX : LOCK_FUTEX_WAKE;
+	struct futex_data data = { .lock = (uint64_t)a, .operation = (uint32_t)b };
+	long result;
+
+	if (!*shim_switch[type] || !shim_is_wanted(type, caller))
+		return next(syscall)(number, a, b, c, d, e, f);
+	data.time = shim_now();
+	result = next(syscall)(number, a, b, c, d, e, f);
+	data.error = result < 0 ? errno : 0;
+	data.result = (int32_t)result;
+	/* EAGAIN: the value has changed before the wait. */
+	if (waits ? data.error == EAGAIN : result <= 0)
+		return result;
+	data.time = shim_now() - data.time;
+	shim_put(type, &data, waits ? offsetof(struct futex_data, result) :
+		 offsetof(struct futex_data, result) + sizeof data.result, caller);
+	/* shim_put() keeps errno. */
+	return result;
+}
+
 /*
  * The assembly below jumps to this function with the arguments of syscall(). So its return address
  * is in the caller of syscall().
@@ -86,13 +138,15 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 	long result;
 
 	/*
-	 * These two system calls never return twice and never on another stack, so C functions may
-	 * make them.
+	 * These three system calls never return twice and never on another stack, so C functions
+	 * may make them.
 	 */
 	if (number == SYS_openat2)
 		return open_how(a, b, c, d, shim_caller());
 	if (number == SYS_close_range)
 		return close_some(a, b, c, shim_caller());
+	if (number == SYS_futex)
+		return futex_call(number, a, b, c, d, e, f, shim_caller());
 	change = shim_change_of(number, a, b, c);
 	shim_before_change(change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
@@ -111,7 +165,7 @@ void shim_syscall_begin(void)
 
 /*
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
- * another stack, such as clone(). All numbers but the four that C handles are passed on by a jump,
+ * another stack, such as clone(). All numbers but the five that C handles are passed on by a jump,
  * with the registers unchanged.
  */
 #if defined __x86_64__
@@ -125,6 +179,8 @@ __asm__(
 	"	.cfi_startproc\n"
 	"	endbr64\n"
 	"	cmpq $157, %rdi\n" /* SYS_prctl */
+	"	je shim_syscall\n"
+	"	cmpq $202, %rdi\n" /* SYS_futex */
 	"	je shim_syscall\n"
 	"	cmpq $317, %rdi\n" /* SYS_seccomp */
 	"	je shim_syscall\n"
@@ -150,6 +206,8 @@ __asm__(
 	"	.cfi_startproc\n"
 	"	hint #34\n" /* bti c */
 	"	cmp x0, #167\n" /* SYS_prctl */
+	"	b.eq 1f\n"
+	"	cmp x0, #98\n" /* SYS_futex */
 	"	b.eq 1f\n"
 	"	cmp x0, #277\n" /* SYS_seccomp */
 	"	b.eq 1f\n"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/time.c - the family "time" of event types: threads that sleep.
+ * preload/time.c - the family "time" of event types: threads that sleep, and timers that send
+ * signals.
  *
  * The field `asked` is in nanoseconds. For clock_nanosleep() with TIMER_ABSTIME it is the moment of
  * waking on the clock of the call. The struct with the time is read after the call, when it is
  * known to be readable.
  */
+#include <sys/time.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,3 +72,51 @@ SLEEP(int, usleep, shim_no_number, (useconds_t wanted), (wanted), (int64_t)wante
 /* sleep() returns the seconds that are left, if a signal interrupted it. */
 SLEEP(unsigned, sleep, shim_no_number, (unsigned wanted), (wanted), (int64_t)wanted * 1000000000,
       result ? EINTR : 0)
+
+/* The fields of time.timer. The field `by` has the name of the function. */
+struct timer_data {
+	uint64_t time;
+	int32_t error;
+	uint32_t flags;
+	int64_t asked, interval;
+	char by[16];
+};
+
+/*
+ * The wrapper of a function that sets a timer. wanted_ is true if the timer sends SIGALRM, or the
+ * signal that the program has chosen. asked_ and interval_ are evaluated after the call.
+ */
+#define TIMER(result_type, name, otherwise, params, args, wanted_, flags_, asked_, interval_, \
+	      error_) \
+	SHIM_NEXT(name, otherwise); \
+	SHIM_WRAPPER result_type name params \
+	{ \
+		if (!(wanted_) || !shim_on_alone(TIME_TIMER)) \
+			return next(name) args; \
+		struct timer_data data = { .flags = (flags_), .by = #name }; \
+		SHIM_CALL(TIME_TIMER, data); \
+		call.len = offsetof(struct timer_data, by) + sizeof #name; \
+		result_type result = next(name) args; \
+		data.error = (error_); \
+		data.asked = (asked_); \
+		data.interval = (interval_); \
+		return result; \
+	}
+
+/* A member of the time that a call has read. After an error the memory may be unreadable. */
+#define TIMER_TIME(time_, member_, part_, unit_) \
+	(result || !(time_) ? 0 : \
+	 shim_span((time_)->member_.tv_sec, (int64_t)(time_)->member_.part_ * (unit_)))
+
+/* alarm() cannot fail. */
+TIMER(unsigned, alarm, shim_no_number, (unsigned seconds), (seconds), true, 0,
+      (int64_t)seconds * 1000000000, 0, 0)
+/* The other timers of setitimer() measure CPU time, so their signals end no wait. */
+TIMER(int, setitimer, shim_no_number,
+      (__itimer_which_t which, const struct itimerval *wanted, struct itimerval *old),
+      (which, wanted, old), which == ITIMER_REAL, 0, TIMER_TIME(wanted, it_value, tv_usec, 1000),
+      TIMER_TIME(wanted, it_interval, tv_usec, 1000), result ? errno : 0)
+TIMER(int, timer_settime, shim_no_number,
+      (timer_t timer, int flags, const struct itimerspec *wanted, struct itimerspec *old),
+      (timer, flags, wanted, old), true, (uint32_t)flags, TIMER_TIME(wanted, it_value, tv_nsec, 1),
+      TIMER_TIME(wanted, it_interval, tv_nsec, 1), result ? errno : 0)

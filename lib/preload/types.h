@@ -95,6 +95,12 @@
 	"34=SHUTDOWN,35=RENAMEAT,36=UNLINKAT,37=MKDIRAT,40=MSG_RING,45=SOCKET,47=SEND_ZC," \
 	"48=SENDMSG_ZC}"
 
+/* Operations of futex(2) that wait or wake. The two flags are above the operation. */
+#define SHIM_FUTEX_OPERATIONS \
+	"{|127:0=WAIT,127:1=WAKE,127:3=REQUEUE,127:4=CMP_REQUEUE,127:5=WAKE_OP,127:6=LOCK_PI," \
+	"127:7=UNLOCK_PI,127:9=WAIT_BITSET,127:10=WAKE_BITSET,127:11=WAIT_REQUEUE_PI," \
+	"127:13=LOCK_PI2,0x80=PRIVATE,0x100=CLOCK_REALTIME}"
+
 /*
  * The name of an entry in a list of families: the number of bytes of each call to record. An
  * example is data=64. The greatest number follows.
@@ -187,13 +193,17 @@
 	/* fd is the end that is read. */ \
 	X(IO_PIPE, IO, "io.pipe", \
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
-	/* `value` is a number or an address, as the command says. */ \
+	/* \
+	 * `value` is a number or an address, as the command says. `lock` is the type of the \
+	 * lock that a call has set or removed. \
+	 */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
 	  "ns time; errno error; fd fd; s32 command{0=F_DUPFD,1=F_GETFD,2=F_SETFD,3=F_GETFL," \
 	  "4=F_SETFL,5=F_GETLK,6=F_SETLK,7=F_SETLKW,8=F_SETOWN,9=F_GETOWN,10=F_SETSIG," \
 	  "11=F_GETSIG,36=F_OFD_GETLK,37=F_OFD_SETLK,38=F_OFD_SETLKW,1024=F_SETLEASE," \
 	  "1025=F_GETLEASE,1026=F_NOTIFY,1030=F_DUPFD_CLOEXEC,1031=F_SETPIPE_SZ," \
-	  "1032=F_GETPIPE_SZ,1033=F_ADD_SEALS,1034=F_GET_SEALS}; s32 result; s64 value") \
+	  "1032=F_GETPIPE_SZ,1033=F_ADD_SEALS,1034=F_GET_SEALS}; s32 result; " \
+	  "s32 lock{-1=none,0=F_RDLCK,1=F_WRLCK,2=F_UNLCK}; s64 value") \
 	/* Requests depend on the device; those of terminals and some files have names. */ \
 	X(IO_IOCTL, IO, "io.ioctl", \
 	  "ns time; errno error; fd fd; s32 result; x64 request{0x5401=TCGETS,0x5402=TCSETS," \
@@ -250,6 +260,12 @@
 	/* fd is -1 for sync(), which concerns all file systems. */ \
 	X(IO_SYNC, IO, "io.sync", \
 	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
+	/* Message queues of POSIX. `size` is that of the message, or of the memory for it. */ \
+	X(IO_MQ_OPEN, IO, "io.mq_open", \
+	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
+	X(IO_MQ_CLOSE, IO, "io.mq_close", "ns time; errno error; fd fd") \
+	X(IO_MQ_SEND, IO, "io.mq_send", "ns time; errno error; fd fd; s32 result; u64 size") \
+	X(IO_MQ_RECEIVE, IO, "io.mq_receive", "ns time; errno error; fd fd; u64 size; s64 result") \
 	/* Shared memory by name; `name` is no path. */ \
 	X(IO_SHM, IO, "io.shm_open", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
@@ -401,6 +417,11 @@
 	X(NET_SOCKET, NET, "net.socket", \
 	  "fd fd; errno error; s32 domain" SHIM_DOMAIN "; x32 type" SHIM_SOCKET_TYPE \
 	  "; s32 protocol; fd other") \
+	/* \
+	 * connect() begins. If it does not return, no other event has its address. The next \
+	 * event net.connect of the thread is its end. \
+	 */ \
+	X(NET_CONNECTING, NET, "net.connecting", "fd fd; str address") \
 	/* EINPROGRESS: the connection is made later, without an event. */ \
 	X(NET_CONNECT, NET, "net.connect", "ns time; fd fd; errno error; str address") \
 	X(NET_BIND, NET, "net.bind", "ns time; fd fd; errno error; str address") \
@@ -456,7 +477,10 @@
 	X(NET_GETPEERNAME, NET, "net.getpeername", "ns time; fd fd; errno error; str address")
 
 #define SHIM_TYPES_TIME(X) \
-	X(TIME_SLEEP, TIME, "time.sleep", "ns time; s64 asked; errno error; str by")
+	X(TIME_SLEEP, TIME, "time.sleep", "ns time; s64 asked; errno error; str by") \
+	/* A timer that sends a signal. `asked` is 0 if the timer is stopped. */ \
+	X(TIME_TIMER, TIME, "time.timer", \
+	  "ns time; errno error; x32 flags{|0=0,1=TIMER_ABSTIME}; s64 asked; s64 interval; str by")
 
 /* A call of dlopen() whose result cannot be seen has only the first of these events. */
 #define SHIM_TYPES_DL(X) \
@@ -494,6 +518,15 @@
 	X(LOCK_WRLOCK, LOCK, "lock.rwlock_write", "ns time; ptr lock; errno error") \
 	X(LOCK_SPIN, LOCK, "lock.spin", "ns time; ptr lock; errno error") \
 	X(LOCK_SEM, LOCK, "lock.sem", "ns time; ptr lock; errno error") \
+	/* sem_post() while a thread may wait for the semaphore. */ \
+	X(LOCK_SEM_POST, LOCK, "lock.sem_post", "ns time; ptr lock; errno error") \
+	X(LOCK_SEM_OPEN, LOCK, "lock.sem_open", \
+	  "ns time; errno error; x32 flags; o32 mode; ptr lock; str name") \
+	/* futex(2) by syscall(2): a wait; and a wake-up of `result` threads, if there are any. */ \
+	X(LOCK_FUTEX, LOCK, "lock.futex", "ns time; ptr lock; errno error; x32 operation" \
+	  SHIM_FUTEX_OPERATIONS) \
+	X(LOCK_FUTEX_WAKE, LOCK, "lock.futex_wake", \
+	  "ns time; ptr lock; errno error; x32 operation" SHIM_FUTEX_OPERATIONS "; s32 result") \
 	/* This is a wait for a condition variable. It includes the wait for the mutex. */ \
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
@@ -563,9 +596,18 @@
 	/* The last event of a program that ends by exit() or a return from main(). */ \
 	X(PROCESS_END, PROCESS, "process.end", "s32 pid") \
 	X(PROCESS_SECCOMP, PROCESS, "process.seccomp", "s32 mode; x32 flags; errno error") \
-	/* pid is the argument of kill(); a negative number is a group of processes. */ \
+	/* \
+	 * pid is the argument of kill(); a negative number is a group of processes. A signal to a \
+	 * thread has the `tid` of tgkill() or the `thread` of pthread_kill(), else they are 0. \
+	 */ \
 	X(PROCESS_KILL, PROCESS, "process.kill", \
-	  "ns time; errno error; s32 pid; signal signal") \
+	  "ns time; errno error; s32 pid; signal signal; s32 tid; ptr thread") \
+	/* \
+	 * A thread waited for a signal. `signal` and `code` are 0 if the call does not return \
+	 * them, and `sender` is 0 if no process has sent the signal. \
+	 */ \
+	X(PROCESS_SIGWAIT, PROCESS, "process.sigwait", \
+	  "ns time; errno error; signal signal; s32 code; s32 sender; str by") \
 	/* `limit` and `maximum` are the new limits, or those that the call has returned. */ \
 	X(PROCESS_LIMIT, PROCESS, "process.limit", \
 	  "ns time; errno error; s32 pid; s32 resource{0=RLIMIT_CPU,1=RLIMIT_FSIZE,2=RLIMIT_DATA," \

@@ -6,11 +6,14 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <ftw.h>
+#include <linux/futex.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <pty.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +27,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <threads.h>
@@ -243,7 +247,78 @@ static int wide_process(int argc, char **argv)
 	return 0;
 }
 
+static void take_signal(int number)
+{
+	(void)number;
+}
+
+static sem_t *named_sem;
+
+static void *post_semaphore(void *arg)
+{
+	MUST(sem_post(named_sem) == 0);
+	return arg;
+}
+
+/* Signals, semaphores and queues by which threads and processes wait for each other. */
+static int wide_wait(int argc, char **argv)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 1000 }, never = { { 0 }, { 0 } };
+	const struct itimerspec far = { .it_value.tv_sec = 1000 };
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	struct mq_attr attributes = { .mq_maxmsg = 1, .mq_msgsize = 8 };
+	struct flock whole = { .l_type = F_RDLCK };
+	char name[64], message[8];
+	sigset_t set, old;
+	siginfo_t info;
+	pthread_t thread;
+	timer_t timer;
+	mqd_t queue;
+	int number, fd, word = 0;
+
+	(void)argc, (void)argv;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGALRM);
+	MUST(pthread_sigmask(SIG_BLOCK, &set, &old) == 0);
+	MUST(pthread_kill(pthread_self(), SIGUSR1) == 0 && sigwait(&set, &number) == 0);
+	MUST(number == SIGUSR1 && kill(getpid(), SIGUSR1) == 0);
+	MUST(sigwaitinfo(&set, &info) == SIGUSR1 && info.si_pid == getpid());
+	MUST(sigtimedwait(&set, NULL, &moment) == -1 && errno == EAGAIN);
+	MUST(setitimer(ITIMER_REAL, &soon, NULL) == 0 && sigwaitinfo(&set, NULL) == SIGALRM);
+	signal(SIGALRM, take_signal);
+	MUST(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+	MUST(sigsuspend(&old) == -1 && errno == EINTR);
+	MUST(setitimer(ITIMER_VIRTUAL, &never, NULL) == 0 && alarm(1000) == 0 && alarm(0) > 0);
+	MUST(timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0);
+	MUST(timer_settime(timer, 0, &far, NULL) == 0 && timer_delete(timer) == 0);
+	MUST(timer_settime(timer, 0, &far, NULL) == -1);
+
+	snprintf(name, sizeof name, "/posixtrace-probe-%d", (int)getpid());
+	named_sem = sem_open(name, O_CREAT, 0600, 0);
+	MUST(named_sem != SEM_FAILED && sem_open("/no/such", 0) == SEM_FAILED);
+	MUST(pthread_create(&thread, NULL, post_semaphore, NULL) == 0);
+	MUST(sem_wait(named_sem) == 0 && pthread_join(thread, NULL) == 0);
+	MUST(sem_post(named_sem) == 0 && sem_post(named_sem) == 0);
+	MUST(sem_close(named_sem) == 0 && sem_unlink(name) == 0);
+
+	queue = mq_open(name, O_RDWR | O_CREAT, 0600, &attributes);
+	MUST(queue >= 0 && mq_send(queue, "abc", 3, 0) == 0);
+	MUST(mq_receive(queue, message, sizeof message, NULL) == 3);
+	MUST(mq_close(queue) == 0 && mq_unlink(name) == 0);
+	MUST(mq_receive(queue, message, sizeof message, NULL) == -1 && errno == EBADF);
+
+	fd = open("/dev/null", O_RDWR);
+	MUST(fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0);
+	MUST(fcntl(fd, F_SETLK, nowhere) == -1 && close(fd) == 0);
+	MUST(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &moment, NULL, 0) == -1);
+	MUST(errno == ETIMEDOUT);
+	MUST(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) == -1);
+	MUST(errno == EAGAIN && syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1) == 0);
+	return 0;
+}
+
 const struct probe probes_wide[] = {
 	{ "wide-file", wide_file }, { "wide-io", wide_io }, { "wide-net", wide_net },
-	{ "wide-process", wide_process }, { 0 }
+	{ "wide-process", wide_process }, { "wide-wait", wide_wait }, { 0 }
 };

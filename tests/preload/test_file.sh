@@ -44,8 +44,8 @@ check "no other family" shows ' io\.' 0
 rm -r "$tmp/here"/*
 shim io,net,process "$probe" file "$tmp/here"
 check "pipe2" shows 'io.pipe .* error=0 fd=[0-9]+ write=[0-9]+ flags=0x80000$' 1
-check "F_DUPFD_CLOEXEC" shows 'io.fcntl .* error=0 fd=[0-9]+ command=1030 result=100 value=100$' 1
-check "a command without a value" shows 'io.fcntl .* command=3 result=[0-9]+ value=0$' 1
+check "F_DUPFD_CLOEXEC" shows 'io.fcntl .* error=0 fd=[0-9]+ command=1030 result=100 lock=-1 value=100$' 1
+check "a command without a value" shows 'io.fcntl .* command=3 result=[0-9]+ lock=-1 value=0$' 1
 check "dup2" shows 'io.dup .* error=0 fd=100 copy=101 ' 1
 check "dup that fails" shows 'io.dup .* error=9 .* copy=-1 ' 1
 check "ioctl" shows 'io.ioctl .* error=0 fd=100 result=0 request=0x541b value=0x[0-9a-f]+$' 1
@@ -58,7 +58,7 @@ check "epoll_create1" shows 'net.epoll_create .* flags=0x80000$' 1
 check "epoll_ctl" shows 'net.epoll_ctl .* operation=[12] fd=100 events=0x[01]$' 2
 check "getaddrinfo" shows 'net.getaddrinfo .* error=0 result=0 node=127.0.0.1 service=80$' 1
 check "getaddrinfo that fails" shows 'net.getaddrinfo .* result=-2 node=no number service=$' 1
-check "kill" shows 'process.kill .* error=0 pid=[0-9]+ signal=0$' 1
+check "kill" shows 'process.kill .* error=0 pid=[0-9]+ signal=0 tid=0 thread=0x0$' 1
 check "limits" shows 'process.limit .* error=0 pid=0 resource=7 set=[01] limit=[0-9]+ ' 2
 
 shim file "$probe" file-variants
@@ -92,7 +92,7 @@ check "a call without strings needs no stack for them" test "$(tail -n 1 "$tmp/o
 shim io "$probe" file-owner
 check "the owner of a descriptor is a group" exits 0
 check "a negative result is no error" \
-	shows 'io.fcntl .* error=0 fd=[0-9]+ command=9 result=-[0-9]+ value=0$' 1
+	shows 'io.fcntl .* error=0 fd=[0-9]+ command=9 result=-[0-9]+ lock=-1 value=0$' 1
 
 # Programs that were linked with an old glibc call __xstat(), which has no header any more.
 cat >"$tmp/old.c" <<'EOF'

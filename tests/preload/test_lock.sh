@@ -11,6 +11,7 @@ check "not for ever" shows 'lock.mutex .* error=110$' 1
 check "a lock for reading" shows 'lock.rwlock_read time=[0-9]{7,} .* error=0$' 1
 check "a spin lock" shows 'lock.spin time=[0-9]{7,} .* error=0$' 1
 check "a semaphore" shows 'lock.sem time=[0-9]{7,} .* error=0$' 1
+check "the post for it" shows 'lock.sem_post time=[0-9]+ lock=0x[0-9a-f]+ error=0$' 1
 check "a barrier, by both" shows 'lock.barrier .* error=0 last=[01]$' 2
 check "one of them was the last" shows 'lock.barrier .* last=1$' 1
 check "a condition" shows 'lock.cond time=[0-9]{3,} lock=0x[0-9a-f]+ mutex=0x[0-9a-f]+ error=0$'

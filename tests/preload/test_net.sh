@@ -12,6 +12,7 @@ check "a socket" shows 'net.socket fd=[0-9]+ error=0 domain=2 type=0x1 protocol=
 check "a pair of them" shows 'net.socket fd=[0-9]+ error=0 domain=1 type=0x1 protocol=0 other=[0-9]+$' 1
 check "bind" shows 'net.bind time=[0-9]+ fd=[0-9]+ error=0 address=127.0.0.1:0$' 1
 check "listen" shows 'net.listen fd=[0-9]+ error=0 backlog=7$' 1
+check "connect begins" shows "net.connecting fd=[0-9]+ address=127.0.0.1:$port\$" 1
 check "connect" shows "net.connect .* error=0 address=127.0.0.1:$port\$" 1
 check "accept, and who it is" shows "net.accept .* error=0 accepted=[0-9]+ address=127.0.0.1:$(said peer)\$" 1
 check "send" shows 'net.send .* error=0 size=20 result=20$' 1

@@ -84,10 +84,37 @@ check "prctl has the name" shows 'process.prctl .*option=15 result=0 error=0 val
 check "prctl that fails" shows 'process.prctl .*option=1 result=-1 error=22 value=0x3e7 name=$' 1
 check "pidfd_open" shows 'process.pidfd_open .* error=0 fd=[0-9]+ pid=[0-9]+ ' 1
 check "pidfd_send_signal" shows 'process.pidfd_send_signal .* error=0 fd=[0-9]+ signal=0$' 1
-check "pthread_kill" shows 'process.kill .* error=22 pid=[0-9]+ signal=999$' 1
+check "pthread_kill" shows 'process.kill .* error=22 pid=[0-9]+ signal=999 tid=0 thread=0x[0-9a-f]+$' 1
 check "abort" shows 'process.exit .*status=134 by=abort$' 1
 check "the daemon" shows 'process.exit .*status=5 by=_exit$' 1
 check "__fork and the others" shows 'process.fork ' 4
+
+shim lock,io,process,time "$probe" wide-wait
+check "signals, semaphores and queues work as without the shim" exits 0
+check "pthread_kill has the thread" shows 'process.kill .* error=0 pid=[0-9]+ signal=10 tid=0 thread=0x[1-9a-f][0-9a-f]*$' 1
+check "kill has none" shows 'process.kill .* error=0 pid=[0-9]+ signal=10 tid=0 thread=0x0$' 1
+check "sigwait" shows 'process.sigwait .* error=0 signal=10 code=0 sender=0 by=sigwait$' 1
+check "sigwaitinfo has the sender" shows 'process.sigwait .* error=0 signal=10 code=0 sender=[1-9][0-9]* by=sigwaitinfo$' 1
+check "sigtimedwait in vain" shows 'process.sigwait .* error=11 signal=0 code=0 sender=0 by=sigtimedwait$' 1
+check "without the memory for details" shows 'process.sigwait .* error=0 signal=14 code=0 sender=0 by=sigwaitinfo$' 1
+check "sigsuspend is no error" shows 'process.sigwait .* error=0 signal=0 code=0 sender=0 by=sigsuspend$' 1
+check "setitimer of real time" shows 'time.timer .* error=0 flags=0x0 asked=1000000 interval=0 by=setitimer$' 2
+check "alarm" shows 'time.timer .* asked=1000000000000 interval=0 by=alarm$' 1
+check "alarm that stops" shows 'time.timer .* asked=0 interval=0 by=alarm$' 1
+check "timer_settime" shows 'time.timer .* error=0 .* asked=1000000000000 interval=0 by=timer_settime$' 1
+check "timer_settime that fails" shows 'time.timer .* error=22 .* asked=0 interval=0 by=timer_settime$' 1
+check "sem_open" shows 'lock.sem_open .* error=0 flags=0x40 mode=0x180 lock=0x[0-9a-f]+ name=/posixtrace-probe-[0-9]+$' 1
+check "sem_open that fails" shows 'lock.sem_open .* error=[1-9][0-9]* .* lock=0x0 name=/no/such$' 1
+check "sem_post to 1, and none to 2" shows 'lock.sem_post .* lock=0x[0-9a-f]+ error=0$' 2
+check "mq_open" shows 'io.mq_open .* error=0 fd=[0-9]+ flags=0x42 mode=0x180 name=/posixtrace-probe-[0-9]+$' 1
+check "mq_send" shows 'io.mq_send .* error=0 fd=[0-9]+ result=0 size=3$' 1
+check "mq_receive" shows 'io.mq_receive .* error=0 fd=[0-9]+ size=8 result=3$' 1
+check "mq_receive that fails" shows 'io.mq_receive .* error=9 fd=[0-9]+ size=8 result=-1$' 1
+check "mq_close" shows 'io.mq_close .* error=0 fd=[0-9]+$' 1
+check "a lock of a file" shows 'io.fcntl .* error=0 fd=[0-9]+ command=6 result=0 lock=0 value=' 1
+check "a lock in memory that is not there" shows 'io.fcntl .* error=14 fd=[0-9]+ command=6 result=-1 lock=-1 value=' 1
+check "a futex that waits" shows 'lock.futex .* lock=0x[0-9a-f]+ error=110 operation=0x80$' 1
+check "a futex that neither waits nor wakes has no event" shows 'lock.futex' 1
 
 run 0 record -q -o "$log" --trace=net,process -- "$probe" wide-net
 run 0 dump "$log"

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/process_signal.c - family process: a thread waits for a signal.
+ *
+ * The functions are cancellation points: the event of a cancelled wait has the error ECANCELED. A
+ * handler that leaves pause() or sigsuspend() by siglongjmp() leaves no event.
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "preload/shim.h"
+
+/* The fields of process.sigwait. The field `by` has the name of the function. */
+struct sigwait_data {
+	uint64_t time;
+	int32_t error, signal, code, sender;
+	char by[16];
+};
+
+/*
+ * Copies what the kernel says of a signal. si_pid is defined for signals of a process, and for
+ * those of children that have ended or stopped.
+ */
+static void take_info(struct sigwait_data *data, int signal, const siginfo_t *info)
+{
+	data->signal = signal;
+	data->code = info->si_code;
+	if (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL ||
+	    info->si_code == SI_MESGQ || (signal == SIGCHLD && info->si_code > 0))
+		data->sender = info->si_pid;
+}
+
+/* The wrapper of a function that waits for a signal. finish_ is evaluated after the call. */
+#define SIGWAIT(name, otherwise, params, args, finish_) \
+	SHIM_NEXT(name, otherwise); \
+	SHIM_WRAPPER int name params \
+	{ \
+		if (!shim_on_alone(PROCESS_SIGWAIT)) \
+			return next(name) args; \
+		struct sigwait_data data = { .error = ECANCELED, .by = #name }; \
+		SHIM_CALL(PROCESS_SIGWAIT, data); \
+		call.len = offsetof(struct sigwait_data, by) + sizeof #name; \
+		int result = next(name) args; \
+		finish_; \
+		return result; \
+	}
+
+/* A function that returns the signal, and its details if the program wants them. */
+#define SIGWAIT_INFO(name, params, args) \
+	SIGWAIT(name, shim_no_number, params, args, \
+		data.error = result < 0 ? errno : 0; \
+		if (result > 0) { \
+			data.signal = result; \
+			if (info) \
+				take_info(&data, result, info); \
+		})
+
+SIGWAIT_INFO(sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info))
+SIGWAIT_INFO(sigtimedwait,
+	     (const sigset_t *set, siginfo_t *info, const struct timespec *limit),
+	     (set, info, limit))
+/* sigwait() returns an error number, and the signal without its details. */
+SIGWAIT(sigwait, shim_no_error, (const sigset_t *set, int *signal), (set, signal),
+	data.error = result; if (!result) data.signal = *signal)
+/* These two end when a handler has returned, and then always fail with EINTR: that is no error. */
+SIGWAIT(pause, shim_no_number, (void), (), data.error = errno == EINTR ? 0 : errno)
+SIGWAIT(sigsuspend, shim_no_number, (const sigset_t *mask), (mask),
+	data.error = errno == EINTR ? 0 : errno)
