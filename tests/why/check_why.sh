@@ -69,4 +69,73 @@ if test -n "$disk"; then
 			'woken by thread [0-9]* of process [0-9]* (slowfs), which was not recorded' answer
 	fi
 fi
+
+# Each wait of waits.c, also in a log that does not say when threads had a CPU: the first three lines name
+# its end.
+${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o waits "$source/waits.c" || exit 99
+recorded() {
+	case $way in
+	none) set -- record "$@" ;;
+	*) set -- record --sched "$@" ;;
+	esac
+	POSIXTRACE_KERNEL=$way "$posixtrace" "$@"
+}
+# wait_for NAME TEXT...
+wait_for() {
+	name=$1
+	shift
+	for way in none usual perf; do
+		recorded -q --force -o $name.ptl ./waits $name <&9
+		"$posixtrace" why $name.ptl | sed -n 1,3p >lines
+		for text; do
+			check "$name, $way: the answer has: $text" grep -q -e "$text" lines
+		done
+	done
+}
+mkfifo never
+exec 9<>never
+maker='by thread [0-9]* (maker) -> sleeping: usleep() in run_maker'
+child='thread [0-9]* of process [0-9]*[^>]* -> sleeping: usleep() in start_process'
+for name in sem sem-timed; do
+	wait_for $name 'waiting for sem 0x' "$maker"
+done
+wait_for sem-vain 'Cause: .*waiting in vain for sem 0x[0-9a-f]* until a time limit in wait_semaphore_in_vain'
+wait_for sem-shared 'waiting for sem 0x' "$child"
+wait_for sem-named 'waiting for sem "/posixtrace-why-' "$child"
+wait_for barrier 'waiting for barrier' '(maker) -> sleeping: usleep() in run_maker'
+wait_for futex 'waiting for futex 0x' "$maker"
+wait_for join 'waiting for the end of a thread' '(maker) -> sleeping: usleep() in run_maker'
+for name in waitpid waitid; do
+	wait_for $name 'waiting for the end of process' "$child"
+done
+wait_for sigwait 'waiting for SIGUSR1 in sigwait()' "$maker"
+wait_for sigwaitinfo 'waiting for SIGUSR1 in sigwaitinfo()' "sent by $child"
+wait_for sigtimedwait 'waiting for SIGUSR1 in sigtimedwait()' "$maker"
+wait_for sig-vain 'Cause: .*waiting in vain for a signal in sigtimedwait() until a time limit'
+wait_for sig-child 'waiting for SIGCHLD in sigwaitinfo()' "$child"
+wait_for sig-alarm 'waiting for SIGALRM in sigwaitinfo()' 'sent by a timer'
+wait_for sig-timer 'waiting for SIGALRM in sigwait()' 'probably sent by a timer of the process'
+wait_for pause 'waiting for a signal in pause()' "$maker"
+wait_for pause-alarm 'waiting for a signal in pause()' 'probably sent by a timer of the process'
+wait_for sigsuspend 'waiting for a signal in sigsuspend()' "$child"
+wait_for pipe 'read on descriptor [0-9]* (pipe)' "$maker"
+wait_for pair 'read on descriptor [0-9]* (pair of sockets)' "$child"
+wait_for eventfd 'read on descriptor [0-9]* (eventfd)' "$maker"
+wait_for timerfd 'Cause: .*sleeping until a timer expires in read() of descriptor [0-9]* (timerfd)'
+wait_for input 'read on descriptor 0 (pipe)' "$maker"
+wait_for mq-receive 'waiting for a message of message queue /posixtrace-why-' "$child"
+wait_for mq-send 'waiting for room in message queue /posixtrace-why-' "$child"
+wait_for flock 'waiting for the lock of /tmp/posixtrace-why-[0-9]* in flock()' \
+	'held by thread [0-9]* (maker) -> sleeping: usleep() in hold_file'
+wait_for fcntl 'waiting for the lock of /tmp/posixtrace-why-[0-9]* in fcntl()' \
+	'held by thread [0-9]* of process [0-9]* -> sleeping: usleep() in lock_record'
+wait_for poll 'waiting for input in poll()' "$maker"
+wait_for select 'waiting for input in select()' "$maker"
+wait_for epoll 'Cause: .*sleeping until a timer expires (timerfd) in epoll()'
+wait_for poll-vain 'Cause: .*sleeping until a time limit in poll()'
+wait_for nanosleep 'Cause: .*sleeping: nanosleep() in sleep_on_purpose'
+wait_for accept 'waiting for a client in accept() on descriptor' "$child"
+wait_for connect-none 'Cause: .*waiting in vain for the connection to 127.0.0.1:[0-9]* in connect(): there was no'
+wait_for accept-none 'until SIGTERM ended the process' 'probably it waited for a client'
+wait_for stdin 'in a call that did not return' 'until SIGTERM ended the process'
 finish

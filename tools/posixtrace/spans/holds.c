@@ -17,7 +17,9 @@ bool holds_add(struct holds *holds, const struct hold *hold)
 
 /*
  * Orders holds by process, lock and end. So the search finds the first hold of a lock that ends
- * after a wait has begun; earlier holds did not cause the wait.
+ * after a wait has begun; earlier holds did not cause the wait. Holds that a program did not end
+ * may have the same end. The one that began first is the first of these, because holds_next() stops
+ * at a hold that began after the wait.
  */
 static int by_lock(const void *a, const void *b)
 {
@@ -27,7 +29,9 @@ static int by_lock(const void *a, const void *b)
 		return x->pid < y->pid ? -1 : 1;
 	if (x->lock != y->lock)
 		return x->lock < y->lock ? -1 : 1;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
 void holds_sort(struct holds *holds)

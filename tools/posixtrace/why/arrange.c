@@ -4,11 +4,12 @@
  *
  * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
  * by a binary search that relies on its order. So if an order changes, its search must change, too.
- * The order of by_end() belongs to transfers_until() in partner.c. The order of by_cpu() belongs to
- * first_run() in divide.c, and the order of pieces to first_piece() in divide.c.
+ * The order of by_end() belongs to transfers_until() in ender.c. The order of by_cpu() belongs to
+ * first_run() in divide.c, and the order of pieces to history_piece_at() in history.c.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
 #include "why/history.h"
@@ -210,9 +211,12 @@ int history_arrange(struct history *history)
 	/* No call is added from here on, so that this pointer remains valid during the sorts. */
 	calls = history->call;
 	for (size_t i = 0; i < history->calls; i++) {
-		enum cause cause = history->call[i].cause;
+		const struct call *call = &history->call[i];
+		enum cause cause = call->cause;
 
-		if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_BARRIER)
+		if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_BARRIER ||
+		    cause == CAUSE_POST || cause == CAUSE_KILL || cause == CAUSE_TIMER ||
+		    (cause == CAUSE_PEER && !strcmp(call->type->name, "net.connect")))
 			history->transfer[history->transfers++] = (uint32_t)i;
 	}
 	holds_sort(&history->holds);

@@ -10,6 +10,7 @@
  * them.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 #include "symbols/symbols.h"
 #include "why/answers.h"
 #include "why/divide.h"
-#include "why/partner.h"
+#include "why/ender.h"
 
 /*
  * The event of a hold may have a time after the release of the lock, when the waiting thread has
@@ -29,7 +30,7 @@
  */
 #define AFTER_NS INT64_C(1000000)
 #define CALLERS  8   /* the most callers of a call in a label */
-#define LOOK_AT  512 /* the most holds that a search examines */
+#define LOOK_AT  512 /* the most calls or holds that a search examines */
 
 /*
  * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
@@ -111,6 +112,8 @@ static void lock_text(const struct division *division, const struct call *call, 
 	const char *kind = strchr(call->type->name, '.');
 
 	kind = kind ? kind + 1 : call->type->name;
+	if (!name && call->text)
+		name = history->text[call->text - 1];
 	if (name)
 		snprintf(text, size, "%s \"%s\"", kind, name);
 	else
@@ -200,20 +203,19 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 
 /* ------------------------------------------------------------------ locks */
 
-/* Adds the threads that held the lock. */
+/* Adds the threads that held the lock. wait has the lock and the process. */
 static void add_holders(struct division *division, uint32_t node, const struct call *call,
-			int64_t from_ns, int64_t to_ns)
+			const struct holds *holds, struct hold wait, int64_t from_ns, int64_t to_ns)
 {
-	const struct history *history = division->history;
-	const struct hold wait = {
-		.pid = history->thread[call->thread].pid, .thread = call->thread,
-		.lock = call->key, .begin_ns = call->begin_ns, .end_ns = call->end_ns,
-	};
-	struct holds_walk walk = holds_walk(&history->holds, &wait, from_ns, to_ns);
+	struct holds_walk walk;
 	const struct hold *hold;
 	int64_t begin_ns, end_ns;
 
-	while ((hold = holds_next(&history->holds, &walk, &begin_ns, &end_ns))) {
+	wait.thread = call->thread;
+	wait.begin_ns = call->begin_ns;
+	wait.end_ns = call->end_ns;
+	walk = holds_walk(holds, &wait, from_ns, to_ns);
+	while ((hold = holds_next(holds, &walk, &begin_ns, &end_ns))) {
 		/*
 		 * Each hold counts towards WHY_STEPS. Otherwise a log with long lists of holds
 		 * could make the time quadratic.
@@ -262,48 +264,154 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
 
-static void get_transfer(const void *arg, size_t index, struct transfer *transfer)
+/* Returns how the partner of a wait ended it, for the label of its thread. */
+static const char *how_ended(const struct call *call, const struct call *partner)
 {
-	const struct history *history = arg;
-	const struct call *call = &history->call[history->transfer[index]];
-
-	*transfer = (struct transfer){
-		.begin_ns = call->begin_ns, .end_ns = call->end_ns, .key = call->key,
-		.bytes = call->other, .thread = call->thread, .cause = (enum cause)call->cause,
-		.has_path = call->text != 0,
-	};
+	switch ((enum cause)partner->cause) {
+	case CAUSE_READ:
+		return "read by";
+	case CAUSE_BARRIER:
+		return "last to arrive:";
+	case CAUSE_POST:
+		return strcmp(call->type->name, "lock.futex") ? "posted by" : "woken by";
+	case CAUSE_KILL:
+		return "sent by";
+	case CAUSE_PEER:
+		return "connected by";
+	default:
+		return "written by";
+	}
 }
 
 /*
- * Returns the call of another thread that probably ended this wait (partner.h), or NULL. The
- * history owns the call.
+ * Adds the thread that ended the wait by a call of its own. At a barrier the thread itself may have
+ * arrived last: then no other thread caused the wait. Returns whether a thread was added.
  */
-static const struct call *find_partner(const struct history *history, const struct call *call)
+static bool add_partner(struct division *division, uint32_t node, const struct call *call,
+			const struct call *through, int64_t from_ns, int64_t to_ns)
 {
-	const struct transfers transfers = { get_transfer, history, history->transfers };
-	const struct transfer wait = {
-		.begin_ns = call->begin_ns, .end_ns = call->end_ns, .key = call->key,
-		.bytes = call->other, .thread = call->thread, .cause = (enum cause)call->cause,
-	};
-	size_t found = partner_find(&transfers, &wait);
+	const struct ender found = ender_find(division->history, call, through);
+	char how[40];
 
-	return found == PARTNER_NONE ? NULL : &history->call[history->transfer[found]];
+	if (!found.call ||
+	    (call->cause == CAUSE_BARRIER && found.call->begin_ns <= call->begin_ns))
+		return false;
+	snprintf(how, sizeof(how), "%s%s", found.is_certain ? "" : "probably ",
+		 how_ended(call, found.call));
+	add_who(division, node, how, found.call->thread, !found.is_certain, from_ns, to_ns);
+	return true;
+}
+
+/* ------------------------------------------------------------------ signals */
+
+/* The values of the member si_code of siginfo_t that the kernel sets for timers. */
+enum { CODE_KERNEL = 0x80, CODE_TIMER = -2 };
+
+/* Returns whether the signal of a wait has come from a timer. */
+static bool is_of_timer(const struct call *call)
+{
+	return call->cause == CAUSE_SIGNAL &&
+	       (call->code == CODE_TIMER || (call->code == CODE_KERNEL && call->key == SIGALRM));
+}
+
+/* Returns whether a wait for a signal reached its time limit. */
+static bool is_vain_signal(const struct call *call)
+{
+	return call->cause == CAUSE_SIGNAL && call->error == EAGAIN;
 }
 
 /*
- * Adds the thread at the other end. At a barrier the thread itself may have arrived last: then no
- * other thread caused the wait.
+ * Returns the event that set the timer whose signal has probably ended a wait, or NULL: the timer
+ * expired during the wait. The search goes backwards through the calls of the log, at most LOOK_AT
+ * of those that end waits.
  */
-static void add_partner(struct division *division, uint32_t node, const struct call *call,
-			int64_t from_ns, int64_t to_ns)
+static const struct call *find_timer(const struct history *history, const struct call *call)
 {
-	const struct call *other = find_partner(division->history, call);
-	const char *how = call->cause == CAUSE_WRITE ? "probably read by" :
-			  call->cause == CAUSE_BARRIER ? "last to arrive:" : "probably written by";
+	const pid_t pid = history->thread[call->thread].pid;
+	size_t low = 0, high = history->transfers;
 
-	if (other && (call->cause != CAUSE_BARRIER || other->begin_ns > call->begin_ns))
-		add_who(division, node, how, other->thread, call->cause != CAUSE_BARRIER, from_ns,
-			to_ns);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (history->call[history->transfer[middle]].end_ns <= call->end_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (unsigned n = 0; low-- > 0 && n < LOOK_AT; n++) {
+		const struct call *timer = &history->call[history->transfer[low]];
+		int64_t at_ns;
+
+		if (timer->cause != CAUSE_TIMER || timer->error ||
+		    history->thread[timer->thread].pid != pid)
+			continue;
+		/* An absolute time is no interval, and the sum is then after any wait. */
+		if (timer->other && timer->other <= INT64_MAX &&
+		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->other, &at_ns) &&
+		    at_ns >= call->begin_ns && at_ns <= call->end_ns)
+			return timer;
+	}
+	return NULL;
+}
+
+/* Adds a cause that is no thread of the log. key separates it from the others of a node. */
+static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
+			bool is_guess, int64_t from_ns, int64_t to_ns)
+{
+	bool is_new;
+	struct why_node *who = division_child(division, node, WHY_WHO, UINT64_C(1) << 40 | key,
+					      &is_new);
+
+	if (!who)
+		return;
+	if (is_new) {
+		who->is_guess = is_guess;
+		division_label(division, who, "%s", label);
+	}
+	division_add(division, who, from_ns, to_ns);
+}
+
+/*
+ * Adds the cause of a signal. A call of kill() or a similar function is the best evidence. A signal
+ * without such a call may be that of a timer or of a child that has ended: pause() and sigwait() do
+ * not return where the signal came from.
+ */
+static void add_sender(struct division *division, uint32_t node, const struct call *call,
+		       uint32_t waker, int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const bool may_be_child = call->key == SIGCHLD || !call->key;
+	const bool is_unknown = !call->code && !call->sender;
+	uint32_t child = may_be_child ? ender_child(history, call, call->key ? call->sender : 0) :
+			 HISTORY_NONE;
+	char text[80];
+
+	if (from_ns >= to_ns || is_vain_signal(call))
+		return;
+	if (!is_of_timer(call) && !(call->key == SIGCHLD && call->sender) &&
+	    add_partner(division, node, call, NULL, from_ns, to_ns))
+		return;
+	if (child != HISTORY_NONE) {
+		add_who(division, node, call->sender ? "sent at the end of" :
+			"probably sent at the end of", child, !call->sender, from_ns, to_ns);
+	} else if (is_of_timer(call) || (is_unknown && find_timer(history, call))) {
+		add_outside(division, node, 0, is_of_timer(call) ? "sent by a timer" :
+			    "probably sent by a timer of the process", !is_of_timer(call), from_ns,
+			    to_ns);
+	} else if (call->sender) {
+		uint32_t main = history_find(history, call->sender, call->sender);
+
+		snprintf(text, sizeof(text), "sent by process %d, which was not recorded",
+			 (int)call->sender);
+		if (main != HISTORY_NONE)
+			add_who(division, node, "sent by the process of", main, false, from_ns,
+				to_ns);
+		else
+			add_outside(division, node, (uint32_t)call->sender, text, false, from_ns,
+				    to_ns);
+	} else {
+		causes_add_waker(division, node, waker, from_ns, to_ns);
+	}
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -333,20 +441,39 @@ static bool is_vain_read(const struct call *call)
 	return call->cause == CAUSE_READ && call->error && !call->other;
 }
 
+/* Returns whether a wait for a semaphore, a condition, a queue or a signal reached its limit. */
+static bool is_vain_wait(const struct call *call)
+{
+	const bool has_limit = call->cause == CAUSE_SEM || call->cause == CAUSE_COND ||
+			       call->fd_kind == FD_QUEUE;
+
+	return is_vain_signal(call) || (has_limit && call->error == ETIMEDOUT);
+}
+
+/* Returns whether a call waited for a timer that is a descriptor. */
+static bool is_timer_read(const struct call *call)
+{
+	return call && call->cause == CAUSE_READ && call->fd_kind == FD_TIMER && !call->error;
+}
+
 /*
  * A call on a descriptor with a known path waits for the file. A call on a descriptor without a
  * path waits for the other end of a pipe, socket or terminal. A poll that reached its time limit
  * has waited for the time only and is a sleep, unless the program waits for an answer.
  */
-static enum why_kind kind_of(const struct call *call, const struct answer *asked)
+static enum why_kind kind_of(const struct call *call, const struct answer *asked,
+			     const struct call *through)
 {
+	if (is_vain_wait(call) || is_timer_read(call) || is_timer_read(through))
+		return WHY_SLEEP;
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
+	case CAUSE_FILE_LOCK:
 		return WHY_LOCK;
 	case CAUSE_READ:
 	case CAUSE_WRITE:
 	case CAUSE_FILE:
-		return call->text ? WHY_FILE : WHY_PEER;
+		return call->text && call->fd_kind != FD_QUEUE ? WHY_FILE : WHY_PEER;
 	case CAUSE_SLEEP:
 		return WHY_SLEEP;
 	case CAUSE_POLL:
@@ -365,7 +492,8 @@ static enum why_kind kind_of(const struct call *call, const struct answer *asked
  * different times. The function and the text are part of the number if the label contains them: an
  * fsync of a file must not be added to its open. The same is true of the callers.
  */
-static uint64_t key_of(const struct call *call, const struct answer *asked)
+static uint64_t key_of(const struct call *call, const struct answer *asked,
+		       const struct call *through)
 {
 	uint64_t key = hash_number(hash_number(HASH_BEGIN, call->cause), call->stack);
 
@@ -375,14 +503,20 @@ static uint64_t key_of(const struct call *call, const struct answer *asked)
 		key = hash_number(key, call->address);
 		key = hash_number(key, call->is_in_vain);
 		key = hash_number(key, asked ? asked->text + 1 : 0);
+		key = hash_number(key, is_timer_read(through));
+		break;
+	case CAUSE_SIGNAL:
+		key = hash_number(hash_number(key, call->key), is_vain_signal(call));
+		key = hash_number(key, call->address);
 		break;
 	case CAUSE_LOCK:
 	case CAUSE_SEM:
 	case CAUSE_BARRIER:
 	case CAUSE_COND:
 	case CAUSE_JOIN:
-		return hash_number(key, call->key);
+		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
+		key = hash_number(key, call->object);
 		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
 		key = hash_number(key, call->peer || call->cause == CAUSE_PEER ?
 				       (uint64_t)call->error << 1 | call->is_empty : 0);
@@ -431,14 +565,101 @@ static void label_asked(struct division *division, struct why_node *node, const 
 		       verb, call->is_in_vain ? " until a time limit" : "", caller);
 }
 
+/* Labels a wait for a signal. A call that does not return the signal has the number 0. */
+static void label_signal(struct division *division, struct why_node *node, const struct call *call,
+			 const char *by, const char *caller)
+{
+	const char *name = sigabbrev_np((int)call->key);
+	char signal[40] = "a signal";
+
+	if (name)
+		snprintf(signal, sizeof(signal), "SIG%s", name);
+	else if (call->key)
+		snprintf(signal, sizeof(signal), "signal %d", (int)call->key);
+	division_label(division, node, "waiting %sfor %s in %s()%s%s",
+		       is_vain_signal(call) ? "in vain " : "", signal, by,
+		       is_vain_signal(call) ? " until a time limit" : "", caller);
+}
+
+/*
+ * Writes a descriptor that has no path, and its kind. Without an event that made it, descriptor 0
+ * is the standard input.
+ */
+static const char *descriptor_text(const struct call *call, char *text, size_t size)
+{
+	static const char *const kinds[] = {
+		[FD_OTHER] = "pipe, socket or terminal", [FD_PIPE] = "pipe",
+		[FD_PAIR] = "pair of sockets", [FD_EVENT] = "eventfd", [FD_TIMER] = "timerfd",
+		[FD_SIGNAL] = "signalfd", [FD_QUEUE] = "message queue",
+	};
+
+	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
+		snprintf(text, size, "standard input");
+	else
+		snprintf(text, size, "descriptor %d (%s)", (int)call->key, kinds[call->fd_kind]);
+	return text;
+}
+
+/* Labels a poll that no request explains. A timer that is a descriptor is a sleep. */
+static void label_poll(struct division *division, struct why_node *node, const struct call *call,
+		       const struct call *through, const char *verb, const char *caller)
+{
+	if (call->is_in_vain)
+		division_label(division, node, "sleeping until a time limit in %s()%s", verb,
+			       caller);
+	else if (is_timer_read(through))
+		division_label(division, node, "sleeping until a timer expires (timerfd) in %s()%s",
+			       verb, caller);
+	else
+		division_label(division, node, "waiting for input in %s()%s", verb, caller);
+}
+
+/* Labels a call on a descriptor, or another call on a file. */
+static void label_call(struct division *division, struct why_node *node, const struct call *call,
+		       const char *verb, const char *caller)
+{
+	const struct history *history = division->history;
+	const char *text = call->text ? history->text[call->text - 1] : NULL;
+	char fd[80];
+
+	if (call->is_open)
+		division_label(division, node, "waiting in vain for the connection to %s in "
+			       "connect(): there was no answer%s", text, caller);
+	else if ((call->peer && call->cause <= CAUSE_WRITE) ||
+		 (text && !strcmp(call->type->name, "net.connect")))
+		label_peer(division, node, call, verb, caller);
+	else if (!strcmp(call->type->name, "net.accept") && text)
+		division_label(division, node, "waiting for the client %s in accept()%s", text,
+			       caller);
+	else if (!strcmp(call->type->name, "net.accept"))
+		division_label(division, node, "waiting for a client in accept() on descriptor "
+			       "%d%s", (int)call->key, caller);
+	else if (is_timer_read(call))
+		division_label(division, node, "sleeping until a timer expires in %s() of %s%s",
+			       verb, descriptor_text(call, fd, sizeof(fd)), caller);
+	else if (call->peer)
+		division_label(division, node, "%s on the connection to %s%s", verb,
+			       history->text[call->peer - 1], caller);
+	else if (text && call->fd_kind == FD_QUEUE)
+		division_label(division, node, "waiting %sfor %s message queue %s in %s()%s%s",
+			       is_vain_wait(call) ? "in vain " : "",
+			       call->cause == CAUSE_READ ? "a message of" : "room in", text, verb,
+			       is_vain_wait(call) ? " until a time limit" : "", caller);
+	else if (text)
+		division_label(division, node, "%s of %s%s", verb, text, caller);
+	else
+		division_label(division, node, "%s on %s%s", verb,
+			       descriptor_text(call, fd, sizeof(fd)), caller);
+}
+
 /*
  * Labels a new part, so that the user knows for what the thread waited. The label is made from the
  * first call of the part. It is right for all other calls of the part, because they have the same
- * key_of(). The name of the
- * called function is the part behind the dot in the name of the event type.
+ * key_of(). The name of the called function is the part behind the dot in the name of the event
+ * type.
  */
 static void label_part(struct division *division, struct why_node *node, const struct call *call,
-		       const struct answer *asked, unsigned others)
+		       const struct answer *asked, unsigned others, const struct call *through)
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
@@ -454,8 +675,16 @@ static void label_part(struct division *division, struct why_node *node, const s
 	case CAUSE_BARRIER:
 	case CAUSE_COND:
 		lock_text(division, call, lock, sizeof(lock));
-		division_label(division, node, "waiting for %s%s%s",
-			       call->cause == CAUSE_COND ? "a signal of " : "", lock, caller);
+		division_label(division, node, "waiting %sfor %s%s%s%s", is_vain_wait(call) ?
+			       "in vain " : "", call->cause == CAUSE_COND ? "a signal of " : "",
+			       lock, is_vain_wait(call) ? " until a time limit" : "", caller);
+		break;
+	case CAUSE_FILE_LOCK:
+		division_label(division, node, "waiting for the lock of %s in %s()%s",
+			       text ? text : "a file", verb, caller);
+		break;
+	case CAUSE_SIGNAL:
+		label_signal(division, node, call, text ? text : verb, caller);
 		break;
 	case CAUSE_SLEEP:
 		division_label(division, node, "sleeping: %s()%s", text ? text : "sleep", caller);
@@ -464,9 +693,7 @@ static void label_part(struct division *division, struct why_node *node, const s
 		if (asked)
 			label_asked(division, node, call, asked, others, verb, caller);
 		else
-			division_label(division, node, "%s%s in %s()%s", call->is_in_vain ?
-				       "sleeping" : "waiting for input", call->is_in_vain ?
-				       " until a time limit" : "", verb, caller);
+			label_poll(division, node, call, through, verb, caller);
 		break;
 	case CAUSE_JOIN:
 		division_label(division, node, "waiting for the end of a thread%s", caller);
@@ -480,18 +707,7 @@ static void label_part(struct division *division, struct why_node *node, const s
 				       text ? text : "?", caller);
 		break;
 	default:
-		if ((call->peer && call->cause <= CAUSE_WRITE) ||
-		    (text && !strcmp(call->type->name, "net.connect")))
-			label_peer(division, node, call, verb, caller);
-		else if (call->peer)
-			division_label(division, node, "%s on the connection to %s%s", verb,
-				       history->text[call->peer - 1], caller);
-		else if (text)
-			division_label(division, node, "%s of %s%s", verb, text, caller);
-		else
-			division_label(division, node,
-				       "%s on descriptor %d (pipe, socket or terminal)%s", verb,
-				       (int)call->key, caller);
+		label_call(division, node, call, verb, caller);
 	}
 }
 
@@ -502,16 +718,17 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	pid_t pid = history->thread[call->thread].pid;
 	unsigned others;
 	const struct answer *asked = asked_in(history, call, &others);
+	const struct call *through = asked ? NULL : ender_through(history, call);
 	bool is_new;
-	struct why_node *part = division_child(division, parent, kind_of(call, asked),
-					       key_of(call, asked), &is_new);
+	struct why_node *part = division_child(division, parent, kind_of(call, asked, through),
+					       key_of(call, asked, through), &is_new);
 	uint32_t node, who;
 
 	if (!part)
 		return;
 	part->thread = call->thread;
 	if (is_new)
-		label_part(division, part, call, asked, others);
+		label_part(division, part, call, asked, others, through);
 	division_add(division, part, from_ns, to_ns);
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == call->end_ns && call->cause >= CAUSE_READ && call->cause <= CAUSE_FILE)
@@ -525,11 +742,26 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		 * so it is used only if the log has no holds.
 		 */
 		if (history->holds.count)
-			add_holders(division, node, call, from_ns, to_ns);
+			add_holders(division, node, call, &history->holds,
+				    (struct hold){ .pid = pid, .lock = call->key }, from_ns, to_ns);
 		else
 			causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;
+	case CAUSE_FILE_LOCK:
+		if (call->text && history->file_holds.count)
+			add_holders(division, node, call, &history->file_holds, (struct hold){
+				.lock = history_file_lock(call->text, !strcmp(call->type->name,
+									      "io.flock")) },
+				from_ns, to_ns);
+		else
+			causes_add_waker(division, node, waker, from_ns, to_ns);
+		break;
+	case CAUSE_SIGNAL:
+		add_sender(division, node, call, waker, from_ns, to_ns);
+		break;
 	case CAUSE_COND:
+		if (is_vain_wait(call))
+			break;
 		if (!causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_signaller(division, node, call, from_ns, to_ns);
 		break;
@@ -548,27 +780,31 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	case CAUSE_READ:
 	case CAUSE_WRITE:
 		/* A timer ended a read in vain. It is not the cause, and no thread is. */
-		if (!is_vain_read(call) &&
-		    !causes_add_waker(division, node, waker, from_ns, to_ns) && !call->text)
-			add_partner(division, node, call, from_ns, to_ns);
+		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
+		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
+		    (!call->text || call->fd_kind == FD_QUEUE))
+			add_partner(division, node, call, NULL, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
-		if (!call->is_in_vain &&
+		if (!call->is_in_vain && !is_timer_read(through) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns))
-			add_partner(division, node, call, from_ns, to_ns);
+			add_partner(division, node, call, through, from_ns, to_ns);
 		break;
 	case CAUSE_BARRIER:
-		if (!causes_add_waker(division, node, waker, from_ns, to_ns))
-			add_partner(division, node, call, from_ns, to_ns);
-		break;
 	case CAUSE_SEM:
+		if (!is_vain_wait(call) &&
+		    !causes_add_waker(division, node, waker, from_ns, to_ns))
+			add_partner(division, node, call, NULL, from_ns, to_ns);
+		break;
 	case CAUSE_FILE:
 		causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;
 	case CAUSE_PEER:
 		/* If a connect fails, the peer is the cause, and not the timer that ended it. */
-		if (!call->error || call->is_begun)
-			causes_add_waker(division, node, waker, from_ns, to_ns);
+		if ((!call->error || call->is_begun) && !call->is_open &&
+		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
+		    !strcmp(call->type->name, "net.accept"))
+			add_partner(division, node, call, NULL, from_ns, to_ns);
 		break;
 	/* A sleep has no further cause: its timer ends it. */
 	default:

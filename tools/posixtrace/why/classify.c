@@ -28,7 +28,11 @@ static const struct {
 	{ "lock.mutex_held", CAUSE_HELD, "lock", NULL },
 	{ "lock.rwlock_held", CAUSE_HELD, "lock", NULL },
 	{ "lock.cond", CAUSE_COND, "lock", "mutex" },
+	{ "lock.sem_post", CAUSE_POST, "lock", NULL },
+	{ "lock.sem_open", CAUSE_CALL, "lock", NULL },
 	{ "lock.sem", CAUSE_SEM, "lock", NULL },
+	{ "lock.futex_wake", CAUSE_POST, "lock", NULL },
+	{ "lock.futex", CAUSE_SEM, "lock", NULL },
 	{ "lock.barrier", CAUSE_BARRIER, "lock", NULL },
 	{ "lock.", CAUSE_LOCK, "lock", NULL },
 	{ "io.read", CAUSE_READ, "fd", NULL },
@@ -36,6 +40,10 @@ static const struct {
 	{ "io.write", CAUSE_WRITE, "fd", NULL },
 	{ "io.pwrite", CAUSE_WRITE, "fd", NULL },
 	{ "io.sendfile", CAUSE_WRITE, "fd", NULL },
+	{ "io.mq_send", CAUSE_WRITE, "fd", NULL },
+	{ "io.mq_receive", CAUSE_READ, "fd", NULL },
+	{ "io.flock", CAUSE_FILE_LOCK, "fd", NULL },
+	{ "io.lockf", CAUSE_FILE_LOCK, "fd", NULL },
 	{ "io.", CAUSE_FILE, "fd", NULL },
 	{ "net.recv", CAUSE_READ, "fd", NULL },
 	{ "net.send", CAUSE_WRITE, "fd", NULL },
@@ -45,8 +53,11 @@ static const struct {
 	{ "net.epoll", CAUSE_POLL, NULL, NULL },
 	{ "net.", CAUSE_PEER, "fd", NULL },
 	{ "time.sleep", CAUSE_SLEEP, NULL, NULL },
+	{ "time.timer", CAUSE_TIMER, NULL, "asked" },
 	{ "thread.join", CAUSE_JOIN, "thread", NULL },
 	{ "process.wait", CAUSE_CHILD, "child", NULL },
+	{ "process.sigwait", CAUSE_SIGNAL, "signal", NULL },
+	{ "process.kill", CAUSE_KILL, "signal", "pid" },
 	{ "process.system", CAUSE_CHILD, NULL, NULL },
 	{ "process.pclose", CAUSE_CHILD, NULL, NULL },
 };
@@ -67,6 +78,7 @@ static const struct {
 	{ "cpu.fault", PLAN_FAULT, "faults" }, { "exceptions:page_fault_user", PLAN_FAULT, NULL },
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
+	{ "net.connecting", PLAN_CONNECTING, "fd" }, { "posixtrace_ended", PLAN_ENDED, "pid" },
 };
 
 /*
@@ -88,15 +100,20 @@ static int field_of(const struct log_type *type, const char *name)
 static const struct {
 	const char *name, *made[2], *source, *closed;
 	bool has_path;
+	enum fd_kind kind;
 } descriptors[] = {
 	{ "io.open", { "fd" }, .has_path = true }, { "io.fopen", { "fd" }, .has_path = true },
 	{ "file.mkstemp", { "fd" }, .has_path = true },
 	{ "file.opendir", { "fd" }, .has_path = true },
 	{ "io.close", .closed = "fd" }, { "io.fclose", .closed = "fd" },
 	{ "file.closedir", .closed = "fd" }, { "io.dup", { "copy" }, .source = "fd" },
-	{ "net.socket", { "fd", "other" } }, { "net.accept", { "accepted" } },
-	{ "io.pipe", { "fd", "write" } }, { "io.memfd_create", { "fd" } },
-	{ "io.eventfd", { "fd" } }, { "io.timerfd_create", { "fd" } }, { "io.signalfd", { "fd" } },
+	{ "net.socket", { "fd", "other" }, .kind = FD_PAIR }, { "net.accept", { "accepted" } },
+	{ "io.pipe", { "fd", "write" }, .kind = FD_PIPE }, { "io.memfd_create", { "fd" } },
+	{ "io.eventfd", { "fd" }, .kind = FD_EVENT },
+	{ "io.timerfd_create", { "fd" }, .kind = FD_TIMER },
+	{ "io.signalfd", { "fd" }, .kind = FD_SIGNAL },
+	{ "io.mq_open", { "fd" }, .has_path = true, .kind = FD_QUEUE },
+	{ "io.mq_close", .closed = "fd" },
 	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
 };
 
@@ -111,6 +128,7 @@ static void classify_descriptors(const struct log_type *type, struct plan *plan)
 		plan->source = field_of(type, descriptors[i].source);
 		plan->closed = field_of(type, descriptors[i].closed);
 		plan->has_path = descriptors[i].has_path;
+		plan->fd_kind = descriptors[i].kind;
 	}
 }
 
@@ -127,7 +145,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
-			       .by = { -1, -1 }, .more = -1 };
+			       .by = { -1, -1 }, .more = -1, .command = -1, .sender = -1,
+			       .target = { -1, -1 } };
 	/* That a function runs is no reason for its time. Its calls may have reasons. */
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
 		plan->time = -1;
@@ -144,7 +163,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 					       "by_pid");
 			plan->by[1] = field_of(type, plan->kind == PLAN_OUT ? "next_tid" :
 					       "by_tid");
-			plan->more = field_of(type, plan->kind == PLAN_OUT ? "state" : "hz");
+			plan->more = field_of(type, plan->kind == PLAN_OUT ? "state" :
+					      plan->kind == PLAN_ENDED ? "signal" : "hz");
 			return;
 		}
 	classify_descriptors(type, plan);
@@ -158,6 +178,17 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->other = field_of(type, rows[i].other);
 			break;
 		}
+	if (plan->cause == CAUSE_SIGNAL) {
+		plan->command = field_of(type, "code");
+		plan->sender = field_of(type, "sender");
+	} else if (plan->cause == CAUSE_KILL) {
+		plan->target[0] = field_of(type, "tid");
+		plan->target[1] = field_of(type, "thread");
+	} else if (plan->cause == CAUSE_FILE_LOCK || !strcmp(type->name, "io.fcntl")) {
+		plan->command = field_of(type, plan->cause == CAUSE_FILE_LOCK ? "operation" :
+					 "command");
+		plan->target[0] = field_of(type, "lock");
+	}
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
 	if (!strcmp(type->name, "net.connect"))

@@ -27,9 +27,16 @@ struct plan {
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
 	int by[2]; /* process and thread that woke this one, or got its CPU */
 	int more;                           /* rate of samples, or state of a blocked thread */
+	/*
+	 * command of a lock of a file, or the reason of a signal; the sender of the signal; its
+	 * target, a tid and a pthread_t, or the type of the lock of a file
+	 */
+	int command, sender, target[2];
+	enum fd_kind fd_kind;               /* of the new descriptors */
 	bool has_path;                      /* the call gives the new descriptor a path */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,
-	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT } kind;
+	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT, PLAN_CONNECTING,
+	       PLAN_ENDED } kind;
 };
 
 /* Makes the plan of an event type. Every type has one. */

@@ -410,6 +410,29 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 		add_taker(division, index, taker, left, from_ns);
 }
 
+/* Writes ", until SIGTERM ended the process", or nothing. */
+static const char *killed_text(const struct history_thread *thread, char *text, size_t size)
+{
+	const char *name = sigabbrev_np(thread->kill_signal);
+
+	*text = '\0';
+	if (thread->kill_signal && name)
+		snprintf(text, size, ", until SIG%s ended the process", name);
+	else if (thread->kill_signal)
+		snprintf(text, size, ", until signal %d ended the process",
+			 (int)thread->kill_signal);
+	return text;
+}
+
+/* Returns what a thread probably does after its last event, as a part of a label, or "". */
+static const char *last_hint(const struct history_thread *thread)
+{
+	const char *name = thread->last_call ? thread->last_call->name : "";
+
+	return (thread->listens || thread->is_server) && !strncmp(name, "net.", 4) ?
+	       "; probably it waited for a client" : "";
+}
+
 /*
  * Adds a time in which the thread was blocked in a call that did not return before the thread or
  * the log ended: the log has an event of a call only when it returns. If the thread waits for the
@@ -428,6 +451,7 @@ static bool add_open_call(struct division *division, uint32_t node,
 	struct why_node *part;
 	unsigned others;
 	bool is_new, is_over;
+	char killed[80];
 
 	if (!history->knows_end)
 		return false;
@@ -451,13 +475,38 @@ static bool add_open_call(struct division *division, uint32_t node,
 		division_label(division, part, "waiting in vain for the answer of %s, in a call "
 			       "that did not return", history->text[asked->text - 1]);
 	else if (is_new)
-		division_label(division, part, "blocked in a call that did not return%s%s%s%s",
-			       is_over ? ", or is not traced" : "",
+		division_label(division, part, "blocked in a call that did not return%s%s%s%s%s%s",
+			       is_over && !thread->kill_signal ? ", or is not traced" : "",
+			       killed_text(thread, killed, sizeof(killed)),
 			       thread->last_call ? " (last event: " : "",
 			       thread->last_call ? thread->last_call->name : "",
-			       thread->last_call ? ")" : "");
+			       last_hint(thread), thread->last_call ? ")" : "");
 	division_add(division, part, from_ns, to_ns);
 	return true;
+}
+
+/*
+ * Adds the time between the last event of a thread and the signal that ended its process. The log
+ * does not say whether the thread ran or was blocked in this time.
+ */
+static void add_killed(struct division *division, uint32_t node,
+		       const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
+{
+	const char *last = thread->last_call ? thread->last_call->name : NULL;
+	bool is_new;
+	struct why_node *part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 1,
+					       &is_new);
+	char killed[80];
+
+	if (!part)
+		return;
+	if (is_new)
+		division_label(division, part,
+			       "in a call that did not return, or running%s%s%s%s%s",
+			       killed_text(thread, killed, sizeof(killed)),
+			       last ? " (last event: " : "", last ? last : "", last_hint(thread),
+			       last ? ")" : "");
+	division_add(division, part, from_ns, to_ns);
 }
 
 /*
@@ -475,12 +524,19 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 	bool is_new, is_fault;
 	size_t stay;
 
-	if (call && call->cause != CAUSE_CALL) {
+	if (call && cause_waits((enum cause)call->cause)) {
 		causes_add(division, node, call, waker, from_ns, to_ns);
 		return;
 	}
 	if (!is_known) {
-		add_running(division, node, call, from_ns, to_ns);
+		int64_t quiet_ns = !call && thread->kill_signal && thread->quiet_ns < to_ns ?
+				   thread->quiet_ns : to_ns;
+
+		if (quiet_ns > from_ns)
+			add_running(division, node, call, from_ns, quiet_ns);
+		if (quiet_ns < to_ns)
+			add_killed(division, node, thread,
+				   quiet_ns > from_ns ? quiet_ns : from_ns, to_ns);
 		return;
 	}
 	stay = history_stay_at(thread, from_ns);
@@ -542,8 +598,8 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		 * it is the CPU on which the thread runs next.
 		 */
 		if (stay->state == STATE_RUNS)
-			add_running(division, node, call && call->cause == CAUSE_CALL ? call : NULL,
-				    from_ns, end);
+			add_running(division, node, call && !cause_waits((enum cause)call->cause) ?
+				    call : NULL, from_ns, end);
 		else if (stay->state == STATE_READY)
 			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
 				  next->state == STATE_RUNS ? next->cpu : stay->cpu,
@@ -555,26 +611,6 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 				    end);
 		from_ns = end;
 	}
-}
-
-/*
- * Returns the first piece of the thread that ends after a time, or the end of its pieces. Pieces of
- * a thread do not overlap, so their ends are in order.
- */
-static size_t first_piece(const struct history *history, const struct history_thread *thread,
-			  int64_t time_ns)
-{
-	size_t low = thread->piece, high = thread->piece + thread->pieces;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (history->piece[middle].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /*
@@ -590,7 +626,8 @@ static void divide_walk(struct division *division, uint32_t node, uint32_t index
 	const struct history_thread *thread = &history->thread[index];
 	size_t end = thread->piece + thread->pieces;
 
-	for (size_t i = first_piece(history, thread, from_ns); i < end && from_ns < to_ns; i++) {
+	for (size_t i = history_piece_at(history, thread, from_ns); i < end && from_ns < to_ns;
+	     i++) {
 		const struct piece *piece = &history->piece[i];
 		int64_t begin = piece->begin_ns < to_ns ? piece->begin_ns : to_ns;
 		int64_t last = piece->end_ns < to_ns ? piece->end_ns : to_ns;

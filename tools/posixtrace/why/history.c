@@ -19,6 +19,7 @@
 #include "log/program.h"
 #include "why/answers.h"
 #include "why/classify.h"
+#include "why/objects.h"
 
 /* ------------------------------------------------------------------ threads */
 
@@ -159,102 +160,6 @@ static uint32_t keep_text(struct history *history, const struct log_type *type,
 	return (uint32_t)history->texts;
 }
 
-/* Compares a descriptor with the wanted one. A descriptor belongs to a process, not to a thread. */
-static bool is_fd(const void *array, uint32_t index, const void *key)
-{
-	const struct history_fd *fd = (const struct history_fd *)array + index, *wanted = key;
-
-	return fd->pid == wanted->pid && fd->fd == wanted->fd;
-}
-
-/*
- * Returns the entry of a descriptor. If there is none, adds it if make is true, and otherwise
- * returns NULL. The limit keeps a hostile log, in which each event has another descriptor, from
- * using all memory. Past the limit the paths of new descriptors are unknown. The pointer is valid
- * until the next new entry.
- */
-static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
-{
-	struct history_fd wanted = { .pid = pid, .fd = number };
-	uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
-	uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
-
-	if (index != TABLE_NONE)
-		return &history->fd[index];
-	if (!make || history->fds >= HISTORY_CALLS)
-		return NULL;
-	if (!vec_grow(&history->fd, history->fds, 1) ||
-	    !table_add(&history->of_fd, hash, (uint32_t)history->fds)) {
-		history->err = ENOMEM;
-		return NULL;
-	}
-	history->fd[history->fds] = wanted;
-	return &history->fd[history->fds++];
-}
-
-/*
- * Returns what is known of a descriptor. An ancestor of the process may have opened the
- * descriptor, so its entries are searched, too. The search ends at the first process that has an
- * entry, even a closed one. A log may name a process as its own ancestor, so the levels are
- * limited.
- */
-static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number)
-{
-	for (unsigned level = 0; pid > 0 && level < 8; level++) {
-		struct history_fd *fd = fd_of(history, pid, number, false);
-		uint32_t thread;
-
-		if (fd)
-			return *fd;
-		thread = history_find(history, pid, pid);
-		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
-	}
-	return (struct history_fd){ .text = 0 };
-}
-
-/*
- * Sets the path and the peer of a descriptor. A negative number is the result of a call that
- * failed.
- */
-static void set_fd(struct history *history, pid_t pid, int32_t number, uint32_t text, uint32_t peer)
-{
-	struct history_fd *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
-
-	if (fd) {
-		fd->text = text;
-		fd->peer = peer;
-	}
-}
-
-/*
- * Notes the paths of the descriptors that a call makes, copies or closes. path is the path in the
- * event of the call; 0: none. A new descriptor without a file gets an entry as well, which hides
- * the path that its number had before. The event of fdopen() has no path, and so changes no entry.
- */
-static void follow_fd(struct history *history, const struct plan *plan, const struct log_type *type,
-		      const struct posix_trace_event_np *event, pid_t pid, uint32_t path)
-{
-	uint32_t peer = 0;
-
-	if (plan->closed >= 0)
-		set_fd(history, pid, (int32_t)classify_number(type, event, plan->closed), 0, 0);
-	if (plan->source >= 0) {
-		struct history_fd fd = known_fd(history, pid, (int32_t)
-						classify_number(type, event, plan->source));
-
-		path = fd.text;
-		peer = fd.peer;
-	} else if (!plan->has_path) {
-		path = 0;
-	} else if (!path) {
-		return;
-	}
-	for (int i = 0; i < 2; i++)
-		if (plan->made[i] >= 0)
-			set_fd(history, pid,
-			       (int32_t)classify_number(type, event, plan->made[i]), path, peer);
-}
-
 /* ------------------------------------------------------------------ events */
 
 /*
@@ -313,6 +218,22 @@ size_t history_stay_at(const struct history_thread *thread, int64_t time_ns)
 			high = middle;
 	}
 	return low ? low - 1 : thread->stays;
+}
+
+size_t history_piece_at(const struct history *history, const struct history_thread *thread,
+			int64_t time_ns)
+{
+	size_t low = thread->piece, high = thread->piece + thread->pieces;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (history->piece[middle].end_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* Compares a waker with the wanted one, for table_find(). */
@@ -441,37 +362,55 @@ static bool connect_goes_on(int32_t error)
 	return error == EINPROGRESS || error == EAGAIN || error == EINTR;
 }
 
-/*
- * Finds the file or the connection of a call on a descriptor. A connect that did not fail makes the
- * address of the call the peer of the descriptor.
- */
-static void find_object(struct history *history, pid_t pid, struct call *call)
+/* Completes a call that waits for a signal, sends one, or sets a timer that sends one. */
+static void add_signal(const struct plan *plan, const struct log_type *type,
+		       const struct posix_trace_event_np *event, struct call *call)
 {
-	struct history_fd fd;
+	call->code = (int32_t)classify_number(type, event, plan->command);
+	call->sender = (pid_t)classify_number(type, event, plan->sender);
+	if (plan->cause != CAUSE_SIGNAL)
+		call->other = classify_number(type, event, plan->other);
+	if (plan->cause != CAUSE_KILL)
+		return;
+	call->object = (uint32_t)classify_number(type, event, plan->target[0]);
+	call->address = classify_number(type, event, plan->target[1]);
+}
 
-	if (!strcmp(call->type->name, "net.connect")) {
-		if (!call->error || call->is_begun)
-			set_fd(history, pid, (int32_t)call->key, 0, call->text);
+/* The values of the fields of io.flock, io.fcntl and io.lockf, on all processors of Linux. */
+enum {
+	FLOCK_REMOVES = 8, FCNTL_SETS = 6, FCNTL_WAITS = 7, FCNTL_SETS_OFD = 37,
+	FCNTL_WAITS_OFD = 38, FCNTL_REMOVED = 2, LOCKF_REMOVES = 0, LOCKF_TESTS = 3
+};
+
+/*
+ * Notes a lock of a file that a call has set or removed. A call of fcntl() may do other things, and
+ * waits only if its command is one of two.
+ */
+static void add_file_lock(struct history *history, const struct plan *plan,
+			  const struct log_type *type, const struct posix_trace_event_np *event,
+			  struct call *call)
+{
+	const uint64_t command = classify_number(type, event, plan->command);
+	bool is_unlock = command == LOCKF_REMOVES;
+
+	if (!strcmp(type->name, "io.flock")) {
+		is_unlock = command & FLOCK_REMOVES;
+	} else if (!strcmp(type->name, "io.fcntl")) {
+		is_unlock = classify_number(type, event, plan->target[0]) == FCNTL_REMOVED;
+		if (command == FCNTL_WAITS || command == FCNTL_WAITS_OFD)
+			call->cause = CAUSE_FILE_LOCK;
+		else if (command != FCNTL_SETS && command != FCNTL_SETS_OFD)
+			return;
+	} else if (command == LOCKF_TESTS) {
 		return;
 	}
-	/* The address that a call has is that of its peer. */
-	if ((call->cause == CAUSE_READ || call->cause == CAUSE_WRITE) &&
-	    !strncmp(call->type->name, "net.", 4)) {
-		call->peer = call->text;
-		call->text = 0;
-	}
-	if (call->peer)
-		return;
-	fd = known_fd(history, pid, (int32_t)call->key);
-	if (call->cause != CAUSE_PEER && !call->text)
-		call->text = fd.text;
-	/* An address in the event of a call on files would be a path. */
-	call->peer = call->text && call->cause != CAUSE_PEER ? 0 : fd.peer;
+	if (!call->error)
+		objects_lock_file(history, call, is_unlock);
 }
 
 /*
  * Adds a call with a duration. It is a call of the thread that recorded the event. An event without
- * a duration is handled too if it opens or closes a descriptor, because follow_fd() needs it.
+ * a duration is handled too if it opens or closes a descriptor, because objects_follow() needs it.
  */
 static void add_call(struct history *history, struct history_thread *thread,
 		     const struct plan *plan, const struct log_type *type,
@@ -506,15 +445,19 @@ static void add_call(struct history *history, struct history_thread *thread,
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
-	follow_fd(history, plan, type, event, thread->pid, call.text);
+	objects_follow(history, plan, type, event, thread->pid, call.text);
 	/* accept() is the only call with CAUSE_PEER that has a second object. */
 	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
 	/*
-	 * This look-up comes after follow_fd(), which has removed the path of a descriptor that the
-	 * call closed: so a close has no path.
+	 * This look-up comes after objects_follow(), which has removed the path of a descriptor
+	 * that the call closed: so a close has no path.
 	 */
-	if (plan->key >= 0 && plan->cause >= CAUSE_READ && plan->cause <= CAUSE_PEER)
-		find_object(history, thread->pid, &call);
+	if (plan->key >= 0)
+		objects_find(history, thread->pid, &call);
+	if (plan->cause == CAUSE_SIGNAL || plan->cause == CAUSE_KILL || plan->cause == CAUSE_TIMER)
+		add_signal(plan, type, event, &call);
+	if ((plan->cause == CAUSE_FILE_LOCK || plan->target[0] >= 0) && plan->cause != CAUSE_KILL)
+		add_file_lock(history, plan, type, event, &call);
 	/*
 	 * Two kinds of calls explain nothing and are not kept: calls without a duration, and calls
 	 * that are not known to wait and took less than a microsecond.
@@ -597,6 +540,20 @@ static const struct plan *plan_of(struct history *history, const struct log_type
 }
 
 /*
+ * Notes that a signal has ended a process. The event is recorded by the parent or by the recorder.
+ * If both have recorded it, the first one is nearer to the end.
+ */
+static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_t time_ns)
+{
+	if (signal <= 0 || history->endeds == HISTORY_THREADS)
+		return;
+	if (vec_grow(&history->ended, history->endeds, 1))
+		history->ended[history->endeds++] = (struct process_end){ pid, signal, time_ns };
+	else
+		history->err = ENOMEM;
+}
+
+/*
  * Adds one event to the history of its thread. Even an event that explains nothing extends the time
  * in which the thread is known to exist.
  */
@@ -621,9 +578,15 @@ static void add_event(struct history *history, const struct log_type *type,
 		return;
 	switch (plan->kind) {
 	case PLAN_CALL:
+		if (thread->connecting.type && !strcmp(type->name, "net.connect"))
+			thread->connecting.type = NULL;
+		/* The recorder has events of its own, which say nothing of the program. */
+		if (!strncmp(type->name, "posixtrace_", 11))
+			break;
 		if (plan->cause != CAUSE_HELD || !thread->last_call)
 			thread->last_call = type;
 		thread->last_call_ns = event->time_ns;
+		thread->listens |= !strcmp(type->name, "net.listen");
 		if (plan->made[0] >= 0 || plan->closed >= 0 || plan->time >= 0)
 			add_call(history, thread, plan, type, event);
 		break;
@@ -641,6 +604,20 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_EXIT:
 		add_stay(history, thread, event->time_ns, STATE_OVER, 0, 0);
 		break;
+	case PLAN_CONNECTING:
+		thread->last_call = type;
+		thread->last_call_ns = event->time_ns;
+		thread->connecting = (struct connecting){
+			.type = type, .from_ns = event->time_ns,
+			.fd = classify_number(type, event, plan->key),
+			.address = (uintptr_t)event->info.posix_prog_address,
+			.text = keep_text(history, type, event, plan->text),
+		};
+		break;
+	case PLAN_ENDED:
+		add_ended(history, (pid_t)classify_number(type, event, plan->key),
+			  (int32_t)classify_number(type, event, plan->more), event->time_ns);
+		break;
 	case PLAN_CLOCK:
 		history->clock_error_ns = (int64_t)classify_number(type, event, plan->key);
 		history->sample_hz = (unsigned)classify_number(type, event, plan->more);
@@ -653,10 +630,14 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_PARENT:
 	case PLAN_PROGRAM:
+		thread->last_call = type;
+		thread->last_call_ns = event->time_ns;
 		thread->parent = (pid_t)classify_number(type, event, plan->key);
 		name_thread(history, thread, plan, type, event);
 		break;
 	case PLAN_NAME:
+		thread->last_call = type;
+		thread->last_call_ns = event->time_ns;
 		name_thread(history, thread, plan, type, event);
 		break;
 	}
@@ -681,13 +662,13 @@ static void name_programs(struct history *history)
 	}
 }
 
-/* Returns whether events with states of threads were lost. */
-static bool lost_states(const struct logfile *log)
+/* Returns whether events of types whose names begin with a text were lost. */
+static bool lost_events(const struct logfile *log, const char *begin)
 {
 	struct posix_trace_ledger_np ledger;
 
 	for (size_t i = 0; i < log->types; i++)
-		if (!strncmp(log->list[i]->name, "sched.", 6) &&
+		if (!strncmp(log->list[i]->name, begin, strlen(begin)) &&
 		    !posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger) &&
 		    losses_count(&ledger))
 			return true;
@@ -707,6 +688,65 @@ static void extend_blocked(struct history *history)
 		    thread->stay[thread->stays - 1].from_ns == thread->last_ns &&
 		    thread->last_ns < history->last_ns)
 			thread->last_ns = history->last_ns;
+	}
+}
+
+/* Returns whether a thread has recorded its own end, or that of its process. */
+static bool ended_itself(const struct history_thread *thread)
+{
+	const char *name = thread->last_call ? thread->last_call->name : "";
+
+	return !strcmp(name, "thread.end") || !strcmp(name, "process.end") ||
+	       !strcmp(name, "process.exit") || !strcmp(name, "process.exec");
+}
+
+/*
+ * A thread whose process was ended by a signal, and that has not ended before, existed until then.
+ * If the log does not say when it had a CPU, this is known only from the end of the process.
+ */
+static void extend_killed(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++) {
+		struct history_thread *thread = &history->thread[i];
+
+		if (!thread->last_call || ended_itself(thread))
+			continue;
+		for (size_t n = 0; n < history->endeds; n++) {
+			const struct process_end *end = &history->ended[n];
+
+			if (end->pid != thread->pid || end->time_ns < thread->last_ns)
+				continue;
+			thread->kill_signal = end->signal;
+			thread->quiet_ns = thread->stays ? INT64_MAX : thread->last_ns;
+			if (!thread->stays)
+				thread->last_ns = end->time_ns;
+			break;
+		}
+	}
+}
+
+/*
+ * Adds a connect that has begun and not returned as a call until the end of its thread. If events
+ * of connects were lost, it may have returned.
+ */
+static void add_connecting(struct history *history)
+{
+	for (size_t i = 0; i < history->threads && history->calls < HISTORY_CALLS; i++) {
+		const struct history_thread *thread = &history->thread[i];
+		const struct connecting *from = &thread->connecting;
+
+		if (!from->type || !from->text || from->type != thread->last_call ||
+		    thread->last_ns <= from->from_ns)
+			continue;
+		if (!vec_grow(&history->call, history->calls, 1)) {
+			history->err = ENOMEM;
+			return;
+		}
+		history->call[history->calls++] = (struct call){
+			.begin_ns = from->from_ns, .end_ns = thread->last_ns, .key = from->fd,
+			.address = from->address, .type = from->type, .thread = (uint32_t)i,
+			.text = from->text, .cause = CAUSE_PEER, .is_open = true,
+		};
 	}
 }
 
@@ -744,9 +784,17 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		name_programs(history);
-	history->knows_end = !wanted->end_text && !lost_states(log);
+	history->knows_end = !wanted->end_text && !lost_events(log, "sched.");
 	if (!err && history->knows_end)
 		extend_blocked(history);
+	if (!err && !wanted->end_text)
+		extend_killed(history);
+	if (!err && !wanted->end_text && !lost_events(log, "net.connect"))
+		add_connecting(history);
+	if (!err)
+		objects_end(history);
+	if (!err)
+		err = history->err;
 	if (!err)
 		err = answers_collect(history);
 	return err ? err : history_arrange(history);
@@ -774,9 +822,9 @@ void history_fini(struct history *history)
 	free(history->waker);
 	table_fini(&history->of_waker);
 	table_fini(&history->of_text);
-	free(history->fd);
+	objects_fini(history);
+	free(history->ended);
 	free(history->plan);
 	table_fini(&history->of_thread);
-	table_fini(&history->of_fd);
 	stacks_fini(&history->stacks);
 }

@@ -33,25 +33,57 @@ enum cause { /* the reason for which a call waits */
 	CAUSE_SLEEP,
 	CAUSE_JOIN,
 	CAUSE_CHILD,
+	CAUSE_SIGNAL,
+	CAUSE_FILE_LOCK,
+	CAUSE_POST,    /* no wait: it ends the waits of others; also the next two */
+	CAUSE_KILL,
+	CAUSE_TIMER,
 	CAUSE_CALL     /* takes time, but is not known to wait */
 };
 
+/* Returns whether a call with this cause may wait. */
+static inline bool cause_waits(enum cause cause)
+{
+	return cause != CAUSE_CALL && cause != CAUSE_POST && cause != CAUSE_KILL &&
+	       cause != CAUSE_TIMER;
+}
+
+/*
+ * The kind of a descriptor without a file. The kernel gives all descriptors of a pipe, and both of
+ * a pair of sockets, the same bytes: they are one object.
+ */
+enum fd_kind { FD_OTHER, FD_PIPE, FD_PAIR, FD_EVENT, FD_TIMER, FD_SIGNAL, FD_QUEUE };
+
 struct call {
 	int64_t begin_ns, end_ns;
-	uint64_t key;          /* lock, thread, child or file descriptor */
-	/* mutex of a condition variable, accepted descriptor, or transferred bytes */
+	uint64_t key;          /* lock, thread, child, signal or file descriptor */
+	/*
+	 * mutex of a condition variable, accepted descriptor, transferred bytes; of a signal: the
+	 * process to which it was sent; of a timer: its first interval
+	 */
 	uint64_t other;
-	uint64_t address;      /* address of the call in the program */
+	/* address of the call in the program; of CAUSE_KILL: the pthread_t of the target, or 0 */
+	uint64_t address;
 	const struct log_type *type;
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
 	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
+	/*
+	 * the identity of the pipe, queue or named semaphore; of CAUSE_KILL: the number of the
+	 * target thread; 0: unknown
+	 */
+	uint32_t object;
 	int32_t error;         /* the error number; 0: none */
+	int32_t code;          /* of CAUSE_SIGNAL: the reason of the signal */
+	pid_t sender;          /* of CAUSE_SIGNAL: the process that sent it; 0: unknown */
 	uint8_t cause;
+	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
+	bool is_second;        /* the descriptor is the second one of a pair of sockets */
 	bool is_in_vain;       /* a poll that reached its time limit */
 	bool is_begun;         /* a connect that was not complete when it returned */
 	bool is_empty;         /* a read without error and without data: the end */
+	bool is_open;          /* it did not return before the thread or the log ended */
 };
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
@@ -114,10 +146,25 @@ struct history_thread {
 	struct fault *fault;
 	size_t faults;
 	bool is_server;        /* it accepted connections */
+	bool listens;          /* it made a socket to which clients connect */
 	/* the last event that the program recorded: its type, NULL if there is none, and time */
 	const struct log_type *last_call;
 	int64_t last_call_ns;
 	size_t piece, pieces;  /* its pieces in history.piece: the first one and their number */
+	/* a connect that has begun and not returned; type NULL: there is none */
+	struct connecting {
+		const struct log_type *type;
+		int64_t from_ns;
+		uint64_t fd, address;
+		uint32_t text;
+	} connecting;
+	/*
+	 * The number of the signal that ended the process after the thread's last event, at
+	 * last_ns; 0: none, or it is not known. If the log does not say when the thread had a CPU,
+	 * quiet_ns is the time of its last event, else INT64_MAX.
+	 */
+	int32_t kill_signal;
+	int64_t quiet_ns;
 };
 
 /*
@@ -150,7 +197,8 @@ struct history {
 	struct piece *piece;   /* sorted by thread, then by time */
 	size_t pieces;
 	struct holds holds;    /* their member thread is an index in thread */
-	uint32_t *transfer;    /* calls that read, write or wait at a barrier, sorted by end */
+	/* calls that end the waits of other threads, and those that wait for bytes, by end */
+	uint32_t *transfer;
 	size_t transfers;
 	struct run *run;       /* sorted by processor, then by time */
 	size_t runs;
@@ -165,9 +213,35 @@ struct history {
 		int32_t fd;
 		uint32_t text; /* index of the path + 1; 0: closed or unknown */
 		uint32_t peer; /* index of the address to which it is connected + 1; 0: none */
+		uint32_t object; /* identity of the pipe or queue; 0: unknown */
+		uint8_t kind;
+		bool is_second;
 	} *fd;
 	size_t fds;
 	struct table of_fd;
+	uint32_t objects;      /* the last number that an object got */
+	/* locks of files that were set and not removed yet; then, the times of all of them */
+	struct file_lock {
+		pid_t pid;
+		uint32_t thread, text;
+		int32_t fd;
+		bool is_flock;
+		int64_t from_ns;
+	} *file_lock;
+	size_t file_locks;
+	struct holds file_holds; /* pid is 0, and lock is history_file_lock() */
+	struct semaphore_name { /* of a process */
+		pid_t pid;
+		uint32_t text;
+		uint64_t lock;
+	} *semaphore;
+	size_t semaphores;
+	struct process_end { /* by a signal */
+		pid_t pid;
+		int32_t signal;
+		int64_t time_ns;
+	} *ended;
+	size_t endeds;
 	struct answer *asked;  /* requests of programs; sorted by process, then by begin */
 	size_t askeds;
 	struct stacks stacks;  /* call stacks */
@@ -183,6 +257,12 @@ struct history {
 	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;
 };
+
+/* The identity of a lock of a file, for history.file_holds. */
+static inline uint64_t history_file_lock(uint32_t text, bool is_flock)
+{
+	return (uint64_t)text << 1 | is_flock;
+}
 
 /*
  * Reads the log and calls see() for each event. Returns 0 or an error number; the caller calls
@@ -209,6 +289,13 @@ size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
  * return a wrong sample, but never one outside of the array.
  */
 size_t history_sample_at(const struct history_thread *thread, int64_t time_ns);
+
+/*
+ * Returns the thread's first piece that ends after a time, or the end of its pieces. Pieces of a
+ * thread do not overlap, so their ends are in order.
+ */
+size_t history_piece_at(const struct history *history, const struct history_thread *thread,
+			int64_t time_ns);
 
 /*
  * Sorts the calls that were read and divides them into pieces. history_read() calls it. Returns 0

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ender.c - the calls that end the waits of other threads.
+ *
+ * If the log shows that two calls used the same pipe, queue or semaphore, this is a fact. For other
+ * calls only the times, the numbers of bytes and the addresses are known, so the partner is
+ * probable.
+ */
+#include "why/ender.h"
+
+#include <string.h>
+
+#define LOOK_AT 512 /* the most calls that a search examines in each direction */
+#define NEXT    4   /* the most calls after a poll that ender_through() examines */
+/* the greatest error of the times of different threads */
+#define ENDER_AFTER_NS INT64_C(1000000)
+
+/* A wait whose partner is searched. */
+struct wait {
+	const struct history *history;
+	const struct call *call;
+	enum cause wanted;   /* the cause of the partner */
+	uint32_t object;     /* 0: unknown */
+	bool is_second;
+	bool has_bytes;      /* the member other of both calls is a number of bytes */
+	pid_t pid;
+};
+
+/*
+ * Returns the number of transfers that end at or before a time. If the time is the end of a wait,
+ * the last of these transfers is the one that ended nearest to it.
+ */
+static size_t transfers_until(const struct history *history, int64_t time_ns)
+{
+	size_t low = 0, high = history->transfers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (history->call[history->transfer[middle]].end_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two sockets of a pair
+ * have one object, and each of them reads what the other one writes. A lock without a name is the
+ * same for the threads of a process; other processes may have it at the same address.
+ */
+static int same_object(const struct wait *wait, const struct call *other)
+{
+	const struct history_thread *thread = &wait->history->thread[wait->call->thread];
+	const pid_t pid = wait->history->thread[other->thread].pid;
+
+	switch (wait->wanted) {
+	case CAUSE_BARRIER:
+	case CAUSE_POST:
+		if (wait->object || other->object)
+			return wait->object == other->object;
+		if (other->key != wait->call->key)
+			return 0;
+		return pid == wait->pid ? 1 : -1;
+	case CAUSE_KILL:
+		if (wait->call->key && other->key != wait->call->key)
+			return 0;
+		if (wait->call->sender && wait->call->sender != pid)
+			return 0;
+		/* A signal to a thread is no signal to another one. */
+		if ((other->object && other->object != (uint32_t)thread->tid) ||
+		    (other->address && other->address != thread->pthread))
+			return 0;
+		/* A negative number is a group of processes; 0 is the group of the sender. */
+		if ((int32_t)other->other <= 0)
+			return -1;
+		return (pid_t)other->other == wait->pid ? 1 : 0;
+	case CAUSE_PEER:
+		return -1;
+	default:
+		if (!wait->object || !other->object)
+			return -1;
+		return wait->object == other->object &&
+		       (other->fd_kind != FD_PAIR || other->is_second != wait->is_second);
+	}
+}
+
+/*
+ * Returns true if a call of another thread may have ended this wait: both ran at the same time. A
+ * call with a path reads or writes a file, and so does not wake a thread that waits for a pipe or
+ * socket; a queue also has a name.
+ */
+static bool is_partner(const struct wait *wait, const struct call *other)
+{
+	const struct call *call = wait->call;
+
+	if (other->thread == call->thread || other->begin_ns > call->end_ns ||
+	    other->end_ns <= call->begin_ns || other->cause != wait->wanted)
+		return false;
+	/* A call that failed has changed nothing, unless the connection goes on. */
+	if (other->error && wait->wanted != CAUSE_BARRIER && !other->is_begun)
+		return false;
+	if ((wait->wanted == CAUSE_READ || wait->wanted == CAUSE_WRITE) && other->text &&
+	    other->fd_kind != FD_QUEUE)
+		return false;
+	return same_object(wait, other) != 0;
+}
+
+/*
+ * Returns true if other is a better partner than found, which may be NULL. The member other of a
+ * read or write is the number of its bytes; polls and barriers are not compared by it. A call with
+ * the same object is better than any other.
+ */
+static bool is_better(const struct wait *wait, const struct call *other, const struct call *found)
+{
+	const uint64_t bytes = wait->call->other;
+
+	if (!found)
+		return true;
+	if ((same_object(wait, other) > 0) != (same_object(wait, found) > 0))
+		return same_object(wait, other) > 0;
+	if (wait->has_bytes && (other->other == bytes) != (found->other == bytes))
+		return other->other == bytes;
+	return other->begin_ns > found->begin_ns;
+}
+
+/* Returns what the partner of a wait does. */
+static enum cause wanted_of(const struct call *call, const struct call *through)
+{
+	switch ((enum cause)call->cause) {
+	case CAUSE_BARRIER:
+		return CAUSE_BARRIER;
+	case CAUSE_WRITE:
+		return CAUSE_READ;
+	case CAUSE_SEM:
+		return CAUSE_POST;
+	case CAUSE_SIGNAL:
+		return CAUSE_KILL;
+	case CAUSE_PEER:
+		return CAUSE_PEER;
+	default:
+		return through && through->cause == CAUSE_PEER ? CAUSE_PEER :
+		       through && through->fd_kind == FD_SIGNAL ? CAUSE_KILL : CAUSE_WRITE;
+	}
+}
+
+/*
+ * A call with the same number of bytes is preferred, because the log does not always identify a
+ * pipe: its two ends have different descriptors. Among these calls the one that began last is
+ * preferred. For a barrier this second rule is the only one. A writing thread may lose its CPU to
+ * the reading thread before the write ends, so calls that end after the wait are examined as well.
+ * At most LOOK_AT calls are examined before the end of the wait, and as many after it.
+ */
+struct ender ender_find(const struct history *history, const struct call *call,
+			    const struct call *through)
+{
+	const struct call *used = call->cause == CAUSE_POLL && through ? through : call;
+	const struct wait wait = {
+		.history = history, .call = call, .wanted = wanted_of(call, through),
+		.object = used->object, .is_second = used->is_second,
+		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
+		.pid = history->thread[call->thread].pid,
+	};
+	size_t at = transfers_until(history, call->end_ns), i = at;
+	struct ender found = { .call = NULL };
+
+	for (unsigned n = 0; i < history->transfers && n < LOOK_AT; n++, i++) {
+		const struct call *other = &history->call[history->transfer[i]];
+
+		if (is_partner(&wait, other) && is_better(&wait, other, found.call))
+			found.call = other;
+	}
+	i = at;
+	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
+		const struct call *other = &history->call[history->transfer[i]];
+
+		/*
+		 * The transfers are in the order of their ends, so all transfers before this one
+		 * also ended before the wait began.
+		 */
+		if (other->end_ns <= call->begin_ns)
+			break;
+		if (is_partner(&wait, other) && is_better(&wait, other, found.call))
+			found.call = other;
+	}
+	found.is_certain = found.call && same_object(&wait, found.call) > 0;
+	return found;
+}
+
+const struct call *ender_through(const struct history *history, const struct call *call)
+{
+	const struct history_thread *thread = &history->thread[call->thread];
+	size_t i = history_piece_at(history, thread, call->end_ns);
+
+	if (call->cause != CAUSE_POLL || call->is_in_vain)
+		return NULL;
+	for (unsigned n = 0; n < NEXT && i < thread->piece + thread->pieces; n++, i++) {
+		const struct call *next = &history->call[history->piece[i].call];
+
+		/* An inner call of the poll, or the poll itself, is no use of the input. */
+		if (next->begin_ns < call->end_ns)
+			continue;
+		if (next->cause == CAUSE_POLL)
+			return NULL;
+		if (next->cause == CAUSE_READ ||
+		    (next->cause == CAUSE_PEER && !strcmp(next->type->name, "net.accept")))
+			return next;
+	}
+	return NULL;
+}
+
+uint32_t ender_child(const struct history *history, const struct call *call, pid_t child)
+{
+	const pid_t pid = history->thread[call->thread].pid;
+	uint32_t found = HISTORY_NONE;
+
+	for (uint32_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		if (thread->parent != pid || thread->tid != thread->pid ||
+		    (child && thread->pid != child))
+			continue;
+		if (!child && (thread->last_ns <= call->begin_ns ||
+			       thread->last_ns > call->end_ns + ENDER_AFTER_NS))
+			continue;
+		if (found == HISTORY_NONE || thread->last_ns > history->thread[found].last_ns)
+			found = i;
+	}
+	return found;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ender.h - finds the call of another thread that ended a wait: the write that a read waited for,
+ * the post of a semaphore, the signal, or the last thread at a barrier.
+ */
+#ifndef POSIXTRACE_WHY_ENDER_H
+#define POSIXTRACE_WHY_ENDER_H
+
+#include "why/history.h"
+
+struct ender {
+	const struct call *call; /* NULL: none was found. The history owns it. */
+	bool is_certain;         /* the log says that both calls used the same object */
+};
+
+/*
+ * Finds the call that ended a wait. through is the call that found the input of a poll, or NULL; it
+ * is ignored for other waits.
+ */
+struct ender ender_find(const struct history *history, const struct call *call,
+			    const struct call *through);
+
+/*
+ * Returns the call by which a thread used the input for which it had waited in a poll: its next
+ * call, if that reads or accepts. Returns NULL if it did something else first.
+ */
+const struct call *ender_through(const struct history *history, const struct call *call);
+
+/*
+ * Returns the index of the main thread of the child whose end probably sent SIGCHLD to a process
+ * during a wait, or HISTORY_NONE. If child is not 0, only this child is examined.
+ */
+uint32_t ender_child(const struct history *history, const struct call *call, pid_t child);
+
+#endif

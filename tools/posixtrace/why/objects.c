@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* objects.c - follows descriptors, locks of files and names of semaphores through a log. */
+#include "why/objects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/* Marks the identity of an object that has a name: the rest is the number of the name. */
+#define OBJECTS_BY_NAME (UINT32_C(1) << 31)
+/* Limits, so that a hostile log cannot make the searches slow. */
+#define FILE_LOCKS_MOST 1024
+#define SEMAPHORES_MOST 4096
+
+/* ------------------------------------------------------------------ descriptors */
+
+/* Compares a descriptor with the wanted one. A descriptor belongs to a process, not to a thread. */
+static bool is_fd(const void *array, uint32_t index, const void *key)
+{
+	const struct history_fd *fd = (const struct history_fd *)array + index, *wanted = key;
+
+	return fd->pid == wanted->pid && fd->fd == wanted->fd;
+}
+
+/*
+ * Returns the entry of a descriptor. If there is none, adds it if make is true, and otherwise
+ * returns NULL. The limit keeps a hostile log, in which each event has another descriptor, from
+ * using all memory. Past the limit the paths of new descriptors are unknown. The pointer is valid
+ * until the next new entry.
+ */
+static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
+{
+	struct history_fd wanted = { .pid = pid, .fd = number };
+	uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
+	uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
+
+	if (index != TABLE_NONE)
+		return &history->fd[index];
+	if (!make || history->fds >= HISTORY_CALLS)
+		return NULL;
+	if (!vec_grow(&history->fd, history->fds, 1) ||
+	    !table_add(&history->of_fd, hash, (uint32_t)history->fds)) {
+		history->err = ENOMEM;
+		return NULL;
+	}
+	history->fd[history->fds] = wanted;
+	return &history->fd[history->fds++];
+}
+
+/*
+ * Returns what is known of a descriptor. An ancestor of the process may have opened the
+ * descriptor, so its entries are searched, too. The search ends at the first process that has an
+ * entry, even a closed one. A log may name a process as its own ancestor, so the levels are
+ * limited.
+ */
+static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number)
+{
+	for (unsigned level = 0; pid > 0 && level < 8; level++) {
+		struct history_fd *fd = fd_of(history, pid, number, false);
+		uint32_t thread;
+
+		if (fd)
+			return *fd;
+		thread = history_find(history, pid, pid);
+		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
+	}
+	return (struct history_fd){ .text = 0 };
+}
+
+/*
+ * Sets what is known of a descriptor. A negative number is the result of a call that failed. The
+ * members pid and fd of what are ignored.
+ */
+static void set_fd(struct history *history, pid_t pid, int32_t number,
+		   const struct history_fd *what)
+{
+	struct history_fd *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
+
+	if (!fd)
+		return;
+	*fd = *what;
+	fd->pid = pid;
+	fd->fd = number;
+}
+
+/*
+ * Describes the new descriptors of a call. A queue is the same object for all processes that open
+ * it by its name; the number of the name is its identity. Any other object is new.
+ */
+static struct history_fd new_fd(struct history *history, const struct plan *plan,
+				const struct log_type *type,
+				const struct posix_trace_event_np *event, uint32_t path)
+{
+	struct history_fd fd = {
+		.text = plan->has_path ? path : 0, .kind = (uint8_t)plan->fd_kind,
+	};
+
+	/* socket() makes one descriptor, and no pair. */
+	if (fd.kind == FD_PAIR && (int32_t)classify_number(type, event, plan->made[1]) < 0)
+		fd.kind = FD_OTHER;
+	if (fd.kind == FD_QUEUE)
+		fd.object = path ? OBJECTS_BY_NAME | path : 0;
+	else if (fd.kind != FD_OTHER)
+		fd.object = ++history->objects & ~OBJECTS_BY_NAME;
+	return fd;
+}
+
+/* ------------------------------------------------------------------ locks of files */
+
+/* Ends a lock that a thread has set, at a time. */
+static void end_lock(struct history *history, size_t index, int64_t time_ns)
+{
+	const struct file_lock lock = history->file_lock[index];
+
+	history->file_lock[index] = history->file_lock[--history->file_locks];
+	if (time_ns > lock.from_ns &&
+	    !holds_add(&history->file_holds, &(const struct hold){
+		.thread = lock.thread, .lock = history_file_lock(lock.text, lock.is_flock),
+		.begin_ns = lock.from_ns, .end_ns = time_ns }))
+		history->err = ENOMEM;
+}
+
+/*
+ * Ends the locks that end because a descriptor is closed. A lock of flock() belongs to the
+ * descriptor. The other locks belong to the process, and end if it closes any descriptor of the
+ * file.
+ */
+static void close_locks(struct history *history, pid_t pid, int32_t fd, uint32_t text,
+			int64_t time_ns)
+{
+	for (size_t i = history->file_locks; i-- > 0;) {
+		const struct file_lock *lock = &history->file_lock[i];
+
+		if (lock->pid == pid && (lock->is_flock ? lock->fd == fd : text == lock->text))
+			end_lock(history, i, time_ns);
+	}
+}
+
+void objects_lock_file(struct history *history, const struct call *call, bool is_unlock)
+{
+	const struct file_lock lock = {
+		.pid = history->thread[call->thread].pid, .thread = call->thread,
+		.text = call->text, .fd = (int32_t)call->key, .from_ns = call->end_ns,
+		.is_flock = !strcmp(call->type->name, "io.flock"),
+	};
+
+	/* A file without a path has no identity. */
+	if (!lock.text)
+		return;
+	for (size_t i = history->file_locks; i-- > 0;) {
+		const struct file_lock *old = &history->file_lock[i];
+
+		if (old->pid != lock.pid || old->is_flock != lock.is_flock ||
+		    (lock.is_flock ? old->fd != lock.fd : old->text != lock.text))
+			continue;
+		/* A process may set a lock that it has: the lock goes on. */
+		if (!is_unlock)
+			return;
+		end_lock(history, i, call->end_ns);
+	}
+	if (is_unlock || history->file_locks == FILE_LOCKS_MOST)
+		return;
+	if (vec_grow(&history->file_lock, history->file_locks, 1))
+		history->file_lock[history->file_locks++] = lock;
+	else
+		history->err = ENOMEM;
+}
+
+void objects_end(struct history *history)
+{
+	while (history->file_locks && !history->err) {
+		const struct file_lock *lock = &history->file_lock[history->file_locks - 1];
+		int64_t last_ns = INT64_MIN;
+
+		for (size_t i = 0; i < history->threads; i++)
+			if (history->thread[i].pid == lock->pid &&
+			    history->thread[i].last_ns > last_ns)
+				last_ns = history->thread[i].last_ns;
+		end_lock(history, history->file_locks - 1, last_ns);
+	}
+	holds_sort(&history->file_holds);
+}
+
+/* ------------------------------------------------------------------ calls */
+
+/*
+ * A new descriptor without a file gets an entry as well, which hides what its number was before.
+ * The event of fdopen() has no path, and so changes no entry.
+ */
+void objects_follow(struct history *history, const struct plan *plan, const struct log_type *type,
+		    const struct posix_trace_event_np *event, pid_t pid, uint32_t path)
+{
+	struct history_fd fd;
+
+	if (plan->closed >= 0) {
+		int32_t number = (int32_t)classify_number(type, event, plan->closed);
+
+		fd = known_fd(history, pid, number);
+		close_locks(history, pid, number, fd.text, event->time_ns);
+		set_fd(history, pid, number, &(const struct history_fd){ .text = 0 });
+	}
+	if (plan->made[0] < 0)
+		return;
+	if (plan->source >= 0)
+		fd = known_fd(history, pid,
+			      (int32_t)classify_number(type, event, plan->source));
+	else if (plan->has_path && !path)
+		return;
+	else
+		fd = new_fd(history, plan, type, event, path);
+	for (int i = 0; i < 2; i++) {
+		if (plan->made[i] < 0)
+			continue;
+		fd.is_second |= i && fd.kind == FD_PAIR;
+		set_fd(history, pid, (int32_t)classify_number(type, event, plan->made[i]), &fd);
+	}
+}
+
+/*
+ * Finds the file, the connection or the pipe of a call on a descriptor. A connect that did not fail
+ * makes the address of the call the peer of the descriptor.
+ */
+static void find_descriptor(struct history *history, pid_t pid, struct call *call)
+{
+	struct history_fd fd;
+
+	if (!strcmp(call->type->name, "net.connect")) {
+		if (!call->error || call->is_begun)
+			set_fd(history, pid, (int32_t)call->key,
+			       &(const struct history_fd){ .peer = call->text });
+		return;
+	}
+	/* The address that a call has is that of its peer. */
+	if ((call->cause == CAUSE_READ || call->cause == CAUSE_WRITE) &&
+	    !strncmp(call->type->name, "net.", 4)) {
+		call->peer = call->text;
+		call->text = 0;
+	}
+	if (call->peer)
+		return;
+	fd = known_fd(history, pid, (int32_t)call->key);
+	if (call->cause != CAUSE_PEER && !call->text)
+		call->text = fd.text;
+	/* An address in the event of a call on files would be a path. */
+	call->peer = call->text && call->cause != CAUSE_PEER ? 0 : fd.peer;
+	call->object = fd.object;
+	call->fd_kind = fd.kind;
+	call->is_second = fd.is_second;
+}
+
+/* ------------------------------------------------------------------ semaphores */
+
+/*
+ * Finds the name of a semaphore: processes may have it at different addresses. An ancestor of the
+ * process may have opened it. A later sem_open() may return the same address for another name, so
+ * the last one is used.
+ */
+static void find_semaphore(struct history *history, pid_t pid, struct call *call)
+{
+	for (unsigned level = 0; pid > 0 && level < 8; level++) {
+		uint32_t thread;
+
+		for (size_t i = history->semaphores; i-- > 0;)
+			if (history->semaphore[i].pid == pid &&
+			    history->semaphore[i].lock == call->key) {
+				call->text = history->semaphore[i].text;
+				call->object = OBJECTS_BY_NAME | call->text;
+				return;
+			}
+		thread = history_find(history, pid, pid);
+		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
+	}
+}
+
+/* Notes the name of a semaphore that a process has opened. */
+static void name_semaphore(struct history *history, pid_t pid, const struct call *call)
+{
+	if (call->error || !call->text || history->semaphores == SEMAPHORES_MOST)
+		return;
+	if (vec_grow(&history->semaphore, history->semaphores, 1))
+		history->semaphore[history->semaphores++] = (struct semaphore_name){
+			.pid = pid, .text = call->text, .lock = call->key,
+		};
+	else
+		history->err = ENOMEM;
+}
+
+void objects_find(struct history *history, pid_t pid, struct call *call)
+{
+	switch ((enum cause)call->cause) {
+	case CAUSE_READ:
+	case CAUSE_WRITE:
+	case CAUSE_FILE:
+	case CAUSE_POLL:
+	case CAUSE_PEER:
+	case CAUSE_FILE_LOCK:
+		find_descriptor(history, pid, call);
+		break;
+	case CAUSE_SEM:
+	case CAUSE_POST:
+		if (history->semaphores)
+			find_semaphore(history, pid, call);
+		break;
+	default:
+		if (!strcmp(call->type->name, "lock.sem_open"))
+			name_semaphore(history, pid, call);
+		break;
+	}
+}
+
+void objects_fini(struct history *history)
+{
+	free(history->fd);
+	table_fini(&history->of_fd);
+	free(history->file_lock);
+	holds_fini(&history->file_holds);
+	free(history->semaphore);
+}

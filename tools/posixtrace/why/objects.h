@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * objects.h - finds the objects for which calls wait: files, connections, pipes, queues, locks of
+ * files, and semaphores with names. history.c calls these functions for the events in the order of
+ * the log.
+ */
+#ifndef POSIXTRACE_WHY_OBJECTS_H
+#define POSIXTRACE_WHY_OBJECTS_H
+
+#include "why/classify.h"
+#include "why/history.h"
+
+/*
+ * Notes the descriptors that a call makes, copies or closes. path is the path in the event of the
+ * call; 0: none.
+ */
+void objects_follow(struct history *history, const struct plan *plan, const struct log_type *type,
+		    const struct posix_trace_event_np *event, pid_t pid, uint32_t path);
+
+/*
+ * Finds the file, the connection or the pipe of a call on a descriptor, and the name of a
+ * semaphore. To be called after objects_follow().
+ */
+void objects_find(struct history *history, pid_t pid, struct call *call);
+
+/*
+ * Notes that a call has set or removed a lock of a file. is_unlock is true if it has removed the
+ * lock. A call that failed must not be noted.
+ */
+void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
+
+/* Ends the locks of files that processes had at their ends, and sorts all of them. */
+void objects_end(struct history *history);
+/* Frees the memory of the objects. */
+void objects_fini(struct history *history);
+
+#endif
