@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/truncated.h"
 #include "choose/at.h"
 #include "convert/format.h"
 #include "log/logfile.h"
@@ -167,6 +168,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers have a decimal point in every language */
 	text_init();
+	truncated_survive();
 	/*
 	 * The files of the folder log may not include those of convert. Therefore logfile.c calls
 	 * fmt_foreign_name() of convert by this pointer. The function returns the name of a foreign

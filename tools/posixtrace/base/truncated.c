@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * truncated.c - survives the truncation of a file that is mapped.
+ *
+ * Reading by pread() instead would need memory for whole files: debugging information often has
+ * hundreds of MiB. It is not possible for libdw either, which maps the files itself.
+ */
+#include "base/truncated.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The beginning of a line of /proc/self/maps, before the path. */
+struct truncated_line {
+	char text[128];
+	size_t len;
+};
+
+/* Takes the next field, which ends with the character `end`. Returns its hexadecimal number. */
+static uintptr_t take_number(const char **at, char end)
+{
+	uintptr_t number = 0;
+
+	for (; **at && **at != end; ++*at)
+		number = number << 4 | (uintptr_t)(**at <= '9' ? **at - '0' : **at - 'a' + 10);
+	if (**at)
+		++*at;
+	return number;
+}
+
+/*
+ * Returns whether the line is of a mapping of libelf that contains the address: a private mapping
+ * from the beginning of a file that can be written. The linker maps the first page of a library
+ * read-only. *until is the end of the mapping.
+ */
+static bool is_of_libelf(const char *line, uintptr_t address, uintptr_t *until)
+{
+	const uintptr_t from = take_number(&line, '-');
+
+	*until = take_number(&line, ' ');
+	if (address < from || address >= *until || strncmp(line, "rw-p ", 5))
+		return false;
+	line += 5;
+	if (take_number(&line, ' '))
+		return false;
+	/* The device, then the inode, which is 0 for memory without a file. */
+	line = strchr(line, ' ');
+	return line && line[1] >= '1' && line[1] <= '9';
+}
+
+/* Searches /proc/self/maps without memory and locks. Returns 0, or the end of the mapping. */
+static uintptr_t end_of_mapping(uintptr_t address)
+{
+	struct truncated_line line = { .len = 0 };
+	const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	uintptr_t until, found = 0;
+	char bytes[512];
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	while (!found && (n = read(fd, bytes, sizeof(bytes))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			if (bytes[i] != '\n') {
+				if (line.len < sizeof(line.text) - 1)
+					line.text[line.len++] = bytes[i];
+				continue;
+			}
+			line.text[line.len] = '\0';
+			line.len = 0;
+			if (is_of_libelf(line.text, address, &until))
+				found = until;
+		}
+	close(fd);
+	return found;
+}
+
+/*
+ * The handler of SIGBUS. All pages from that of the access to the end of the mapping are behind the
+ * end of the file. They are replaced at once, because the rest would not be recognized again: it
+ * does not begin at the beginning of the file.
+ *
+ * Only functions that may be called in a handler are called.
+ */
+static void put_zeros(int number, siginfo_t *info, void *context)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const uintptr_t address = (uintptr_t)info->si_addr, from = address & ~(page - 1);
+	const int saved = errno;
+	const uintptr_t until = info->si_code == BUS_ADRERR ? end_of_mapping(address) : 0;
+
+	(void)context;
+	if (!until || mmap((void *)from, until - from, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+		/* The access is repeated when the handler returns, and ends the process. */
+		signal(number, SIG_DFL);
+		/* A signal that a process has sent must be sent again. */
+		if (info->si_code <= 0)
+			raise(number);
+	}
+	errno = saved;
+}
+
+void truncated_survive(void)
+{
+	struct sigaction action = { .sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO }, old;
+
+	if (sigaction(SIGBUS, NULL, &old) || (old.sa_flags & SA_SIGINFO) ||
+	    old.sa_handler != SIG_DFL)
+		return;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
+}

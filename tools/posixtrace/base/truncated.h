@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * truncated.h - survives the truncation of a file that is mapped.
+ *
+ * libelf and libdw map the files that they read. If another process truncates such a file, as a
+ * linker or an installer may do, an access behind the new end raises SIGBUS. It would end record,
+ * and the trace with it.
+ */
+#ifndef POSIXTRACE_BASE_TRUNCATED_H
+#define POSIXTRACE_BASE_TRUNCATED_H
+
+/*
+ * From this call on, such an access reads zeros. libelf and libdw check all that they read, so
+ * zeros are at worst a file without names. The signal ends this process as before if the mapping is
+ * not one of libelf: libraries of this process are mapped otherwise, and shared mappings are those
+ * of streams. If the signal is ignored or has a handler, the function does nothing.
+ *
+ * execve(2) resets the handler, so programs that the tool starts are not affected.
+ */
+void truncated_survive(void);
+
+#endif
