@@ -207,9 +207,11 @@
 	/* Requests depend on the device; those of terminals and some files have names. */ \
 	X(IO_IOCTL, IO, "io.ioctl", \
 	  "ns time; errno error; fd fd; s32 result; x64 request{0x5401=TCGETS,0x5402=TCSETS," \
-	  "0x5403=TCSETSW,0x5404=TCSETSF,0x540f=TIOCGPGRP,0x5410=TIOCSPGRP,0x5413=TIOCGWINSZ," \
-	  "0x5414=TIOCSWINSZ,0x541b=FIONREAD,0x5421=FIONBIO,0x5450=FIONCLEX,0x5451=FIOCLEX," \
-	  "0x40049409=FICLONE}; x64 value") \
+	  "0x5403=TCSETSW,0x5404=TCSETSF,0x5409=TCSBRK,0x540a=TCXONC,0x540b=TCFLSH," \
+	  "0x540e=TIOCSCTTY,0x540f=TIOCGPGRP,0x5410=TIOCSPGRP,0x5413=TIOCGWINSZ," \
+	  "0x5414=TIOCSWINSZ,0x541b=FIONREAD,0x5421=FIONBIO,0x5425=TCSBRKP,0x5429=TIOCGSID," \
+	  "0x5450=FIONCLEX,0x5451=FIOCLEX,0x8905=SIOCATMARK,0x40045431=TIOCSPTLCK," \
+	  "0x40049409=FICLONE,0x80045430=TIOCGPTN}; x64 value") \
 	/* The duration is the wait for the lock of another process. */ \
 	X(IO_FLOCK, IO, "io.flock", \
 	  "ns time; errno error; fd fd; x32 operation{|1=LOCK_SH,2=LOCK_EX,8=LOCK_UN,4=LOCK_NB}") \

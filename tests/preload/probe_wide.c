@@ -30,6 +30,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <termios.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -143,6 +144,29 @@ static void positions(void)
 	MUST(close(fd) == 0);
 }
 
+/* Functions for terminals, on one and on something else. */
+static void terminal(int master, int slave)
+{
+	struct termios mode;
+	int fds[2];
+	char name[64];
+
+	errno = 4711;
+	MUST(isatty(slave) == 1 && tcgetattr(slave, &mode) == 0);
+	MUST(tcsetattr(slave, TCSADRAIN, &mode) == 0 && tcflush(slave, TCIFLUSH) == 0);
+	MUST(tcdrain(slave) == 0 && tcflow(slave, TCOON) == 0);
+	MUST(unlockpt(master) == 0 && grantpt(master) == 0);
+	MUST(ptsname(master) && ptsname_r(master, name, sizeof name) == 0 && errno == 4711);
+	MUST(pipe(fds) == 0);
+	MUST(isatty(fds[0]) == 0 && errno == ENOTTY);
+	MUST(tcgetpgrp(fds[0]) == -1 && errno == ENOTTY && !ptsname(fds[0]));
+	MUST(tcsetpgrp(fds[0], 77) == -1 && tcgetsid(fds[0]) == -1);
+	MUST(tcsendbreak(fds[0], 0) == -1 && sockatmark(fds[0]) == -1);
+	MUST(ptsname_r(fds[0], name, sizeof name) == ENOTTY);
+	MUST(close(fds[0]) == 0 && close(fds[1]) == 0);
+	MUST(isatty(-1) == 0 && errno == EBADF);
+}
+
 static int wide_io(int argc, char **argv)
 {
 	struct { uint64_t flags, mode, resolve; } how = { O_RDONLY | O_CLOEXEC, 0, 0 };
@@ -165,8 +189,10 @@ static int wide_io(int argc, char **argv)
 	MUST(copy == -1 && syscall(SYS_openat2, -1, nowhere, nowhere, 24) == -1 && errno == EFAULT);
 	close(fd);
 	MUST((fd = __open("one", O_RDONLY)) >= 0 && __read(fd, &byte, 1) == 1 && __close(fd) == 0);
-	if (openpty(&fd, &slave, NULL, NULL, NULL) == 0)
+	if (openpty(&fd, &slave, NULL, NULL, NULL) == 0) {
+		terminal(fd, slave);
 		MUST(close(slave) == 0 && close(fd) == 0);
+	}
 	if ((fd = shm_open("/posixtrace.probe", O_RDWR | O_CREAT, 0600)) >= 0)
 		MUST(close(fd) == 0 && shm_unlink("/posixtrace.probe") == 0);
 	MUST(__poll(NULL, 0, 0) == 0);

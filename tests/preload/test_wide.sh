@@ -56,6 +56,23 @@ check "close_range" shows 'io.close_range .* error=0 first=60 last=61 flags=0x0$
 check "close_range that fails" shows 'io.close_range .* error=22 first=5 last=4 ' 1
 check "close_range by syscall" shows 'io.close_range .* error=0 first=62 last=62 ' 1
 check "closefrom" shows 'io.close_range .* error=0 first=63 last=4294967295 ' 1
+if grep -q ' io.openpty .* error=0 ' "$tmp/events"; then
+	check "isatty of a terminal" shows 'io.ioctl .* error=0 fd=[0-9]+ result=1 request=0x5401 value=0x0$' 1
+	check "isatty of a pipe" shows 'io.ioctl .* error=25 fd=[0-9]+ result=0 request=0x5401 value=0x0$' 1
+	check "isatty of no file" shows 'io.ioctl .* error=9 fd=-1 result=0 request=0x5401 value=0x0$' 1
+	check "tcgetattr" shows 'io.ioctl .* error=0 fd=[0-9]+ result=0 request=0x5401 value=0x[0-9a-f]{4,}$' 1
+	check "tcsetattr, with its action" shows 'io.ioctl .* error=0 .* request=0x5403 value=0x[0-9a-f]{4,}$' 1
+	check "tcflush and tcflow" shows 'io.ioctl .* error=0 .* result=0 request=0x540[ab] value=0x[01]$' 2
+	check "tcdrain" shows 'io.ioctl .* error=0 .* result=0 request=0x5409 value=0x1$' 1
+	check "tcsendbreak that fails" shows 'io.ioctl .* error=25 .* result=-1 request=0x5409 value=0x0$' 1
+	check "tcgetpgrp that fails" shows 'io.ioctl .* error=25 .* result=-1 request=0x540f value=0x0$' 1
+	check "tcsetpgrp, with the group" shows 'io.ioctl .* error=25 .* result=-1 request=0x5410 value=0x4d$' 1
+	check "tcgetsid that fails" shows 'io.ioctl .* error=25 .* result=-1 request=0x5429 value=0x0$' 1
+	check "unlockpt" shows 'io.ioctl .* error=0 .* result=0 request=0x40045431 value=0x0$' 1
+	check "grantpt, ptsname, ptsname_r" shows 'io.ioctl .* error=0 .* result=0 request=0x80045430 ' 3
+	check "ptsname, ptsname_r of a pipe" shows 'io.ioctl .* error=25 .* result=-1 request=0x80045430 ' 2
+	check "sockatmark of a pipe" shows 'io.ioctl .* error=25 .* result=-1 request=0x8905 value=0x0$' 1
+fi
 check "openat2 by syscall" shows 'io.open .* folder=-100 flags=0x80000 mode=0x0 path=one$' 1
 check "openat2 that fails" shows 'io.open .* fd=-1 error=2 .* path=no/such$' 1
 check "openat2 without memory" shows 'io.open .* fd=-1 error=14 folder=-1 flags=0x0 mode=0x0 path=$' 1
