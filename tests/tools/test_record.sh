@@ -278,6 +278,30 @@ if unshare -pf true 2>/dev/null; then
 	unshare -pf sh -c 'sleep 100 & exec "$0" attach -p $! -d 1ms -o foreign.ptl' "$posixtrace" >out 2>err
 	check "a foreign /proc is not taken for this name space's" test $? -eq 1
 	check "and is the reason" has err '/proc .*belongs to another name space of process IDs$'
+	# This shell has no number there, although /proc shows it.
+	unshare -pf "$posixtrace" attach -p $$ -d 1ms -o foreign.ptl >out 2>err
+	check "a process outside of a name space is not attached to" test $? -eq 1
+	check "/proc is the reason for the wrong number" has err '/proc shows the numbers of another name space'
+fi
+if test "$(id -u)" -eq 0 && unshare -Ur true 2>/dev/null &&
+	test "$(stat -Lc %i /proc/self/ns/user)" = 4026531837; then
+	start sleep 100
+	unshare -Ur "$posixtrace" attach -p $pid -d 1ms -o foreign.ptl >out 2>err
+	check "a process outside of a user name space is not attached to" test $? -eq 1
+	check "the name space is the reason" has err 'this is a user name space'
+	check "no log remains" test ! -e foreign.ptl
+	kill $pid
+	wait $pid 2>/dev/null
+	# Inside of a user name space, from outside of it.
+	start unshare -Ur sh -c 'while :; do test -e /nonexistent; sleep 0.02; done'
+	tries=100
+	until test "$(readlink /proc/$pid/ns/user)" != "$(readlink /proc/self/ns/user)" ||
+		test $((tries -= 1)) -eq 0; do sleep 0.05; done
+	run 0 attach -p $pid -d 1s -o inside.ptl
+	run 0 dump -e file.stat inside.ptl
+	check "a process inside of a user name space is traced" has out '/nonexistent'
+	kill $pid
+	wait $pid 2>/dev/null
 fi
 # As the init process of a container, which adopts orphans in any case.
 if unshare -pf --mount-proc true 2>/dev/null; then

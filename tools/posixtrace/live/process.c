@@ -66,6 +66,17 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 		name[n - 1] = '\0';
 }
 
+/* The number of the first user name space, a constant of Linux. */
+#define FIRST_USER_SPACE 0xeffffffdULL
+
+/* Returns whether the rights of this process, also those of root, end at a user name space. */
+static bool is_in_user_space(void)
+{
+	struct stat space;
+
+	return !stat("/proc/self/ns/user", &space) && space.st_ino != FIRST_USER_SPACE;
+}
+
 /* Explains EPERM by the owner of the process, with the next step. */
 static void say_refused(pid_t pid)
 {
@@ -83,7 +94,10 @@ static void say_refused(pid_t pid)
 		say("process %d: not permitted: it has another group, or capabilities that you do "
 		    "not have",
 		    (int)pid);
-		say("the capability CAP_SYS_PTRACE is needed: try as root");
+		say(is_in_user_space() ?
+			    "this is a user name space, as in a container, and root has no rights "
+			    "outside of it: run posixtrace where the process was started" :
+			    "the capability CAP_SYS_PTRACE is needed: try as root");
 		return;
 	}
 	/*
@@ -141,6 +155,9 @@ int process_say_why(pid_t pid, int err)
 	switch (err) {
 	case ESRCH:
 		say("process %d: no such process", (int)pid);
+		if (procfile_is_foreign())
+			say("/proc shows the numbers of another name space of process IDs: run "
+			    "posixtrace there");
 		break;
 	case EPERM:
 		say_refused(pid);
