@@ -75,7 +75,7 @@ static bool read_log(struct fetch_row *row, struct fetch_log *log)
 	return !row->failed;
 }
 
-/* Fetches all logs of the hosts. The column first is NULL for no log. */
+/* Fetches all logs of the hosts. No log has NULL in the column `first`. */
 static bool list_logs(void)
 {
 	struct bytes sql = { .at = NULL };
@@ -110,7 +110,10 @@ static int by_source(const void *x, const void *y)
 	return (*a)->source < (*b)->source ? -1 : (*a)->source > (*b)->source;
 }
 
-/* Stores the UUIDs of the answer in the logs, which sorted has in the order of their numbers. */
+/*
+ * Stores the UUIDs of the answer in the logs. The array `sorted` has the logs in the order of their
+ * numbers.
+ */
 static bool read_uuids(struct fetch_log **sorted)
 {
 	struct fetch_row row = { .at = 0 };

@@ -102,9 +102,10 @@ static bool has_module(const struct libraries *libraries, const char *module)
 }
 
 /*
- * Adds a file. argv, of the program that is started, adds the libraries that the file needs, too,
- * because hooks for exceptions may be in those. NULL: the kernel records the functions of a running
- * process, for which a breakpoint in the file is enough. Returns false if memory is lacking.
+ * Adds a file. If argv, the arguments of the program that is started, is not NULL, also adds the
+ * libraries that the file needs, because hooks for exceptions may be in those. argv is NULL if the
+ * kernel records the functions of a running process, for which a breakpoint in the file is enough.
+ * Returns false if memory is lacking.
  */
 static bool add_object(struct libraries *libraries, char *const argv[], const char *path)
 {

@@ -241,7 +241,7 @@ static void look_at_file(const struct patch_late *late, struct patch_late_proces
 	add_file(process, mapping);
 	/*
 	 * A child may execute any program, so in a child only a pattern that names the module
-	 * selects a file. In the first process every pattern does that, but only if it matches.
+	 * selects a file. In the first process, every pattern that matches selects a file.
 	 */
 	if (process->files > before && process->failures < FAILURES &&
 	    (process->is_main ? !strstr(mapping->path, "/libposixtrace") :
