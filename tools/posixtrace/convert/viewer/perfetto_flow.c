@@ -196,7 +196,7 @@ static int note_transfer(struct perfetto *perfetto, const struct fmt_event *even
 		.pid = event->pid, .call = kind->name,
 		/* No thread ended a call that failed or reached its time limit. */
 		.waits = plan->cause != CAUSE_WRITE && result > 0 &&
-			 event->time_ns - event->span->begin_ns >= WAITED_NS,
+			 (uint64_t)event->time_ns - (uint64_t)event->span->begin_ns >= WAITED_NS,
 	};
 	return flows->transfers == KEPT ? put_transfers(perfetto, PARTNER_LOOK_AT) : 0;
 }

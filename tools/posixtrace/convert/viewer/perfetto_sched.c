@@ -276,10 +276,14 @@ static uint64_t state_of(uint64_t reason, bool has_state, uint64_t state)
 	if (reason)
 		return STATE_READY;
 	/* perf_event_open() does not say how a thread waits. Most waits can be interrupted. */
-	if (!has_state || !state)
+	if (!has_state)
 		return STATE_SLEEPS;
-	return state == STATE_PARKED ? STATE_PARKED_4 :
-	       state == STATE_IDLE ? STATE_IDLE_4 : state & (STATE_PARKED - 1);
+	if (state == STATE_PARKED)
+		return STATE_PARKED_4;
+	if (state == STATE_IDLE)
+		return STATE_IDLE_4;
+	state &= STATE_PARKED - 1;
+	return state ? state : STATE_SLEEPS;
 }
 
 /* A thread left a CPU. */
