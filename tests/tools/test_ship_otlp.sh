@@ -205,7 +205,7 @@ check "a header is checked" has err "^posixtrace: --header: write 'NAME: VALUE'"
 run 2 ship --to "$url" --header "X: a
 Y: b" "$log"
 run 2 ship --to "$url" --replicated "$log"
-check "options of a database are refused" has err 'a collector has no --replicated'
+check "options of a database are refused" has err '--replicated, .* have no meaning for a collector'
 run 2 ship --to clickhouse://host/db --header 'A: b' "$log"
 check "a database has no headers" has err '\-\-header is for a collector'
 OTEL_EXPORTER_OTLP_HEADERS=wrong "$posixtrace" ship --state "$tmp/state" --to "$url" "$log" >"$tmp/out" 2>"$tmp/err"
