@@ -49,6 +49,9 @@ select * from logs
 select * from hosts
 select * from clocks
 select * from stored order by name
+select * from rates order by minute, name
+select minute, name, events / 60.0 from rates where events > 1 order by minute, name
+select minute, host, name, spans, longest from durations order by minute, name
 select labels, message, function, source, line, module from events
 select count(*) from events a join types t on a.type = t.type
 select a.span, b.span from spans a, spans b where a.begin < b.begin and a.end > b.end

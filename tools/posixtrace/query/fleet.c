@@ -130,18 +130,26 @@ static void put_view(const struct query_schema *schema, const char *database, st
 	fleet_counts_sql(database, sql);
 }
 
+static void put_stored(const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "SELECT row_host AS host, row_process AS pid, row_name AS name, "
+		     "toInt64(count()) AS count, row_log AS log FROM %s.events_rows WHERE ",
+		     database);
+	fleet_counts_sql(database, sql);
+	bytes_str(sql, " GROUP BY row_host, row_process, row_name, row_log");
+}
+
 /*
- * Appends the statements that make the views of rates and durations per minute. They are computed
+ * Appends the selections of the views of rates and durations per minute. They are computed
  * when they are read. A materialized view would be filled by each INSERT: it would keep the rows of
  * attempts that are voided later, and would lack the rows of an INSERT after which the server was
  * killed before it filled the view.
  */
 static void put_rates(const char *database, struct bytes *sql)
 {
-	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.rates AS SELECT "
-		     "toStartOfMinute(toDateTime(intDiv(row_time, 1000000000))) AS minute, "
-		     "row_host AS host, row_name AS name, toInt64(count()) AS events "
-		     "FROM %s.events_rows WHERE ", database, database);
+	bytes_printf(sql, "SELECT toStartOfMinute(toDateTime(intDiv(row_time, 1000000000))) "
+		     "AS minute, row_host AS host, row_name AS name, toInt64(count()) AS events "
+		     "FROM %s.events_rows WHERE ", database);
 	fleet_counts_sql(database, sql);
 	bytes_str(sql, " GROUP BY minute, host, name");
 }
@@ -152,10 +160,9 @@ static void put_durations(const char *database, struct bytes *sql)
 		const char *level, *name;
 	} quantile[] = { { "0.5", "p50" }, { "0.95", "p95" }, { "0.99", "p99" } };
 
-	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.durations AS SELECT "
-		     "toStartOfMinute(toDateTime(intDiv(assumeNotNull(`end`), 1000000000))) AS "
-		     "minute, row_host AS host, assumeNotNull(span) AS name, "
-		     "toInt64(count()) AS spans", database);
+	bytes_str(sql, "SELECT toStartOfMinute(toDateTime(intDiv(assumeNotNull(`end`), "
+		  "1000000000))) AS minute, row_host AS host, assumeNotNull(span) AS name, "
+		  "toInt64(count()) AS spans");
 	for (size_t i = 0; i < sizeof(quantile) / sizeof(quantile[0]); i++)
 		bytes_printf(sql, ", toInt64(quantileTDigest(%s)(assumeNotNull(duration))) AS %s",
 			     quantile[i].level, quantile[i].name);
@@ -164,6 +171,26 @@ static void put_durations(const char *database, struct bytes *sql)
 		     database);
 	fleet_counts_sql(database, sql);
 	bytes_str(sql, " GROUP BY minute, host, name");
+}
+
+static const struct {
+	const char *name;
+	void (*put)(const char *database, struct bytes *sql);
+} views[] = {
+	[FLEET_STORED] = { "stored", put_stored },
+	[FLEET_RATES] = { "rates", put_rates },
+	[FLEET_DURATIONS] = { "durations", put_durations },
+};
+
+void fleet_view_sql(enum fleet_view view, const char *database, struct bytes *sql)
+{
+	views[view].put(database, sql);
+}
+
+static void make_view(enum fleet_view view, const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.%s AS ", database, views[view].name);
+	fleet_view_sql(view, database, sql);
 }
 
 /* The numbers of the statements. The two views per minute are the last ones. */
@@ -193,18 +220,13 @@ bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, 
 		put_events_rows(database, is_replicated, sql);
 		break;
 	case STORED:
-		bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.stored AS SELECT "
-			     "row_host AS host, row_process AS pid, row_name AS name, "
-			     "toInt64(count()) AS count, row_log AS log "
-			     "FROM %s.events_rows WHERE ", database, database);
-		fleet_counts_sql(database, sql);
-		bytes_str(sql, " GROUP BY row_host, row_process, row_name, row_log");
+		make_view(FLEET_STORED, database, sql);
 		break;
 	case RATES:
-		put_rates(database, sql);
+		make_view(FLEET_RATES, database, sql);
 		break;
 	case DURATIONS:
-		put_durations(database, sql);
+		make_view(FLEET_DURATIONS, database, sql);
 		break;
 	default:
 		index -= ROWS;

@@ -74,6 +74,15 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
  */
 bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql);
 
+/* Views that count or sum up the rows. */
+enum fleet_view { FLEET_STORED, FLEET_RATES, FLEET_DURATIONS };
+
+/*
+ * Appends the "SELECT ..." by which the view is made. A statement can use it in place of the view,
+ * which may be missing.
+ */
+void fleet_view_sql(enum fleet_view view, const char *database, struct bytes *sql);
+
 /*
  * Returns whether the statement makes a view for dashboards, which no command needs. A user without
  * the right to make views can ship nevertheless.

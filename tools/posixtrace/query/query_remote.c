@@ -34,14 +34,24 @@
 
 /*
  * The tables in addition to those of query_schema.h, and the columns of events in addition to those
- * of query_columns.h.
+ * of query_columns.h. The last tables are views, whose numbers are those of enum fleet_view.
  */
-enum { REMOTE_EVENTS = QUERY_TABLES, REMOTE_STORED, REMOTE_TABLES };
+enum { REMOTE_EVENTS = QUERY_TABLES, REMOTE_VIEWS };
+enum { REMOTE_TABLES = REMOTE_VIEWS + FLEET_DURATIONS + 1 };
 enum { REMOTE_HOST = QUERY_COLUMNS, REMOTE_PID, REMOTE_FIELDS };
 
-static const struct query_schema stored = { "stored", {
-	{ "host", true }, { "pid", false }, { "name", true }, { "count", false }, { "log", true },
-} };
+/* Views have the column host, and minutes are nanoseconds as other times. */
+#define MINUTE "minute"
+static const struct query_schema views[] = {
+	[FLEET_STORED] = { "stored", {
+		{ "host", true }, { "pid", false }, { "name", true }, { "count", false },
+		{ "log", true } } },
+	[FLEET_RATES] = { "rates", {
+		{ MINUTE, false }, { "host", true }, { "name", true }, { "events", false } } },
+	[FLEET_DURATIONS] = { "durations", {
+		{ MINUTE, false }, { "host", true }, { "name", true }, { "spans", false },
+		{ "p50", false }, { "p95", false }, { "p99", false }, { "longest", false } } },
+};
 
 /*
  * For each column of events, except for the columns of fields: the expression of its value in
@@ -104,7 +114,7 @@ struct remote_rows {
 struct remote_table {
 	sqlite3_vtab base;
 	struct remote *remote;
-	/* a number of enum query_tables, REMOTE_EVENTS or REMOTE_STORED */
+	/* a number of enum query_tables, REMOTE_EVENTS, or REMOTE_VIEWS and a number of a view */
 	int number;
 };
 
@@ -114,9 +124,20 @@ struct remote_cursor {
 	size_t at;
 };
 
+static bool is_view(const struct remote_table *table)
+{
+	return table->number >= REMOTE_VIEWS;
+}
+
+/* Returns the schema of a table with this number, which is not events. */
+static const struct query_schema *numbered_schema(int number)
+{
+	return number >= REMOTE_VIEWS ? &views[number - REMOTE_VIEWS] : &query_schema[number];
+}
+
 static const struct query_schema *schema_of(const struct remote_table *table)
 {
-	return table->number == REMOTE_STORED ? &stored : &query_schema[table->number];
+	return numbered_schema(table->number);
 }
 
 /* ------------------------------------------------------------------ the fields of the fleet */
@@ -312,6 +333,20 @@ static int columns_of_table(const struct remote_table *table)
 	       !query_schema_has(schema_of(table), "host");
 }
 
+/* Appends the expression of a column of a view. */
+static void put_view_column(const struct query_schema *view, int column, struct bytes *sql,
+			    enum answer_form *form)
+{
+	const char *name = view->column[column].name;
+
+	*form = view->column[column].is_text ? ANSWER_TEXT : ANSWER_INTEGER;
+	if (view->column[column].is_text)
+		bytes_str(sql, name);
+	else
+		bytes_printf(sql, "toInt64(%s)%s", name,
+			     strcmp(name, MINUTE) ? "" : " * 1000000000");
+}
+
 /* Appends the expressions of a column. Stores in *form how its value in the answer must be read. */
 static void put_column(const struct remote_table *table, int column, struct bytes *sql,
 		       enum answer_form *form)
@@ -324,9 +359,8 @@ static void put_column(const struct remote_table *table, int column, struct byte
 	} else if (table->number == REMOTE_EVENTS) {
 		*form = event_columns[column].form;
 		bytes_str(sql, event_columns[column].expression);
-	} else if (table->number == REMOTE_STORED) {
-		*form = stored.column[column].is_text ? ANSWER_TEXT : ANSWER_INTEGER;
-		bytes_printf(sql, column == 1 ? "toInt64(pid)" : "%s", stored.column[column].name);
+	} else if (is_view(table)) {
+		put_view_column(schema_of(table), column, sql, form);
 	} else {
 		schema = schema_of(table);
 		if (column == (int)query_schema_columns(schema)) {
@@ -359,8 +393,10 @@ static void put_request(struct remote_table *table, uint64_t used, bool is_weigh
 		bytes_str(sql, "toUInt8(0)");
 	if (is_weighted)
 		bytes_str(sql, ", toUInt64(count())");
-	if (table->number == REMOTE_STORED) {
-		bytes_str(sql, " FROM stored");
+	if (is_view(table)) {
+		bytes_str(sql, " FROM (");
+		fleet_view_sql((enum fleet_view)(table->number - REMOTE_VIEWS), database, sql);
+		bytes_str(sql, ")");
 	} else {
 		bytes_printf(sql, " FROM %s_rows WHERE ",
 			     table->number == REMOTE_EVENTS ? "events" : schema_of(table)->name);
@@ -377,7 +413,7 @@ static void put_request(struct remote_table *table, uint64_t used, bool is_weigh
 				bytes_str(sql, count++ ? ", " : "");
 				put_column(table, i, sql, &unused);
 			}
-	} else if (table->number != REMOTE_STORED) {
+	} else if (!is_view(table)) {
 		/* the rows of a log in their order */
 		bytes_str(sql, " ORDER BY row_host, row_source, row_seq");
 	}
@@ -465,10 +501,10 @@ static char *declare_remote(const struct remote_table *table)
  */
 static int table_number(const char *name)
 {
-	for (int i = 0; i < QUERY_TABLES; i++)
-		if (!strcmp(query_schema[i].name, name))
+	for (int i = 0; i < REMOTE_TABLES; i++)
+		if (i != REMOTE_EVENTS && !strcmp(numbered_schema(i)->name, name))
 			return i;
-	return strcmp(name, "stored") ? REMOTE_EVENTS : REMOTE_STORED;
+	return REMOTE_EVENTS;
 }
 
 /* argv[0] is the name of the module, which is also the name of the table. */
@@ -796,8 +832,7 @@ int query_fleet_tables(sqlite3 *db, struct query *query)
 	int err = SQLITE_OK;
 
 	for (int i = 0; !err && i < REMOTE_TABLES; i++) {
-		const char *name = i == REMOTE_EVENTS ? "events" : i == REMOTE_STORED ? "stored"
-				   : query_schema[i].name;
+		const char *name = i == REMOTE_EVENTS ? "events" : numbered_schema(i)->name;
 		char *sql = sqlite3_mprintf("CREATE VIRTUAL TABLE %s USING %s", name, name);
 
 		err = sqlite3_create_module(db, name, &remote_module, query->remote);

@@ -333,17 +333,34 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
 }
 
 /*
+ * The view named stored counts the events that the logs have, while the table named ledger has the
+ * numbers that the writers have counted. rates and durations are the views of a fleet's database
+ * (fleet.c), except that the percentiles are exact: the value at the place that quantileExact()
+ * takes.
+ */
+static const char views_sql[] =
+	"CREATE VIEW stored AS SELECT host, pid, name, count, log FROM "
+	"(SELECT log, name, count(*) AS count FROM events GROUP BY log, name) "
+	"JOIN logs USING (log);"
+	"CREATE VIEW rates AS SELECT minute, host, name, sum(n) AS events FROM "
+	"(SELECT log, name, time - time % 60000000000 AS minute, count(*) AS n FROM events "
+	"GROUP BY log, name, minute) JOIN logs USING (log) GROUP BY minute, host, name;"
+	"CREATE VIEW durations AS SELECT minute, host, name, count(*) AS spans, "
+	"max(iif(place = n * 50 / 100, duration, NULL)) AS p50, "
+	"max(iif(place = n * 95 / 100, duration, NULL)) AS p95, "
+	"max(iif(place = n * 99 / 100, duration, NULL)) AS p99, max(duration) AS longest FROM "
+	"(SELECT minute, host, name, duration, count(*) OVER (PARTITION BY minute, host, name) "
+	"AS n, row_number() OVER (PARTITION BY minute, host, name ORDER BY duration) - 1 AS place "
+	"FROM (SELECT \"end\" - \"end\" % 60000000000 AS minute, host, span AS name, duration "
+	"FROM spans JOIN logs USING (log) WHERE duration IS NOT NULL AND \"end\" IS NOT NULL AND "
+	"span IS NOT NULL)) GROUP BY minute, host, name;";
+
+/*
  * All tables except for the table of stacks are filled here, before a statement runs, and do not
- * change later. The database needs no journal, since it is in memory and never rolled back. The
- * view named stored counts the events that the logs have, while the table named ledger has the
- * numbers that the writers have counted.
+ * change later. The database needs no journal, since it is in memory and never rolled back.
  */
 int query_tables(sqlite3 *db, struct query *query)
 {
-	static const char views[] =
-		"CREATE VIEW stored AS SELECT host, pid, name, count, log FROM "
-		"(SELECT log, name, count(*) AS count FROM events GROUP BY log, name) "
-		"JOIN logs USING (log)";
 	sqlite3_stmt *row[QUERY_TABLES] = { NULL };
 	int err = sqlite3_create_module(db, "events", &query_events, query);
 
@@ -356,7 +373,7 @@ int query_tables(sqlite3 *db, struct query *query)
 	for (int i = QUERY_SPANS + 1; !err && i < QUERY_TABLES; i++)
 		err = make_table(db, &query_schema[i], &row[i]);
 	if (!err)
-		err = sqlite3_exec(db, views, NULL, NULL, NULL);
+		err = sqlite3_exec(db, views_sql, NULL, NULL, NULL);
 	if (!err)
 		err = query_tables_fill(row, query);
 	for (int i = 0; i < QUERY_TABLES; i++)
