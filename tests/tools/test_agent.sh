@@ -240,6 +240,9 @@ check "the agent needs less than 32 MB: $rss kB" test "$rss" -lt 32768
 end_agent TERM 0
 rm "$store/logs/precious"
 
+# lines_are N PATTERN: lines of the messages of an agent of another user.
+lines_are() { test "$(grep -c -- "$2" "$tmp/poor.err")" -eq "$1"; }
+
 # As a spool, a removed log and one that the quota refuses leave their accounts.
 if "$posixtrace" query --help >/dev/null 2>&1; then
 	write_conf 'spool = yes' '[record doll]' "executable = $puppet" '[trigger bad]' 'when = failure'
@@ -273,6 +276,71 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 	check "accounts are no logs, but have bytes" has out '^logs: 0 of [1-9][0-9]* bytes'
 	end_agent TERM 0
 	rm -f "$store"/logs/*
+
+	# The names of accounts that the agent counts: with a hash, and merged.
+	for name in 20260102T030405.678Z-doll-1-bad.ptl.0123456789abcdef.account merged.1.account \
+		20260102T030405.678Z-doll-1-bad.ptl.account; do
+		printf %1000s x >"$store/logs/$name"
+	done
+	for name in merged.01.account 20260102T030405.678Z-doll-1-bad.ptl.0123.account x.account; do
+		printf %1000s x >"$store/logs/$name"
+	done
+	write_conf 'spool = yes' 'quota = 1M' '[record doll]' "executable = $puppet"
+	start_agent
+	run 0 agent -c "$conf" --status
+	check "accounts have bytes, whatever their name" has out '^logs: 0 of 3000 bytes'
+	end_agent TERM 0
+	rm -f "$store"/logs/*
+
+	# Many accounts are merged.
+	for i in $(seq 10 45); do
+		"$make_log" plain "$store/logs/202601${i%?}0T0304${i}.678Z-doll-1-bad.ptl" 1500 >/dev/null || exit 99
+	done
+	calls=$("$posixtrace" query --csv "$store/logs"/*.ptl "select sum(count) from ledger where term = 'called'")
+	write_conf 'spool = yes' 'expire = 10ms' '[record doll]' "executable = $puppet"
+	start_agent
+	is_merged() { test "$(ls -A "$store/logs")" = merged.1.account; }
+	until_true is_merged
+	check "the accounts are merged" is_merged
+	test -z "$(command -v sqlite3)" || check "with all calls" test "$calls" = "$(sqlite3 -csv -header \
+		"$store/logs/merged.1.account" "select sum(count) from ledger where term =
+		(select rowid from texts where value = 'called')" | tr -d '\r' | sed '1s/.*/sum(count)/')"
+	end_agent TERM 0
+	rm -f "$store"/logs/*
+
+	# A log that cannot be opened for a moment remains, and the next one is removed in its place.
+	if test "$(id -u)" -ne 0 || command -v setpriv >/dev/null; then
+		nobody=
+		test "$(id -u)" -ne 0 || nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
+		older=20260101T000000.000Z-doll-1-bad.ptl younger=20260102T000000.000Z-doll-1-bad.ptl
+		for name in $older $younger; do
+			"$make_log" plain "$store/logs/$name" 3000 >/dev/null || exit 99
+		done
+		echo nonsense >"$store/logs/20260103T000000.000Z-doll-1-bad.ptl"
+		chmod 000 "$store/logs/$older"
+		write_conf 'spool = yes' 'quota = 20K' '[record doll]' "executable = $puppet"
+		chmod 755 "$tmp"
+		chmod 644 "$conf"
+		test -z "$nobody" || chown -R 65534:65534 "$store"
+		: >"$tmp/poor.err"
+		chmod 666 "$tmp/poor.err"
+		start $nobody "$posixtrace" agent -c "$conf" 2>"$tmp/poor.err"
+		agent=$pid
+		until_true test ! -e "$store/logs/$younger"
+		for n in 1 2 3 4 5 6 7 8; do sleep 0.05; done
+		check "the log that cannot be opened remains" test -e "$store/logs/$older"
+		check "the younger one left its account" test -s "$store/logs/$younger.account"
+		check "the reason is printed once" lines_are 1 \
+			"$store/logs/$older: Permission denied; it remains until its account can be written$"
+		check "and that the quota is exceeded" lines_are 1 \
+			"$store/logs has [0-9]* bytes, more than the quota of 20480: 1 log cannot be opened now"
+		chmod 600 "$store/logs/$older"
+		until_true test ! -e "$store/logs/$older"
+		check "later it leaves its account" test -s "$store/logs/$older.account"
+		end_agent TERM 0
+		test -z "$nobody" || chown -R 0:0 "$store"
+		rm -f "$store"/logs/*
+	fi
 fi
 
 # A process without the library is recorded only if its section permits an injection.

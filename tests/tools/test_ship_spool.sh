@@ -165,6 +165,85 @@ ships 0 "$tmp/4.ptl"
 check "the log that is found again has spans" has result '^spans_rows [1-9][0-9]* whole$'
 check "the account closes" is_even
 
+# More than 32 accounts are merged into one file, which has each log with its identity: a log that the
+# database has as a whole does not count again.
+rm -rf "$spool" "$tmp/state"
+mkdir "$spool"
+for i in $(seq 101 140); do
+	"$make_log" plain "$spool/$i.ptl" 1500 >/dev/null || exit 99
+done
+cp "$spool/101.ptl" "$tmp/101.ptl"
+counts() { "$posixtrace" query --csv "$spool"/*.ptl "select sum(count) from $1" | sed 1d; }
+called=$(counts "ledger where term = 'called'")
+all=$(counts stored)
+one=$(events_of "$tmp/101.ptl")
+serve
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "the accounts are merged" test "$(ls -A "$spool")" = merged.1.account
+check "a log needs less than its own account: $(bytes_of "$spool/merged.1.account")" test \
+	"$(bytes_of "$spool/merged.1.account")" -lt $((40 * 4096))
+cp "$spool/merged.1.account" "$tmp/merged"
+serve
+ships 0 "$tmp/101.ptl"
+ships 0 "$spool"
+check "the merged account is shipped and removed" test -z "$(ls -A "$spool")"
+check "each log is printed" test "$(grep -c 'merged.1.account: [1-9][0-9]* events were dropped' "$tmp/out")" = 39
+check "the account of the fleet closes" is_even
+check "each dropped event is lost" test "$(sum spool)" -eq $((all - one))
+check "each called event is counted once" test "$(sum called)" -eq "$called"
+check "there are forty logs" has result '^logs_rows 40 whole$'
+cp "$tmp/merged" "$spool/merged.1.account"
+ships 0 "$spool"
+check "what was sent is not sent again" test "$(sum spool)" -eq $((all - one))
+check "nor kept" test -z "$(ls -A "$spool")"
+
+# Later accounts are added to it. An account that has no meaning, because its log exists, stays apart.
+cp "$tmp/merged" "$spool/merged.1.account"
+for i in $(seq 141 175); do
+	"$make_log" plain "$spool/$i.ptl" 1500 >/dev/null || exit 99
+done
+cp "$spool/141.ptl" "$tmp/141.ptl"
+later=$(counts stored)
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "there is one file again" test "$(ls -A "$spool")" = merged.1.account
+mv "$spool/merged.1.account" "$tmp/merged"
+cp "$tmp/141.ptl" "$spool"
+for i in $(seq 181 213); do
+	"$make_log" plain "$spool/$i.ptl" 1500 >/dev/null || exit 99
+done
+ships 1 --give-up 1ms --spool 1 "$spool"
+rm "$spool/merged.1.account"
+serve
+cp "$tmp/merged" "$spool/merged.1.account"
+rm -rf "$tmp/state"
+ships 0 "$spool"
+check "all events of both are lost" test "$(sum spool)" -eq $((all + later))
+check "the account closes with both" is_even
+if command -v sqlite3 >/dev/null; then
+	cp "$tmp/merged" "$spool/merged.1.account"
+	sqlite3 "$spool/merged.1.account" 'update identity set uuid = 1 where rowid = 2'
+	rm -rf "$tmp/state"
+	serve
+	ships 1 "$spool"
+	check "a part that is wrong is named" has err 'merged.1.account: log 2 of 75: this is not an account'
+	check "the file remains" test -s "$spool/merged.1.account"
+	check "the other logs are shipped" has result '^logs_rows 74 whole$'
+
+	# A merged account that is wrong stays, and a new one is begun.
+	echo nonsense >"$spool/merged.1.account"
+	for i in $(seq 221 253); do
+		"$make_log" plain "$spool/$i.ptl" 1500 >/dev/null || exit 99
+	done
+	end_server
+	ships 1 --give-up 1ms --spool 1 "$spool"
+	check "a wrong merged account is not replaced" test "$(cat "$spool/merged.1.account")" = nonsense
+	check "others are merged beside it" test "$(ls -A "$spool" | tr '\n' ' ')" = \
+		'merged.1.account merged.2.account '
+fi
+rm -rf "$spool"
+
 # A follower of a spool does not end when the spool has one account, or one log. A new log that gets
 # the name of a complete one is another log.
 make_spool

@@ -48,7 +48,7 @@ struct agent {
 	size_t failures;
 	struct agent_fired *fired;
 	size_t fireds;
-	bool has_leftovers;	     /* flight/ may have logs of an agent that ran before */
+	bool has_leftovers;	     /* flight/ may have logs that no recorder uses */
 	/* CLOCK_MONOTONIC: begin of the agent, and time of the next search */
 	int64_t begin_ns, search_ns;
 	int64_t budget_ns;	     /* CLOCK_MONOTONIC: time of the next look at budgets */

@@ -136,6 +136,8 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
 		     0, &path);
+	/* A log that could neither be kept nor be counted remains in flight/. */
+	agent->has_leftovers |= trigger && !path;
 	say_log(path, trigger, reason);
 }
 
@@ -199,6 +201,7 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, ended,
 		     chosen ? chosen->name : NULL, reason, chosen ? chosen->last_ns : 0, &path);
+	agent->has_leftovers |= chosen && !path;
 	if (chosen)
 		count_fired(state, path != NULL);
 	say_log(path, chosen ? chosen->name : NULL, reason);

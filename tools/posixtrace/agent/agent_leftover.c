@@ -87,6 +87,7 @@ static bool treat_leftover(struct agent *agent, const char *name)
 {
 	const char *suffix = strrchr(name, '.');
 	struct store_flight flight;
+	enum store_result result;
 	char *path;
 
 	/*
@@ -109,11 +110,11 @@ static bool treat_leftover(struct agent *agent, const char *name)
 		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
 	}
-	if (store_keep(&agent->store, agent->config, name, &flight, "restart", &path) ==
-		    STORE_KEPT && path)
+	result = store_keep(&agent->store, agent->config, name, &flight, "restart", &path);
+	if (result == STORE_KEPT && path)
 		say("%s: written from the flight recorder of an agent that has ended", path);
 	free(path);
-	return false;
+	return result == STORE_LATER;
 }
 
 /*

@@ -442,7 +442,7 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	 * If the copy could not be moved, the flight log remains. The next agent moves it, as that
 	 * of an agent that was killed.
 	 */
-	if (!is_kept || (fd >= 0 && result != STORE_FAILED))
+	if (!is_kept || (fd >= 0 && result != STORE_FAILED && result != STORE_LATER))
 		store_drop(store, recorder->name);
 	inject_end(&recorder->inject);
 	recorder_free(recorder);

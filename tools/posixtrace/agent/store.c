@@ -20,11 +20,9 @@
 #include "base/tool.h"
 #include "base/vec.h"
 #include "base/when.h"
+#include "query/account_name.h"
 #ifdef HAVE_SQLITE_QUERY
 #include "query/query_account.h"
-#else
-#define ACCOUNT_SUFFIX ".account"
-#define ACCOUNT_BYTES  0
 #endif
 
 #define SUFFIX	  ".ptl"
@@ -218,53 +216,89 @@ void store_drop(const struct store *store, const char *name)
 
 /* A log in logs/, or the account of a log that was removed. */
 struct kept {
-	char name[STORE_NAME_BYTES];
+	char name[STORE_NAME_BYTES + ACCOUNT_HASH_LEN];
 	uint64_t bytes;
 	int64_t ms; /* time of the file's last change */
 	bool is_account;
 };
 
+/* Whether a log can be removed. */
+enum removal {
+	REMOVE_NOW,   /* its account is written, or it has none */
+	REMOVE_LATER, /* the log cannot be opened now, so it must remain; was printed if is_new */
+	REMOVE_FAILED /* its account cannot be written, and the reason was printed */
+};
+
 /*
  * Writes the account of a log. name is that of the account without its suffix; both paths are
- * relative to the folder. *growth becomes the bytes by which the folder has grown. Returns true if
- * the log can be removed: the account is written, or nothing of the log can be read. Returns false
- * after it printed an error.
+ * relative to the folder. *growth becomes the bytes by which the folder has grown.
  */
-static bool write_account(const struct store *store, const char *log, const char *name,
-			  int64_t *growth)
+static enum removal write_account(const struct store *store, const char *log, const char *name,
+				  int64_t *growth)
 {
+	enum removal removal = REMOVE_FAILED;
 #ifdef HAVE_SQLITE_QUERY
 	struct account_written written = { .events = 0 };
 	char *from = NULL, *to = NULL;
-	bool good = asprintf(&from, "%s/%s", store->folder, log) >= 0 &&
-		    asprintf(&to, "%s/%s", store->folder, name) >= 0;
 
-	if (!good)
+	if (asprintf(&from, "%s/%s", store->folder, log) < 0)
+		from = NULL;
+	if (asprintf(&to, "%s/%s", store->folder, name) < 0)
+		to = NULL;
+	if (!from || !to)
 		say("%s", strerror(ENOMEM));
-	good = good && account_write(from, to, &written) != ACCOUNT_FAILED;
+	else
+		switch (account_write(from, to, &written)) {
+		case ACCOUNT_NO_LOG:
+			if (written.err != ENOENT)
+				say("%s: removed without an account, because it is no log", from);
+			/* fall through */
+		case ACCOUNT_WRITTEN:
+			removal = REMOVE_NOW;
+			break;
+		case ACCOUNT_UNKNOWN:
+			removal = REMOVE_LATER;
+			if (!store->unreadable)
+				say("%s: %s; it remains until its account can be written", from,
+				    strerror(written.err));
+			break;
+		case ACCOUNT_FAILED:
+			break;
+		}
 	*growth = written.growth;
 	free(from);
 	free(to);
-	return good;
 #else
 	(void)store, (void)log, (void)name, (void)growth;
-	return false;
 #endif
+	return removal;
+}
+
+/* Returns whether the first len bytes end with the suffix of logs. */
+static bool ends_as_log(const char *name, size_t len)
+{
+	return len > strlen(SUFFIX) && len < STORE_NAME_BYTES &&
+	       !strncmp(name + len - strlen(SUFFIX), SUFFIX, strlen(SUFFIX));
 }
 
 /*
  * Returns whether the agent could have made this name, which consists of a time, further parts and
- * the suffix. An account has a further suffix.
+ * the suffix. query/account_name.h has the names of accounts.
  */
 static bool is_kept_name(const char *name, bool *is_account)
 {
 	static const char form[] = "dddddddd.dddddd.ddd.";
-	size_t len = strlen(name), account = strlen(ACCOUNT_SUFFIX);
+	size_t len = strlen(name);
 
-	*is_account = len > account && !strcmp(name + len - account, ACCOUNT_SUFFIX);
-	len -= *is_account ? account : 0;
-	if (len <= TIME_LEN + strlen(SUFFIX) || len >= STORE_NAME_BYTES - account ||
-	    strncmp(name + len - strlen(SUFFIX), SUFFIX, strlen(SUFFIX)) != 0)
+	*is_account = account_is_name(name);
+	if (account_merged_number(name))
+		return true;
+	if (*is_account) {
+		len = account_log_length(name, false);
+		if (!ends_as_log(name, len))
+			len = account_log_length(name, true);
+	}
+	if (len <= TIME_LEN + strlen(SUFFIX) || !ends_as_log(name, len))
 		return false;
 	for (size_t i = 0; i < TIME_LEN; i++)
 		if (form[i] == 'd' && !isdigit((unsigned char)name[i]))
@@ -318,34 +352,71 @@ static size_t list_kept(struct store *store, struct kept **list)
 	return count;
 }
 
-/* Writes the account of a log that is removed. Returns false if the log must remain. */
-static bool account_kept(struct store *store, const struct kept *kept)
-{
-	char path[STORE_NAME_BYTES + 8];
-	int64_t growth = 0;
-
-	snprintf(path, sizeof(path), "logs/%s", kept->name);
-	if (!write_account(store, path, path, &growth))
-		return false;
-	store->bytes += (uint64_t)growth;
-	return true;
-}
-
 /*
  * Removes a log and subtracts it from the counts. If this fails, or if the log needs an account and
  * it cannot be written, the log remains, and the next call of make_room() tries again.
  */
-static bool remove_kept(struct store *store, const struct config *config, const struct kept *kept)
+static enum removal remove_kept(struct store *store, const struct config *config,
+				const struct kept *kept)
 {
-	if (config->is_spool && !account_kept(store, kept))
-		return false;
+	char path[sizeof(kept->name) + 8];
+	enum removal removal = REMOVE_NOW;
+	int64_t growth = 0;
+
+	snprintf(path, sizeof(path), "logs/%s", kept->name);
+	if (config->is_spool)
+		removal = write_account(store, path, path, &growth);
+	store->bytes += (uint64_t)growth;
+	if (removal != REMOVE_NOW)
+		return removal;
 	if (unlinkat(store->logs, kept->name, 0) && errno != ENOENT) {
 		say("%s/logs/%s: %s", store->folder, kept->name, strerror(errno));
-		return false;
+		return REMOVE_FAILED;
 	}
 	store->bytes -= kept->bytes;
 	store->count--;
-	return true;
+	return REMOVE_NOW;
+}
+
+/* If the folder has many accounts, merges them. Then the list is made again. */
+static size_t merge_accounts(struct store *store, size_t count, struct kept **list)
+{
+#ifdef HAVE_SQLITE_QUERY
+	size_t apart = 0;
+	char *folder;
+
+	for (size_t i = 0; i < count; i++)
+		apart += (*list)[i].is_account && !account_merged_number((*list)[i].name);
+	if (apart <= ACCOUNT_APART || asprintf(&folder, "%s/logs", store->folder) < 0)
+		return count;
+	account_merge(folder);
+	free(folder);
+	free(*list);
+	return list_kept(store, list);
+#else
+	(void)store, (void)list;
+	return count;
+#endif
+}
+
+/*
+ * Prints once why the quota is exceeded, although no log is refused: logs cannot be opened, or the
+ * accounts are too many.
+ */
+static void say_excess(struct store *store, const struct config *config, size_t unreadable,
+		       uint64_t accounts)
+{
+	bool has_excess = config->is_spool && config->quota && store->bytes > config->quota &&
+			  (unreadable || accounts > config->quota);
+
+	if (has_excess && !store->has_excess)
+		say("%s/logs has %llu bytes, more than the quota of %llu: %zu log%s cannot be "
+		    "opened now, and accounts of removed logs, which posixtrace ship sends and "
+		    "removes, have %llu bytes",
+		    store->folder, (unsigned long long)store->bytes,
+		    (unsigned long long)config->quota, unreadable, unreadable == 1 ? "" : "s",
+		    (unsigned long long)accounts);
+	store->has_excess = has_excess;
 }
 
 /*
@@ -355,22 +426,36 @@ static bool remove_kept(struct store *store, const struct config *config, const 
 static void make_room(struct store *store, const struct config *config, uint64_t more)
 {
 	struct kept *list;
-	size_t count = list_kept(store, &list);
+	size_t count = list_kept(store, &list), unreadable = 0;
 	int64_t now = store_now_ms();
-	bool good = true;
+	enum removal removal = REMOVE_NOW;
+	uint64_t accounts = 0;
 
-	/* After a failure, the next call tries again, so that there is one message, not many. */
-	for (size_t i = 0; i < count && good; i++) {
+	if (config->is_spool)
+		count = merge_accounts(store, count, &list);
+	/*
+	 * After a failure, the next call tries again, so that there is one message, not many. A log
+	 * that cannot be opened remains, and the next ones are removed in its place.
+	 */
+	for (size_t i = 0; i < count && removal != REMOVE_FAILED; i++) {
 		bool is_small = config->is_spool && list[i].bytes <= ACCOUNT_BYTES;
+		uint64_t *counter = NULL;
 
 		if (list[i].is_account)
-			continue;
-		if (config->expire_ns && now - list[i].ms > config->expire_ns / 1000000)
-			store->expired += good = remove_kept(store, config, &list[i]);
+			accounts += list[i].bytes;
+		else if (config->expire_ns && now - list[i].ms > config->expire_ns / 1000000)
+			counter = &store->expired;
 		else if (config->quota && !config->refuses && !is_small &&
 			 store->bytes + more > config->quota)
-			store->removed += good = remove_kept(store, config, &list[i]);
+			counter = &store->removed;
+		if (!counter)
+			continue;
+		removal = remove_kept(store, config, &list[i]);
+		*counter += removal == REMOVE_NOW;
+		unreadable += removal == REMOVE_LATER;
 	}
+	store->unreadable = unreadable;
+	say_excess(store, config, unreadable, accounts);
 	free(list);
 }
 
@@ -424,12 +509,13 @@ static int move_log(const struct store *store, const char *name, const char *to)
 
 /*
  * Writes the account of a log in flight/ that the quota refuses. A log whose account exists already
- * gets another name.
+ * gets another name. Returns false if the log cannot be opened now, so that it must remain.
  */
-static void account_refused(const struct store *store, const char *name,
+static bool account_refused(const struct store *store, const char *name,
 			    const struct store_flight *flight, const char *trigger)
 {
 	char log[STORE_NAME_BYTES + 16], to[STORE_NAME_BYTES], account[STORE_NAME_BYTES + 16];
+	enum removal removal;
 	int64_t growth;
 	int again = 0;
 	struct stat st;
@@ -440,8 +526,10 @@ static void account_refused(const struct store *store, const char *name,
 	} while (again < SAME_TIME && !fstatat(store->logs, account, &st, AT_SYMLINK_NOFOLLOW));
 	snprintf(log, sizeof(log), "flight/%s", name);
 	snprintf(account, sizeof(account), "logs/%s", to);
-	if (!write_account(store, log, account, &growth))
+	removal = write_account(store, log, account, &growth);
+	if (removal == REMOVE_FAILED)
 		say("%s/%s: the account of its lost events cannot be written", store->folder, log);
+	return removal != REMOVE_LATER;
 }
 
 /*
@@ -463,13 +551,15 @@ enum store_result store_keep(struct store *store, const struct config *config, c
 	/* Old logs are removed before the move, so that logs/ never exceeds the quota. */
 	make_room(store, config, (uint64_t)st.st_size);
 	if (config->quota && store->bytes + (uint64_t)st.st_size > config->quota) {
+		if (config->is_spool && !account_refused(store, name, flight, trigger)) {
+			store->unreadable++;
+			return STORE_LATER;
+		}
 		say("%s/logs: the quota of %llu bytes has no room for a log of %llu bytes of "
 		    "trigger %s",
 		    store->folder, (unsigned long long)config->quota,
 		    (unsigned long long)st.st_size, trigger);
 		store->refused++;
-		if (config->is_spool)
-			account_refused(store, name, flight, trigger);
 		store_drop(store, name);
 		return STORE_REFUSED;
 	}

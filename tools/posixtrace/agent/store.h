@@ -34,6 +34,12 @@ struct store {
 	 * and were refused by the quota.
 	 */
 	uint64_t removed, expired, refused;
+	/*
+	 * Logs that could not be opened for their account when the function was last called, so
+	 * that the reason is not printed again and again.
+	 */
+	size_t unreadable;
+	bool has_excess; /* the message that the quota is exceeded was printed */
 };
 
 #define STORE_NAME_BYTES 160
@@ -72,7 +78,12 @@ void store_drop(const struct store *store, const char *name);
 enum store_result {
 	STORE_KEPT,
 	STORE_REFUSED, /* by the quota; the log is removed */
-	STORE_FAILED   /* the log could not be moved and remains in flight/ */
+	STORE_FAILED,  /* the log could not be moved and remains in flight/ */
+	/*
+	 * The quota refuses the log, but it cannot be opened now for its account. It remains in
+	 * flight/, and the function must be called again.
+	 */
+	STORE_LATER
 };
 
 /*

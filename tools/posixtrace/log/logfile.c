@@ -62,7 +62,8 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	/* O_NOCTTY: if the path names a terminal, it must not become the controlling terminal. */
 	fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
-		say("%s: %s", text_given(log->path), strerror(errno));
+		log->err = errno;
+		say("%s: %s", text_given(log->path), strerror(log->err));
 		return TOOL_FAILURE;
 	}
 	/*
@@ -71,6 +72,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	 */
 	if (input && input_taken && lseek(fd, 0, SEEK_CUR) < 0) {
 		close(fd);
+		log->err = ESPIPE;
 		say("%s: can only be read once", log->path);
 		return TOOL_FAILURE;
 	}
@@ -82,6 +84,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	err = spool_seekable(fd, is_log, &log->fd);
 	if (err) {
 		close(fd);
+		log->err = err;
 		spool_say_why(log->path, err);
 		return TOOL_FAILURE;
 	}
@@ -359,6 +362,7 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 	log->choose = choose;
 	err = open_stream(log);
 	if (err) {
+		log->err = err;
 		status = logfile_say_why(log, err);
 		close(log->fd);
 		return status;
@@ -367,6 +371,7 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 	if (!learn_types(log)) {
 		say("%s: %s", log->path, strerror(ENOMEM));
 		logfile_close(log);
+		log->err = ENOMEM;
 		return TOOL_FAILURE;
 	}
 	/* If memory is lacking, descriptors is NULL, and file descriptors have no names. */

@@ -41,6 +41,8 @@ struct log_type {
 struct logfile {
 	const char *path;       /* as given on the command line; "standard input" for "-" */
 	int fd;
+	/* Why the log could not be opened. EINVAL: the file is no log. */
+	int err;
 	trace_id_t trid;
 	bool whole;             /* posix_trace_open() accepts the log without salvage */
 	struct posix_trace_loginfo_np info;

@@ -16,43 +16,68 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <trace_np.h>
 
-#define ACCOUNT_SUFFIX ".account"
-/* A log that is not larger is not dropped, because its account could need as many bytes. */
-#define ACCOUNT_BYTES  16384
+#include "query/account_name.h"
+#include "query/query.h"
 
-/* Returns whether the name has the suffix, and the name of the log in front of it. */
-bool account_is_name(const char *name);
-
-/* After a result other than ACCOUNT_WRITTEN, the reason was printed. */
 enum account_result {
 	ACCOUNT_WRITTEN,
-	ACCOUNT_NO_LOG, /* the log cannot be read at all, so it has no account */
-	ACCOUNT_FAILED  /* the account cannot be written, for example because the disk is full */
+	ACCOUNT_NO_LOG, /* the file is missing or is no log, so it has no account */
+	/*
+	 * The log cannot be opened now, for the reason err, and nothing was printed. It may be
+	 * readable later, so it must remain.
+	 */
+	ACCOUNT_UNKNOWN,
+	/* The account cannot be written, for example because the disk is full. It was printed. */
+	ACCOUNT_FAILED
 };
 
 struct account_written {
 	uint64_t events; /* of the log */
 	int64_t growth;  /* the bytes by which the folder has grown */
+	int err;         /* why the log could not be opened */
 };
 
 /*
  * Writes the account of the log to a file, which appears whole and on the disk: name with the
  * suffix. If this file is the account of another log, the identity is a part of the name.
+ * account_write_open() does the same for a log that is open, and returns ACCOUNT_WRITTEN or
+ * ACCOUNT_FAILED.
  */
 enum account_result account_write(const char *log, const char *name,
 				  struct account_written *written);
+enum account_result account_write_open(struct query_log *of, const char *name,
+				       struct account_written *written);
+
+/*
+ * Merges the accounts of the folder if it has more than ACCOUNT_APART of one log each. A merged
+ * account has the same tables, with the accounts of all these logs and each text once, and without
+ * types that have no events, so a log needs less than a tenth of the bytes. Two processes do not
+ * merge at the same time. An account whose log exists remains. Prints errors, after which the
+ * accounts remain.
+ */
+void account_merge(const char *folder);
+
+/*
+ * Removes the merged account if it is still the file that was read. If another process is merging,
+ * or has added an account, returns false, and the file must be read again.
+ */
+struct stat;
+bool account_remove_merged(const char *account, const struct stat *was);
 
 /* Returns whether both can be read, and the account is that of the log. Prints nothing. */
 bool account_is_of(const char *account, const char *log);
 
 /*
- * Reads an account into a new database in memory, which has all small tables of the command query
- * and an empty table spans. Only the members uuid, log_id, host and begin_ns of *info are set. The
- * file may be hostile. Returns false after it printed an error.
+ * Reads the account of one log into a new database in memory, which has all small tables of the
+ * command query and an empty table spans. Only the members uuid, log_id, host and begin_ns of *info
+ * are set. part is 1, or the number of the log in a merged account; *parts becomes the number of
+ * logs. The file may be hostile. Returns false after it printed an error.
  */
-bool account_read(const char *account, sqlite3 **db, struct posix_trace_loginfo_np *info);
+bool account_read(const char *account, size_t part, size_t *parts, sqlite3 **db,
+		  struct posix_trace_loginfo_np *info);
 
 #endif

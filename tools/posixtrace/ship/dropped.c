@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -152,30 +153,22 @@ static bool send_account(struct shipment *shipment, sqlite3 *db)
 static int ship_account(struct shipment *shipment, sqlite3 *db, bool is_last)
 {
 	enum state_result result = shipment_start(shipment);
-	const char *path = shipment->log->path;
 	bool good;
 
-	if (result == STATE_BUSY) {
-		shipment->state = SHIPMENT_BUSY;
-		if (is_last)
-			say("%s: another process ships this log", path);
-		return is_last ? TOOL_FAILURE : TOOL_OK;
-	}
+	if (result == STATE_BUSY)
+		return shipment_busy(shipment->log->path, is_last, &shipment->state);
 	if (result != STATE_OK)
 		return TOOL_FAILURE;
 	good = send_account(shipment, db);
 	if (good)
 		shipment->state = SHIPMENT_ENDED;
-	if (good && unlink(path) && errno != ENOENT) {
-		say("%s: %s", path, strerror(errno));
-		good = false;
-	}
 	position_close(&shipment->position);
 	return good ? TOOL_OK : TOOL_FAILURE;
 }
 
-int dropped_run(const struct ship_options *options, struct link *link, const char *path,
-		bool is_last, enum shipment_state *state)
+/* Ships the account of one log, which may be a part of a merged account. */
+static int ship_part(const struct ship_options *options, struct link *link, const char *path,
+		     size_t part, size_t *parts, bool is_last, enum shipment_state *state)
 {
 	struct shipment shipment = { .options = options, .link = link,
 				     .state = SHIPMENT_MORE };
@@ -187,11 +180,65 @@ int dropped_run(const struct ship_options *options, struct link *link, const cha
 	shipment.log->path = path;
 	shipment.position.state.fd = -1;
 	*state = SHIPMENT_FAULTY;
-	if (account_read(path, &db, &info)) {
+	if (account_read(path, part, parts, &db, &info)) {
 		shipment_identify(&shipment, &info);
 		status = ship_account(&shipment, db, is_last);
 		*state = shipment.state;
 	}
 	sqlite3_close(db);
+	return status;
+}
+
+/*
+ * Removes the account that the database has. If another process merges accounts now, or has added
+ * one meanwhile, the file remains, and is shipped again.
+ */
+static int remove_account(const char *path, const struct stat *was, enum shipment_state *state)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (account_merged_number(slash ? slash + 1 : path)) {
+		if (!account_remove_merged(path, was))
+			*state = SHIPMENT_BUSY;
+		return TOOL_OK;
+	}
+	if (!unlink(path) || errno == ENOENT)
+		return TOOL_OK;
+	say("%s: %s", path, strerror(errno));
+	return TOOL_FAILURE;
+}
+
+/*
+ * A log that another process ships does not keep the other logs of a merged account from being
+ * shipped, and neither does a log whose part is wrong.
+ */
+int dropped_run(const struct ship_options *options, struct link *link, const char *path,
+		bool is_last, enum shipment_state *state)
+{
+	int status = TOOL_OK;
+	size_t parts = 1;
+	struct stat st;
+
+	*state = SHIPMENT_ENDED;
+	if (lstat(path, &st)) {
+		say("%s: %s", path, strerror(errno));
+		*state = SHIPMENT_FAULTY;
+		return TOOL_FAILURE;
+	}
+	for (size_t part = 1; part <= parts && !ship_stopped; part++) {
+		enum shipment_state of_part;
+		int now = ship_part(options, link, path, part, &parts, is_last, &of_part);
+
+		status = tool_worse(status, now);
+		if (of_part != SHIPMENT_ENDED)
+			*state = of_part;
+		/* The database or the folder of positions failed, and would fail again. */
+		if (now == TOOL_FAILURE && of_part == SHIPMENT_MORE)
+			break;
+	}
+	if (ship_stopped && *state == SHIPMENT_ENDED)
+		*state = SHIPMENT_MORE;
+	if (*state == SHIPMENT_ENDED)
+		status = tool_worse(status, remove_account(path, &st, state));
 	return status;
 }

@@ -239,10 +239,7 @@ static int ship_locked(const struct folder *folder, uint64_t events, bool is_las
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
-		*state = SHIPMENT_BUSY;
-		if (is_last)
-			say("%s: another process ships this log", shipment_name(folder->path));
-		return is_last ? TOOL_FAILURE : TOOL_OK;
+		return shipment_busy(folder->path, is_last, state);
 	}
 	status = ship_tables(folder, events);
 	*state = status == TOOL_FAILURE ? SHIPMENT_MORE : SHIPMENT_ENDED;

@@ -253,10 +253,7 @@ static int ship_log(struct otlp_shipment *shipment, uint64_t source, bool is_las
 
 	switch (begin_shipment(shipment, source)) {
 	case STATE_BUSY:
-		*state = SHIPMENT_BUSY;
-		if (is_last)
-			say("%s: another process ships this log", shipment_name(shipment->path));
-		return is_last ? TOOL_FAILURE : TOOL_OK;
+		return shipment_busy(shipment->path, is_last, state);
 	case STATE_FAILED:
 		*state = SHIPMENT_MORE;
 		return TOOL_FAILURE;

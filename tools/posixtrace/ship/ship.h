@@ -164,6 +164,12 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 		 bool is_last, enum shipment_state *state);
 
 /*
+ * Another process ships the log: sets *state to SHIPMENT_BUSY, and if is_last is true, prints it.
+ * Returns the exit status.
+ */
+int shipment_busy(const char *path, bool is_last, enum shipment_state *state);
+
+/*
  * Returns the number of a log. Two files are the same log if three things are equal: the UUID in
  * their headers, the number that posix_trace_clear() changes, and the host. The host is used,
  * because copies of a log may be shipped as logs of different hosts.
@@ -189,8 +195,8 @@ static inline const char *shipment_name(const char *path)
 
 /*
  * Ships the account of a log that was dropped (query/query_account.h), as shipment_run() does with
- * a log. The events that the database lacks become losses with the cause "spool". The file is
- * removed when the database has the account.
+ * a log. The events that the database lacks become losses with the cause "spool". A merged account
+ * has the accounts of several logs. The file is removed when the database has all of them.
  */
 int dropped_run(const struct ship_options *options, struct link *link, const char *path,
 		bool is_last, enum shipment_state *state);

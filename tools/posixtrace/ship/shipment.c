@@ -190,6 +190,14 @@ static bool find_position(struct shipment *shipment)
 	return good && (!rows || void_summaries(shipment)) && position_save(&shipment->position);
 }
 
+int shipment_busy(const char *path, bool is_last, enum shipment_state *state)
+{
+	*state = SHIPMENT_BUSY;
+	if (is_last)
+		say("%s: another process ships this log", shipment_name(path));
+	return is_last ? TOOL_FAILURE : TOOL_OK;
+}
+
 enum state_result shipment_start(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
@@ -304,12 +312,8 @@ static int ship_events(struct shipment *shipment, bool is_last)
 	bool complete = shipment->log->info.complete;
 	bool good = result == STATE_OK;
 
-	if (result == STATE_BUSY) {
-		shipment->state = SHIPMENT_BUSY;
-		if (is_last)
-			say("%s: another process ships this log", shipment->log->path);
-		return is_last ? TOOL_FAILURE : TOOL_OK;
-	}
+	if (result == STATE_BUSY)
+		return shipment_busy(shipment->log->path, is_last, &shipment->state);
 	good = good && prepare_query(shipment) && send_log(shipment);
 	if (good && (complete || is_last))
 		good = summary_send(shipment, complete ? SUMMARY_WHOLE : SUMMARY_PART);

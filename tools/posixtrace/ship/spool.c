@@ -27,12 +27,14 @@ struct spooled {
 	int64_t changed_ns;
 	dev_t device;
 	ino_t inode;
+	bool can_be_dropped; /* it is a complete log that the database does not have as a whole */
 };
 
 struct spooled_list {
 	struct spooled *file;
 	size_t count;
 	uint64_t bytes;      /* of all files, also accounts */
+	bool has_dropped;    /* an account was written */
 };
 
 static int by_age(const void *a, const void *b)
@@ -119,14 +121,18 @@ static void remove_file(struct spooled_list *list, struct spooled *file)
 	file->path = NULL;
 }
 
-/* Replaces the log by its account. If that fails, a message was printed, and the log remains. */
-static void drop_log(const struct spool *spool, struct spooled_list *list, struct spooled *file)
+/*
+ * Replaces the open log by its account. If that fails, a message was printed, and the log remains.
+ */
+static void drop_log(const struct spool *spool, struct spooled_list *list, struct spooled *file,
+		     struct query_log *of)
 {
 	struct account_written written;
 
 	if (!is_as_listed(file) ||
-	    account_write(file->path, file->path, &written) != ACCOUNT_WRITTEN)
+	    account_write_open(of, file->path, &written) != ACCOUNT_WRITTEN)
 		return;
+	list->has_dropped = true;
 	list->bytes += (uint64_t)written.growth;
 	say("%s: dropped, because the spool has more than %zu bytes; its %" PRIu64
 	    " event%s lost unless the database has them", file->path, spool->bytes, written.events,
@@ -135,37 +141,37 @@ static void drop_log(const struct spool *spool, struct spooled_list *list, struc
 }
 
 /*
- * Removes a log that the database has as a whole, or, with drops, any complete log. The lock of the
- * position is held meanwhile, so no process ships the log now.
+ * Removes a log that the database has as a whole, or, with drops, one that can be dropped. The lock
+ * of the position is held meanwhile, so no process ships the log now. A log that cannot be opened
+ * now remains.
  */
 static void remove_log(const struct spool *spool, struct spooled_list *list,
 		       struct spooled *file, bool drops)
 {
 	struct shipment shipment = { .options = spool->options };
-	struct logfile log;
+	struct position *position = &shipment.position;
+	struct query_log of = { .events = 0 };
 	int status;
 
 	say_nothing(true);
-	status = logfile_open(&log, file->path, NULL);
+	status = logfile_open(&of.file, file->path, NULL);
 	say_nothing(false);
 	if (status)
 		return;
-	if (log.info.complete) {
-		struct position *position = &shipment.position;
+	shipment_identify(&shipment, &of.file.info);
+	if (of.file.info.complete &&
+	    position_open(position, spool->options->folder, &spool->link->server.address,
+			  shipment.source) == STATE_OK) {
+		bool is_shipped = summary_is_sent(position, SUMMARY_WHOLE);
 
-		shipment_identify(&shipment, &log.info);
-		if (position_open(position, spool->options->folder, &spool->link->server.address,
-				  shipment.source) == STATE_OK) {
-			bool is_shipped = summary_is_sent(position, SUMMARY_WHOLE);
-
-			if (!is_shipped && drops && file->bytes > ACCOUNT_BYTES)
-				drop_log(spool, list, file);
-			else if (is_shipped)
-				remove_file(list, file);
-			position_close(position);
-		}
+		file->can_be_dropped = !is_shipped && file->bytes > ACCOUNT_BYTES;
+		if (is_shipped)
+			remove_file(list, file);
+		else if (drops && file->can_be_dropped)
+			drop_log(spool, list, file, &of);
+		position_close(position);
 	}
-	logfile_close(&log);
+	logfile_close(&of.file);
 }
 
 static void say_excess(struct spool *spool, const struct spooled_list *list)
@@ -182,7 +188,7 @@ static void say_excess(struct spool *spool, const struct spooled_list *list)
 void spool_limit(void *arg)
 {
 	struct spool *spool = arg;
-	struct spooled_list list = { NULL, 0, 0 };
+	struct spooled_list list = { .count = 0 };
 
 	if (!spool->bytes)
 		return;
@@ -192,8 +198,10 @@ void spool_limit(void *arg)
 		qsort(list.file, list.count, sizeof(*list.file), by_age);
 	for (int drops = 0; drops <= 1; drops++)
 		for (size_t i = 0; i < list.count && list.bytes > spool->bytes; i++)
-			if (list.file[i].path)
+			if (list.file[i].path && (!drops || list.file[i].can_be_dropped))
 				remove_log(spool, &list, &list.file[i], drops);
+	for (int i = 0; list.has_dropped && i < spool->operands; i++)
+		account_merge(spool->operand[i]);
 	say_excess(spool, &list);
 	for (size_t i = 0; i < list.count; i++)
 		free(list.file[i].path);

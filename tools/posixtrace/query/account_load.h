@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* account_load.h - opens the files of accounts, for the files that read, write and merge them. */
+#ifndef POSIXTRACE_QUERY_ACCOUNT_LOAD_H
+#define POSIXTRACE_QUERY_ACCOUNT_LOAD_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <trace_np.h>
+
+#define ACCOUNT_ID	   0x50545841 /* the application's number in an account: PTXA */
+#define ACCOUNT_ID_MERGED  0x5054584d /* PTXM */
+#define ACCOUNT_UUID_BYTES 16
+
+/* Returns whether an account has the table. Others need the events, or have names that no ledger
+ * needs. */
+bool account_has_table(int table);
+
+/* Executes a statement from sqlite3_mprintf(), and frees it. Returns an error of SQLite or 0. */
+int account_run(sqlite3 *db, char *sql);
+/* Returns the integer that a statement has as its only value, or -1. */
+int64_t account_number(sqlite3 *db, const char *sql);
+
+/* Makes an empty database in memory, with limits for hostile files. */
+int account_new(sqlite3 **db);
+/*
+ * Attaches the bytes of an account as the database account. *parts becomes the number of its logs,
+ * and *is_merged whether it is a merged account. Returns false after it printed an error.
+ */
+bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_merged);
+
+/* Reads the identity of a log. Returns false if it is not valid. */
+bool account_identity(sqlite3 *db, size_t part, struct posix_trace_loginfo_np *info);
+
+/* Returns whether the account can be read and has the identity of this log. Prints nothing. */
+bool account_has_identity(const char *account, const struct posix_trace_loginfo_np *log);
+
+/* Gives the file its name, such that a crash of the machine leaves either all of it or none. */
+int account_keep_file(const char *made, const char *account, int64_t *growth);
+
+#endif
