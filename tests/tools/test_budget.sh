@@ -95,6 +95,15 @@ check "after kill -9 of the program the log is even" even
 run 0 stat "$log"
 check "and has each call" has out '^sample  *io.read: [0-9]* of 30000[0-9] calls'
 
+# Starts of programs cost, too: the library is loaded by each of them.
+POSIXTRACE_BUDGET_COST='1 1 0 100000000'
+run 0 record --force --budget 1% -o "$log" -- sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=100000; env true; env true'
+check "the cost of starts is in the estimate" has err ' [1-9][0-9.]*% by starts of programs (.* a start 100000 us)$'
+check "the way out is said" has err '^posixtrace: starts of programs alone cost more than the budget: --no-follow leaves out children$'
+run 0 stat "$log"
+check "starts are never skipped" lacks out '^sample  *process'
+POSIXTRACE_BUDGET_COST='1000000 1000000 0'
+
 # Patterns and the budget: the marks are recorded with --event, too.
 run 0 record --force --budget 0.1% -e io.read -o "$log" -- dd if=/dev/zero of=/dev/null bs=1 count=1000000
 run 0 stat "$log"

@@ -15,8 +15,9 @@
  * The number of recorded events is exact, and their types are a sample of the newest ones, so the
  * cost may be attributed to wrong types for a moment. The numbers of skipped calls are exact, so
  * the rate of a type is known while it is skipped. A skipped call costs a few nanoseconds, too,
- * which no decision can save. At most half of the credit is used for skipped calls, so that the
- * other half remains for events.
+ * which no decision can save, and neither can it save the starts of programs: each one loads the
+ * preload library. At most half of the credit is used for both, so that the other half remains for
+ * events.
  *
  * Processor time is that of the process and its descendants, from /proc. If the kernel does not
  * list children, their time counts only when they have ended. Until then the budget is smaller than
@@ -48,6 +49,8 @@
 #define MOST_THREADS 256
 #define DEBT_S	    10
 #define OWN_TYPES   "posixtrace_"
+/* the preload library records it when a program has loaded it at its start */
+#define START_TYPE  "process.start"
 /*
  * If the cost of a type is less than this part of the budget, the type is never skipped, whatever
  * the other types cost.
@@ -68,6 +71,7 @@ struct budget_type {
 	/* the recorder itself records these events, so they cost the program nothing */
 	bool is_own;
 	bool stays;	    /* other events have no meaning without it, so it is never skipped */
+	bool is_start;	    /* each event is the start of a program */
 };
 
 /* The beginnings of the names of types that stay on. */
@@ -80,7 +84,8 @@ struct budget {
 	int64_t look_ns, cpu_look_ns; /* CLOCK_MONOTONIC */
 	uint64_t cpu_ticks, recorded;
 	double cpu_rate; /* processors that the program uses */
-	double credit_ns, spent_ns, skipping_ns, used_ns;
+	/* spent_ns includes skipping_ns and starting_ns */
+	double credit_ns, spent_ns, skipping_ns, starting_ns, used_ns;
 	double look_s; /* seconds between the last two looks */
 	struct budget_type type[TYPES];
 	unsigned recent[TYPES];
@@ -262,6 +267,7 @@ static bool learn_type(const struct budget *budget, struct budget_type *type, tr
 		return false;
 	type->cost_ns = preload_types_has(name) ? budget->cost.call_ns : budget->cost.point_ns;
 	type->is_own = !strncmp(name, OWN_TYPES, strlen(OWN_TYPES));
+	type->is_start = !strcmp(name, START_TYPE);
 	for (size_t i = 0; i < sizeof(staying) / sizeof(*staying); i++)
 		type->stays |= !strncmp(name, staying[i], strlen(staying[i]));
 	type->stays |= is_half_span(trid, id, name);
@@ -274,7 +280,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 	double passed_s = (double)(now_ns - budget->look_ns) / 1e9, each, sampled = 0;
 	uint64_t recorded;
 	int err = posix_trace_get_load_np(trid, &recorded, budget->recent, budget->skipped, TYPES);
-	double skipping = 0; /* the cost of skipped calls */
+	double skipping = 0, starting = 0; /* the cost of skipped calls, and of starts */
 
 	if (err || passed_s <= 0)
 		return err;
@@ -297,10 +303,14 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		budget->credit_ns -= cost_ns;
 		budget->spent_ns += cost_ns;
 		skipping += skipped * budget->cost.skip_ns;
+		if (type->is_start)
+			starting += calls * budget->cost.start_ns;
 	}
-	budget->spent_ns += skipping;
+	budget->spent_ns += skipping + starting;
 	budget->skipping_ns += skipping;
-	budget->credit_ns -= fmin(skipping, budget->share * budget->cpu_rate * passed_s * 1e9 / 2);
+	budget->starting_ns += starting;
+	budget->credit_ns -= fmin(skipping + starting,
+				  budget->share * budget->cpu_rate * passed_s * 1e9 / 2);
 	budget->recorded = recorded;
 	budget->look_s = passed_s;
 	budget->look_ns = now_ns;
@@ -422,17 +432,23 @@ int budget_look(struct budget *budget, trace_id_t trid,
 
 void budget_say(const struct budget *budget)
 {
-	double spent, skipping;
+	double spent, skipping, starting;
 
 	if (budget->used_ns <= 0)
 		return;
 	spent = 100 * budget->spent_ns / budget->used_ns;
 	skipping = 100 * budget->skipping_ns / budget->used_ns;
+	starting = 100 * budget->starting_ns / budget->used_ns;
 	say("budget %.3g%%: events cost an estimate of %.2f%% of %.1f s of processor time, %.2f%% "
-	    "by skipped calls (a call %.0f ns, a trace point %.0f ns, a skipped one %.0f ns)",
-	    100 * budget->share, spent, budget->used_ns / 1e9, skipping, budget->cost.call_ns,
-	    budget->cost.point_ns, budget->cost.skip_ns);
+	    "by skipped calls, %.2f%% by starts of programs (a call %.0f ns, a trace point %.0f "
+	    "ns, a skipped one %.0f ns, a start %.0f us)",
+	    100 * budget->share, spent, budget->used_ns / 1e9, skipping, starting,
+	    budget->cost.call_ns, budget->cost.point_ns, budget->cost.skip_ns,
+	    budget->cost.start_ns / 1000);
 	if (skipping > 100 * budget->share)
 		say("skipped calls alone cost more than the budget: leave out families by "
 		    "--trace");
+	if (starting > 100 * budget->share)
+		say("starts of programs alone cost more than the budget: --no-follow leaves out "
+		    "children");
 }

@@ -8,12 +8,14 @@ struct budget_cost {
 	double point_ns; /* by posix_trace_event() */
 	double call_ns;	 /* by a call that the preload library records */
 	double skip_ns;	 /* by a call that is only counted */
+	double start_ns; /* by the start of a program with the preload library; may be 0 */
 };
 
 /*
  * Measures in a child process, because the preload library remains loaded there. A value that
  * cannot be measured is replaced by that of a slow machine, so that the budget is kept in any case.
- * The environment variable POSIXTRACE_BUDGET_COST has three numbers that replace the measurement.
+ * The environment variable POSIXTRACE_BUDGET_COST has these numbers in their order, instead of a
+ * measurement. The last one may be missing, and is 0 then.
  */
 void budget_cost_measure(struct budget_cost *cost);
 
