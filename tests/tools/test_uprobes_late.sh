@@ -189,7 +189,7 @@ scenes() {
 		--probe 'plug:worked@far.so' >out 2>trace.err &
 	tracer=$!
 	until_has trace.err '^posixtrace: --function: no loaded file has the name after @'
-	check "$label: attach says so" has trace.err 'the program is traced there when it loads one'
+	check "$label: attach says so" has trace.err 'tracing begins there when the program loads one'
 	say "open ./deep/er/far.so" opened
 	check "$label: a line says so" until_has trace.err ' functions of far.so, mapped'
 	say "call 10" called
