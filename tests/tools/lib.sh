@@ -30,6 +30,9 @@ ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99
 LSAN_OPTIONS=${LSAN_OPTIONS:+$LSAN_OPTIONS:}exitcode=99
 UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}exitcode=99
 TSAN_OPTIONS=${TSAN_OPTIONS:+$TSAN_OPTIONS:}exitcode=99
+# libtracefs never frees the path of the tracing folder.
+leaks=$(cd "${top_srcdir:-${0%/*}/../..}/tests/tools" && pwd)/leaks.supp
+LSAN_OPTIONS=$LSAN_OPTIONS:print_suppressions=0:suppressions=$leaks
 export ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-test.XXXXXX") || exit 99

@@ -500,7 +500,7 @@ static struct kind *kind_of(struct kind *list, size_t *count, const char *text, 
 			return &list[i];
 	if (*count == KINDS)
 		return NULL;
-	memcpy(list[*count].text, text, ENDED_TEXT);
+	snprintf(list[*count].text, sizeof(list[*count].text), "%s", text);
 	list[*count].first = row;
 	list[*count].count = 0;
 	return &list[(*count)++];
