@@ -46,7 +46,7 @@ nanosleep clock_nanosleep
 EVENTS = {}
 for row in """
 io.open open open64 openat openat64 creat creat64 __open __open64 __open_2 __open64_2 __openat_2
-  __openat64_2 posix_openpt
+  __openat64_2 posix_openpt syscall_openat2
 io.close close __close
 io.read read __read __read_chk
 io.write write __write
@@ -68,9 +68,10 @@ io.sync sync_file_range syncfs
 io.dup dup dup2 dup3 __dup2
 io.pipe pipe pipe2 __pipe
 io.fcntl fcntl fcntl64 __fcntl
-io.ioctl ioctl
+io.ioctl ioctl isatty tcgetattr tcgetpgrp tcsetpgrp tcgetsid tcdrain tcflush tcflow tcsendbreak
+  unlockpt grantpt:ioctl ptsname ptsname_r __ptsname_r_chk sockatmark tcsetattr
 io.flock flock
-io.close_range close_range
+io.close_range close_range closefrom:close_range syscall_close_range
 io.memfd_create memfd_create
 io.eventfd eventfd
 io.timerfd_create timerfd_create
@@ -131,7 +132,7 @@ net.getsockname getsockname
 net.getpeername getpeername
 process.kill kill killpg raise:tgkill gsignal:tgkill tgkill
 process.wait wait waitpid wait3 wait4 waitid __wait __waitpid
-process.fork fork:clone _Fork:clone __fork:clone
+process.fork fork:clone _Fork:clone __fork:clone forkpty:clone
 process.ptrace ptrace
 process.prctl prctl
 process.limit getrlimit getrlimit64 setrlimit setrlimit64 prlimit prlimit64
@@ -146,7 +147,11 @@ for event_name, functions in EVENTS.items():
         CALL_OF[function] = main_call
 
 # Functions that make further system calls of the same kind until one answers.
-REPEATS = ("eaccess", "euidaccess", "faccessat", "posix_fallocate", "posix_fallocate64")
+REPEATS = ("eaccess", "euidaccess", "faccessat", "posix_fallocate", "posix_fallocate64",
+           "tcsetattr")
+
+# Functions with a descriptor, whose first string is the name of an attribute.
+NO_PATH = ("fgetxattr", "fsetxattr", "fremovexattr")
 
 LINE = re.compile(r"(\d+) +(.*)")
 CALL = re.compile(r"(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)(?: (E[A-Z0-9]+))?")
@@ -162,8 +167,8 @@ class Call:
 
 
 def of_strace(path):
-    """The calls in the order of their returns."""
-    calls, begun, last, latest = [], {}, None, {}
+    """The calls in the order of their returns, and the threads that a signal killed."""
+    calls, begun, last, latest, killed = [], {}, None, {}, set()
     for line in open(path, errors="replace"):
         frame = FRAME.match(line)
         if frame:
@@ -177,6 +182,8 @@ def of_strace(path):
         thread, text = int(found[1]), found[2]
         if text.startswith("--- SIG") and thread in latest:
             latest[thread].is_interrupted = True
+        if text.startswith("+++ killed by"):
+            killed.add(thread)
         if text.endswith("<unfinished ...>"):
             begun[thread] = text[:-len("<unfinished ...>")]
             continue
@@ -188,7 +195,7 @@ def of_strace(path):
             last = Call(thread, call[1], call[2], call[3], call[4] or "")
             calls.append(last)
             latest[thread] = last
-    return calls
+    return calls, killed
 
 
 def thread_of(calls):
@@ -219,6 +226,9 @@ def classify(call, wrapped, traced):
     at = next((i for i, f in enumerate(frames) if not f[0].startswith("libc.so")), len(frames))
     if at < len(frames) and frames[at][0].startswith("libposixtrace-preload"):
         name = frames[at][1]
+        if name == "shim_syscall":
+            name = "syscall_" + call.name
+            return ("wrapper", name) if name in EVENT_OF else ("direct", "")
         return ("wrapper", name) if name in wrapped else ("tracer", "")
     if at == 0:
         return ("tracer" if shim and frames[0][0].startswith("libposixtrace") else "direct"), ""
@@ -245,8 +255,8 @@ def of_log(path):
         name, fields = event["event"], event.get("fields", {})
         if name not in EVENTS or (name == "io.fclose" and fields.get("fd") == -1):
             continue
-        if name == "io.fopen" and not fields.get("path"):
-            continue  # fdopen() opens no file
+        if name in ("io.fopen", "file.opendir") and not fields.get("path"):
+            continue  # fdopen() and fdopendir() open no file
         error = event.get("labels", {}).get("error", "") if fields.get("error") else ""
         events[event["tid"]].append((name, error, fields.get("path")))
     return events, traced
@@ -259,11 +269,12 @@ def is_same(call, event):
         path is None or event[2] in (None, path) or name == "file.symlink")
 
 
-def compare(calls, events, thread):
+def compare(calls, events, thread, is_killed):
     """Returns the first difference of a thread, and the number of equal calls.
 
     The kernel restarts a call that a signal interrupted, unless the handler says otherwise: only
-    then it has an event, with EINTR. The event of an interrupted call follows those of the handler.
+    then it has an event, with EINTR. The event of an interrupted call follows those of the handler,
+    and is missing if the thread was killed before the handler returned.
     """
     late, equal, at, repeated = [], 0, 0, None
 
@@ -296,7 +307,7 @@ def compare(calls, events, thread):
         repeated = function, path
     while take_late():
         pass
-    missing = [c for c in late if c[1] != "EINTR" and c is not calls[-1]]
+    missing = [c for c in late if c[1] != "EINTR" and c is not calls[-1] and not is_killed]
     if at < len(events) or missing:
         return ["thread %d: events without calls %s, calls without events %s"
                 % (thread, events[at:at + 3], missing[:3])], equal
@@ -304,7 +315,7 @@ def compare(calls, events, thread):
 
 
 def main():
-    name, calls = sys.argv[1], of_strace(sys.argv[2])
+    name, (calls, killed) = sys.argv[1], of_strace(sys.argv[2])
     events, traced = of_log(sys.argv[3])
     wrapped = {line.split()[-1].split("@")[0] for line in open(sys.argv[4])}
     thread_of(calls)
@@ -317,7 +328,8 @@ def main():
         if kind == "wrapper":
             event = EVENT_OF.get(function)
             if event and (not CALL_OF[function] or call.name.startswith(CALL_OF[function])):
-                has_path = event.startswith("file.") or event == "io.open"
+                has_path = (event.startswith("file.") or event == "io.open") and \
+                    function not in NO_PATH
                 path = path_of(call.arguments) if has_path else None
                 threads[call.thread].append((event, call.error, path, function,
                                              call.is_interrupted))
@@ -330,7 +342,7 @@ def main():
         count[kind] += 1
     ours = 0
     for thread, made in threads.items():
-        found, equal = compare(made, events.pop(thread, []), thread)
+        found, equal = compare(made, events.pop(thread, []), thread, thread in killed)
         faults += found
         ours += equal
     faults += ["thread %d: %d events without calls: %s" % (thread, len(rest), rest[:3])

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The calls of twelve programs: strace -f -k and posixtrace record see the same run, and calls.py
+# The calls of forty programs: strace -f -k and posixtrace record see the same run, and calls.py
 # compares them for each thread. A call that went through a wrapped function of the C library must
 # be in the log, in the same order and with the same error. The table has the calls of the families
 # file, io, net, process and time, by the way that they went: calls.py describes the classes.
@@ -12,6 +12,25 @@ nm -D --defined-only "$POSIXTRACE_PRELOAD" >"$tmp/wrapped"
 strace -k -o "$tmp/none" true 2>/dev/null || {
 	echo "SKIP: strace cannot print stacks here"
 	finish
+}
+
+# as_without COMMAND...: checks that the program prints the same and exits as without record.
+as_without() {
+	for kind in plain traced; do
+		rm -rf "$tmp/run"
+		cp -rp "$tmp/start" "$tmp/run"
+		cd "$tmp/run" || exit 99
+		case $kind in
+		plain) (unset LD_LIBRARY_PATH; exec "$@") ;;
+		traced) "$posixtrace" record -q --wait -o "$log" -s 16M -- "$@" ;;
+		esac >"$tmp/out.$kind" 2>/dev/null </dev/null
+		echo $? >"$tmp/status.$kind"
+		cd "$tmp" || exit 99
+	done
+	check "$program: the exit status is that without record" same_status
+	# pgbench prints times.
+	test "$program" = pgbench ||
+		check "$program: the output is that without record" same_output
 }
 
 # beside NAME COMMAND...: in a new copy of the folder start.
@@ -30,6 +49,7 @@ beside() {
 	"$posixtrace" dump --json --system "$log" >"$tmp/events"
 	python3 "$here/calls.py" "$program" "$tmp/calls" "$tmp/events" "$tmp/wrapped" >"$tmp/compared"
 	status=$?
+	as_without "$@"
 	check "$program: each call through a wrapped function is in the log, in the same order" \
 		test "$status" -eq 0
 	check "$program: calls were compared" \
@@ -40,6 +60,44 @@ beside() {
 
 cd "$tmp/start" || exit 99
 echo 'int main(void) { return 0; }' >a.c
+mkdir -p tree/a/b
+for i in 1 2 3 4; do
+	echo "line $i" >tree/a/f$i
+	ln -s "../f$i" tree/a/b/l$i
+done
+ln -s /nonexistent tree/dangling
+seq 1 30000 | awk '{ print ($1 * 7919) % 30011, $1 }' >big
+printf 'prog: a.o\n\tgcc -o prog a.o\na.o: a.c\n\tgcc -c a.c\n' >Makefile
+cat >traps <<'EOF'
+trap 'echo got' USR1
+trap 'echo bye' EXIT
+kill -USR1 $$
+(exit 5); echo $?
+value=$(cat /nonexistent || echo none); echo $value
+for i in 1 2 3; do echo $i; done | while read line; do echo "[$line]"; done
+exec 5>file; echo text >&5; exec 5>&-
+timeout 0.2 sleep 5; echo $?
+EOF
+cat >script.pl <<'EOF'
+use POSIX; use File::Find; use IO::Socket::INET;
+open(my $f, ">", "x"); print $f "a\n" x 3000; close $f; truncate("x", 5); rename("x", "y");
+$| = 1; print `echo text`; system("exit 3"); print $? >> 8, "\n"; unlink "y", "nofile";
+if (!fork) { POSIX::_exit(4) } wait; print $? >> 8, "\n"; find(sub {}, "tree");
+my $s = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1");
+my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $s->sockport);
+my $a = $s->accept; print $c "line\n"; close $c; print <$a>; select(undef, undef, undef, 0.01);
+symlink("a", "link"); print readlink("link"), "\n"; mkdir "d"; rmdir "d"; exit 5;
+EOF
+cat >script.rb <<'EOF'
+puts `echo text`; system("exit 3"); puts $?.exitstatus; Process.wait fork { exit! 2 }
+puts $?.exitstatus, File.exist?("nofile"), Dir.children("tree").sort.inspect
+IO.copy_stream("big", "copy"); File.rename("copy", "other"); File.unlink("other"); exit 6
+EOF
+cat >script.php <<'EOF'
+<?php file_put_contents("p", "x"); echo file_get_contents("p"), shell_exec("echo text");
+exec("exit 3", $lines, $status); echo $status; copy("p", "q"); unlink("p"); rename("q", "p");
+print_r(scandir("tree")); var_dump(@file_get_contents("nofile")); exit(7);
+EOF
 printf 'for f in /nonexist/1 /nonexist/2; do test -e $f || cat $f; done; ls -l a.c\n' >script
 if command -v git >/dev/null; then
 	git init -q repo && echo text >repo/file && git -C repo add file &&
@@ -63,6 +121,32 @@ beside sqlite sqlite3 data.db 'CREATE TABLE t(x); INSERT INTO t VALUES(1); SELEC
 beside tar tar cf a.tar a.c nofile
 beside rsync rsync -a a.c nofile target/
 beside bash bash script
+beside find find tree -type f -printf '%p %s\n'
+beside grep grep -rn line tree
+beside sort sort --parallel=2 -S 200K -n big -o sorted
+beside xz xz -T2 -k --block-size=100000 big
+beside zstd zstd -q -T2 -k big
+beside cp cp -a tree copy
+beside mv sh -c 'mv big /dev/shm/big.$$ && mv /dev/shm/big.$$ other; mv nofile x'
+beside make make
+beside perl perl script.pl
+beside awk awk 'BEGIN { "echo text" | getline x; print x; system("echo b"); getline < "nofile" }'
+beside dash dash traps
+beside traps bash traps
+beside timeout timeout 0.2 sleep 3
+beside dd dd if=big of=copy bs=4k conv=fsync
+beside tar.gz sh -c 'tar cf - tree | gzip -c >a.tgz; tar tzf a.tgz'
+beside mkfifo sh -c 'mkfifo pipe; cat pipe & echo text >pipe; wait'
+beside flock sh -c 'flock lock echo text; flock -n lock sleep 0.1'
+beside less sh -c 'seq 3 | less; less a.c'
+beside vim vim -es -u NONE -c '%s/int/long/' -c wq a.c
+beside keygen ssh-keygen -q -t ed25519 -N '' -f key
+beside dpkg dpkg -l dpkg
+beside apt apt-cache policy dpkg
+beside su su -s /bin/sh root -c 'echo text'
+beside socat socat -u EXEC:'echo text' STDOUT
+beside ruby ruby script.rb
+beside php php script.php
 PATH=$PATH:/usr/sbin
 command -v nginx >/dev/null &&
 	beside nginx sh -c 'nginx -p "$PWD" -c nginx.conf -g "daemon off;" & sleep 3; kill -QUIT $!; wait'

@@ -41,9 +41,10 @@ below() { awk -v n="$1" -v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN { srand
 
 is_over() { test $done_ -ge "$cycles" || { test -n "$seconds" && test "$(date +%s)" -ge "$end"; }; }
 
-# What attach gets besides, and what it may print.
+# What attach gets besides, and what it may print. A program that executes another one does so without
+# the library.
 options=
-said='^$'
+said='^posixtrace: programs that cannot be traced: .*(executed without LD_PRELOAD)'
 
 # cycle_all NAME PID...: attaches to the processes in turn until there are enough cycles, or one of
 # them has ended.
