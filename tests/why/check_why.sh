@@ -15,7 +15,14 @@ command -v python3 >/dev/null || skip "python3 is not there"
 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o causes "$source/causes.c" || exit 99
 "$posixtrace" record --sched -q -o probe.ptl true 2>err ||
 	skip "when threads run cannot be recorded here: $(cat err)"
-"$posixtrace" dump -e sched.clock probe.ptl | sed 's/.*way=/the kernel records by /'
+# The ways to record when threads run: without a privilege, and by tracefs if it is permitted.
+ways=perf
+if POSIXTRACE_KERNEL=tracefs "$posixtrace" record --sched -q --force -o probe.ptl true 2>err &&
+	"$posixtrace" dump -e sched.clock probe.ptl | grep -q tracefs; then
+	ways='perf tracefs'
+else
+	echo "without tracefs: $(cat err)"
+fi
 
 # A slow disk: FUSE needs a privilege, a library and the kernel's consent.
 SLOW_FILE=$tmp/disk/slow
@@ -34,11 +41,10 @@ else
 fi
 
 # reason NAME KIND END [OPTION]...: the program, the part of its time, and a part of the chain's text.
-# The first way is that of this user, by tracefs if it is permitted; the second is without a privilege.
 reason() {
 	name=$1 kind=$2 end=$3
 	shift 3
-	for way in usual perf; do
+	for way in $ways; do
 		POSIXTRACE_KERNEL=$way "$posixtrace" record --sched --trace default,lock-hold -q --force \
 			"$@" -o $name.ptl ./causes $name >measured
 		"$posixtrace" why --json --thread subject $name.ptl >answer
@@ -48,7 +54,7 @@ reason() {
 }
 
 reason convoy lock 'held by'
-reason starved runnable 'the CPU ran'
+reason starved runnable 'the CPU '
 reason inversion lock 'without a CPU'
 reason world lock 'sleeping: usleep()'
 reason pipes peer 'sleeping: usleep()'
@@ -62,8 +68,8 @@ reason sharing running 'running write_line (causes.c)' --sample 999
 if test -n "$disk"; then
 	reason disk file "read of $SLOW_FILE"
 	# Privileged: the process behind the disk.
-	if "$posixtrace" dump -e sched.clock probe.ptl | grep -q tracefs; then
-		"$posixtrace" record --sched -q --force -o slow.ptl ./causes disk >measured
+	if test "$ways" != perf; then
+		POSIXTRACE_KERNEL=tracefs "$posixtrace" record --sched -q --force -o slow.ptl ./causes disk >measured
 		"$posixtrace" why --thread subject slow.ptl >answer
 		check "disk: the process behind the disk is named" grep -q \
 			'woken by thread [0-9]* of process [0-9]* (slowfs), which was not recorded' answer
@@ -84,7 +90,7 @@ recorded() {
 wait_for() {
 	name=$1
 	shift
-	for way in none usual perf; do
+	for way in none $ways; do
 		recorded -q --force -o $name.ptl ./waits $name <&9
 		"$posixtrace" why $name.ptl | sed -n 1,3p >lines
 		for text; do

@@ -460,6 +460,10 @@ static bool add_open_call(struct division *division, uint32_t node,
 		next++;
 	if (next + 1 < thread->stays && thread->stay[next].state == STATE_RUNS)
 		next++;
+	/* The kernel's tracing has a thread that ends as blocked before its end. */
+	if (next + 1 < thread->stays && thread->stay[next].state == STATE_BLOCKED &&
+	    thread->stay[next + 1].state == STATE_OVER)
+		next++;
 	if (next < thread->stays && thread->stay[next].state != STATE_OVER)
 		return false;
 	is_over = next < thread->stays;
