@@ -605,7 +605,11 @@ static int ship_run(int argc, char **argv)
 		address_free(&address);
 		return status;
 	}
-	if (!choose_folder() || !server_init(&link.server, &address))
+	if (!choose_folder()) {
+		address_free(&address);
+		return TOOL_FAILURE;
+	}
+	if (!server_init(&link.server, &address))
 		return TOOL_FAILURE;
 	link.server.stop = &ship_stopped;
 	/* Each shipper begins with a random replica, so that shippers use all replicas. */
