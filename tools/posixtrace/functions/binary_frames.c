@@ -205,7 +205,9 @@ static bool read_frame(const struct binary_file *file, uint64_t address,
 	if (!cursor.good || len == UINT32_MAX ||
 	    !read_common(cursor_at(file, address + 4 - distance), &common))
 		return false;
-	frame->begin = address + 8 + (uint64_t)(int64_t)(int32_t)next_number(&cursor, 4);
+	*frame = (struct binary_frame){
+		.begin = address + 8 + (uint64_t)(int64_t)(int32_t)next_number(&cursor, 4),
+	};
 	frame->end = frame->begin + next_number(&cursor, 4);
 	data = next_leb(&cursor);
 	if (!cursor.good || data > cursor.bytes)
@@ -214,7 +216,6 @@ static bool read_frame(const struct binary_file *file, uint64_t address,
 	 * The address of an absent table of landing pads is 0. The function always reads 4 bytes of
 	 * this address, even if its encoding is longer.
 	 */
-	frame->has_pads = false;
 	if (common.pads != OMITTED && data >= 4) {
 		struct cursor pads = cursor;
 

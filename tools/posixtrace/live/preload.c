@@ -122,6 +122,7 @@ bool preload_take_families(const char **joined, const char *families)
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
+	free((void *)*joined);
 	*joined = all;
 	return true;
 }
@@ -153,6 +154,7 @@ bool preload_add_data(const char **joined, uint64_t bytes)
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
+	free((void *)*joined);
 	*joined = all;
 	return true;
 }

@@ -32,15 +32,15 @@ bool preload_families(const char *option, const char *families);
 
 /*
  * Adds a value of --trace to *joined, which is NULL at first. Several values form one list, because
- * a later name may change an earlier one. The string exists until the end of the process. Returns
+ * a later name may change an earlier one. *joined is allocated, and a later call frees it. Returns
  * false after it printed an error.
  */
 bool preload_take_families(const char **joined, const char *families);
 
 /*
  * Processes --data: stores the number of bytes of each call that are recorded. preload_add_data()
- * adds it to the list, which is NULL for the default families. Both return false after they printed
- * an error.
+ * adds it to the list of preload_take_families(), which is NULL for the default families. Both
+ * return false after they printed an error.
  */
 bool preload_take_data(uint64_t *bytes, const char *text);
 bool preload_add_data(const char **joined, uint64_t bytes);

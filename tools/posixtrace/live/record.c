@@ -252,6 +252,7 @@ static bool find_preload(void)
 	 * program's own trace points are recorded.
 	 */
 	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions)) {
+		free((void *)record.launch.families);
 		record.launch.families = NULL;
 		return true;
 	}

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/quantity.h"
@@ -98,10 +99,7 @@ bool stack_add(const struct stack_plan *plan, const char **families, struct capt
 			say("%s", strerror(ENOMEM));
 			return false;
 		}
-		/*
-		 * The old list is not freed. It may be an argument of the command line, and lists
-		 * exist until the end of the process.
-		 */
+		free((void *)*families);
 		*families = longer;
 	}
 	capture->content += bytes + sizeof(struct shim_stack_copy) + sizeof(struct shim_stack_end);

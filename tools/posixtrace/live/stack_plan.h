@@ -31,9 +31,10 @@ int stack_take_option(struct stack_plan *plan, int option, const char *arg);
 bool stack_is_planned(const struct stack_plan *plan, const char *type);
 
 /*
- * Adds the plan to the list of families, from which the preload library reads it. If *families is
- * NULL, the list has the default families. The events of the capture become longer, and the stream
- * becomes larger, unless the user gave its size. Returns false after it printed an error.
+ * Adds the plan to the list of preload_take_families(), from which the preload library reads it. If
+ * *families is NULL, the list has the default families. The events of the capture become longer,
+ * and the stream becomes larger, unless the user gave its size. Returns false after it printed an
+ * error.
  */
 struct capture_plan;
 bool stack_add(const struct stack_plan *plan, const char **families, struct capture_plan *capture);

@@ -212,8 +212,11 @@ enum state_result shipment_start(struct shipment *shipment)
 			       &shipment->link->server.address, shipment->source);
 	if (result != STATE_OK)
 		return result;
-	return (position->is_new ? find_position(shipment) : settle_position(shipment)) ?
-		       STATE_OK : STATE_FAILED;
+	if (position->is_new ? find_position(shipment) : settle_position(shipment))
+		return STATE_OK;
+	/* The lock of the log must be free for the next try. */
+	position_close(position);
+	return STATE_FAILED;
 }
 
 /* ------------------------------------------------------------------ events */
