@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace record --compress: the log has the same events in fewer bytes, and damage is found.
 . "${0%/*}/lib.sh"
+needs_shim
 
 bytes() { wc -c <"$1"; }
 

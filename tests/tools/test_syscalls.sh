@@ -3,6 +3,7 @@
 # System calls of programs that the preload library cannot enter, recorded by the kernel: static ones,
 # those of another C library, of Go and of 32 bits. Skipped where the kernel does not permit it.
 . "${0%/*}/lib.sh"
+needs_shim
 
 work_in_tmp
 

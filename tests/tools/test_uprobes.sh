@@ -4,6 +4,7 @@
 # program counts its calls itself, and the log must have exactly as many. Skipped where the kernel
 # does not permit it.
 . "${0%/*}/lib.sh"
+needs_shim
 
 sources=$(cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
 work_in_tmp

@@ -4,6 +4,7 @@
 # dynamically, has the same values by the preload library. Skipped where the kernel does not permit
 # uprobes.
 . "${0%/*}/lib.sh"
+needs_shim
 
 work_in_tmp
 

@@ -302,7 +302,7 @@ int main(void) { first_one(); second_one(); return n > 100; }
 END
 # begin FUNCTION: its address, as posixtrace writes it.
 begin() { sed -n "s/^0*\([0-9a-f]*\) t $1\$/function 0x\1 of stripped\$/p" "$tmp/symbols"; }
-if ${CC:-cc} -O1 -Wl,--build-id=sha1 -o "$tmp/stripped" "$tmp/stripped.c" 2>"$tmp/err" &&
+if has_shim && ${CC:-cc} -O1 -Wl,--build-id=sha1 -o "$tmp/stripped" "$tmp/stripped.c" 2>"$tmp/err" &&
 	nm "$tmp/stripped" >"$tmp/symbols" && strip "$tmp/stripped"; then
 	POSIXTRACE_PRELOAD=$shim run 0 record -q -o "$tmp/stripped.ptl" -- "$tmp/stripped"
 	run 0 why --json "$tmp/stripped.ptl"
