@@ -17,6 +17,7 @@
 #include "point/view.h"
 #include "posix/call.h"
 #include "record/eventset.h"
+#include "ring/ring_write.h"
 #include "ring/skip.h"
 
 /*
@@ -68,15 +69,15 @@ static void sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t s
 			 unsigned *recent, size_t types)
 {
 	for (uint32_t at = 0; at + sizeof(struct ptx_record) <= end;) {
-		struct ptx_record record;
-		size_t size;
+		const struct ptx_record *record = (const void *)(chunk->records + at);
+		uint64_t word = ptx_load_word(record), first = ptx_record_first(&word);
+		size_t size = ptx_record_size(ptx_record_len((uint32_t)first));
+		unsigned type = ptx_record_first_type(first);
 
-		memcpy(&record, chunk->records + at, sizeof(record));
-		size = ptx_record_size(ptx_record_len(record.len_flags));
 		if (size > end - at)
 			return;
-		if (record.time > since && record.type < types)
-			recent[record.type]++;
+		if (ptx_load_word(&record->time) > since && type < types)
+			recent[type]++;
 		at += (uint32_t)size;
 	}
 }
@@ -94,6 +95,8 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 		      uint64_t *head, uint64_t *records)
 {
 	uint64_t link = atomic_load_explicit(&ring->current, memory_order_acquire), word;
+	const struct ptx_chunk *chunk;
+	struct ptx_ident ident;
 
 	*records = atomic_load_explicit(&ring->published, memory_order_acquire);
 	*at = ptx_link_number(link);
@@ -101,9 +104,11 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 	if (!link || *at >= rings->geometry.chunks_max || !ptx_ring_reaches(rings, *at))
 		return true;
 	word = atomic_load_explicit(&rings->word[*at], memory_order_acquire);
-	*head = atomic_load_explicit(&ptx_ring_chunk(rings, *at)->head, memory_order_acquire);
-	*records += ptx_chunk_records(&ptx_ring_chunk(rings, *at)->ident, *head) -
-		    (uint32_t)*records;
+	chunk = ptx_ring_chunk(rings, *at);
+	*head = atomic_load_explicit(&chunk->head, memory_order_acquire);
+	ident.spare = atomic_load_explicit((const _Atomic uint32_t *)&chunk->ident.spare,
+					   memory_order_relaxed);
+	*records += ptx_chunk_records(&ident, *head) - (uint32_t)*records;
 	atomic_thread_fence(memory_order_acquire);
 	return ptx_word_generation(word) == ptx_link_generation(link) &&
 	       atomic_load_explicit(&rings->word[*at], memory_order_relaxed) == word &&

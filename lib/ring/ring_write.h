@@ -194,6 +194,15 @@ ptx_inline void ptx_store_word(void *to, uint64_t word)
 }
 
 /*
+ * Loads a word of a chunk that another writer may fill anew at the same time. The caller then loads
+ * the chunk's word again, or a wrong value does no harm.
+ */
+ptx_inline uint64_t ptx_load_word(const void *from)
+{
+	return atomic_load_explicit((const _Atomic uint64_t *)from, memory_order_relaxed);
+}
+
+/*
  * Step 1 of 3. Returns the place for a record of `size` bytes behind the chunk's head, and stores
  * that head in *head. Returns NULL if the chunk has no room. The writer fills the record; readers
  * do not see it yet. Nothing that readers see has changed in the chunk, so a writer may give up the

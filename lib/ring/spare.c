@@ -51,12 +51,13 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 	uint32_t at = 0;
 
 	for (int i = 0; i < WALK; i++) {
-		const unsigned char *record = chunk->records + at;
+		const struct ptx_record *record = (const void *)(chunk->records + at);
+		uint64_t first;
 
-		if (at + sizeof(struct ptx_record) > end || ptx_record_time(record) > time)
+		if (at + sizeof(struct ptx_record) > end || ptx_load_word(&record->time) > time)
 			return at;
-		at += (uint32_t)ptx_record_size(
-			ptx_record_len((uint32_t)ptx_record_first(record)));
+		first = ptx_load_word(record);
+		at += (uint32_t)ptx_record_size(ptx_record_len((uint32_t)ptx_record_first(&first)));
 	}
 	return PTX_NONE;
 }
