@@ -241,7 +241,7 @@ run 2 convert "$tmp/nested.ptl" --to otlp -o "$tmp/none" --encoding=xml
 check "another encoding is refused" has err '--encoding xml: must be json or protobuf'
 check "no folder is left" test ! -e "$tmp/none"
 run 1 convert "$tmp/nested.ptl" --to otlp
-check "a folder is needed" has err 'name one with -o'
+check "a folder is needed" has err 'name the folder with -o'
 run 0 convert "$tmp/nested.ptl" -o "$tmp/named.otlp"
 check "the suffix selects the format" test -s "$tmp/named.otlp/traces.jsonl"
 check "only the owner reads the events" test \
