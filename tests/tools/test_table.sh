@@ -68,5 +68,5 @@ check "other formats are reported too" cmp "$tmp/out" "$tmp/expected"
 run 0 report -h --begin +0.4s "$tmp/a.evt"
 check "+SPAN counts from their first event" has_lines out 1
 run 2 report --begin -1s "$tmp/a.evt"
-check "-SPAN needs a trace that tells where it ends" has err 'its last event is not known'
+check "-SPAN needs a trace that tells where it ends" has err 'counts from the last event, which is known only at the end$'
 finish
