@@ -146,7 +146,7 @@ if "$posixtrace" record -o "$log" --trace none --function 'plugin_*@remote.so' "
 	echo "processes cannot be changed here"
 else
 	late "a file that was not found" 'plugin_*@remote.so' "$loads" - 0
-	check "record says that it waits for the file" has err '@ yet; the program is traced there'
+	check "record says that it waits for the file" has err 'the name after @; tracing begins there when the program loads one'
 	late "another thread" 'plugin_*@plugin.so' "$loads" "$tmp/near/plugin.so" 0 threads
 	check "the log says that the program could not do it" test "$("$posixtrace" dump --system \
 		-e posixtrace_shim_patched "$log" | grep -c 'other threads ran')" -gt 0
@@ -160,7 +160,7 @@ else
 	rm -f "$log"*
 	"$posixtrace" attach -p $pid -o "$log" --trace none --function 'plugin_*@plugin.so' 2>"$tmp/err" &
 	tracer=$!
-	until grep -q '@ yet' "$tmp/err" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+	until grep -q 'tracing begins there' "$tmp/err" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
 	echo >&9
 	until_traced "$tmp/err"
 	sleep 0.1
