@@ -329,8 +329,10 @@ const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id
 	 * all types if memory is lacking
 	 */
 	static char shown[8 + PUT_PIECE] = "event#?";
+	static char members[20 + PUT_PIECE] = ",\"event\":\"event#?\"";
 	static const struct log_type unknown = {
 		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
+		.members = members, .members_len = sizeof(",\"event\":\"event#?\"") - 1,
 	};
 	const struct log_type *type = id < TYPES_MAX ? learn_type(log, id) : NULL;
 
