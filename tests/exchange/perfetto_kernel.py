@@ -27,6 +27,7 @@ QUERIES = {
     "errors": "select name, value from stats where severity != 'info' and value > 0",
     "sched": "select cpu, ts, dur, tid, end_state from sched join thread using (utid)",
     "thread_state": "select tid, ts, dur, state, cpu from thread_state join thread using (utid)",
+    "process": "select pid, name from process where pid > 0",
     "sched_waking": "select ts, cpu, tid from raw join thread using (utid) where raw.name = 'sched_waking'",
     "perf_sample": "select ts, p.cpu, tid, cpu_mode, callsite_id from perf_sample p "
                    "join thread using (utid)",
@@ -69,6 +70,7 @@ def found_in(answers, trace):
         "thread_state": [(int(tid), ns(ts), new.get(state, state), None if cpu is None else int(cpu))
                          for tid, ts, dur, state, cpu in answers["thread_state"]
                          if state not in OVER],
+        "process": [(int(pid), name or "") for pid, name in answers["process"]],
         "sched_waking": [(ns(ts), int(cpu), int(tid)) for ts, cpu, tid in answers["sched_waking"]],
         "perf_sample": [(ns(ts), int(cpu), int(tid), mode, chain[site] if site is not None else ())
                         for ts, cpu, tid, mode, site in answers["perf_sample"]],
@@ -84,6 +86,7 @@ def wanted_of(trace):
         "thread_state": [(thread, ns, state, cpu)
                          for thread, ns, took, state, cpu, _, _ in tables.state_rows(trace)
                          if state not in OVER],
+        "process": list(trace.processes.items()),
         "sched_waking": [(ns, cpu, waker) for ns, cpu, waker, _, _ in trace.wakes],
         "perf_sample": [(ns, cpu, tid, mode, tuple(frame[:4] for frame in stack))
                         for ns, cpu, _, tid, mode, stack in trace.samples],

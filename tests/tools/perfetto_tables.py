@@ -62,7 +62,8 @@ class Interned:
 
 class Trace:
     def __init__(self, data):
-        self.interned, self.base, self.threads, self.tracks = Interned(), None, {}, {}
+        self.interned, self.base, self.tracks = Interned(), None, {}
+        self.processes, self.threads = {}, {}
         self.switches, self.wakes, self.samples, self.events = [], [], [], []
         for _, value in spans_of.fields(data):
             self.packet(message(value))
@@ -77,12 +78,18 @@ class Trace:
             for clock in map(message, snapshot[1]):
                 self.base = self.base or spans_of.signed(one(clock, 2))
         for track in map(message, packet[60]):
+            for process in map(message, track[3]):
+                known = self.processes.get(one(process, 1), "")
+                self.processes[one(process, 1)] = known or text(process, 6)
             for thread in map(message, track[4]):
                 known = self.threads.get(one(thread, 2), (0, ""))[1]
                 self.threads[one(thread, 2)] = one(thread, 1), text(thread, 5) or known
                 self.tracks[one(track, 1)] = "thread %d" % one(thread, 2)
             self.tracks.setdefault(one(track, 1), text(track, 2))
         for tree in map(message, packet[2]):
+            for process in map(message, tree[1]):
+                known = self.processes.get(one(process, 1), "")
+                self.processes[one(process, 1)] = text(process, 3) or known
             for thread in map(message, tree[2]):
                 self.threads.setdefault(one(thread, 1), (one(thread, 3), text(thread, 2)))
         for bundle in map(message, packet[1]):
@@ -171,6 +178,12 @@ def put_states(trace):
         print("  %5d %11d %10s %s" % (thread, ns, "-" if took is None else took, state))
 
 
+def put_processes(trace):
+    print("processes")
+    for process, name in sorted(trace.processes.items()):
+        print(("  %d: %s" % (process, name)).rstrip())
+
+
 def put_threads(trace):
     print("threads")
     for thread, (pid, name) in sorted(trace.threads.items()):
@@ -208,6 +221,7 @@ def show(data):
     trace = Trace(data)
     put_sched(trace)
     put_states(trace)
+    put_processes(trace)
     put_threads(trace)
     put_samples(trace)
     put_stacks(trace)

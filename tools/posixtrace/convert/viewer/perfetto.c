@@ -340,7 +340,8 @@ static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *e
 	}
 	if (perfetto_sched_takes(&kind->plan)) {
 		err = perfetto_sched_event(perfetto, event, is_done);
-	} else if (kind->plan.kind == PLAN_SAMPLE && kind->plan.other >= 0 && event->tid) {
+	} else if (kind->plan.kind == PLAN_SAMPLE && kind->plan.other >= 0 && event->tid &&
+		   perfetto_field(perfetto, event, kind->plan.other) < PERFETTO_CPUS) {
 		*is_done = true;
 		err = perfetto_sample(perfetto, event);
 	} else {

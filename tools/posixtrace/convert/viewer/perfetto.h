@@ -116,6 +116,9 @@ struct perfetto_kind {
 	bool is_stack;         /* the events have stacks themselves */
 };
 
+/* Readers refuse the whole trace if an event of the kernel has a CPU with a number from here on. */
+#define PERFETTO_CPUS 1024
+
 /*
  * A CPU whose switches are written. Only switches of recorded threads are known. While none of them
  * has the CPU, it is written as idle.
@@ -142,9 +145,10 @@ struct perfetto_out {
 
 struct perfetto_sched {
 	struct perfetto_cpu *cpu;
-	size_t cpus, waiters;  /* number of CPUs, and of those with a waiter */
+	size_t cpus;
 	struct perfetto_out out;
-	struct threads people; /* threads that were named to the reader */
+	/* threads that were named to the reader and, with tid 0, processes with another name */
+	struct threads people;
 	bool has_clock;        /* the reader knows the clock of the kernel's events */
 };
 
@@ -314,11 +318,12 @@ uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
  * wake-ups or ends of threads, by the plan of the type. perfetto_sched_event() writes such an
  * event. If *is_shown is then false, the event must also be written as an event of its thread.
  * perfetto_sched_end() writes what is held back until the next event. The last two return 0 or an
- * error number.
+ * error number. perfetto_sched_named() notes that the trace has a name for a process.
  */
 bool perfetto_sched_takes(const struct plan *plan);
 int perfetto_sched_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_shown);
 int perfetto_sched_end(struct perfetto *perfetto);
+void perfetto_sched_named(struct perfetto *perfetto, uint32_t pid);
 void perfetto_sched_fini(struct perfetto_sched *sched);
 
 /*

@@ -16,8 +16,6 @@
 #include "base/vec.h"
 #include "convert/plain.h"
 
-#define CPUS_MOST 4096 /* events of further CPUs are those of their threads */
-
 enum { /* FtraceEventBundle, FtraceEvent, SchedSwitchFtraceEvent, SchedWakingFtraceEvent */
 	BUNDLE_CPU = 1,
 	BUNDLE_EVENT = 2,
@@ -136,7 +134,26 @@ static int end_kernel(struct perfetto *perfetto, const size_t open[3])
 	return perfetto_end(perfetto, open[0]);
 }
 
-/* Names a thread that may have no events of its own: once, or more often if the table is full. */
+void perfetto_sched_named(struct perfetto *perfetto, uint32_t pid)
+{
+	struct thread *process = threads_of(&perfetto->sched.people, pid, 0, 0);
+
+	if (process)
+		process->mark = 1;
+}
+
+/* Returns whether the trace has a name for a process. */
+static bool has_name(struct perfetto *perfetto, uint32_t pid)
+{
+	const struct thread *process = threads_of(&perfetto->sched.people, pid, 0, 0);
+
+	return process && process->mark;
+}
+
+/*
+ * Names a thread that may have no events of its own: once, or more often if the table is full. The
+ * name of the first thread is also that of its process, unless the trace has another name for it.
+ */
 static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, const char *name,
 		      int64_t time_ns)
 {
@@ -152,7 +169,7 @@ static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, con
 	tree = proto_begin(p, PACKET_PROCESS_TREE);
 	inner = proto_begin(p, TREE_PROCESS);
 	proto_number(p, TREE_PROCESS_PID, pid);
-	if (pid == tid && *name)
+	if (pid == tid && *name && !has_name(perfetto, pid))
 		proto_text(p, TREE_PROCESS_NAME, name);
 	proto_end(p, inner);
 	inner = proto_begin(p, TREE_THREAD);
@@ -182,19 +199,35 @@ static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, 
 		proto_text(p, SWITCH_NEXT_NAME, name);
 	proto_number(p, SWITCH_NEXT_TID, next);
 	proto_end(p, inner);
-	perfetto->sched.waiters -= perfetto->sched.cpu[cpu].waiter != 0;
 	perfetto->sched.cpu[cpu] = (struct perfetto_cpu){ .now = next };
 	return end_kernel(perfetto, open);
 }
 
 /*
- * Writes that a thread without events of its own no longer has a CPU. Its state is not known. It is
- * said to sleep, because a thread that is said to be ready would seem to wait for a CPU.
+ * Writes that the thread that has a CPU, by the last switch there, no longer has it. Its state is
+ * not known. It is said to sleep, because a thread that is said to be ready would seem to wait for
+ * a CPU.
  */
 static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
 {
 	return put_switch(perfetto, cpu, time_ns, perfetto->sched.cpu[cpu].now, STATE_SLEEPS, 0,
 			  "");
+}
+
+/*
+ * Ends what other CPUs show of a thread that has a CPU now. The thread may wait for another CPU.
+ * Then the thread to which it lost that CPU is no longer shown. Or the log lacks the event by which
+ * the thread left another CPU. Then it is only known that the thread has left that CPU by now.
+ */
+static int leave_others(struct perfetto *perfetto, uint32_t tid, uint32_t cpu, int64_t time_ns)
+{
+	const struct perfetto_sched *sched = &perfetto->sched;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < sched->cpus; i++)
+		if (i != cpu && (sched->cpu[i].now == tid || sched->cpu[i].waiter == tid))
+			err = leave_other(perfetto, i, time_ns);
+	return err;
 }
 
 /* Writes the switch that is held. is_next is true if the next thread is recorded. */
@@ -214,6 +247,8 @@ static int write_out(struct perfetto *perfetto, bool is_next)
 	 * and it is not known since when.
 	 */
 	if (cpu->now != out->tid)
+		err = leave_others(perfetto, out->tid, out->cpu, out->time_ns);
+	if (!err && cpu->now != out->tid)
 		err = put_switch(perfetto, out->cpu, out->time_ns, cpu->now,
 				 cpu->now ? STATE_SLEEPS : STATE_READY, out->tid, "");
 	if (!err && next && !is_next)
@@ -221,10 +256,8 @@ static int write_out(struct perfetto *perfetto, bool is_next)
 	if (!err)
 		err = put_switch(perfetto, out->cpu, out->time_ns, out->tid, out->state, next,
 				 next && !is_next ? out->next : "");
-	if (next && !is_next) {
+	if (next && !is_next)
 		cpu->waiter = out->tid;
-		perfetto->sched.waiters++;
-	}
 	return err;
 }
 
@@ -234,8 +267,8 @@ int perfetto_sched_end(struct perfetto *perfetto)
 }
 
 /*
- * A thread got a CPU. If it had waited for another CPU, the thread that it lost that CPU to is no
- * longer shown.
+ * A thread got a CPU. Packets with equal times remain in the order of the file, so the thread
+ * leaves other CPUs before the held switch gives it this one.
  */
 static int enter_cpu(struct perfetto *perfetto, const struct fmt_event *event, uint32_t cpu)
 {
@@ -243,14 +276,14 @@ static int enter_cpu(struct perfetto *perfetto, const struct fmt_event *event, u
 	const struct perfetto_out *out = &sched->out;
 	bool is_next = out->is_held && out->cpu == cpu && out->time_ns == event->time_ns &&
 		       (!out->next_tid || out->next_tid == event->tid);
-	int err;
+	int err = is_next ? 0 : write_out(perfetto, false);
 
 	if (is_next)
 		sched->out.next_tid = event->tid;
-	err = write_out(perfetto, is_next);
-	for (uint32_t i = 0; !err && sched->waiters && i < sched->cpus; i++)
-		if (i != cpu && sched->cpu[i].waiter == event->tid)
-			err = leave_other(perfetto, i, event->time_ns);
+	if (!err)
+		err = leave_others(perfetto, event->tid, cpu, event->time_ns);
+	if (!err)
+		err = write_out(perfetto, is_next);
 	if (err || sched->cpu[cpu].now == event->tid)
 		return err;
 	return put_switch(perfetto, cpu, event->time_ns, sched->cpu[cpu].now,
@@ -354,7 +387,7 @@ int perfetto_sched_event(struct perfetto *perfetto, const struct fmt_event *even
 	const uint64_t cpu = perfetto_field(perfetto, event, plan->kind == PLAN_IN ? plan->key :
 					    plan->other);
 
-	*is_shown = cpu < CPUS_MOST && event->tid;
+	*is_shown = cpu < PERFETTO_CPUS && event->tid;
 	if (!*is_shown)
 		return 0;
 	if (!vec_reach(&perfetto->sched.cpu, &perfetto->sched.cpus, (size_t)cpu))

@@ -157,10 +157,12 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
 
 	if (!name)
 		return ENOMEM;
-	if (thread->tid || thread->thread)
+	if (thread->tid || thread->thread) {
 		err = thread_track(perfetto, thread->pid, thread->tid, thread->thread, name);
-	else
+	} else {
 		err = process_track(perfetto, thread->pid, name);
+		perfetto_sched_named(perfetto, thread->pid);
+	}
 	free(name);
 	return err;
 }
