@@ -45,6 +45,11 @@ SHIM_WRAPPER mqd_t mq_open(const char *name, int flags, ...)
 	return result;
 }
 
+/* The name of mq_open() without O_CREAT in programs that were compiled with _FORTIFY_SOURCE. */
+mqd_t __mq_open_2(const char *name, int flags);
+SHIM_TRACED(mqd_t, __mq_open_2, IO_MQ_OPEN, shim_no_number, (const char *name, int flags),
+	    (name, flags), result == (mqd_t)-1, (result, flags, 0), (), (SHIM_IN(name)))
+
 SHIM_INT(mq_close, IO_MQ_CLOSE, (mqd_t queue), (queue), (queue), (), ())
 
 /* mq_send() waits while the queue is full. */

@@ -102,17 +102,25 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 }
 
 /*
- * The number of threads of this process that wait for a semaphore in a wrapper. A handler that
- * leaves the wait by siglongjmp() leaves the number too great. sem_post() then records more events,
- * and nothing else changes.
+ * The numbers of threads of this process that wait for a semaphore in a wrapper, by the address of
+ * the semaphore. Several addresses share a number. A handler that leaves the wait by siglongjmp()
+ * leaves the number too great, and so does a fork while other threads wait. sem_post() then records
+ * more events, and nothing else changes.
  */
-static _Atomic int sem_waiters;
+#define SEM_NUMBERS 64
+static _Atomic int sem_waiters[SEM_NUMBERS];
 /* Whether the process has a semaphore for which threads of other processes may wait. */
 static _Atomic bool has_shared_sem;
 
-static void sem_is_over(const int *one)
+/* Semaphores that follow each other in an array have different numbers. */
+static _Atomic int *sem_waiters_of(const sem_t *semaphore)
 {
-	atomic_fetch_sub_explicit(&sem_waiters, *one, memory_order_relaxed);
+	return &sem_waiters[(uintptr_t)semaphore / sizeof(sem_t) % SEM_NUMBERS];
+}
+
+static void sem_is_over(_Atomic int *const *waiters)
+{
+	atomic_fetch_sub_explicit(*waiters, 1, memory_order_relaxed);
 }
 
 SHIM_NEXT(sem_trywait, shim_no_number);
@@ -149,8 +157,9 @@ static bool sem_is_ours(sem_t *semaphore)
 			return next(name) args; \
 		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
-		atomic_fetch_add_explicit(&sem_waiters, 1, memory_order_relaxed); \
-		const int waiting __attribute__((cleanup(sem_is_over), unused)) = 1; \
+		_Atomic int *const waiters __attribute__((cleanup(sem_is_over))) = \
+			sem_waiters_of(semaphore); \
+		atomic_fetch_add_explicit(waiters, 1, memory_order_relaxed); \
 		if (!shim_records(LOCK_SEM)) \
 			return next(name) args; \
 		/* \
@@ -187,7 +196,7 @@ SHIM_WRAPPER int sem_post(sem_t *semaphore)
 
 	if (!shim_on(LOCK_SEM_POST))
 		return next(sem_post)(semaphore);
-	if (!atomic_load_explicit(&sem_waiters, memory_order_relaxed) &&
+	if (!atomic_load_explicit(sem_waiters_of(semaphore), memory_order_relaxed) &&
 	    (!atomic_load_explicit(&has_shared_sem, memory_order_relaxed) ||
 	     sem_getvalue(semaphore, &value) || value > 0))
 		return next(sem_post)(semaphore);

@@ -38,6 +38,7 @@
 
 /* Not declared by headers, but exported by the C library. */
 int __open(const char *path, int flags, ...);
+mqd_t __mq_open_2(const char *name, int flags);
 ssize_t __read(int fd, void *buffer, size_t size);
 int __close(int fd);
 int __statfs(const char *path, void *to);
@@ -280,6 +281,39 @@ static void take_signal(int number)
 
 static sem_t *named_sem;
 
+static sem_t pair[2];
+static _Atomic pid_t waiter;
+
+static void *wait_for_first(void *arg)
+{
+	waiter = (pid_t)syscall(SYS_gettid);
+	MUST(sem_wait(&pair[0]) == 0);
+	return arg;
+}
+
+/* Posts two semaphores while a thread waits for the first one. */
+static void post_both(void)
+{
+	char path[64], text[128] = "";
+	const char *state = NULL;
+	pthread_t thread;
+
+	MUST(sem_init(&pair[0], 0, 0) == 0 && sem_init(&pair[1], 0, 0) == 0);
+	MUST(pthread_create(&thread, NULL, wait_for_first, NULL) == 0);
+	while (!waiter)
+		sched_yield();
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)waiter);
+	while (!state || state[2] != 'S') {
+		int fd = open(path, O_RDONLY);
+
+		MUST(fd >= 0 && read(fd, text, sizeof text - 1) > 0 && close(fd) == 0);
+		state = strrchr(text, ')');
+		sched_yield();
+	}
+	MUST(sem_post(&pair[1]) == 0 && sem_post(&pair[0]) == 0);
+	MUST(pthread_join(thread, NULL) == 0);
+}
+
 static void *post_semaphore(void *arg)
 {
 	MUST(sem_post(named_sem) == 0);
@@ -320,6 +354,8 @@ static int wide_wait(int argc, char **argv)
 	MUST(timer_settime(timer, 0, &far, NULL) == 0 && timer_delete(timer) == 0);
 	MUST(timer_settime(timer, 0, &far, NULL) == -1);
 
+	/* Later the process has a semaphore of several processes, and all posts to 0 count. */
+	post_both();
 	snprintf(name, sizeof name, "/posixtrace-probe-%d", (int)getpid());
 	named_sem = sem_open(name, O_CREAT, 0600, 0);
 	MUST(named_sem != SEM_FAILED && sem_open("/no/such", 0) == SEM_FAILED);
@@ -331,6 +367,7 @@ static int wide_wait(int argc, char **argv)
 	queue = mq_open(name, O_RDWR | O_CREAT, 0600, &attributes);
 	MUST(queue >= 0 && mq_send(queue, "abc", 3, 0) == 0);
 	MUST(mq_receive(queue, message, sizeof message, NULL) == 3);
+	MUST(mq_close(queue) == 0 && (queue = __mq_open_2(name, O_RDWR)) >= 0);
 	MUST(mq_close(queue) == 0 && mq_unlink(name) == 0);
 	MUST(mq_receive(queue, message, sizeof message, NULL) == -1 && errno == EBADF);
 

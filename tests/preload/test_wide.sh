@@ -122,12 +122,14 @@ check "timer_settime" shows 'time.timer .* error=0 .* asked=1000000000000 interv
 check "timer_settime that fails" shows 'time.timer .* error=22 .* asked=0 interval=0 by=timer_settime$' 1
 check "sem_open" shows 'lock.sem_open .* error=0 flags=0x40 mode=0x180 lock=0x[0-9a-f]+ name=/posixtrace-probe-[0-9]+$' 1
 check "sem_open that fails" shows 'lock.sem_open .* error=[1-9][0-9]* .* lock=0x0 name=/no/such$' 1
-check "sem_post to 1, and none to 2" shows 'lock.sem_post .* lock=0x[0-9a-f]+ error=0$' 2
+check "sem_post to 1, to a thread that waits, and none to 2 or of another semaphore" \
+	shows 'lock.sem_post .* lock=0x[0-9a-f]+ error=0$' 3
 check "mq_open" shows 'io.mq_open .* error=0 fd=[0-9]+ flags=0x42 mode=0x180 name=/posixtrace-probe-[0-9]+$' 1
 check "mq_send" shows 'io.mq_send .* error=0 fd=[0-9]+ result=0 size=3$' 1
 check "mq_receive" shows 'io.mq_receive .* error=0 fd=[0-9]+ size=8 result=3$' 1
 check "mq_receive that fails" shows 'io.mq_receive .* error=9 fd=[0-9]+ size=8 result=-1$' 1
-check "mq_close" shows 'io.mq_close .* error=0 fd=[0-9]+$' 1
+check "__mq_open_2" shows 'io.mq_open .* error=0 fd=[0-9]+ flags=0x2 mode=0x0 name=/posixtrace-probe-[0-9]+$' 1
+check "mq_close" shows 'io.mq_close .* error=0 fd=[0-9]+$' 2
 check "a lock of a file" shows 'io.fcntl .* error=0 fd=[0-9]+ command=6 result=0 lock=0 value=' 1
 check "a lock in memory that is not there" shows 'io.fcntl .* error=14 fd=[0-9]+ command=6 result=-1 lock=-1 value=' 1
 check "a futex that waits" shows 'lock.futex .* lock=0x[0-9a-f]+ error=110 operation=0x80$' 1
