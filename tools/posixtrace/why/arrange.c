@@ -5,7 +5,8 @@
  * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
  * by a binary search that relies on its order. So if an order changes, its search must change, too.
  * The order of by_end() belongs to transfers_until() in ender.c. The order of by_cpu() belongs to
- * first_run() in divide.c, and the order of pieces to history_piece_at() in history.c.
+ * first_run() in divide.c, the order of pieces to history_piece_at() in history.c, and the order of
+ * by_parent() to ender_child() in ender.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -195,6 +196,35 @@ static bool make_runs(struct history *history)
 	return true;
 }
 
+/* Orders ends of processes by the parent, then by time. */
+static int by_parent(const void *a, const void *b)
+{
+	const struct child_end *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return arrange_order(x->last_ns, y->last_ns);
+}
+
+/* Collects the main threads of processes whose parent is known. Returns false without memory. */
+static bool make_children(struct history *history)
+{
+	for (size_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		if (!thread->parent || thread->tid != thread->pid)
+			continue;
+		if (!vec_grow(&history->child, history->children, 1))
+			return false;
+		history->child[history->children++] = (struct child_end){
+			.parent = thread->parent, .thread = (uint32_t)i, .last_ns = thread->last_ns,
+		};
+	}
+	if (history->children)
+		qsort(history->child, history->children, sizeof(*history->child), by_parent);
+	return true;
+}
+
 int history_arrange(struct history *history)
 {
 	/*
@@ -221,7 +251,7 @@ int history_arrange(struct history *history)
 	}
 	holds_sort(&history->holds);
 	qsort(history->transfer, history->transfers, sizeof(*history->transfer), by_end);
-	if (!make_pieces(history, sorted) || !make_runs(history))
+	if (!make_pieces(history, sorted) || !make_runs(history) || !make_children(history))
 		history->err = ENOMEM;
 	free(sorted);
 	return history->err;

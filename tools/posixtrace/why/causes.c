@@ -203,9 +203,13 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 
 /* ------------------------------------------------------------------ locks */
 
-/* Adds the threads that held the lock. wait has the lock and the process. */
+/*
+ * Adds the threads that held the lock. wait has the lock and the process. is_guess says that the
+ * lock may have been another one.
+ */
 static void add_holders(struct division *division, uint32_t node, const struct call *call,
-			const struct holds *holds, struct hold wait, int64_t from_ns, int64_t to_ns)
+			const struct holds *holds, struct hold wait, bool is_guess, int64_t from_ns,
+			int64_t to_ns)
 {
 	struct holds_walk walk;
 	const struct hold *hold;
@@ -222,7 +226,8 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 		 */
 		division->steps += walk.steps;
 		walk.steps = 0;
-		add_who(division, node, "held by", hold->thread, false, begin_ns, end_ns);
+		add_who(division, node, is_guess ? "probably held by" : "held by", hold->thread,
+			is_guess, begin_ns, end_ns);
 	}
 	division->steps += walk.steps;
 }
@@ -719,7 +724,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	unsigned others;
 	const struct answer *asked = asked_in(history, call, &others);
 	const struct call *through = asked ? NULL : ender_through(history, call);
-	bool is_new;
+	bool is_new, is_flock;
 	struct why_node *part = division_child(division, parent, kind_of(call, asked, through),
 					       key_of(call, asked, through), &is_new);
 	uint32_t node, who;
@@ -743,16 +748,22 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		 */
 		if (history->holds.count)
 			add_holders(division, node, call, &history->holds,
-				    (struct hold){ .pid = pid, .lock = call->key }, from_ns, to_ns);
+				    (struct hold){ .pid = pid, .lock = call->key }, false, from_ns,
+				    to_ns);
 		else
 			causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;
 	case CAUSE_FILE_LOCK:
+		is_flock = !strcmp(call->type->name, "io.flock");
+		/*
+		 * The events have no range of bytes, and two locks of fcntl() may be of different
+		 * ranges. Processes in different folders may use one path for different files.
+		 */
 		if (call->text && history->file_holds.count)
 			add_holders(division, node, call, &history->file_holds, (struct hold){
-				.lock = history_file_lock(call->text, !strcmp(call->type->name,
-									      "io.flock")) },
-				from_ns, to_ns);
+				.lock = history_file_lock(call->text, is_flock) },
+				!is_flock || *history->text[call->text - 1] != '/', from_ns,
+				to_ns);
 		else
 			causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;

@@ -21,6 +21,7 @@ struct wait {
 	const struct call *call;
 	enum cause wanted;   /* the cause of the partner */
 	uint32_t object;     /* 0: unknown */
+	uint64_t signal;     /* of CAUSE_KILL: the signal that ended the wait; 0: unknown */
 	bool is_second;
 	bool has_bytes;      /* the member other of both calls is a number of bytes */
 	pid_t pid;
@@ -64,7 +65,8 @@ static int same_object(const struct wait *wait, const struct call *other)
 			return 0;
 		return pid == wait->pid ? 1 : -1;
 	case CAUSE_KILL:
-		if (wait->call->key && other->key != wait->call->key)
+		/* Signal 0 is none: kill() only checks with it whether the process exists. */
+		if (!other->key || (wait->signal && other->key != wait->signal))
 			return 0;
 		if (wait->call->sender && wait->call->sender != pid)
 			return 0;
@@ -75,7 +77,10 @@ static int same_object(const struct wait *wait, const struct call *other)
 		/* A negative number is a group of processes; 0 is the group of the sender. */
 		if ((int32_t)other->other <= 0)
 			return -1;
-		return (pid_t)other->other == wait->pid ? 1 : 0;
+		if ((pid_t)other->other != wait->pid)
+			return 0;
+		/* If the wait does not say its signal, another signal may have ended it. */
+		return wait->signal ? 1 : -1;
 	case CAUSE_PEER:
 		return -1;
 	default:
@@ -125,6 +130,24 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
 	return other->begin_ns > found->begin_ns;
 }
 
+/*
+ * Examines a call that may be the partner. If calls of two threads used the same object during the
+ * wait, the log does not say which of them ended it: both may have posted a semaphore for which
+ * several threads waited, or written before the reader had a CPU. At a barrier the last one did.
+ */
+static void examine_call(const struct wait *wait, const struct call *other, struct ender *found,
+			 uint32_t *certain)
+{
+	if (!is_partner(wait, other))
+		return;
+	if (same_object(wait, other) > 0 && wait->wanted != CAUSE_BARRIER) {
+		found->has_rivals |= *certain != HISTORY_NONE && *certain != other->thread;
+		*certain = other->thread;
+	}
+	if (is_better(wait, other, found->call))
+		found->call = other;
+}
+
 /* Returns what the partner of a wait does. */
 static enum cause wanted_of(const struct call *call, const struct call *through)
 {
@@ -141,7 +164,7 @@ static enum cause wanted_of(const struct call *call, const struct call *through)
 		return CAUSE_PEER;
 	default:
 		return through && through->cause == CAUSE_PEER ? CAUSE_PEER :
-		       through && through->fd_kind == FD_SIGNAL ? CAUSE_KILL : CAUSE_WRITE;
+		       (through ? through : call)->fd_kind == FD_SIGNAL ? CAUSE_KILL : CAUSE_WRITE;
 	}
 }
 
@@ -159,17 +182,16 @@ struct ender ender_find(const struct history *history, const struct call *call,
 	const struct wait wait = {
 		.history = history, .call = call, .wanted = wanted_of(call, through),
 		.object = used->object, .is_second = used->is_second,
+		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,
 		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
 		.pid = history->thread[call->thread].pid,
 	};
 	size_t at = transfers_until(history, call->end_ns), i = at;
 	struct ender found = { .call = NULL };
+	uint32_t certain = HISTORY_NONE;
 
 	for (unsigned n = 0; i < history->transfers && n < LOOK_AT; n++, i++) {
-		const struct call *other = &history->call[history->transfer[i]];
-
-		if (is_partner(&wait, other) && is_better(&wait, other, found.call))
-			found.call = other;
+		examine_call(&wait, &history->call[history->transfer[i]], &found, &certain);
 	}
 	i = at;
 	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
@@ -181,10 +203,9 @@ struct ender ender_find(const struct history *history, const struct call *call,
 		 */
 		if (other->end_ns <= call->begin_ns)
 			break;
-		if (is_partner(&wait, other) && is_better(&wait, other, found.call))
-			found.call = other;
+		examine_call(&wait, other, &found, &certain);
 	}
-	found.is_certain = found.call && same_object(&wait, found.call) > 0;
+	found.is_certain = found.call && same_object(&wait, found.call) > 0 && !found.has_rivals;
 	return found;
 }
 
@@ -213,19 +234,29 @@ const struct call *ender_through(const struct history *history, const struct cal
 uint32_t ender_child(const struct history *history, const struct call *call, pid_t child)
 {
 	const pid_t pid = history->thread[call->thread].pid;
-	uint32_t found = HISTORY_NONE;
+	size_t low = 0, high = history->children;
+	int64_t until_ns;
 
-	for (uint32_t i = 0; i < history->threads; i++) {
-		const struct history_thread *thread = &history->thread[i];
+	if (child) {
+		const uint32_t found = history_find(history, child, child);
 
-		if (thread->parent != pid || thread->tid != thread->pid ||
-		    (child && thread->pid != child))
-			continue;
-		if (!child && (thread->last_ns <= call->begin_ns ||
-			       thread->last_ns > call->end_ns + ENDER_AFTER_NS))
-			continue;
-		if (found == HISTORY_NONE || thread->last_ns > history->thread[found].last_ns)
-			found = i;
+		return found != HISTORY_NONE && history->thread[found].parent == pid ? found :
+		       HISTORY_NONE;
 	}
-	return found;
+	if (__builtin_add_overflow(call->end_ns, ENDER_AFTER_NS, &until_ns))
+		until_ns = INT64_MAX;
+	/* The last child in the order of the array that ended until then. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct child_end *end = &history->child[middle];
+
+		if (end->parent < pid || (end->parent == pid && end->last_ns <= until_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || history->child[low - 1].parent != pid ||
+	    history->child[low - 1].last_ns <= call->begin_ns)
+		return HISTORY_NONE;
+	return history->child[low - 1].thread;
 }

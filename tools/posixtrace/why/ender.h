@@ -10,7 +10,12 @@
 
 struct ender {
 	const struct call *call; /* NULL: none was found. The history owns it. */
-	bool is_certain;         /* the log says that both calls used the same object */
+	/*
+	 * The log says that both calls used the same object, and that no other thread used it
+	 * during the wait.
+	 */
+	bool is_certain;
+	bool has_rivals;         /* several threads used the object during the wait */
 };
 
 /*

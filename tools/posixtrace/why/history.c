@@ -700,28 +700,52 @@ static bool ended_itself(const struct history_thread *thread)
 	       !strcmp(name, "process.exit") || !strcmp(name, "process.exec");
 }
 
+/* Orders the ends of processes by process, then by time. */
+static int by_process(const void *a, const void *b)
+{
+	const struct process_end *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Returns the first end of a process that is not before a time, or NULL. */
+static const struct process_end *end_of(const struct history *history, pid_t pid, int64_t time_ns)
+{
+	size_t low = 0, high = history->endeds;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct process_end *end = &history->ended[middle];
+
+		if (end->pid < pid || (end->pid == pid && end->time_ns < time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < history->endeds && history->ended[low].pid == pid ? &history->ended[low] :
+	       NULL;
+}
+
 /*
  * A thread whose process was ended by a signal, and that has not ended before, existed until then.
  * If the log does not say when it had a CPU, this is known only from the end of the process.
  */
 static void extend_killed(struct history *history)
 {
+	if (history->endeds)
+		qsort(history->ended, history->endeds, sizeof(*history->ended), by_process);
 	for (size_t i = 0; i < history->threads; i++) {
 		struct history_thread *thread = &history->thread[i];
+		const struct process_end *end = end_of(history, thread->pid, thread->last_ns);
 
-		if (!thread->last_call || ended_itself(thread))
+		if (!thread->last_call || ended_itself(thread) || !end)
 			continue;
-		for (size_t n = 0; n < history->endeds; n++) {
-			const struct process_end *end = &history->ended[n];
-
-			if (end->pid != thread->pid || end->time_ns < thread->last_ns)
-				continue;
-			thread->kill_signal = end->signal;
-			thread->quiet_ns = thread->stays ? INT64_MAX : thread->last_ns;
-			if (!thread->stays)
-				thread->last_ns = end->time_ns;
-			break;
-		}
+		thread->kill_signal = end->signal;
+		thread->quiet_ns = thread->stays ? INT64_MAX : thread->last_ns;
+		if (!thread->stays)
+			thread->last_ns = end->time_ns;
 	}
 }
 
@@ -824,6 +848,7 @@ void history_fini(struct history *history)
 	table_fini(&history->of_text);
 	objects_fini(history);
 	free(history->ended);
+	free(history->child);
 	free(history->plan);
 	table_fini(&history->of_thread);
 	stacks_fini(&history->stacks);

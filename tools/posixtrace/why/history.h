@@ -216,6 +216,7 @@ struct history {
 		uint32_t object; /* identity of the pipe or queue; 0: unknown */
 		uint8_t kind;
 		bool is_second;
+		int64_t since_ns; /* the time of the call that made, copied or closed it */
 	} *fd;
 	size_t fds;
 	struct table of_fd;
@@ -234,8 +235,16 @@ struct history {
 		pid_t pid;
 		uint32_t text;
 		uint64_t lock;
+		int64_t since_ns; /* the time of the call that opened it */
 	} *semaphore;
 	size_t semaphores;
+	struct table of_semaphore;
+	struct child_end {     /* of a main thread; sorted by parent, then by end */
+		pid_t parent;
+		uint32_t thread;
+		int64_t last_ns;
+	} *child;
+	size_t children;
 	struct process_end { /* by a signal */
 		pid_t pid;
 		int32_t signal;

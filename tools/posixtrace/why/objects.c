@@ -10,9 +10,8 @@
 
 /* Marks the identity of an object that has a name: the rest is the number of the name. */
 #define OBJECTS_BY_NAME (UINT32_C(1) << 31)
-/* Limits, so that a hostile log cannot make the searches slow. */
+/* A limit, so that a hostile log cannot make the searches slow. */
 #define FILE_LOCKS_MOST 1024
-#define SEMAPHORES_MOST 4096
 
 /* ------------------------------------------------------------------ descriptors */
 
@@ -50,31 +49,49 @@ static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t numb
 }
 
 /*
+ * Returns the parent of a process; 0: unknown. *born_ns becomes the time of the first event of the
+ * process, if that is earlier. The process has nothing that an ancestor made after this time.
+ */
+static pid_t parent_of(const struct history *history, pid_t pid, int64_t *born_ns)
+{
+	const uint32_t index = history_find(history, pid, pid);
+
+	if (index == HISTORY_NONE)
+		return 0;
+	if (history->thread[index].first_ns < *born_ns)
+		*born_ns = history->thread[index].first_ns;
+	return history->thread[index].parent;
+}
+
+/*
  * Returns what is known of a descriptor. An ancestor of the process may have opened the
  * descriptor, so its entries are searched, too. The search ends at the first process that has an
- * entry, even a closed one. A log may name a process as its own ancestor, so the levels are
- * limited.
+ * entry, even a closed one. If an ancestor has used the number again since the fork, for example
+ * for the pipe of its next child, nothing is known. A log may name a process as its own ancestor,
+ * so the levels are limited.
  */
 static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number)
 {
+	int64_t born_ns = INT64_MAX;
+
 	for (unsigned level = 0; pid > 0 && level < 8; level++) {
 		struct history_fd *fd = fd_of(history, pid, number, false);
-		uint32_t thread;
 
-		if (fd)
+		if (fd && fd->since_ns <= born_ns)
 			return *fd;
-		thread = history_find(history, pid, pid);
-		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
+		if (fd)
+			break;
+		pid = parent_of(history, pid, &born_ns);
 	}
 	return (struct history_fd){ .text = 0 };
 }
 
 /*
- * Sets what is known of a descriptor. A negative number is the result of a call that failed. The
- * members pid and fd of what are ignored.
+ * Sets what is known of a descriptor since a time. A negative number is the result of a call that
+ * failed. The members pid, fd and since_ns of what are ignored.
  */
 static void set_fd(struct history *history, pid_t pid, int32_t number,
-		   const struct history_fd *what)
+		   const struct history_fd *what, int64_t since_ns)
 {
 	struct history_fd *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
 
@@ -83,6 +100,7 @@ static void set_fd(struct history *history, pid_t pid, int32_t number,
 	*fd = *what;
 	fd->pid = pid;
 	fd->fd = number;
+	fd->since_ns = since_ns;
 }
 
 /*
@@ -199,7 +217,8 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 
 		fd = known_fd(history, pid, number);
 		close_locks(history, pid, number, fd.text, event->time_ns);
-		set_fd(history, pid, number, &(const struct history_fd){ .text = 0 });
+		set_fd(history, pid, number, &(const struct history_fd){ .text = 0 },
+		       event->time_ns);
 	}
 	if (plan->made[0] < 0)
 		return;
@@ -214,7 +233,8 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 		if (plan->made[i] < 0)
 			continue;
 		fd.is_second |= i && fd.kind == FD_PAIR;
-		set_fd(history, pid, (int32_t)classify_number(type, event, plan->made[i]), &fd);
+		set_fd(history, pid, (int32_t)classify_number(type, event, plan->made[i]), &fd,
+		       event->time_ns);
 	}
 }
 
@@ -229,7 +249,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	if (!strcmp(call->type->name, "net.connect")) {
 		if (!call->error || call->is_begun)
 			set_fd(history, pid, (int32_t)call->key,
-			       &(const struct history_fd){ .peer = call->text });
+			       &(const struct history_fd){ .peer = call->text }, call->end_ns);
 		return;
 	}
 	/* The address that a call has is that of its peer. */
@@ -252,39 +272,76 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 
 /* ------------------------------------------------------------------ semaphores */
 
+/* Compares a semaphore with the wanted one, for table_find(). */
+static bool is_semaphore(const void *array, uint32_t index, const void *key)
+{
+	const struct semaphore_name *name = (const struct semaphore_name *)array + index;
+	const struct semaphore_name *wanted = key;
+
+	return name->pid == wanted->pid && name->lock == wanted->lock;
+}
+
+static uint64_t hash_semaphore(pid_t pid, uint64_t lock)
+{
+	return hash_number(hash_number(HASH_BEGIN, (uint64_t)(unsigned)pid), lock);
+}
+
+/* Returns the name of the semaphore that a process has opened at an address, or NULL. */
+static struct semaphore_name *semaphore_of(const struct history *history, pid_t pid, uint64_t lock)
+{
+	const struct semaphore_name wanted = { .pid = pid, .lock = lock };
+	const uint32_t index = table_find(&history->of_semaphore, hash_semaphore(pid, lock),
+					  is_semaphore, history->semaphore, &wanted);
+
+	return index == TABLE_NONE ? NULL : &history->semaphore[index];
+}
+
 /*
  * Finds the name of a semaphore: processes may have it at different addresses. An ancestor of the
- * process may have opened it. A later sem_open() may return the same address for another name, so
- * the last one is used.
+ * process may have opened it.
  */
 static void find_semaphore(struct history *history, pid_t pid, struct call *call)
 {
-	for (unsigned level = 0; pid > 0 && level < 8; level++) {
-		uint32_t thread;
+	int64_t born_ns = INT64_MAX;
 
-		for (size_t i = history->semaphores; i-- > 0;)
-			if (history->semaphore[i].pid == pid &&
-			    history->semaphore[i].lock == call->key) {
-				call->text = history->semaphore[i].text;
-				call->object = OBJECTS_BY_NAME | call->text;
-				return;
-			}
-		thread = history_find(history, pid, pid);
-		pid = thread == HISTORY_NONE ? 0 : history->thread[thread].parent;
+	for (unsigned level = 0; pid > 0 && level < 8; level++) {
+		const struct semaphore_name *name = semaphore_of(history, pid, call->key);
+
+		if (name && name->since_ns <= born_ns) {
+			call->text = name->text;
+			call->object = OBJECTS_BY_NAME | call->text;
+		}
+		if (name)
+			return;
+		pid = parent_of(history, pid, &born_ns);
 	}
 }
 
-/* Notes the name of a semaphore that a process has opened. */
+/*
+ * Notes the name of a semaphore that a process has opened. A later sem_open() may return the same
+ * address for another name, which is then the only one.
+ */
 static void name_semaphore(struct history *history, pid_t pid, const struct call *call)
 {
-	if (call->error || !call->text || history->semaphores == SEMAPHORES_MOST)
+	struct semaphore_name *name;
+
+	if (call->error || !call->text)
 		return;
-	if (vec_grow(&history->semaphore, history->semaphores, 1))
-		history->semaphore[history->semaphores++] = (struct semaphore_name){
-			.pid = pid, .text = call->text, .lock = call->key,
-		};
-	else
-		history->err = ENOMEM;
+	name = semaphore_of(history, pid, call->key);
+	if (!name) {
+		if (history->semaphores >= HISTORY_CALLS)
+			return;
+		if (!vec_grow(&history->semaphore, history->semaphores, 1) ||
+		    !table_add(&history->of_semaphore, hash_semaphore(pid, call->key),
+			       (uint32_t)history->semaphores)) {
+			history->err = ENOMEM;
+			return;
+		}
+		name = &history->semaphore[history->semaphores++];
+	}
+	*name = (struct semaphore_name){
+		.pid = pid, .text = call->text, .lock = call->key, .since_ns = call->end_ns,
+	};
 }
 
 void objects_find(struct history *history, pid_t pid, struct call *call)
@@ -317,4 +374,5 @@ void objects_fini(struct history *history)
 	free(history->file_lock);
 	holds_fini(&history->file_holds);
 	free(history->semaphore);
+	table_fini(&history->of_semaphore);
 }
