@@ -289,6 +289,7 @@ if test "$(id -u)" -eq 0 && unshare -Ur true 2>/dev/null &&
 	unshare -Ur "$posixtrace" attach -p $pid -d 1ms -o foreign.ptl >out 2>err
 	check "a process outside of a user name space is not attached to" test $? -eq 1
 	check "the name space is the reason" has err 'this is a user name space'
+	check "or a capability that root lacks inside" has err 'one inside needs .*CAP_SYS_PTRACE'
 	check "no log remains" test ! -e foreign.ptl
 	kill $pid
 	wait $pid 2>/dev/null

@@ -95,8 +95,9 @@ static void say_refused(pid_t pid)
 		    "not have",
 		    (int)pid);
 		say(is_in_user_space() ?
-			    "this is a user name space, as in a container, and root has no rights "
-			    "outside of it: run posixtrace where the process was started" :
+			    "this is a user name space, as in a container: a process outside of "
+			    "it is traced from outside; one inside needs the capability "
+			    "CAP_SYS_PTRACE" :
 			    "the capability CAP_SYS_PTRACE is needed: try as root");
 		return;
 	}
