@@ -3,6 +3,7 @@
  * tools/make_described.c - writes logs of events with schemas, for test_fields.sh.
  *
  *	make_described append|loop PATH
+ *	make_described minute PATH	one event with a field of this name
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +100,17 @@ static void trace_in_child(trace_event_id_t named)
 		;
 }
 
+static int write_minute(const char *path)
+{
+	trace_event_id_t tick = type_of("tick", "u32 minute");
+	trace_id_t trid = create(path, POSIX_TRACE_APPEND);
+
+	must(posix_trace_start(trid), "start");
+	posix_trace_fields_np(tick, POSIX_TRACE_U32_NP(5));
+	must(posix_trace_shutdown(trid), "shutdown");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const uint64_t number = 9;
@@ -107,6 +119,8 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
+	if (!strcmp(argv[1], "minute"))
+		return write_minute(argv[2]);
 	named = type_of("named", "u32 op{0=read,1=write}; x32 fl{|1=A,2=B}; ptr lock;"
 				 "@level 2; @begin op; @key lock");
 	late = type_of("late", NULL);

@@ -319,4 +319,20 @@ check "a log that was cut is answered about as far as it goes" has out '^ *[1-9]
 "$make_log" evil "$tmp/evil.log" >/dev/null || exit 99
 run 0 query "$tmp/evil.log" 'select name, data, * from events'
 check "nothing hostile reaches the terminal" lacks out "$(printf '\033')"
+
+# A field may have the name of a column of a view, and a log may be named twice.
+printf 'evt id=0x40 time=%s.000000000 data=-\n' 1 2 60 121 122 123 >"$tmp/minutes.evt"
+run 0 convert "$tmp/minutes.evt" -o "$tmp/minutes.ptl"
+"${top_builddir:-..}/tests/tools/make_described" minute "$tmp/minute.log" || exit 99
+run 0 query --csv "$tmp/minutes.ptl" "$tmp/minute.log" \
+	'select minute / 60000000000, events from rates where minute < 1000000000000 order by 1'
+check "a field minute does not change the minutes" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = '0,2 1,1 2,3'
+for twice in "stored count" "rates events" "durations spans"; do
+	# shellcheck disable=SC2086 # two words
+	set -- $twice
+	run 0 query --csv "$times" "select sum($2) from $1"
+	one=$(sed 1d "$tmp/out")
+	run 0 query --csv "$times" "$times" "select sum($2) from $1"
+	check "$1: a log that is named twice counts twice" test "$(sed 1d "$tmp/out")" -eq $((2 * one))
+done
 finish

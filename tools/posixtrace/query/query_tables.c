@@ -337,14 +337,17 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
  * numbers that the writers have counted. rates and durations are the views of a fleet's database
  * (fleet.c), except that the percentiles are exact: the value at the place that quantileExact()
  * takes.
+ *
+ * A log may be named twice, but each of its events must be joined once. A field of events may be
+ * called minute, which GROUP BY would prefer to the expression of this name.
  */
+#define HOSTS "(SELECT DISTINCT log, host, pid FROM logs) USING (log)"
 static const char views_sql[] =
 	"CREATE VIEW stored AS SELECT host, pid, name, count, log FROM "
-	"(SELECT log, name, count(*) AS count FROM events GROUP BY log, name) "
-	"JOIN logs USING (log);"
+	"(SELECT log, name, count(*) AS count FROM events GROUP BY log, name) JOIN " HOSTS ";"
 	"CREATE VIEW rates AS SELECT minute, host, name, sum(n) AS events FROM "
 	"(SELECT log, name, time - time % 60000000000 AS minute, count(*) AS n FROM events "
-	"GROUP BY log, name, minute) JOIN logs USING (log) GROUP BY minute, host, name;"
+	"GROUP BY 1, 2, 3) JOIN " HOSTS " GROUP BY minute, host, name;"
 	"CREATE VIEW durations AS SELECT minute, host, name, count(*) AS spans, "
 	"max(iif(place = n * 50 / 100, duration, NULL)) AS p50, "
 	"max(iif(place = n * 95 / 100, duration, NULL)) AS p95, "
@@ -352,7 +355,7 @@ static const char views_sql[] =
 	"(SELECT minute, host, name, duration, count(*) OVER (PARTITION BY minute, host, name) "
 	"AS n, row_number() OVER (PARTITION BY minute, host, name ORDER BY duration) - 1 AS place "
 	"FROM (SELECT \"end\" - \"end\" % 60000000000 AS minute, host, span AS name, duration "
-	"FROM spans JOIN logs USING (log) WHERE duration IS NOT NULL AND \"end\" IS NOT NULL AND "
+	"FROM spans JOIN " HOSTS " WHERE duration IS NOT NULL AND \"end\" IS NOT NULL AND "
 	"span IS NOT NULL)) GROUP BY minute, host, name;";
 
 /*
