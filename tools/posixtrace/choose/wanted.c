@@ -33,7 +33,7 @@ const struct option_row wanted_rows[] = {
 	{ "limit", WANTED_LIMIT, "N", "at most N events of each log" },
 	{ "tail", WANTED_TAIL, "N", "the last N of the chosen events" },
 	{ "pair", WANTED_PAIR, "BEGIN,END[,FIELD]...",
-		"for durations: these event types begin and end a span, too" },
+		"for durations, these event types begin and end a span, too" },
 	OPTION_END
 };
 

@@ -19,7 +19,7 @@ const struct option_row kernel_rows[] = {
 		"record also which function each running thread executes, so many times a "
 		"second" },
 	{ "sample-stack", KERNEL_SAMPLE_STACK, NULL,
-		"with --sample: find the callers of each sample in programs without frame "
+		"with --sample, find the callers of each sample in programs without frame "
 		"pointers, too" },
 	{ "kernel", KERNEL_GLOB, "GLOB",
 		"record also events of the kernel, with their fields, and with --sched who woke a "

@@ -190,7 +190,7 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "probes", OPT_PROBES, "TARGET",
-		"instead of streams: the functions and probes of a file, or of the files of a "
+		"instead of streams, the functions and probes of a file, or of the files of a "
 		"process, and how each can be traced", OPTION_FILE },
 	{ "json", OPT_JSON, NULL,
 		"a JSON object for each stream, with everything that status shows" },

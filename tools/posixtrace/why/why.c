@@ -457,7 +457,7 @@ static const struct option_row option_rows[] = {
 	{ "between", OPT_BETWEEN, "A B",
 		"the time from A to B, of the main thread or of --thread" },
 	{ "aggregate", OPT_AGGREGATE, NULL,
-		"with --span: what the slowest 1 % do that the others do not" },
+		"with --span, what the slowest 1 % do that the others do not" },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
 	{ "json", OPT_JSON, NULL, "a JSON object" },

@@ -22,7 +22,7 @@ const struct option_row folded_stacks_rows[] = {
 		"call stacks of the events whose type matches, instead of spans; cpu.sample: where "
 		"CPU time was spent" },
 	{ "stack-times", FMT_OPTION, NULL,
-		"with --stacks: how many nanoseconds the calls took, instead of their number" },
+		"with --stacks, how many nanoseconds the calls took, instead of their number" },
 	OPTION_END
 };
 
