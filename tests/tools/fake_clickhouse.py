@@ -326,8 +326,10 @@ def answer(sql):
     if found:
         voided.add(int(found[1]))
         return b""
-    if sql.startswith("INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows"):
-        voided.update(attempt for _, _, attempt in tables.get("logs_rows", []))
+    found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows "
+                         r"WHERE row_source = (\d+)", sql)
+    if found:
+        voided.update(a for s, _, a in tables.get("logs_rows", []) if s == int(found[1]))
         return b""
     found = re.fullmatch(r"SELECT toString\(count\(\)\) FROM (\w+) WHERE row_source = (\d+) AND "
                          r"row_attempt = (\d+)", sql)

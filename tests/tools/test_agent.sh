@@ -282,13 +282,15 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 		20260102T030405.678Z-doll-1-bad.ptl.account; do
 		printf %1000s x >"$store/logs/$name"
 	done
+	# a name of as many bytes as a log may have, with a hash
+	printf %1000s x >"$store/logs/20260102T030405.678Z-$(printf %0132d 1)-b.ptl.0123456789abcdef.account"
 	for name in merged.01.account 20260102T030405.678Z-doll-1-bad.ptl.0123.account x.account; do
 		printf %1000s x >"$store/logs/$name"
 	done
 	write_conf 'spool = yes' 'quota = 1M' '[record doll]' "executable = $puppet"
 	start_agent
 	run 0 agent -c "$conf" --status
-	check "accounts have bytes, whatever their name" has out '^logs: 0 of 3000 bytes'
+	check "accounts have bytes, whatever their name" has out '^logs: 0 of 4000 bytes'
 	end_agent TERM 0
 	rm -f "$store"/logs/*
 
@@ -337,6 +339,26 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 		chmod 600 "$store/logs/$older"
 		until_true test ! -e "$store/logs/$older"
 		check "later it leaves its account" test -s "$store/logs/$older.account"
+		end_agent TERM 0
+		rm -f "$store"/logs/*
+
+		# A log that the quota refuses remains, too, until its account can be written.
+		flight=$store/flight/doll.1.1700000000000.ptl
+		"$make_log" plain "$flight" 3000 >/dev/null || exit 99
+		test -z "$nobody" || chown 65534:65534 "$flight"
+		write_conf 'spool = yes' 'quota = 1' 'quota-full = refuse' '[record doll]' "executable = $puppet"
+		chmod 644 "$conf"
+		chmod 500 "$store/logs"
+		: >"$tmp/poor.err"
+		start $nobody "$posixtrace" agent -c "$conf" 2>"$tmp/poor.err"
+		agent=$pid
+		until_true grep -q "$flight" "$tmp/poor.err"
+		for n in 1 2 3 4 5 6 7 8; do sleep 0.05; done
+		check "the log in flight/ remains" test -e "$flight"
+		check "and this is printed once" lines_are 1 "$flight: it remains until its account can be written$"
+		chmod 700 "$store/logs"
+		until_true test ! -e "$flight"
+		check "later it leaves its account, too" has_logs 'restart\.ptl\.account$' 1
 		end_agent TERM 0
 		test -z "$nobody" || chown -R 0:0 "$store"
 		rm -f "$store"/logs/*

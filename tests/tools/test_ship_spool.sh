@@ -118,6 +118,12 @@ cp "$tmp/1.account" "$spool/1.ptl.account"
 ships 0 "$spool"
 check "an account that was sent is not sent again" is_even
 check "and is removed" test ! -e "$spool/1.ptl.account"
+before=$(sum called)
+cp "$tmp/1.account" "$spool/1.ptl.account"
+rm -rf "$tmp/state"
+ships 0 "$spool"
+check "nor does it count twice if the positions are gone" test "$(sum called)" = "$before"
+check "and the account closes" is_even
 
 # The file of an account is only read: a journal beside it, which SQLite would execute, has no effect.
 cp "$tmp/1.account" "$spool/1.ptl.account"
@@ -231,6 +237,11 @@ if command -v sqlite3 >/dev/null; then
 	check "the file remains" test -s "$spool/merged.1.account"
 	check "the other logs are shipped" has result '^logs_rows 74 whole$'
 
+	cp "$tmp/merged" "$spool/merged.1.account"
+	sqlite3 "$spool/merged.1.account" 'insert into identity(rowid) values(1000)'
+	ships 1 "$spool"
+	check "logs that cannot be there are not looked for" test "$(grep -c . "$tmp/err")" -eq 1
+
 	# A merged account that is wrong stays, and a new one is begun.
 	echo nonsense >"$spool/merged.1.account"
 	for i in $(seq 221 253); do
@@ -242,6 +253,70 @@ if command -v sqlite3 >/dev/null; then
 	check "others are merged beside it" test "$(ls -A "$spool" | tr '\n' ' ')" = \
 		'merged.1.account merged.2.account '
 fi
+rm -rf "$spool"
+
+# large_accounts ROWS BYTES FILE...: gives each account this number of other texts of this size.
+large_accounts() {
+	python3 - "$@" <<'END'
+import sqlite3, sys
+rows, size = map(int, sys.argv[1:3])
+for path in sys.argv[3:]:
+    file = sqlite3.connect(path)
+    file.execute("UPDATE types SET schema = ? || rowid WHERE rowid <= ?", (path * (size // len(path)), rows))
+    file.commit()
+END
+}
+
+# A merged account has a limit. Accounts beyond it remain until the next merge.
+rm -rf "$tmp/state"
+mkdir "$spool"
+for i in $(seq 301 332); do
+	"$make_log" plain "$spool/$i.ptl" 1500 >/dev/null || exit 99
+done
+serve
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "32 accounts are not merged" test ! -e "$spool/merged.1.account"
+large_accounts 1 60000 "$spool"/*.account
+large_accounts 2 600000 "$spool/301.ptl.account"
+for i in 333 334; do
+	"$make_log" plain "$spool/$i.ptl" 1500 >/dev/null || exit 99
+done
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "the merged account has a limit: $(bytes_of "$spool/merged.1.account")" test \
+	"$(bytes_of "$spool/merged.1.account")" -lt 1300000
+check "others remain" test "$(ls "$spool" | wc -l)" -gt 10
+check "and so does a large one" test -e "$spool/301.ptl.account"
+serve
+ships 0 "$spool"
+check "all of them are shipped" has result '^logs_rows 34 whole$'
+check "the account closes" is_even
+check "and removed" test -z "$(ls -A "$spool")"
+
+# While ship waits for the server, the account that it ships may be merged, and a later log of the same
+# name dropped.
+rm -rf "$spool" "$tmp/state"
+mkdir "$spool"
+"$make_log" plain "$spool/a.ptl" 2000 >/dev/null || exit 99
+"$make_log" plain "$spool/b.ptl" 3000 >/dev/null || exit 99
+all=$(counts stored)
+serve
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+mv "$spool/b.ptl.account" "$tmp"
+rm -f "$tmp/result.up"
+serve down
+"$posixtrace" ship --state "$tmp/state" --to "$url" "$spool" >"$tmp/out" 2>"$tmp/waits" &
+shipper=$!
+until test -s "$tmp/waits" || ! kill -0 "$shipper" 2>/dev/null; do sleep 0.05; done
+mv "$tmp/b.ptl.account" "$spool/a.ptl.account"
+touch "$tmp/result.up"
+wait "$shipper"
+check "the account of another log is not removed" test -e "$spool/a.ptl.account"
+ships 0 "$spool"
+check "the next run ships it" test "$(sum spool)" -eq "$all"
+check "the account closes" is_even
+check "and is removed" test ! -e "$spool/a.ptl.account"
 rm -rf "$spool"
 
 # A follower of a spool does not end when the spool has one account, or one log. A new log that gets

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_leftover.c - treats the flight logs that an agent left when it was killed.
+ * agent_leftover.c - treats the flight logs that an agent left when it was killed, and those that
+ * could neither be moved nor be counted.
  *
  * The guardian of each such log writes the content of the stream and completes the log. Then no
  * process uses the log any more, and this agent moves it to logs/. If the guardian is missing, the
@@ -112,7 +113,8 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	}
 	result = store_keep(&agent->store, agent->config, name, &flight, "restart", &path);
 	if (result == STORE_KEPT && path)
-		say("%s: written from the flight recorder of an agent that has ended", path);
+		say("%s: moved from flight/, where a log remains if its agent is killed, or if it "
+		    "cannot be kept for a moment", path);
 	free(path);
 	return result == STORE_LATER;
 }

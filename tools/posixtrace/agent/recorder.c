@@ -385,7 +385,7 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 		       const char *trigger, const char *reason, int64_t last_ns, char **path)
 {
 	char name[STORE_NAME_BYTES + 8];
-	bool kept;
+	enum store_result result;
 	int fd;
 
 	*path = NULL;
@@ -394,11 +394,14 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 	fd = copy_recorder(recorder, store, name, trigger, last_ns, false);
 	if (fd < 0)
 		return false;
-	kept = store_keep(store, config, name, &recorder->flight, trigger, path) == STORE_KEPT;
+	result = store_keep(store, config, name, &recorder->flight, trigger, path);
 	close(fd);
-	if (!kept)
+	if (result == STORE_LATER)
+		say("process %d: the copy for trigger %s is removed without an account",
+		    (int)recorder->pid, trigger);
+	if (result != STORE_KEPT)
 		store_drop(store, name);
-	return kept;
+	return result == STORE_KEPT;
 }
 
 /*

@@ -216,7 +216,7 @@ void store_drop(const struct store *store, const char *name)
 
 /* A log in logs/, or the account of a log that was removed. */
 struct kept {
-	char name[STORE_NAME_BYTES + ACCOUNT_HASH_LEN];
+	char name[STORE_NAME_BYTES + ACCOUNT_HASH_LEN + sizeof(ACCOUNT_SUFFIX)];
 	uint64_t bytes;
 	int64_t ms; /* time of the file's last change */
 	bool is_account;
@@ -225,16 +225,17 @@ struct kept {
 /* Whether a log can be removed. */
 enum removal {
 	REMOVE_NOW,   /* its account is written, or it has none */
-	REMOVE_LATER, /* the log cannot be opened now, so it must remain; was printed if is_new */
+	REMOVE_LATER, /* the log cannot be opened now, so it must remain */
 	REMOVE_FAILED /* its account cannot be written, and the reason was printed */
 };
 
 /*
  * Writes the account of a log. name is that of the account without its suffix; both paths are
- * relative to the folder. *growth becomes the bytes by which the folder has grown.
+ * relative to the folder. *growth becomes the bytes by which the folder has grown. If the log
+ * cannot be opened now, the reason is printed, unless was_printed is true.
  */
 static enum removal write_account(const struct store *store, const char *log, const char *name,
-				  int64_t *growth)
+				  bool was_printed, int64_t *growth)
 {
 	enum removal removal = REMOVE_FAILED;
 #ifdef HAVE_SQLITE_QUERY
@@ -258,7 +259,7 @@ static enum removal write_account(const struct store *store, const char *log, co
 			break;
 		case ACCOUNT_UNKNOWN:
 			removal = REMOVE_LATER;
-			if (!store->unreadable)
+			if (!was_printed)
 				say("%s: %s; it remains until its account can be written", from,
 				    strerror(written.err));
 			break;
@@ -269,7 +270,7 @@ static enum removal write_account(const struct store *store, const char *log, co
 	free(from);
 	free(to);
 #else
-	(void)store, (void)log, (void)name, (void)growth;
+	(void)store, (void)log, (void)name, (void)was_printed, (void)growth;
 #endif
 	return removal;
 }
@@ -365,7 +366,7 @@ static enum removal remove_kept(struct store *store, const struct config *config
 
 	snprintf(path, sizeof(path), "logs/%s", kept->name);
 	if (config->is_spool)
-		removal = write_account(store, path, path, &growth);
+		removal = write_account(store, path, path, store->unreadable, &growth);
 	store->bytes += (uint64_t)growth;
 	if (removal != REMOVE_NOW)
 		return removal;
@@ -509,9 +510,10 @@ static int move_log(const struct store *store, const char *name, const char *to)
 
 /*
  * Writes the account of a log in flight/ that the quota refuses. A log whose account exists already
- * gets another name. Returns false if the log cannot be opened now, so that it must remain.
+ * gets another name. Returns false if there is no account, so that the log must remain. The reason
+ * is printed once, until an account can be written again.
  */
-static bool account_refused(const struct store *store, const char *name,
+static bool account_refused(struct store *store, const char *name,
 			    const struct store_flight *flight, const char *trigger)
 {
 	char log[STORE_NAME_BYTES + 16], to[STORE_NAME_BYTES], account[STORE_NAME_BYTES + 16];
@@ -526,10 +528,11 @@ static bool account_refused(const struct store *store, const char *name,
 	} while (again < SAME_TIME && !fstatat(store->logs, account, &st, AT_SYMLINK_NOFOLLOW));
 	snprintf(log, sizeof(log), "flight/%s", name);
 	snprintf(account, sizeof(account), "logs/%s", to);
-	removal = write_account(store, log, account, &growth);
-	if (removal == REMOVE_FAILED)
-		say("%s/%s: the account of its lost events cannot be written", store->folder, log);
-	return removal != REMOVE_LATER;
+	removal = write_account(store, log, account, store->has_waiting, &growth);
+	if (removal == REMOVE_FAILED && !store->has_waiting)
+		say("%s/%s: it remains until its account can be written", store->folder, log);
+	store->has_waiting = removal != REMOVE_NOW;
+	return !store->has_waiting;
 }
 
 /*
@@ -551,10 +554,8 @@ enum store_result store_keep(struct store *store, const struct config *config, c
 	/* Old logs are removed before the move, so that logs/ never exceeds the quota. */
 	make_room(store, config, (uint64_t)st.st_size);
 	if (config->quota && store->bytes + (uint64_t)st.st_size > config->quota) {
-		if (config->is_spool && !account_refused(store, name, flight, trigger)) {
-			store->unreadable++;
+		if (config->is_spool && !account_refused(store, name, flight, trigger))
 			return STORE_LATER;
-		}
 		say("%s/logs: the quota of %llu bytes has no room for a log of %llu bytes of "
 		    "trigger %s",
 		    store->folder, (unsigned long long)config->quota,

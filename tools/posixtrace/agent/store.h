@@ -35,10 +35,12 @@ struct store {
 	 */
 	uint64_t removed, expired, refused;
 	/*
-	 * Logs that could not be opened for their account when the function was last called, so
-	 * that the reason is not printed again and again.
+	 * Logs in logs/ that could not be opened for their account when logs were last removed, and
+	 * whether a log in flight/ waits for its account. So the reason is not printed again and
+	 * again.
 	 */
 	size_t unreadable;
+	bool has_waiting;
 	bool has_excess; /* the message that the quota is exceeded was printed */
 };
 
@@ -80,8 +82,8 @@ enum store_result {
 	STORE_REFUSED, /* by the quota; the log is removed */
 	STORE_FAILED,  /* the log could not be moved and remains in flight/ */
 	/*
-	 * The quota refuses the log, but it cannot be opened now for its account. It remains in
-	 * flight/, and the function must be called again.
+	 * The quota refuses the log, but its account cannot be written now. It remains in flight/,
+	 * and the function must be called again.
 	 */
 	STORE_LATER
 };

@@ -17,6 +17,8 @@
 #define BYTES_MOST     (64 << 20) /* of an account */
 #define VALUE_MOST     (1 << 20)  /* bytes of a value or row in it */
 #define PAGES_MOST     65536      /* of its tables in memory, 256 MiB */
+/* of a log: more logs than the file has room for would make ship read it again and again */
+#define BYTES_LEAST    64
 #define NO_ACCOUNT     "this is not an account of posixtrace"
 
 bool account_has_table(int table)
@@ -163,6 +165,7 @@ static int attach_bytes(sqlite3 *db, void *bytes, int64_t len)
 /*
  * An account may have only plain tables: a view, a trigger or an expression of a column would be a
  * program of the file that runs here. The statements of plain tables have one pair of parentheses.
+ * The logs of a merged account are numbered from 1, without gaps.
  */
 bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_merged)
 {
@@ -170,6 +173,7 @@ bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_me
 	void *bytes;
 	int err = read_bytes(account, &bytes, &len);
 
+	*parts = 0;
 	if (err) {
 		say("%s: %s", account, err == EINVAL ? NO_ACCOUNT : strerror(err));
 		return false;
@@ -185,10 +189,12 @@ bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_me
 	    !account_number(db, "SELECT count(*) FROM account.sqlite_master WHERE "
 			    "type <> 'table' OR coalesce(sql, '') NOT LIKE 'CREATE TABLE %' "
 			    "OR sql LIKE '%(%(%'")) {
-		rows = account_number(db, "SELECT max(rowid) FROM account.identity");
-		*parts = rows > 0 ? (size_t)rows : 0;
-		if (*parts && (*is_merged || *parts == 1))
+		rows = account_number(db, "SELECT CASE WHEN min(rowid) = 1 AND max(rowid) = "
+				      "count(*) THEN count(*) END FROM account.identity");
+		if (rows > 0 && rows <= len / BYTES_LEAST && (*is_merged || rows == 1)) {
+			*parts = (size_t)rows;
 			return true;
+		}
 	}
 	say("%s: " NO_ACCOUNT, account);
 	return false;
@@ -237,9 +243,13 @@ bool account_has_identity(const char *account, const struct posix_trace_loginfo_
 bool account_is_of(const char *account, const char *log)
 {
 	struct logfile file;
+	struct stat st;
 	bool is_same;
 	int status;
 
+	/* To open a pipe would wait for a writer. */
+	if (stat(log, &st) || !S_ISREG(st.st_mode))
+		return false;
 	say_nothing(true);
 	status = logfile_open(&file, log, NULL);
 	say_nothing(false);

@@ -6,8 +6,11 @@
  * some of the events of a log, and only the command ship knows how many.
  *
  * The new file appears whole and on the disk before the accounts are removed. If a crash leaves
- * both, ship finds that the database has the account of a log already. A merged account that has
- * MERGED_BYTES is not changed any more, so that its logs can be read in a short time.
+ * both, ship finds that the database has the account of a log already.
+ *
+ * ship reads the whole file for each of its logs. So no account is added to one that has
+ * MERGED_BYTES, and the next call begins another file. An account that has more bytes by itself is
+ * not merged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,6 +29,7 @@
 #include "query/query_schema.h"
 
 #define MERGED_BYTES (1 << 20)
+#define MERGED_PAGE  512
 
 struct merge {
 	const char *folder;
@@ -51,6 +55,13 @@ static bool has_log(const char *account)
 	return found;
 }
 
+static bool is_small(const char *account)
+{
+	struct stat st;
+
+	return !lstat(account, &st) && S_ISREG(st.st_mode) && st.st_size <= MERGED_BYTES;
+}
+
 /* Lists the accounts. Returns false if they need not, or cannot, be merged. */
 static bool list_accounts(struct merge *merge)
 {
@@ -70,7 +81,7 @@ static bool list_accounts(struct merge *merge)
 		if (!good)
 			break;
 		good = vec_grow(&merge->path, merge->count, 1);
-		if (good)
+		if (good && is_small(path))
 			merge->path[merge->count++] = path;
 		else
 			free(path);
@@ -102,13 +113,13 @@ static void put_value(sqlite3_str *sql, const struct query_schema_column *column
 static int make_tables(struct merge *merge, const char *made)
 {
 	int err = account_run(merge->db, sqlite3_mprintf(
-			"ATTACH %Q AS made; PRAGMA made.page_size = 512; "
+			"ATTACH %Q AS made; PRAGMA made.page_size = %d; "
 			"PRAGMA made.journal_mode = OFF; PRAGMA made.synchronous = OFF; "
 			"PRAGMA made.application_id = %d; PRAGMA temp_store = MEMORY; "
 			"CREATE TABLE made.identity(uuid, log_id, host, begun); "
 			"CREATE TABLE made.texts(value); "
 			"CREATE TEMP TABLE words(id INTEGER PRIMARY KEY, value TEXT UNIQUE)",
-			made, ACCOUNT_ID_MERGED));
+			made, MERGED_PAGE, ACCOUNT_ID_MERGED));
 
 	for (int i = 0; !err && i < QUERY_TABLES; i++) {
 		const struct query_schema *schema = &query_schema[i];
@@ -207,6 +218,18 @@ static int add_file(struct merge *merge, const char *path, bool wants_merged, bo
 	return err;
 }
 
+/*
+ * Returns whether the new file has MERGED_BYTES. Its texts are written last. Until then the table
+ * words has them twice: in its rows and in their index.
+ */
+static bool is_full(struct merge *merge)
+{
+	return account_number(merge->db, "PRAGMA made.page_count") * MERGED_PAGE +
+		       account_number(merge->db, "PRAGMA temp.page_count") *
+			       account_number(merge->db, "PRAGMA temp.page_size") / 2 >=
+	       MERGED_BYTES;
+}
+
 /* Writes the new file. The paths of the accounts in it become the first ones. */
 static int write_merged(struct merge *merge, const char *made, const char *old)
 {
@@ -224,7 +247,7 @@ static int write_merged(struct merge *merge, const char *made, const char *old)
 		if (!err && !is_added)
 			err = SQLITE_CORRUPT;
 	}
-	for (size_t i = 0; !err && i < merge->count; i++) {
+	for (size_t i = 0; !err && i < merge->count && !(merge->merged && is_full(merge)); i++) {
 		char *path = merge->path[i];
 
 		if (has_log(path))
@@ -314,18 +337,25 @@ void account_merge(const char *folder)
 	close(fd);
 }
 
+bool account_is_unchanged(const char *account, const struct stat *was)
+{
+	struct stat st;
+
+	return !lstat(account, &st) && st.st_dev == was->st_dev && st.st_ino == was->st_ino &&
+	       st.st_size == was->st_size && st.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
+}
+
 bool account_remove_merged(const char *account, const struct stat *was)
 {
 	char *folder = strdup(account), *slash = folder ? strrchr(folder, '/') : NULL;
-	struct stat st;
 	bool good = false;
 	int fd;
 
 	if (slash)
 		slash[slash == folder] = '\0';
 	fd = folder ? lock_folder(slash ? folder : ".") : -1;
-	if (fd >= 0 && !lstat(account, &st) && st.st_dev == was->st_dev &&
-	    st.st_ino == was->st_ino && st.st_size == was->st_size) {
+	if (fd >= 0 && account_is_unchanged(account, was)) {
 		good = !unlink(account);
 		if (!good)
 			say("%s: %s", account, strerror(errno));

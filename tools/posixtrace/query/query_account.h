@@ -61,11 +61,14 @@ enum account_result account_write_open(struct query_log *of, const char *name,
  */
 void account_merge(const char *folder);
 
+struct stat;
+/* Returns whether the path still has the file that was read, not another one of the same name. */
+bool account_is_unchanged(const char *account, const struct stat *was);
+
 /*
  * Removes the merged account if it is still the file that was read. If another process is merging,
  * or has added an account, returns false, and the file must be read again.
  */
-struct stat;
 bool account_remove_merged(const char *account, const struct stat *was);
 
 /* Returns whether both can be read, and the account is that of the log. Prints nothing. */
@@ -75,7 +78,8 @@ bool account_is_of(const char *account, const char *log);
  * Reads the account of one log into a new database in memory, which has all small tables of the
  * command query and an empty table spans. Only the members uuid, log_id, host and begin_ns of *info
  * are set. part is 1, or the number of the log in a merged account; *parts becomes the number of
- * logs. The file may be hostile. Returns false after it printed an error.
+ * logs, or 0 if the file is no account. The file may be hostile. Returns false after it printed an
+ * error.
  */
 bool account_read(const char *account, size_t part, size_t *parts, sqlite3 **db,
 		  struct posix_trace_loginfo_np *info);

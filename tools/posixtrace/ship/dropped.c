@@ -191,7 +191,9 @@ static int ship_part(const struct ship_options *options, struct link *link, cons
 
 /*
  * Removes the account that the database has. If another process merges accounts now, or has added
- * one meanwhile, the file remains, and is shipped again.
+ * one meanwhile, the file remains, and is shipped again. While ship waited for the server, the
+ * account may also have been merged, and a later log of the same name dropped: then the path has
+ * the account of this log, which the database lacks.
  */
 static int remove_account(const char *path, const struct stat *was, enum shipment_state *state)
 {
@@ -200,6 +202,10 @@ static int remove_account(const char *path, const struct stat *was, enum shipmen
 	if (account_merged_number(slash ? slash + 1 : path)) {
 		if (!account_remove_merged(path, was))
 			*state = SHIPMENT_BUSY;
+		return TOOL_OK;
+	}
+	if (!access(path, F_OK) && !account_is_unchanged(path, was)) {
+		*state = SHIPMENT_BUSY;
 		return TOOL_OK;
 	}
 	if (!unlink(path) || errno == ENOENT)

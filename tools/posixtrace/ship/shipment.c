@@ -161,7 +161,9 @@ static bool void_summaries(struct shipment *shipment)
  * with another folder of positions, or because the file was deleted. In this case the function asks
  * how many events of the log the database has. They must be the first events of the log, without
  * gaps and each only once. Otherwise the function reports the numbers, and nothing is shipped. A
- * replica may lack rows that another replica has confirmed, so link_sync() is called first.
+ * replica may lack rows that another replica has confirmed, so link_sync() is called first. The
+ * database may have a summary although it has no event: that of a dropped log, or of a log whose
+ * events were lost.
  */
 static bool find_position(struct shipment *shipment)
 {
@@ -187,7 +189,7 @@ static bool find_position(struct shipment *shipment)
 		return false;
 	}
 	shipment->position.events = rows;
-	return good && (!rows || void_summaries(shipment)) && position_save(&shipment->position);
+	return good && void_summaries(shipment) && position_save(&shipment->position);
 }
 
 int shipment_busy(const char *path, bool is_last, enum shipment_state *state)
