@@ -92,7 +92,7 @@ run 0 record -p $pid -o "$log" -d 100ms --function 'leaves' --probe 'shop:t*(u16
 check "record does the same" test "$(count func.call)" -gt 0 -a "$(count shop:typed)" -gt 0
 check "types can be given" test "$("$posixtrace" stat "$log" | grep -c 'shop:typed: u16 arg1$')" -eq 1
 run 1 attach -p $pid -o "$tmp/none" --probe 'shop:typed(s32)'
-check "other types in the same process are refused" has err 'an earlier trace has given a probe other types'
+check "other types in the same process are refused" has err 'types that an earlier trace has given to a probe'
 
 # A tracer that is killed leaves jumps, which the next one removes.
 "$posixtrace" attach -p $pid -o "$tmp/killed" --function 'fib*' 2>"$tmp/killed.err" &
@@ -135,7 +135,7 @@ wait $tracer
 check "a stopped process is restored" test "$before" = "$(code)"
 check "the semaphore of a stopped process is 0 again" test "$(semaphore)" = 0
 check "the message says that its calls still lead through the library" \
-	grep -q 'its calls lead through the library' "$tmp/stopped.err"
+	grep -q 'its calls still pass through the library' "$tmp/stopped.err"
 check "the message says why" grep -q 'it is stopped' "$tmp/stopped.err"
 check "it is still stopped" grep -q '^State:.T' /proc/$pid/status
 kill -CONT $pid
