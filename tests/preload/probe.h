@@ -17,6 +17,9 @@ extern const struct probe probes_alloc[], probes_calls[], probes_confine[], prob
 
 void probe_fail(const char *file, int line, const char *what) __attribute__((noreturn));
 
+/* Waits until a thread has stored its number in *tid, which was 0, and sleeps in the kernel. */
+void probe_until_waiting(const _Atomic int *tid);
+
 #define MUST(condition) \
 	do { \
 		if (!(condition)) \

@@ -35,12 +35,12 @@ static void reach(int wanted)
 static _Atomic int waiter;
 
 /* Reads its state and the time that it has run, in ticks; 0: it has not stored its number yet. */
-static char state_of(unsigned long *ticks)
+static char state_of(const _Atomic int *tid, unsigned long *ticks)
 {
 	char path[64], state;
 	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&waiter));
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(tid));
 	file = fopen(path, "r");
 	if (!file)
 		return 0;
@@ -50,12 +50,11 @@ static char state_of(unsigned long *ticks)
 	return state;
 }
 
-/* Waits until the thread sleeps in the kernel. */
-static void until_waiting(void)
+void probe_until_waiting(const _Atomic int *tid)
 {
 	unsigned long ticks;
 
-	for (int seen = 0; seen < 5; seen = state_of(&ticks) == 'S' ? seen + 1 : 0)
+	for (int seen = 0; seen < 5; seen = state_of(tid, &ticks) == 'S' ? seen + 1 : 0)
 		nap();
 }
 
@@ -64,7 +63,7 @@ static void until_spinning(void)
 {
 	unsigned long first = 0, ticks = 0;
 
-	for (state_of(&first); ticks < first + 3; state_of(&ticks))
+	for (state_of(&waiter, &first); ticks < first + 3; state_of(&waiter, &ticks))
 		nap();
 }
 
@@ -108,13 +107,13 @@ static int contended(int argc, char **argv)
 	MUST(pthread_spin_lock(&spin) == 0);
 	atomic_store(&stage, 1);
 	reach(2);
-	until_waiting();
+	probe_until_waiting(&waiter);
 	MUST(pthread_mutex_unlock(&mutex) == 0);
-	until_waiting();
+	probe_until_waiting(&waiter);
 	MUST(pthread_rwlock_unlock(&rwlock) == 0);
 	until_spinning();
 	MUST(pthread_spin_unlock(&spin) == 0);
-	until_waiting();
+	probe_until_waiting(&waiter);
 	MUST(sem_post(&semaphore) == 0);
 	pthread_barrier_wait(&barrier);
 	reach(3);
@@ -175,7 +174,7 @@ static int cancelled(int argc, char **argv)
 	(void)argc, (void)argv;
 	MUST(sem_init(&semaphore, 0, 0) == 0);
 	MUST(pthread_create(&thread, NULL, waits, NULL) == 0);
-	until_waiting();
+	probe_until_waiting(&waiter);
 	MUST(pthread_cancel(thread) == 0);
 	MUST(pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
 	MUST(sem_post(&semaphore) == 0);

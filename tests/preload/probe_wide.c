@@ -294,22 +294,11 @@ static void *wait_for_first(void *arg)
 /* Posts two semaphores while a thread waits for the first one. */
 static void post_both(void)
 {
-	char path[64], text[128] = "";
-	const char *state = NULL;
 	pthread_t thread;
 
 	MUST(sem_init(&pair[0], 0, 0) == 0 && sem_init(&pair[1], 0, 0) == 0);
 	MUST(pthread_create(&thread, NULL, wait_for_first, NULL) == 0);
-	while (!waiter)
-		sched_yield();
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)waiter);
-	while (!state || state[2] != 'S') {
-		int fd = open(path, O_RDONLY);
-
-		MUST(fd >= 0 && read(fd, text, sizeof text - 1) > 0 && close(fd) == 0);
-		state = strrchr(text, ')');
-		sched_yield();
-	}
+	probe_until_waiting(&waiter);
 	MUST(sem_post(&pair[1]) == 0 && sem_post(&pair[0]) == 0);
 	MUST(pthread_join(thread, NULL) == 0);
 }
