@@ -104,7 +104,41 @@ struct shim_wrapped {
 
 #define SHIM_LIST(...) __VA_ARGS__
 
-/* error_ is the value of the field `error`: an error number, or 0. */
+/*
+ * The end of a wrapper whose call is traced: makes the call call_, records it, and returns its
+ * result. error_ is the value of the field `error`: an error number, or 0. A wrapper with variable
+ * arguments uses this macro after it has read them.
+ */
+#define SHIM_TRACE(result_type, type, call_, error_, small, large, strings) \
+	result_type result = (result_type)-1; \
+	/* \
+	 * Only the sizes of these arrays are used, and nothing is evaluated. clang accepts no \
+	 * such array inside the struct. \
+	 */ \
+	typedef __typeof__((int32_t[]){ SHIM_LIST small }) small_type_; \
+	typedef __typeof__((int64_t[]){ SHIM_LIST large }) large_type_; \
+	typedef __typeof__((struct shim_string[]){ SHIM_LIST strings }) strings_type_; \
+	SHIM_RECORD(sizeof(small_type_) + sizeof(large_type_) + \
+		    (sizeof(strings_type_) ? SHIM_TEXT : 0)) record; \
+	SHIM_CALL(type, record); \
+	record.error = ECANCELED; \
+	{ \
+		const int32_t small_[] = { SHIM_LIST small }; \
+		const int64_t large_[] = { SHIM_LIST large }; \
+		shim_record_fields(&call, record.rest, small_, sizeof small_, large_, \
+				   sizeof large_); \
+	} \
+	result = (call_); \
+	record.error = (error_); \
+	const int32_t small_[] = { SHIM_LIST small }; \
+	const int64_t large_[] = { SHIM_LIST large }; \
+	const struct shim_string strings_[] = { SHIM_LIST strings }; \
+	shim_record_fields(&call, record.rest, small_, sizeof small_, large_, sizeof large_); \
+	if (sizeof strings_) \
+		shim_record_strings(&call, record.error, strings_, \
+				    sizeof strings_ / sizeof(struct shim_string)); \
+	return result
+
 #define SHIM_TRACED_AS(result_type, name, type, otherwise, params, args, error_, small, large, \
 		       strings) \
 	SHIM_NEXT(name, otherwise); \
@@ -113,35 +147,7 @@ struct shim_wrapped {
 	{ \
 		if (!shim_on_alone(type)) \
 			return next(name) args; \
-		result_type result = (result_type)-1; \
-		/* \
-		 * Only the sizes of these arrays are used, and nothing is evaluated. clang \
-		 * accepts no such array inside the struct. \
-		 */ \
-		typedef __typeof__((int32_t[]){ SHIM_LIST small }) small_type_; \
-		typedef __typeof__((int64_t[]){ SHIM_LIST large }) large_type_; \
-		typedef __typeof__((struct shim_string[]){ SHIM_LIST strings }) strings_type_; \
-		SHIM_RECORD(sizeof(small_type_) + sizeof(large_type_) + \
-			    (sizeof(strings_type_) ? SHIM_TEXT : 0)) record; \
-		SHIM_CALL(type, record); \
-		record.error = ECANCELED; \
-		{ \
-			const int32_t small_[] = { SHIM_LIST small }; \
-			const int64_t large_[] = { SHIM_LIST large }; \
-			shim_record_fields(&call, record.rest, small_, sizeof small_, large_, \
-					   sizeof large_); \
-		} \
-		result = next(name) args; \
-		record.error = (error_); \
-		const int32_t small_[] = { SHIM_LIST small }; \
-		const int64_t large_[] = { SHIM_LIST large }; \
-		const struct shim_string strings_[] = { SHIM_LIST strings }; \
-		shim_record_fields(&call, record.rest, small_, sizeof small_, large_, \
-				   sizeof large_); \
-		if (sizeof strings_) \
-			shim_record_strings(&call, record.error, strings_, \
-					    sizeof strings_ / sizeof(struct shim_string)); \
-		return result; \
+		SHIM_TRACE(result_type, type, next(name) args, error_, small, large, strings); \
 	}
 
 #define SHIM_TRACED(result_type, name, type, otherwise, params, args, failed, small, large, \

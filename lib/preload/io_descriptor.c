@@ -51,20 +51,14 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		va_end(list); \
 		if (!shim_on(IO_FCNTL)) \
 			return next(name)(fd, command, value); \
-		int32_t small[] = { fd, command, -1, -1 }; \
-		/* For commands without a value the event has 0. */ \
-		const int64_t large[] = { has_value(command) ? value : 0 }; \
-		SHIM_RECORD(sizeof small + sizeof large) record; \
-		SHIM_CALL(IO_FCNTL, record); \
-		record.error = ECANCELED; \
-		shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large); \
-		int result = next(name)(fd, command, value); \
-		/* F_GETOWN returns a negative number for a group of processes. */ \
-		record.error = result == -1 ? errno : 0; \
-		small[2] = result; \
-		small[3] = result == -1 ? -1 : lock_of(command, value); \
-		shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large); \
-		return result; \
+		/* \
+		 * F_GETOWN returns a negative number for a group of processes. For commands \
+		 * without a value the event has 0. \
+		 */ \
+		SHIM_TRACE(int, IO_FCNTL, next(name)(fd, command, value), \
+			   result == -1 ? errno : 0, \
+			   (fd, command, result, result == -1 ? -1 : lock_of(command, value)), \
+			   (has_value(command) ? value : 0), ()); \
 	}
 
 /* Returns the type of a lock that the kernel has set or removed, -1 for other commands. */
@@ -95,11 +89,7 @@ SHIM_WRAPPED(ioctl, IO_IOCTL);
 /* ioctl(2). The third argument is a number or a pointer, as the request says. */
 SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 {
-	int32_t small[] = { fd, -1 };
-	int64_t large[2];
-	SHIM_RECORD(sizeof small + sizeof large) record;
 	va_list list;
-	int result;
 	long value;
 
 	va_start(list, request);
@@ -108,18 +98,12 @@ SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 	/* The value was read before this check, because it must be passed on in any case. */
 	if (!shim_on(IO_IOCTL))
 		return next(ioctl)(fd, request, value);
-	large[0] = (int64_t)request;
-	large[1] = value;
-	SHIM_CALL(IO_IOCTL, record);
-	record.error = ECANCELED;
-	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
-	result = next(ioctl)(fd, request, value);
-	/* The C library returns -1 for errors of the kernel; the rest is the driver's answer. */
-	record.error = result == -1 ? errno : 0;
-	/* Some requests return a number, such as a descriptor. */
-	small[1] = result;
-	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
-	return result;
+	/*
+	 * The C library returns -1 for errors of the kernel; the rest is the driver's answer. Some
+	 * requests return a number, such as a descriptor.
+	 */
+	SHIM_TRACE(int, IO_IOCTL, next(ioctl)(fd, request, value), result == -1 ? errno : 0,
+		   (fd, result), ((int64_t)request, value), ());
 }
 
 /* flock(2) may wait for a lock of another process; the duration of the event shows that. */

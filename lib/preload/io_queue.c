@@ -16,12 +16,8 @@ SHIM_NEXT(mq_open, shim_no_number);
 /* mq_open(3). The two last arguments exist only with O_CREAT; the attributes are not recorded. */
 SHIM_WRAPPER mqd_t mq_open(const char *name, int flags, ...)
 {
-	int32_t small[] = { -1, flags, 0 };
-	SHIM_RECORD(sizeof small + SHIM_TEXT) record;
-	const struct shim_string string = SHIM_IN(name);
 	struct mq_attr *attributes = NULL;
 	mode_t mode = 0;
-	mqd_t result;
 
 	if (flags & O_CREAT) {
 		va_list list;
@@ -33,16 +29,9 @@ SHIM_WRAPPER mqd_t mq_open(const char *name, int flags, ...)
 	}
 	if (!shim_on_alone(IO_MQ_OPEN))
 		return next(mq_open)(name, flags, mode, attributes);
-	small[2] = (int32_t)mode;
-	SHIM_CALL(IO_MQ_OPEN, record);
-	record.error = ECANCELED;
-	shim_record_fields(&call, record.rest, small, sizeof small, NULL, 0);
-	result = next(mq_open)(name, flags, mode, attributes);
-	record.error = result == (mqd_t)-1 ? errno : 0;
-	small[0] = result;
-	shim_record_fields(&call, record.rest, small, sizeof small, NULL, 0);
-	shim_record_strings(&call, record.error, &string, 1);
-	return result;
+	SHIM_TRACE(mqd_t, IO_MQ_OPEN, next(mq_open)(name, flags, mode, attributes),
+		   result == (mqd_t)-1 ? errno : 0, (result, flags, (int32_t)mode), (),
+		   (SHIM_IN(name)));
 }
 
 /* The name of mq_open() without O_CREAT in programs that were compiled with _FORTIFY_SOURCE. */

@@ -224,13 +224,8 @@ SHIM_NEXT(sem_open, shim_no_pointer);
 /* sem_open(3). The two last arguments exist only with O_CREAT. */
 SHIM_WRAPPER sem_t *sem_open(const char *name, int flags, ...)
 {
-	int32_t small[2];
-	int64_t large[1] = { 0 };
-	SHIM_RECORD(sizeof small + sizeof large + SHIM_TEXT) record;
-	const struct shim_string string = SHIM_IN(name);
 	mode_t mode = 0;
 	unsigned value = 0;
-	sem_t *result;
 
 	if (flags & O_CREAT) {
 		va_list list;
@@ -243,15 +238,7 @@ SHIM_WRAPPER sem_t *sem_open(const char *name, int flags, ...)
 	atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
 	if (!shim_on_alone(LOCK_SEM_OPEN))
 		return next(sem_open)(name, flags, mode, value);
-	small[0] = flags;
-	small[1] = (int32_t)mode;
-	SHIM_CALL(LOCK_SEM_OPEN, record);
-	record.error = ECANCELED;
-	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
-	result = next(sem_open)(name, flags, mode, value);
-	record.error = result == SEM_FAILED ? errno : 0;
-	large[0] = (int64_t)(uintptr_t)result;
-	shim_record_fields(&call, record.rest, small, sizeof small, large, sizeof large);
-	shim_record_strings(&call, record.error, &string, 1);
-	return result;
+	SHIM_TRACE(sem_t *, LOCK_SEM_OPEN, next(sem_open)(name, flags, mode, value),
+		   result == SEM_FAILED ? errno : 0, (flags, (int32_t)mode),
+		   ((int64_t)(uintptr_t)result), (SHIM_IN(name)));
 }
