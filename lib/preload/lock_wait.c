@@ -186,21 +186,28 @@ SHIM_NEXT(sem_post, shim_no_number);
 
 /*
  * A thread that waits has added itself to the number before it was blocked. A semaphore of several
- * processes has a waiting thread only if its value is 0. The memory of the semaphore may be freed
- * by the thread that sem_post() wakes, so it is not read after the call.
+ * processes has a waiting thread only if its value is 0.
+ */
+static bool sem_may_wake(sem_t *semaphore)
+{
+	int value;
+
+	if (atomic_load_explicit(sem_waiters_of(semaphore), memory_order_relaxed))
+		return true;
+	return atomic_load_explicit(&has_shared_sem, memory_order_relaxed) &&
+	       sem_getvalue(semaphore, &value) == 0 && value <= 0;
+}
+
+/*
+ * The memory of the semaphore may be freed by the thread that sem_post() wakes, so it is not read
+ * after the call.
  */
 SHIM_WRAPPER int sem_post(sem_t *semaphore)
 {
 	struct lock_data data = { .lock = (uint64_t)(uintptr_t)semaphore };
-	int value = 1, result;
+	int result;
 
-	if (!shim_on(LOCK_SEM_POST))
-		return next(sem_post)(semaphore);
-	if (!atomic_load_explicit(sem_waiters_of(semaphore), memory_order_relaxed) &&
-	    (!atomic_load_explicit(&has_shared_sem, memory_order_relaxed) ||
-	     sem_getvalue(semaphore, &value) || value > 0))
-		return next(sem_post)(semaphore);
-	if (!shim_records(LOCK_SEM_POST))
+	if (!shim_on(LOCK_SEM_POST) || !sem_may_wake(semaphore) || !shim_records(LOCK_SEM_POST))
 		return next(sem_post)(semaphore);
 	SHIM_CALL(LOCK_SEM_POST, data);
 	call.len = LOCK_DATA_BYTES;
