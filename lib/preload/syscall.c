@@ -19,8 +19,9 @@
 SHIM_NEXT(syscall, shim_no_number);
 
 /*
- * The next two functions do not use SHIM_CALL(), because SHIM_CALL() would record their own return
- * address. They get the address of the program's call as the argument `caller`.
+ * open_how(), close_some() and futex_call() do not use SHIM_CALL(), because SHIM_CALL() would
+ * record their own return address. They get the address of the program's call as the argument
+ * `caller`.
  */
 
 /*
@@ -100,8 +101,7 @@ static bool futex_waits(int operation)
  * futex(2). A call that neither waits nor wakes a thread has no event: a program makes many of them
  * in vain, and they explain nothing.
  */
-static long futex_call(long number, long a, long b, long c, long d, long e, long f,
-		       const void *caller)
+static long futex_call(long a, long b, long c, long d, long e, long f, const void *caller)
 {
 	const bool waits = futex_waits((int)b);
 	const enum shim_type type = waits ? LOCK_FUTEX : LOCK_FUTEX_WAKE;
@@ -109,9 +109,9 @@ static long futex_call(long number, long a, long b, long c, long d, long e, long
 	long result;
 
 	if (!*shim_switch[type] || !shim_is_wanted(type, caller))
-		return next(syscall)(number, a, b, c, d, e, f);
+		return next(syscall)(SYS_futex, a, b, c, d, e, f);
 	data.time = shim_now();
-	result = next(syscall)(number, a, b, c, d, e, f);
+	result = next(syscall)(SYS_futex, a, b, c, d, e, f);
 	data.error = result < 0 ? errno : 0;
 	data.result = (int32_t)result;
 	/* EAGAIN: the value has changed before the wait. */
@@ -146,7 +146,7 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 	if (number == SYS_close_range)
 		return close_some(a, b, c, shim_caller());
 	if (number == SYS_futex)
-		return futex_call(number, a, b, c, d, e, f, shim_caller());
+		return futex_call(a, b, c, d, e, f, shim_caller());
 	change = shim_change_of(number, a, b, c);
 	shim_before_change(change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
