@@ -167,4 +167,23 @@ struct shim_wrapped {
 	SHIM_TRACED(int, name, type, shim_no_number, params, args, result == -1, small, large, \
 		    strings)
 
+/*
+ * A function whose event is a struct that ends with the function's name, in the array `by`. wanted_
+ * is false for calls without an event. finish_ stores the results into `data` after the call; a
+ * cancelled call has the error ECANCELED, the name, and else zeros.
+ */
+#define SHIM_BY(result_type, name, type, otherwise, params, args, wanted_, struct_, finish_) \
+	SHIM_NEXT(name, otherwise); \
+	SHIM_WRAPPER result_type name params \
+	{ \
+		if (!(wanted_) || !shim_on_alone(type)) \
+			return next(name) args; \
+		struct struct_ data = { .error = ECANCELED, .by = #name }; \
+		SHIM_CALL(type, data); \
+		call.len = offsetof(struct struct_, by) + sizeof #name; \
+		result_type result = next(name) args; \
+		finish_; \
+		return result; \
+	}
+
 #endif

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "preload/shim.h"
+#include "preload/call.h"
 
 /* The fields of process.sigwait. The field `by` has the name of the function. */
 struct sigwait_data {
@@ -32,18 +32,7 @@ static void take_info(struct sigwait_data *data, int signal, const siginfo_t *in
 
 /* The wrapper of a function that waits for a signal. finish_ is evaluated after the call. */
 #define SIGWAIT(name, otherwise, params, args, finish_) \
-	SHIM_NEXT(name, otherwise); \
-	SHIM_WRAPPER int name params \
-	{ \
-		if (!shim_on_alone(PROCESS_SIGWAIT)) \
-			return next(name) args; \
-		struct sigwait_data data = { .error = ECANCELED, .by = #name }; \
-		SHIM_CALL(PROCESS_SIGWAIT, data); \
-		call.len = offsetof(struct sigwait_data, by) + sizeof #name; \
-		int result = next(name) args; \
-		finish_; \
-		return result; \
-	}
+	SHIM_BY(int, name, PROCESS_SIGWAIT, otherwise, params, args, true, sigwait_data, finish_)
 
 /* A function that returns the signal, and its details if the program wants them. */
 #define SIGWAIT_INFO(name, params, args) \

@@ -12,8 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/shim.h"
-#include "preload/text.h"
+#include "preload/call.h"
 
 /* The fields of time.sleep. The field `by` has the name of the function. */
 struct sleep_data {
@@ -25,21 +24,10 @@ struct sleep_data {
 
 /* The wrapper of a function that sleeps. error_ and asked_ are evaluated after the call. */
 #define SLEEP(result_type, name, otherwise, params, args, asked_, error_) \
-	SHIM_NEXT(name, otherwise); \
-	/* The result type differs: sleep() returns unsigned. */ \
-	SHIM_WRAPPER result_type name params \
-	{ \
-		if (!shim_on_alone(TIME_SLEEP)) \
-			return next(name) args; \
-		/* The field `by` begins with the name; the rest of the array is 0. */ \
-		struct sleep_data data = { .error = ECANCELED, .by = #name }; \
-		SHIM_CALL(TIME_SLEEP, data); \
-		call.len = offsetof(struct sleep_data, by) + sizeof #name; \
-		result_type result = next(name) args; \
+	SHIM_BY(result_type, name, TIME_SLEEP, otherwise, params, args, true, sleep_data, \
+		/* asked_ may use the error, so the error is stored first. */ \
 		data.error = (error_); \
-		data.asked = (asked_); \
-		return result; \
-	}
+		data.asked = (asked_))
 
 /*
  * The kernel checks the clock before it reads the time. So after an error the time may still be
@@ -88,20 +76,11 @@ struct timer_data {
  */
 #define TIMER(result_type, name, otherwise, params, args, wanted_, flags_, asked_, interval_, \
 	      error_) \
-	SHIM_NEXT(name, otherwise); \
-	SHIM_WRAPPER result_type name params \
-	{ \
-		if (!(wanted_) || !shim_on_alone(TIME_TIMER)) \
-			return next(name) args; \
-		struct timer_data data = { .flags = (flags_), .by = #name }; \
-		SHIM_CALL(TIME_TIMER, data); \
-		call.len = offsetof(struct timer_data, by) + sizeof #name; \
-		result_type result = next(name) args; \
+	SHIM_BY(result_type, name, TIME_TIMER, otherwise, params, args, wanted_, timer_data, \
 		data.error = (error_); \
+		data.flags = (flags_); \
 		data.asked = (asked_); \
-		data.interval = (interval_); \
-		return result; \
-	}
+		data.interval = (interval_))
 
 /* A member of the time that a call has read. After an error the memory may be unreadable. */
 #define TIMER_TIME(time_, member_, part_, unit_) \
