@@ -113,13 +113,23 @@ check "then there is no log" test ! -e none.ptl
 run 1 record --sched -p 999999999 -o none.ptl
 
 # The callers of samples in a program without frame pointers. The program runs until it was sampled
-# often: it counts its own CPU time, so that the load of the machine has no influence.
+# often: it counts its own CPU time, so that the load of the machine has no influence. Its leaves are
+# many and run for irregular times, so that no leaf can have two thirds of the samples: regular times
+# can agree with the period of the samples.
 cat >deep.c <<'END'
 #include <time.h>
-static volatile unsigned n;
-__attribute__((noinline)) void deep_inner(void) { for (int i = 0; i < 10000; i++) n += i; }
-__attribute__((noinline)) void deep_other(void) { for (int i = 0; i < 10000; i++) n -= i; }
-__attribute__((noinline)) void deep_middle(void) { deep_inner(); n++; deep_other(); n++; }
+static volatile unsigned n, state = 1;
+#define LEAF(name) \
+	__attribute__((noinline)) void name(void) \
+	{ \
+		unsigned random = state = state * 1103515245 + 12345; \
+		for (unsigned i = 0; i < 1000 + (random >> 16) % 16381; i++) n += i; \
+	}
+LEAF(deep_1) LEAF(deep_2) LEAF(deep_3) LEAF(deep_4) LEAF(deep_5) LEAF(deep_6) LEAF(deep_7)
+__attribute__((noinline)) void deep_middle(void)
+{
+	deep_1(); deep_2(); deep_3(); deep_4(); deep_5(); deep_6(); deep_7(); n++;
+}
 __attribute__((noinline)) void deep_outer(void) { deep_middle(); n++; }
 int main(void) { while (clock() < CLOCKS_PER_SEC / 5) deep_outer(); return 0; }
 END
@@ -128,10 +138,10 @@ check "--sample-stack needs --sample" has err 'sample-stack needs --sample'
 if ${CC:-cc} -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,--build-id=sha1 -o deep deep.c &&
 	run 0 record --sched --sample 999 --sample-stack --force -q -o deep.ptl ./deep &&
 	"$posixtrace" symbols deep.ptl 2>/dev/null | grep -q ' -> '; then
-	run 0 why --thread deep deep.ptl
+	run 0 why --json --thread deep deep.ptl
 	check "the function that has all samples is named, with its callers" \
-		has out ' % *running deep_middle and what it calls, called by deep_outer < main'
-	check "its parts are below it" has out '^ *[0-9.]*ms *[0-9.]* % *running deep_inner'
+		has out '"what":"running deep_middle and what it calls, called by deep_outer < main"'
+	check "its parts are below it" has out '"what":"running deep_[1-7] (deep)"'
 fi
 
 # The kernel's functions. read(2) of /dev/zero clears memory in the kernel, for most of the time of dd.
