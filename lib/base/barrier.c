@@ -46,11 +46,11 @@ void ptx_barrier_init(void)
 	 */
 	may_ask = !wish || wish[0] != '0';
 	/*
-	 * The first command registers this process for the barriers of other processes
-	 * (ptx_barrier_everywhere() there), the second one for the barriers that this process
-	 * asks for. The kernel waits for all processors to pass a barrier if a process with
-	 * several threads registers, so the library does it in its constructor, where there is
-	 * one thread.
+	 * The first command registers this process for barriers that other processes make by
+	 * ptx_barrier_everywhere(). The second one registers it for barriers that this process
+	 * makes by ptx_barrier(). If a process with several threads registers, the kernel waits
+	 * until all processors have passed a barrier. The library therefore registers in its
+	 * constructor, where there is one thread.
 	 *
 	 * The results are not checked: on an old kernel each later barrier reports the failure.
 	 */
@@ -88,8 +88,8 @@ static bool barrier_by_membarrier(void)
  * thread of the process, so that the processors discard their TLB entries. An interrupt is a full
  * barrier. munmap() returns after all processors have answered.
  *
- * With INVLPGB (CPUID 0x80000008, EBX bit 3) the processor invalidates the entries of the others
- * itself, without an interrupt. On such a processor munmap() is no barrier, so the function returns
+ * With INVLPGB (CPUID 0x80000008, EBX bit 3), one processor invalidates the TLB entries of all
+ * others without an interrupt. On such a processor munmap() is no barrier, so the function returns
  * false.
  */
 static bool barrier_by_shootdown(void)

@@ -6,7 +6,7 @@
  * full barrier at some point of its own instruction stream during that call. Stores that the
  * thread made before that point are visible to the caller after the call. Accesses that the
  * thread makes after that point happen after everything that the caller did before the call.
- * Writers therefore need no fence. The cost is that of the reader, which calls this function
+ * Writers therefore need no fence. Only the reader pays for the barrier, and it calls this function
  * rarely.
  *
  * Threads   all functions may run concurrently.

@@ -69,15 +69,15 @@ uint64_t ptx_clock_monotonic(void)
 }
 
 /*
- * By how many nanoseconds CLOCK_MONOTONIC of this process's time name space is ahead of that of the
- * first time name space. A child of fork() starts with the value of its parent and reads it anew
- * before it records (point/adopt.c).
+ * Nanoseconds by which CLOCK_MONOTONIC in this process's time name space is ahead of
+ * CLOCK_MONOTONIC in the first time name space. A child of fork() starts with its parent's value,
+ * and reads the offset anew before it records (point/adopt.c).
  */
 static _Atomic int64_t ahead_ns;
 
 /*
- * Reads the offset of the time name space. If it cannot be read, the last known value remains:
- * that of the parent, or 0 for the first name space, which nearly every process is in.
+ * Reads the offset of the time name space. If the offset cannot be read, the last known value
+ * remains. That value is the parent's, or 0, which is right in the first name space.
  */
 static void know_time_space(void)
 {
@@ -105,8 +105,8 @@ int64_t ptx_clock_realtime(void)
 #if defined __x86_64__
 /*
  * Returns whether the kernel uses the counter as its clock source. The kernel compares the
- * counters of all processors while it runs, and changes to another source if they disagree. This
- * library has no better way to find this out.
+ * counters of all processors while it runs, and changes to another source if they disagree. The
+ * library has no better way to find out whether the counters agree.
  */
 static bool kernel_trusts_counter(void)
 {
@@ -124,8 +124,8 @@ static bool kernel_trusts_counter(void)
 
 /*
  * Returns whether the processor says that its counter has a constant rate in all states. glibc has
- * executed CPUID already, so its result is used. Under a hypervisor each execution costs
- * microseconds, and this function runs at the start of every program.
+ * executed CPUID already, so the function uses glibc's result. Under a hypervisor each execution
+ * costs microseconds, and this function runs at the start of every program.
  */
 static bool has_invariant_counter(void)
 {
@@ -194,15 +194,15 @@ bool ptx_clock_follow(bool counter)
 
 		/*
 		 * A parent or a debugger may have forbidden the counter to this process after
-		 * another process chose it. If this process read the counter, it would be killed by
-		 * SIGSEGV. So it does not record into the stream.
+		 * another process chose the counter for its stream. SIGSEGV would kill this process
+		 * if it read the counter, so this process does not record.
 		 */
 		if (counter && prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
 			return false; /* reading it would raise SIGSEGV */
 #endif
 		/*
-		 * Two threads may be here at once. Both have got the clock from the same arena or
-		 * from ptx_clock_init(), so they store the same value.
+		 * Two threads may execute these stores at once. Both have got the clock from the
+		 * same arena or from ptx_clock_init(), so they store the same value.
 		 */
 		atomic_store_explicit(&ptx_clock_is_counter, counter, memory_order_relaxed);
 		atomic_store_explicit(&is_chosen, true, memory_order_release);
@@ -226,9 +226,9 @@ static uint64_t counter_hz(void)
 
 _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 /*
- * The slope of the first measurement, and the moment at which the second measurement begins. Two
- * threads may store this moment at the same time. A mixture of their values would give a wrong
- * rate, which ptx_clock_long_span() does not use.
+ * The slope of the first measurement, and the moment at which the second measurement, by
+ * ptx_clock_long_span(), begins. Two threads may store this moment at the same time. A mixture of
+ * their values would give a wrong rate, which ptx_clock_long_span() does not use.
  */
 static _Atomic uint64_t nominal_slope;
 static _Atomic uint64_t span_from_ticks;
@@ -238,7 +238,7 @@ static _Atomic int64_t span_from_ns;
 #define ONE_SECOND ((uint64_t)PTX_NS_PER_S << 32)
 
 /*
- * A process that follows the clock of another one has not measured the rate. Two threads may
+ * A process that follows the clock of another process has not measured the rate. Two threads may
  * measure it at once: both results are right.
  */
 void ptx_clock_measure(void)
@@ -260,8 +260,9 @@ void ptx_clock_measure(void)
 }
 
 /*
- * CLOCK_REALTIME may be set meanwhile. A rate that differs by more than a thousandth from the first
- * one is not used. Several threads may store the slope; each value is right.
+ * Someone may set CLOCK_REALTIME during the measurement. The function therefore rejects a rate that
+ * differs from the first one by more than a thousandth. Several threads may store the slope; each
+ * value is right.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks)
 {
@@ -290,8 +291,8 @@ uint64_t ptx_clock_long_span(uint64_t ticks)
 
 /*
  * Runs in the library's constructor. POSIXTRACE_CLOCK=monotonic avoids the counter, for machines on
- * which the kernel trusts the counter without reason; secure_getenv() hides it from set-user-ID
- * programs.
+ * which the kernel trusts the counter without reason; secure_getenv() hides the variable from
+ * set-user-ID programs.
  */
 void ptx_clock_init(void)
 {
@@ -352,10 +353,10 @@ static uint64_t read_ordered(bool counter)
 
 /*
  * Reads both clocks as of one moment, as exactly as possible. CLOCK_REALTIME is read between two
- * readings of the ticks, and the moment is the middle of these two. An interruption between these
- * readings would make the anchor inexact. So the function reads three times and uses the result
- * whose two readings of the ticks are nearest to each other. If even these are far apart, it makes
- * up to MANY_TRIES further tries.
+ * readings of the ticks, and the moment is the middle of these two readings. An interruption
+ * between these readings would make the anchor inexact. So the function reads three times and uses
+ * the result whose two readings of the ticks are nearest to each other. If even these two readings
+ * are far apart, it makes up to MANY_TRIES further tries.
  */
 static struct ptx_anchor anchor_of(bool counter)
 {

@@ -2,9 +2,9 @@
 /*
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
- * The clock is the time stamp counter if the kernel itself trusts it as its clock source: reading
- * it costs less than half of clock_gettime(). Otherwise it is CLOCK_MONOTONIC as the first time
- * name space has it (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a
+ * The clock is the time stamp counter if the kernel itself uses the counter as clock source: a
+ * reading costs less than half of clock_gettime(). Otherwise it is CLOCK_MONOTONIC as the first
+ * time name space has it (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a
  * process, before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
@@ -49,9 +49,9 @@ extern _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initi
 void ptx_clock_init(void);
 
 /*
- * For a process whose events another process reads: makes the counter (`counter` is true) or
- * CLOCK_MONOTONIC the clock of this process. False if this process cannot stamp events with that
- * clock, or uses the other clock already.
+ * Makes the counter (`counter` is true) or CLOCK_MONOTONIC the clock of this process, because
+ * another process that reads its events uses that clock. False if this process cannot stamp events
+ * with that clock, or uses the other clock already.
  */
 bool ptx_clock_follow(bool counter);
 
@@ -110,8 +110,9 @@ static inline uint64_t ptx_clock_ordered(void)
 }
 
 /*
- * Nanoseconds per tick with 32 bits of fraction, and the greatest number of ticks for which it is
- * used without a correction, about a millisecond. Both are 0 until the rate is known.
+ * ptx_clock_slope is nanoseconds per tick, with 32 bits of fraction. ptx_clock_short is the longest
+ * duration in ticks, about a millisecond, that this slope converts without a correction. Both are 0
+ * until the rate is known.
  */
 extern _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 
@@ -119,8 +120,9 @@ extern _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 void ptx_clock_measure(void);
 
 /*
- * Converts a long duration. The rate is measured again over the life of the process so far, because
- * the error of the nominal rate grows with the duration. The result is 0 if `ticks` is negative.
+ * Converts a long duration. The function measures the rate again over the life of the process so
+ * far, because the error of the nominal rate grows with the duration. The result is 0 if `ticks` is
+ * negative.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks);
 

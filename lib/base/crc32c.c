@@ -3,10 +3,11 @@
  * base/crc32c.c - CRC-32C by the fastest means that this processor has.
  *
  * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
- * cycles, but another one can start in each cycle, so three independent lanes of the data are
- * computed at once and combined. Other processors use eight tables of 256 words (slicing by 8).
+ * cycles, but a new one can start in each cycle. The code there computes three independent lanes of
+ * the data at once and combines their checksums. Other processors use eight tables of 256 words
+ * (slicing by 8).
  *
- * A signal handler may call these functions: nothing here takes a lock, allocates, or depends on
+ * A signal handler may call these functions: nothing here acquires a lock, allocates, or depends on
  * a constructor.
  */
 #include <stdatomic.h>
@@ -21,13 +22,13 @@ typedef uint32_t crc_fn(uint32_t crc, const unsigned char *p, size_t len);
 
 /* table[k][n]: the checksum of the byte n followed by k zero bytes. */
 static uint32_t table[8][256];
-/* Not 0: the table is complete. It has only acquire and release accesses. */
+/* Not 0: the table is complete. All accesses to it are acquire loads and release stores. */
 static _Atomic(int) table_ready;
 
 /*
  * Fills the table. Several threads, or a thread and its signal handler, may fill it at once. They
- * store the same values, so no order among them matters, and a lock, which a handler could not
- * take, is not needed. The accesses are atomic only because the memory model demands it.
+ * store the same values, so their order does not matter and no lock is needed. A handler could not
+ * acquire a lock. The accesses are atomic only because the memory model demands it.
  */
 static void make_table(void)
 {
@@ -61,7 +62,7 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 	if (!atomic_load_explicit(&table_ready, memory_order_acquire))
 		make_table();
 	/*
-	 * The loop takes eight bytes as one word. It assumes that the first byte is in the lowest
+	 * The loop reads eight bytes as one word. It assumes that the first byte is in the lowest
 	 * bits of the word.
 	 */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -114,7 +115,7 @@ ptx_inline INSTRUCTIONS uint64_t word_at(const unsigned char *p)
 	return word;
 }
 
-/* Returns crc continued over zero bytes, whose number the constant determines. */
+/* Returns crc continued over a number of zero bytes. `constant` determines this number. */
 ptx_inline INSTRUCTIONS uint64_t crc32c_shift(uint64_t crc, uint64_t constant)
 {
 	__m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),

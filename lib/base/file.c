@@ -84,7 +84,10 @@ bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes)
 
 void ptx_file_close(int fd, const struct ptx_file *file)
 {
-	/* If the number belongs to another file, that is a file of the program and stays open. */
+	/*
+	 * If the number belongs to another file now, the program opened that file, and it stays
+	 * open.
+	 */
 	if (ptx_file_is(fd, file, 0))
 		ptx_io_close(fd);
 }

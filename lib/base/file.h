@@ -9,7 +9,7 @@
  *
  * There is no other system call between the check and the use. If another thread gets the number
  * at just that moment, the library does not notice. It therefore keeps its descriptors at high
- * numbers, which the kernel does not assign unless a program asks for one that high.
+ * numbers. The kernel assigns such a number only if a program asks for it.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe; errno is preserved.
@@ -34,13 +34,13 @@ struct ptx_file {
 bool ptx_file_know(int fd, struct ptx_file *file);
 
 /*
- * Returns whether fd is open and its file is the one that *file identifies. `bytes` is a size that
+ * Returns whether fd is open and leads to the file that *file identifies. `bytes` is a size that
  * this file once had. If the file of fd is smaller now, it may be a later file that got the inode
  * number of a deleted one. The times of birth must then be equal.
  */
 bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes);
 
-/* Closes fd if its file is the one that *file identifies. No error is reported. */
+/* Closes fd if it leads to the file that *file identifies. No error is reported. */
 void ptx_file_close(int fd, const struct ptx_file *file);
 
 /*

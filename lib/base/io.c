@@ -3,8 +3,8 @@
  * base/io.c - complete reads and writes by raw system calls.
  *
  * The C library's wrappers of these calls are cancellation points, and a cancelled thread would
- * leave half a block in a log. The functions therefore use syscall(). They save errno, because
- * many of them run inside calls that must not change it.
+ * leave half a block in a log. The functions therefore use syscall(). They save errno, because many
+ * of them run inside calls that must not change errno.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -209,7 +209,7 @@ size_t ptx_io_read_text(const char *path, char *text, size_t room)
 }
 
 /*
- * Passes the entries that one getdents64() call returned to visit(). Returns the first answer
+ * Passes to visit() the entries that one call of getdents64() returned. Returns the first answer
  * other than 0.
  */
 static int list_some(const char *entries, long bytes, int folder,
@@ -276,7 +276,7 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
 
 /*
  * F_DUPFD_CLOEXEC returns the lowest free number from min on. If there is none (EMFILE, EINVAL),
- * the descriptor keeps its low number, with which the library works as well.
+ * the descriptor keeps its low number, and the library works all the same.
  */
 int ptx_io_move_up(int fd, int min)
 {

@@ -24,8 +24,8 @@
 #include "base/timespace.h"
 
 /*
- * File system type of pidfds since Linux 6.9. Before that a pidfd was an anonymous inode, whose
- * number all pidfds share.
+ * File system type of pidfds since Linux 6.9. Before that, all pidfds shared one anonymous inode
+ * and its number.
  */
 #define PIDFS_MAGIC 0x50494446
 
@@ -46,8 +46,8 @@ static enum ptx_life life_of_pidfd(int pidfd)
 {
 	struct pollfd poller = { .fd = pidfd, .events = POLLIN };
 	/*
-	 * The limit is a variable: qemu-user stores the remaining time there also if the limit is
-	 * 0, and then returns EFAULT for a constant. The kernel does not store it.
+	 * The time limit is no constant: qemu-user writes the remaining time into it, even if the
+	 * limit is 0, and returns EFAULT for a constant. The kernel writes nothing there.
 	 */
 	struct timespec at_once = { 0 };
 
@@ -203,8 +203,8 @@ void ptx_identity_self(struct ptx_identity *identity)
 }
 
 /*
- * The inode decides if both sides have it, because it is never reused. The start time has a
- * resolution of 10 ms.
+ * If both sides have an inode, the inodes decide, because no inode is ever reused. The start time
+ * has a resolution of 10 ms.
  */
 enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct ptx_identity *b)
 {
@@ -233,8 +233,8 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 		ptx_io_close(pidfd);
 	}
 	/*
-	 * If one of the inodes is unknown, the start time must decide. It is read from /proc, whose
-	 * numbers must be those of this process's name space.
+	 * If one of the inodes is unknown, the start time must decide. The start time is read from
+	 * /proc, so /proc must number processes as this process does.
 	 */
 	if ((now.inode == 0 || identity->inode == 0) && ptx_proc_is_ours() == 0)
 		now.start = ptx_identity_start(pid);

@@ -3,10 +3,10 @@
  * base/life.h - whether a process or thread is alive, and whether two ids mean one process.
  *
  * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH, a
- * pidfd reported the end of the process, or its stat file showed that it has ended. If the evidence
- * cannot be read (no descriptor, no /proc, a /proc of another name space, a refused system call),
- * the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes does not free
- * those of a process whose state is unknown.
+ * pidfd reported the end of the process, or the stat file of the process showed that it has ended.
+ * If the evidence cannot be read (no descriptor, no /proc, a /proc of another name space, a refused
+ * system call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes
+ * does not free those of a process whose state is unknown.
  *
  * Ids are those of this process's name space of process ids.
  *
@@ -29,8 +29,8 @@ enum ptx_life { PTX_LIFE_UNKNOWN, PTX_ALIVE, PTX_DEAD };
 enum ptx_life ptx_life_of(uint32_t pid);
 
 /*
- * Returns the same by one system call, kill(2). A process that has ended and whose parent has not
- * waited for it is unknown.
+ * Returns the same by one system call, kill(2). The result is PTX_LIFE_UNKNOWN if the process has
+ * ended and its parent has not waited for it.
  */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 

@@ -99,7 +99,7 @@ static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 		ids->spaces++;
 	}
 	/*
-	 * An id of 0 means that the process is not visible in that name space. It is an error,
+	 * An id of 0 means that the process is not visible in that name space. This is an error,
 	 * because the caller needs both ids.
 	 */
 	return ids->number && ids->inner ? 0 : EIO;

@@ -2,10 +2,9 @@
 /*
  * base/proc.h - the state and the ids of a process, from /proc.
  *
- * /proc shows the ids that processes have in the name space for which /proc was mounted. That need
- * not be the name space of this process. A process therefore has two ids here: its pid, which
- * system calls use, and its number in /proc. PTX_PROC_SELF means this process, whatever its number
- * is.
+ * /proc shows the ids that processes have in the name space for which /proc was mounted. This
+ * process may be in another name space. A process therefore has two ids here: its pid, which system
+ * calls use, and its number in /proc. PTX_PROC_SELF means this process, whatever its number is.
  *
  * Threads   all functions may run concurrently.
  * Errors    0 or an error number; errno is preserved. ENOENT: /proc shows no such process. The

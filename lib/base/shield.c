@@ -2,9 +2,9 @@
 /*
  * base/shield.c - blocks SIGXFSZ and SIGPIPE around writes to a log.
  *
- * A write beyond RLIMIT_FSIZE raises SIGXFSZ, and one to a pipe without reader SIGPIPE. Their
- * default action ends the program, which must not happen because of a log (FLUSHF-09). The kernel
- * sends both signals to the thread that writes, so it is enough to block them in this thread.
+ * A write beyond RLIMIT_FSIZE raises SIGXFSZ, and a write to a pipe without reader raises SIGPIPE.
+ * Their default action ends the program. A log must not cause this (FLUSHF-09). The kernel sends
+ * both signals to the thread that writes, so it is enough to block them in this thread.
  */
 #include "base/shield.h"
 

@@ -15,7 +15,10 @@
  * For a line of this length it changes the slope by about 1/100000.
  */
 #define ANCHOR_DISTANCE_NS 100000000u
-/* NTP slews the clock by at most 1/2000; a slope within 1/512 of the nominal one is no step. */
+/*
+ * NTP slews the clock by at most 1/2000; a slope within 1/512 of the nominal one is no step of the
+ * clock.
+ */
 #define SLEW_SHIFT         9
 /*
  * A line between anchors that are closer than this is used without the comparison of slopes,
@@ -52,12 +55,12 @@ void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor)
 	size_t n = scale->count;
 
 	/*
-	 * The caller's anchors may arrive out of order: an observer adds those of the region,
-	 * then its own.
+	 * The caller's anchors may arrive out of order: an observer adds the anchors of the region,
+	 * then its own anchor.
 	 */
 	if (anchor.ticks <= scale->anchor[n - 1].ticks)
 		return;
-	/* At most two anchors of any ANCHOR_DISTANCE_NS remain. */
+	/* At most two anchors remain in any interval of ANCHOR_DISTANCE_NS. */
 	if (n >= 2 &&
 	    anchor.ticks - scale->anchor[n - 2].ticks < ptx_clock_ticks(ANCHOR_DISTANCE_NS))
 		scale->anchor[n - 1] = anchor;

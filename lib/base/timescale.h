@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/timescale.h - converts ticks to CLOCK_REALTIME by anchors that the reader takes.
+ * base/timescale.h - converts ticks to CLOCK_REALTIME by anchors that the reader makes.
  *
  * Between two anchors the scale is a straight line, so that it follows the clock while the clock
- * is slewed. The reader takes an anchor before it converts, so that no time is extrapolated. If
- * the slope between two neighbours is absurd, someone set the clock between them. The line of the
- * older anchor then continues with the nominal slope up to the younger anchor, where the time
- * jumps.
+ * is slewed. The reader adds an anchor before it converts, so that no time is extrapolated. If the
+ * slope between two neighbours is absurd, someone set the clock between them. The line of the older
+ * anchor then continues with the nominal slope up to the younger anchor, where the time jumps.
  *
  * Owner     one stream's reader; no locks.
  * Signals   async-signal-safe: plain memory.

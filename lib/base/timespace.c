@@ -82,8 +82,8 @@ int ptx_time_space_read(struct ptx_time_space *space)
 	if (!err)
 		err = ptx_io_read_file("/proc/self/timens_offsets", text, sizeof text);
 	/*
-	 * The file has the offsets that the children of this process will get. They are also its
-	 * own only if it has not called unshare(CLONE_NEWTIME) since.
+	 * The file has the offsets that the children of this process will get. If this process has
+	 * not called unshare(CLONE_NEWTIME), these are its own offsets, too.
 	 */
 	if (!err && stat("/proc/self/ns/time_for_children", &children) != 0)
 		err = errno;

@@ -115,8 +115,8 @@ size_t ptx_zstd_compress(void *context, int level, const void *from, size_t len,
 }
 
 /*
- * There is room for the whole result in one piece. So the decoder allocates no window, whose size a
- * hostile frame could choose.
+ * The buffer has room for the whole result. The decoder therefore allocates no window, so a hostile
+ * frame cannot choose the size of a window.
  */
 bool ptx_zstd_decompress(void *context, const void *from, size_t len, void *to, size_t bytes)
 {
