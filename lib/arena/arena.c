@@ -105,7 +105,10 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 	return seals >= 0 && (seals & SEALS) == SEALS && bytes >= 2 * PTX_REGIONS_AT;
 }
 
-/* The file may be shorter, and may be truncated meanwhile: pread() cannot raise SIGBUS. */
+/*
+ * The file may be short, and another process may truncate it meanwhile. So the function uses
+ * pread(), which cannot raise SIGBUS.
+ */
 bool ptx_arena_is_foreign(int fd)
 {
 	struct {

@@ -240,8 +240,8 @@ static inline bool ptx_arena_is_foreign_head(uint64_t magic, uint32_t version)
 int ptx_arena_fd(const struct ptx_arena *arena);
 
 /*
- * Whether other processes can map the arena: it has a file, and the system leaves a descriptor of
- * it to a program that is executed.
+ * Returns true if other processes can map the arena: it has a file, and an executed program can
+ * inherit a descriptor of this file.
  */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 
@@ -304,8 +304,8 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 		      uint64_t offset);
 
 /*
- * Gives back the memory that writers of this process have stored in a region after its creator gave
- * it back. No thread of this process uses the region any more. Async-signal-safe.
+ * Gives back the pages of a region into which writers of this process have stored after the creator
+ * had given the region back. No thread of this process uses the region any more. Async-signal-safe.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings);
 

@@ -106,8 +106,8 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/*
-	 * The guardian takes its own lock first and then the creator's (DESIGN 4). The guardian of
-	 * the place's former stream may still hold the guardian's lock, if that stream was shut
+	 * The guardian acquires its own lock first and then the creator's (DESIGN 4). The guardian
+	 * of the place's former stream may still hold the guardian's lock, if that stream was shut
 	 * down and that guardian is about to end. F_SETLKW waits for it.
 	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
@@ -124,9 +124,9 @@ static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * A place is no orphan in three cases. It belongs to this process: F_GETLK does not show a
- * process's own locks. Its creator could not get the lock. Or its guardian is at work and holds the
- * second lock.
+ * A place is no orphan in three cases. First, the place belongs to this process; F_GETLK does not
+ * show a process's own locks. Second, the creator could not get the lock. Third, the guardian is at
+ * work and holds the second lock.
  */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
@@ -207,7 +207,7 @@ static bool attachment_leave(struct ptx_arena *arena, unsigned bit, uint64_t fro
 
 /*
  * The facts are read once into *plan and checked there: another process may change them meanwhile.
- * The geometry is computed from the sizes, so no offset inside the region is taken from memory.
+ * The geometry is computed from the sizes, so no offset inside the region comes from shared memory.
  */
 bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 			 struct ptx_attachment_plan *plan)
@@ -359,8 +359,8 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 }
 
 /*
- * Step 11. After this step no trace point finds the stream. The view (point/view.h) takes care of
- * threads that are still in a trace point of the stream.
+ * Step 11. After this step no trace point finds the stream. For a thread that is still in a trace
+ * point of the stream, point/view.h keeps memory at the same addresses.
  */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {

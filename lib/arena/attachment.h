@@ -76,14 +76,11 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
 
-/*
- * Returns true if the place has a creator that is gone, and that creator was another process than
- * this one.
- */
+/* Returns true if the creator of the place is gone and was another process than this one. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /*
- * Called by the creator: takes the lock by which a guardian sees that the creator lives. Returns
+ * Called by the creator: acquires the lock by which a guardian sees that the creator lives. Returns
  * false if the system has no locks.
  */
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);

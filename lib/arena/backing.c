@@ -4,7 +4,7 @@
  *
  * A full disk must not raise SIGBUS in a trace point: space is allocated before it is used. A trace
  * point may extend a file while the controller shuts the stream down, so the descriptor has a count
- * of users. The lock of this file protects only the lists, which trace points do not touch.
+ * of users. The mutex `lock` protects only the lists, which trace points do not use.
  */
 #include "arena/backing.h"
 
@@ -143,9 +143,9 @@ static bool wait_until_free(const struct backing *backing)
 
 /*
  * O_EXCL and O_NOFOLLOW: the file is new, so no other process has it open and no link leads to a
- * file of somebody else. The lock shows a process that recovers the file that the stream still
- * lives. backing_extend() finds a file by its region. So the descriptor is stored before the
- * region.
+ * file of somebody else. The lock shows that the stream still lives, if another process tries to
+ * recover the file. backing_extend() finds a file by its region. So the descriptor is stored before
+ * the region.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)
@@ -301,7 +301,9 @@ void ptx_backing_leave(unsigned bit)
 	pthread_mutex_unlock(&lock);
 }
 
-/* On a file system without fallocate() the C library writes zeros, which allocates as well. */
+/*
+ * On a file system without fallocate(), posix_fallocate() writes zeros, which allocates space, too.
+ */
 static bool allocate_more(int fd, uint64_t at, size_t bytes)
 {
 	/* EINTR cannot occur: all signals are blocked. */

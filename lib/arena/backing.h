@@ -4,14 +4,14 @@
  *
  * The file is a small arena (observe/image.h reads it): a control page with one stream at place 0,
  * lists with names and schemas, and the region. The file is new, belongs to its creator alone, and
- * is locked (flock) as long as the stream lives. Its space is allocated before it is written: the
- * stream's size at creation, further chunks when a writer needs them. So if the disk is full, the
- * creation returns an error. If the disk becomes full later and the stream has no other room,
- * events are lost and counted, but no signal is raised. A process that makes no system calls
- * (base/quiet.h) records into the allocated part.
+ * is locked (flock) as long as the stream lives. Space in the file is allocated before it is
+ * written: the stream's size at creation, further chunks when a writer needs them. So if the disk
+ * is full, the creation returns an error. If the disk becomes full later and the stream has no
+ * other room, events are lost and counted, but no signal is raised. A process that makes no system
+ * calls (base/quiet.h) records into the allocated part.
  *
- * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. A lock of this
- *           file protects the copying of lists. The other functions have one caller per stream.
+ * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. A mutex protects
+ *           the copying of lists. The other functions have one caller per stream.
  */
 #ifndef PTX_ARENA_BACKING_H
 #define PTX_ARENA_BACKING_H
@@ -37,7 +37,10 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 /* Ends the stream; its file remains. The region's mapping belongs to the caller, who unmaps it. */
 void ptx_backing_leave(unsigned bit);
 
-/* Serves as struct ptx_rings.back: makes more of the file present. Returns false without room. */
+/*
+ * The member `back` of struct ptx_rings: makes more of the file present. Returns false without
+ * room.
+ */
 bool ptx_backing_extend(void *memory, size_t bytes);
 
 /* Copies new names and schemas of this process's arena into all its files. */

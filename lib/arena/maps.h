@@ -3,7 +3,7 @@
  * arena/maps.h - notes of the processes of an arena about their mapped files, with times.
  *
  * A process that runs only for a moment has often ended before a reader can read its
- * /proc/PID/maps, but its own notes remain. The list is lock-free and append-only, like that in
+ * /proc/PID/maps, but its own notes remain. The list is lock-free and append-only, like the list in
  * objects.h: a process claims a note by one compare-and-swap, fills it, and sets its member `ready`
  * by one store. Text is claimed in the same way, and notes of the same file share it. A process
  * that is killed between these steps leaves unused room.

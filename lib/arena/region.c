@@ -32,9 +32,9 @@
 #endif
 
 /*
- * Whether the machine has this much memory available. Linux may grant memory that it does not have
- * and later kill a process, so the library first asks how much is available. Without /proc the
- * function assumes that there is enough, unless the size is absurd.
+ * Returns whether the machine has this much memory available. Linux may grant memory that it does
+ * not have and later kill a process, so the library first asks how much is available. Without /proc
+ * the function assumes that there is enough, unless the size is absurd.
  */
 static bool is_available(size_t bytes)
 {
@@ -279,10 +279,10 @@ static void *far_of(const struct ptx_rings *rings)
 }
 
 /*
- * This is a direct system call, because ThreadSanitizer intercepts mmap() and would report a race
- * with late writers, which may store here at the same time. The mapping has MAP_SHARED although
- * only this process uses it: RLIMIT_DATA counts private memory, and a child may have reached that
- * limit.
+ * Replaces a mapping by memory that only this process has. The function calls the kernel directly,
+ * because ThreadSanitizer intercepts mmap() and would report a race with late writers, which may
+ * store here at the same time. The mapping has MAP_SHARED although only this process uses it:
+ * RLIMIT_DATA counts private memory, and a child may have reached that limit.
  */
 static void region_sink(void *memory, size_t bytes)
 {
@@ -312,7 +312,8 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 
 /*
  * Gives back the pages of the file behind a mapping. MADV_REMOVE needs no descriptor, and trace
- * points call madvise() anyway. The kernel refuses it for locked memory, as after mlockall().
+ * points call madvise() anyway. The kernel refuses MADV_REMOVE for locked memory, as after
+ * mlockall().
  */
 static void remove_pages(void *memory, size_t bytes)
 {

@@ -68,7 +68,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
 	       strnlen(text, PTX_SCHEMA_BYTES) == len && !memcmp(schemas->text + at, text, len);
 }
 
-/* Returns 0 if the text of the entry is this one, EEXIST if it is another one. */
+/* Returns 0 if the entry has this text, EEXIST if it has another text. */
 static int schemas_compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
 {
 	char other[PTX_SCHEMA_BYTES];

@@ -5,10 +5,11 @@
  * posix_trace_event() obeys the filter of each stream. But a wrapper of a C library function has
  * read the clock twice and packed its arguments when it calls posix_trace_event(). The byte of its
  * type lets it omit this work. The bytes are valid only while exactly one stream is attached. So
- * only that stream sets bytes, and all are cleared before the number of streams changes. A byte
- * that is 0 although the type is filtered out costs time, and no events. If a filter changes while
- * another stream is being attached, a byte may be set although two streams are attached. Wrappers
- * then ignore the bytes, and the next change of the number of streams clears them.
+ * only the controller of that stream sets bytes, and all bytes are cleared before the number of
+ * streams changes. A byte that is 0 although the type is filtered out costs time but loses no
+ * event. If a filter changes while another stream is being attached, a byte may be set although two
+ * streams are attached. Wrappers then ignore the bytes, and the next change of the number of
+ * streams clears them.
  */
 #include "arena/silence.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/silence.h - a byte for each event type, by which wrappers skip work that is for nothing.
+ * arena/silence.h - a byte for each event type, which shows wrappers that their work would be
+ * useless.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe. errno is preserved.
@@ -24,7 +25,7 @@ void ptx_silence_clear(struct ptx_control *control);
 void ptx_silence_end(struct ptx_control *control, unsigned type);
 
 /*
- * Sets all bytes to what the filter and the skipped types of the region say. Has no effect unless
+ * Sets each byte as the filter and the skipped types of the region require. Has no effect unless
  * the stream is the only one that is attached. Called by the controller of that stream, after it
  * has changed the region.
  */
