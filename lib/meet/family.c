@@ -5,8 +5,8 @@
  *
  * The answer is in two places. The variable `self` is private memory, which a child of fork()
  * inherits. The table of members in the control page is still there after execve(). Neither is
- * trusted alone: a stream is this process's own only if the generation in the word of its place is
- * the inherited one, or if its facts name this process.
+ * trusted alone: a stream is this process's own only if the word of its place has the generation
+ * that this process inherited, or if its facts name this process.
  *
  * Every process of the arena may write to the control page. A hostile process can at most make this
  * process record into other regions of the same arena. Loops are bounded by PTX_STREAMS and
@@ -112,10 +112,9 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 
 /*
  * Returns whether the facts name this process as the target. If a process made a stream for itself,
- * the stream has no identity in its facts, because it ends when that process executes a program.
- *
- * Meanwhile the facts may be replaced by those of another stream. The caller notices this when it
- * loads the word of the place again.
+ * the facts have no identity, because such a stream ends when the process executes a program.
+ * Another creator may replace the facts meanwhile. The caller notices this when it loads the word
+ * of the place again.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
@@ -142,10 +141,10 @@ enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
 }
 
 /*
- * Returns the bits of the places whose streams children of process pid inherit, and stores their
- * generations. Such a stream is ATTACHED and has the attribute inherited. It either traces pid
- * itself, or pid has inherited it: then its bit is set in `more`. The generations of other places
- * are unchanged.
+ * Returns the bits of the places whose streams are inherited by children of process pid, and stores
+ * their generations. Such a stream is ATTACHED and has the attribute inherited. It either traces
+ * pid itself, or pid has inherited it: then its bit is set in `more`. The generations of other
+ * places are unchanged.
  */
 static uint64_t family_inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 				   uint64_t *generation)
@@ -259,7 +258,7 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 			continue;
 		/*
 		 * Because of the fence, an observer sees either all values of the previous member
-		 * or all values of this one (take_member() in modules/mapped.c).
+		 * or all values of this member (take_member() in modules/mapped.c).
 		 */
 		atomic_thread_fence(memory_order_release);
 		tell_program(member, parent);
@@ -294,7 +293,7 @@ static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t par
 
 /*
  * Returns the places at which this process has inherited a stream that is still there. In a child
- * that is not set up yet, it returns those of the parent. `self` has the generations of these
+ * that is not set up yet, it returns the places of the parent. `self` has the generations of these
  * streams.
  */
 static uint64_t inherited_before(const struct ptx_control *control)
@@ -312,11 +311,11 @@ static uint64_t inherited_before(const struct ptx_control *control)
 }
 
 /*
- * This process may have locks as the creator of streams. They must be released when it executes
- * another program. The kernel releases them if execve() closes any descriptor of the file. The
- * arena's own descriptor may stay open, so there is a second descriptor with FD_CLOEXEC, which
- * execve() closes. It is never closed earlier, because that would release the locks as well
- * (arena/DESIGN 5, L2).
+ * This process may have locks as the creator of streams. These locks must be released when the
+ * process executes another program. The kernel releases them if execve() closes any descriptor of
+ * the file. The arena's own descriptor may stay open, so there is a second descriptor with
+ * FD_CLOEXEC, which execve() closes. The second descriptor is never closed earlier, because closing
+ * it would release the locks (arena/DESIGN 5, L2).
  */
 static void guard_locks(int fd)
 {
@@ -334,7 +333,7 @@ static void guard_locks(int fd)
 
 /*
  * Called in a child. The child has none of its parent's locks, so closing its copy of the second
- * descriptor releases no lock. The descriptor is closed only if it still is one of the arena, since
+ * descriptor releases no lock. The descriptor is closed only if it still leads to the arena, since
  * the program may have another file under its number by now.
  */
 static void drop_guard(const struct ptx_arena *arena)
@@ -422,7 +421,7 @@ bool ptx_family_tell_executed(struct ptx_control *control)
 }
 
 /*
- * The program is traced in three cases: its process is in the table since before execve(), the
+ * The program is traced in three cases: its process was entered in the table before execve(), the
  * facts of a stream name the process, or an ancestor is traced into an inherited stream. `control`
  * belongs to a sealed arena of this version, but its content may be hostile.
  */
@@ -474,9 +473,9 @@ enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
 
 /*
  * A descriptor may be any file of the program. So it is mapped only if it is sealed like an arena:
- * an access then cannot raise SIGBUS because a process has truncated it. A program with more rights
- * than its caller (AT_SECURE) uses no inherited arena, since the caller could read the events that
- * the program records.
+ * no process can then truncate it, and an access raises no SIGBUS. A program with more rights than
+ * its caller (AT_SECURE) uses no inherited arena, since the caller could read the events that the
+ * program records.
  */
 static enum what look_at(int fd)
 {
@@ -527,7 +526,10 @@ int ptx_family_find(void)
 	return found;
 }
 
-/* A value of self.settled that no inode has: the number of an attempt in progress. */
+/*
+ * This bit in self.settled means that the rest is the number of an attempt in progress. No inode is
+ * so large.
+ */
 #define ATTEMPT (UINT64_C(1) << 63)
 
 /*

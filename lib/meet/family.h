@@ -19,8 +19,8 @@
 
 /*
  * Returns whether the stream of that attachment, which another process created, traces this
- * process. The result is PTX_SAME_UNKNOWN if this process has the target's id, but it is not known
- * whether it is the same process.
+ * process. The result is PTX_SAME_UNKNOWN if this process has the target's id, but it is unknown
+ * whether it is the target.
  */
 enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
 
@@ -49,8 +49,8 @@ bool ptx_family_join(struct ptx_control *control);
 bool ptx_family_tell_executed(struct ptx_control *control);
 
 /*
- * Returns the time from which on this traced process has run its program, CLOCK_REALTIME in ns; 0:
- * the process ran this program already before it was traced.
+ * Returns the time at which this traced process began to run its program, CLOCK_REALTIME in ns. 0:
+ * it ran this program already before it was traced.
  */
 int64_t ptx_family_since(void);
 

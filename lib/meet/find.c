@@ -41,8 +41,9 @@
 /*
  * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH means that the
  * process has ended. Errors such as a full table of descriptors or too little memory concern this
- * process itself and are returned as they are, as is EPROTONOSUPPORT, by which an arena of another
- * version is reported. All other errors mean that the process cannot be looked at.
+ * process itself, so the function returns them unchanged. It also returns EPROTONOSUPPORT
+ * unchanged, which means an arena of another version. All other errors mean that the process cannot
+ * be looked at.
  */
 static int why_not(int err)
 {
@@ -65,10 +66,10 @@ static int why_not(int err)
 /*
  * Returns the error that says why the folder of a living process in /proc cannot be looked at. With
  * hidepid=invisible there is no folder of a process that the caller may not trace.
- * get_robust_list(2) shows which case it is, because there the kernel checks the same permission as
- * for that option. kill(2) cannot be used for this: it does not check all ids, nor whether the
- * process is dumpable. If the caller may trace the process, the folder is missing for another
- * reason.
+ * get_robust_list(2) shows whether this is the case, because the kernel checks the same permission
+ * for that call as for hidepid. kill(2) cannot be used for this: it does not check all ids, nor
+ * whether the process is dumpable. If the caller may trace the process, the folder is missing for
+ * another reason.
  */
 static int why_no_folder(pid_t pid, int err)
 {
@@ -94,7 +95,7 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 	/* acquire: pid was stored before `owner`, so it is loaded after `owner`. */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
 
-	/* A process uses the arena of another one if it is a member. */
+	/* A process uses the arena of another process if it is a member there. */
 	if (arena->control->pid != pid)
 		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
 	switch (owner) {
@@ -132,7 +133,8 @@ static int may_look(const char *files)
  * own, such as its parent's before it has set up its own. Returns EINPROGRESS if the process is
  * setting up *result and will use that arena unless it finds another one. Returns ENXIO if the
  * process has no arena open; perhaps it does not use this library. Returns EPROTONOSUPPORT if it
- * has none of this version and one of another: it would never look at an arena of this version.
+ * has an arena of another version open and none of this version: it would never look at an arena of
+ * this version.
  */
 static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -270,7 +272,7 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 /*
  * Finds or makes an arena for a process that seems to have none. The process itself may create an
  * arena at this moment (process.c). Another controller may do so, too, and its link may be the
- * first one. So after the link exists, the caller searches again: the process may have created an
+ * first one. So after the link exists, the function searches again: the process may have created an
  * arena before it could see the link. The caller holds the lock. On failure the function removes
  * its link, and the unlock closes the unused arena.
  */
@@ -320,8 +322,8 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 }
 
 /*
- * Returns true if the process has ended and its parent has waited for it. Until its parent has
- * waited for it, it is still a process and has an id. The signal 0 is not delivered.
+ * Returns true if the process has ended and its parent has waited for it. Before that wait it still
+ * has its id. The signal 0 is not delivered.
  */
 static bool is_gone(int process)
 {
@@ -329,9 +331,9 @@ static bool is_gone(int process)
 }
 
 /*
- * Under lock. EAGAIN means that the process has only its parent's arena. It is a child between
- * fork() and the making of its own arena, or a child that never makes one because it has no event.
- * The process gets 50 ms to set up its own arena.
+ * Under lock. EAGAIN means that the process has only its parent's arena. Such a process is a child
+ * that has not made its own arena yet, or a child that never makes one because it has no event. The
+ * process gets 50 ms to set up its own arena.
  */
 static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 		      struct ptx_target *target)
@@ -363,9 +365,9 @@ static int open_process(pid_t pid, int *process)
 }
 
 /*
- * Determines the ids by which the process is found in /proc, and by which it knows itself. If the
- * name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the same
- * process for the target and for this process.
+ * Determines two ids of the process: its number in /proc, and the id by which it knows itself. If
+ * the name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the
+ * same process for the target and for this process.
  */
 static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
@@ -390,9 +392,9 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 }
 
 /*
- * Under lock. Fills in the target's ids and identity, and `whom`, by which its links are named. The
- * user is the owner of the process's folder in /proc: the target looks for links in that user's
- * runtime folder.
+ * Under lock. Fills in the target's ids and identity, and `whom`, from which the names of its links
+ * are made. The user is the owner of the process's folder in /proc: the target looks for links in
+ * that user's runtime folder.
  */
 static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *whom,
 			struct ptx_target *target)
@@ -415,10 +417,7 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *wh
 	return find_arena((pid_t)ids.number, whom, target);
 }
 
-/*
- * Every way through this function that takes the lock ends with the unlock, which closes arenas
- * that were opened on the way and have no users.
- */
+/* The unlock at the end closes the arenas that were opened meanwhile and have no users. */
 static int find_other(pid_t pid, struct ptx_target *target)
 {
 	struct ptx_rendezvous_target whom = { 0 };

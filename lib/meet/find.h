@@ -33,9 +33,9 @@ struct ptx_target {
 
 /*
  * Finds the target that pid names; 0 is this process. If `inherited` is true, children of the
- * target inherit the stream. ESRCH: there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: it
- * cannot be looked at, since /proc does not show it or the kernel refuses a pidfd. The call may
- * sleep for about a second.
+ * target inherit the stream. ESRCH: there is no such process; EPERM, ENOMEM, EMFILE; ENOTSUP: the
+ * process cannot be examined, since /proc does not show it or the kernel refuses a pidfd. The call
+ * may sleep for about a second.
  */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);

@@ -93,9 +93,9 @@ static int folder_checked(int fd, uint32_t uid)
 
 /*
  * Makes the folder with the mode 0700. Root also makes folders for other users and then makes the
- * user their owner. It does this to a folder that it has opened and found to be root's own: in a
- * folder of the user, the name could lead to another file at the time of the change. Errors are not
- * reported; the caller's open fails instead.
+ * user their owner. Root first opens the folder and checks that it is root's own, and then changes
+ * the owner by the descriptor. In a folder of the user, the name could lead to another file by
+ * then. Errors are not reported; the caller's open fails instead.
  */
 static void make_folder(int at, const char *path, uint32_t uid)
 {

@@ -2,7 +2,7 @@
 /*
  * meet/folder.h - the runtime folder, where the processes of a user find what they share.
  *
- * It is POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first that exists of
+ * It is POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first existing folder of
  * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. The folder is used only if it belongs to the
  * user and no other user may enter it. Without a folder, as in a container or on a full disk,
  * everything that a process can do alone still works.

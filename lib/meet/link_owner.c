@@ -2,10 +2,10 @@
 /*
  * meet/link_owner.c - counts the streams of this process that need its links for a target.
  *
- * A process has one link for each target, however many of its streams trace it, and a second one if
- * one of them is inherited. The process removes its links when the last stream that needs them
- * ends. The links of a process that is killed remain, until the next controller that makes a link
- * removes them (rendezvous_clean() in rendezvous.c).
+ * A process has one link for each target, however many of its streams trace the target, and a
+ * second link if one of these streams is inherited. The process removes its links when the last
+ * stream that needs them ends. The links of a process that is killed remain, until the next
+ * controller that makes a link removes them (rendezvous_clean() in rendezvous.c).
  *
  * Called by threads of a controller, never in a trace point. The lock is held during system calls
  * in the runtime folder, which do not wait for other processes.

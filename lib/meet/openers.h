@@ -25,7 +25,9 @@ struct ptx_openers {
 	size_t count, room;
 };
 
-/* ENOMEM, EMFILE, or the error of /proc. Processes that this one may not look at are left out. */
+/*
+ * ENOMEM, EMFILE, or the error of /proc. Processes that this process may not examine are left out.
+ */
 int ptx_openers_find(struct ptx_openers *openers);
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in that process alone */
 void ptx_openers_free(struct ptx_openers *openers);

@@ -44,8 +44,7 @@ static bool is_arena(const struct ptx_arena *arena)
 
 /*
  * Unmaps and closes an arena that is in no list and that no stream uses. The descriptor is closed
- * only if it still is one of the file: the program may have closed it and opened another file
- * there.
+ * only if it still leads to the file: the program may have closed it and opened another file there.
  */
 static void free_arena(struct ptx_arena *arena)
 {
@@ -189,8 +188,8 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 }
 
 /*
- * inner_pid is the process's id as it knows itself. The arena has no users yet. If the caller does
- * not increase the count of users, the unlock closes the arena.
+ * inner_pid is the id by which that process knows itself. The arena has no users yet. If the caller
+ * does not increase the count of users, the unlock closes the arena.
  */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 {
@@ -239,8 +238,8 @@ void ptx_peer_arenas_unlock(void)
 
 /*
  * Calls `look` with a file that is neither this process's own arena nor an arena that it has open
- * already. If it were, closing the new descriptor would release locks on it. The structure has no
- * mapping: `look` reads by pread(), which cannot raise SIGBUS.
+ * already. Otherwise closing the new descriptor would release this process's locks on the file. The
+ * structure has no mapping: `look` reads by pread(), which cannot raise SIGBUS.
  */
 static bool peek_at(int file, const struct stat *st,
 		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)

@@ -47,8 +47,9 @@ static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 }
 
 /*
- * Maps the lists of an arena, or anonymous ones. MAP_NORESERVE: most of the address space is never
- * used. Returns NULL if there is no memory; the arena then has no names.
+ * Maps the lists of an arena, or anonymous memory for lists if fd is negative. MAP_NORESERVE: most
+ * of the address space is never used. Returns NULL if there is no memory; the arena then has no
+ * names.
  */
 static struct ptx_lists *map_lists(int fd)
 {
@@ -222,10 +223,10 @@ static bool take_inherited(struct ptx_arena *arena)
 }
 
 /*
- * Makes an arena of this process's own, with the names that its memory has, and then looks for one
- * that was left for it. is_program is false in a child of fork(), which runs its parent's program.
- * Such a child looks for no links of ancestors: if such a link led the parent to an arena, the
- * child has inherited that arena.
+ * Makes an arena of this process's own, with the names that this process knows already. Then looks
+ * for an arena that a controller has left for this process. is_program is false in a child of
+ * fork(), which runs its parent's program. Such a child looks for no links of ancestors: if such a
+ * link led the parent to an arena, the child has inherited that arena.
  */
 static void make_arena(bool is_program)
 {
@@ -318,7 +319,7 @@ void ptx_process_init(void)
 }
 
 /*
- * point/thread.c sets these pointers. Its folder has a higher rank, so its header must not be
+ * point/thread.c sets these pointers. Its room has a higher rank, so its header must not be
  * included here. NULL means that there is nothing to call.
  */
 void (*ptx_process_before_child)(void);
@@ -341,9 +342,9 @@ static void process_separate(void)
 }
 
 /*
- * Sets up the child and returns its id. It may run twice, if a handler interrupts it and traces:
- * each step gives the same result again. If the process is quiet, a child that inherits no stream
- * gets no arena of its own: the system calls to make one may be forbidden.
+ * Sets up the child and returns its id. The function may run twice, because a handler that
+ * interrupts it may trace: each step gives the same result again. If the process is quiet, a child
+ * that inherits no stream gets no arena of its own: the system calls to make one may be forbidden.
  */
 static uint32_t become_child(void)
 {
@@ -423,8 +424,8 @@ uint32_t ptx_process_pid(void)
 
 /*
  * Called if the block is not zero: either the kernel has not wiped it, or a handler that traces has
- * already set up the child. Only in the second case is last_pid the id of the child, which glibc
- * knows by now.
+ * already set up the child. glibc knows the child's id by now. In the second case, and only then,
+ * last_pid is this id.
  */
 static void process_wipe(void)
 {

@@ -3,7 +3,7 @@
  * meet/process.h - how a process gets its arena: at its start, after execve(), and in a child.
  *
  * A program that starts takes an inherited arena or one that a controller made for it; otherwise
- * it makes its own. A child keeps its parent's arena if it inherits a stream of it.
+ * it makes its own. A child keeps its parent's arena if it inherits a stream there.
  */
 #ifndef PTX_MEET_PROCESS_H
 #define PTX_MEET_PROCESS_H

@@ -143,7 +143,7 @@ static void begin_anew(void)
 
 /*
  * Locks one byte. Returns EAGAIN if each byte belongs to a stream of this process or of another
- * one. All bytes are tried, so if n bytes are free, n processes get one each.
+ * process. All bytes are tried, so if n bytes are free, n processes get one each.
  */
 static int quota_take(unsigned *result)
 {
@@ -171,7 +171,10 @@ static int quota_take(unsigned *result)
 	return EAGAIN;
 }
 
-/* The last stream closes the file, so that a process without streams has no descriptor open. */
+/*
+ * The end of the last stream closes the file, so that a process without streams has no descriptor
+ * open.
+ */
 static void quota_give(unsigned place)
 {
 	mine.taken[place / 64] &= ~(UINT64_C(1) << (place % 64));

@@ -29,12 +29,15 @@
 #define TRACED    "traced" /* searched first; each of the two folders exists while it has links */
 #define INHERITED "inherited"
 #define FIRST     "first"
-/* How often a link is tried again if another process removes its folder at the same time. */
+/*
+ * How often a controller tries to create a link if another process removes the folder at the same
+ * time.
+ */
 #define TRIES     4
 /* A bound for the walk through /proc, in which processes end and ids are reused meanwhile. */
 #define ANCESTORS 32
 
-/* The layout of getdents64(2), for which the C library's structure is not guaranteed. */
+/* An entry as getdents64(2) returns it. The C library's struct dirent may have another layout. */
 struct entry {
 	uint64_t inode;
 	int64_t offset;
@@ -88,8 +91,8 @@ static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
 
 /*
  * Without a folder the walk is empty and costs one call for each place where the runtime folder may
- * be. At first the prefix is only this process's id. Most programs find no name with it and so need
- * no start time, for which several files of /proc must be read.
+ * be. At first the prefix is only this process's id. Most programs find no name with this prefix.
+ * So they need no start time and need not read several files of /proc.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {

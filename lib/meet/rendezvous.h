@@ -36,8 +36,8 @@ struct ptx_rendezvous {
 };
 
 /*
- * Begins a walk through the links for this process and then, if `ancestors` is true, through those
- * for the streams that it may inherit.
+ * Begins a walk through the links for this process and then, if `ancestors` is true, through the
+ * links for the streams that it may inherit.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors);
 
