@@ -5,8 +5,8 @@
  * The mappings come from three sources: looks at this process, looks at other processes, and
  * reports in the arena. All become notes for the log. Each note has the time from which on it is
  * known to be true. There are two locks. A thread holds the mutex `looking` during a look, which
- * can take long. It holds the mutex `lock`, which protects the notes, for moments only, because
- * ptx_mapped_give() is called with the stream's lock.
+ * can take long. It holds the mutex `lock`, which protects the notes, only for moments:
+ * ptx_mapped_give() acquires `lock` while the stream's lock is held.
  */
 #include "modules/mapped.h"
 
@@ -85,8 +85,8 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 }
 
 /*
- * Looks at a process once, and makes the notes that follow from the look. If its dynamic linker may
- * hang, this process looks at itself through /proc. The ids of another name space mean other
+ * Looks at a process once, and makes the notes that follow from the look. This process looks at
+ * itself through /proc if its dynamic linker may hang. The ids of another name space mean other
  * processes here, so they are not used for a look.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
@@ -216,7 +216,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	child.pid = (uint32_t)pid;
 	child.parent = (uint32_t)parent;
 	/*
-	 * A process without a parent here has executed a program, and has none of its former
+	 * If `parent` is 0, the process has executed a program, and has none of its former
 	 * mappings.
 	 */
 	if (parent)
@@ -243,9 +243,9 @@ static void take_target(struct ptx_mapped *mapped)
 }
 
 /*
- * Takes a report of a process. The report goes to the log unchanged. It also counts as a look at
- * the process, made at the time of the report. The first report of a new program says that all
- * former mappings are gone. The first report of a child has the kind CHILD.
+ * Handles a report of a process. The log gets the report unchanged. The report also counts as a
+ * look at the process, made at the time of the report. The first report of a new program says that
+ * all former mappings are gone. The first report of a child has the kind CHILD.
  */
 static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
 {

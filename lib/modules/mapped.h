@@ -4,12 +4,12 @@
  * stream's log.
  *
  * Only the thread that flushes the stream makes the looks, never a thread that traces. It looks at
- * its own process by dl_iterate_phdr(), which also shows that libraries were loaded and unloaded
- * since the last look, and at other processes by /proc/PID/maps, where the system permits it. Other
- * processes also report their mappings themselves at some moments (arena/maps.h), so that the
- * mappings of a process that ended before the first look are known, too. The notes contain only
- * what was seen: if several files may have been in a range between two looks, the notes give that
- * time to none of them.
+ * its own process by dl_iterate_phdr(), which also counts the libraries that were loaded and
+ * unloaded. It looks at other processes by /proc/PID/maps, if the system permits this. Other
+ * processes also report their mappings themselves at some moments (arena/maps.h). So the mappings
+ * of a process that ended before the first look are known, too. The notes contain only what was
+ * seen: if several files may have been in a range between two looks, the notes say of none of them
+ * that it was there at that time.
  *
  * Owner     a flush. One look at a time; a second caller returns at once.
  * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
@@ -25,9 +25,9 @@
 struct ptx_mapped;
 
 /*
- * Makes the object for the stream at the place `bit` of an arena, whose target is process pid.
- * same_ids is true if the processes of the stream have the same ids in this process's name space.
- * NULL without memory.
+ * Makes the object for the stream at the place `bit` of an arena. The target of the stream is
+ * process pid. same_ids is true if the processes of the stream have the same ids in this process's
+ * name space. NULL without memory.
  */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids);

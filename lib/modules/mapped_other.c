@@ -40,8 +40,8 @@ struct head {
 };
 
 /*
- * Parses a number with the character `behind` after it. Signs are an error, which strtoull() alone
- * would accept.
+ * Parses a number with the character `behind` after it. A sign is an error here, although
+ * strtoull() accepts it.
  */
 static bool mapped_other_number(char **at, int base, char behind, uint64_t *value)
 {
@@ -51,7 +51,7 @@ static bool mapped_other_number(char **at, int base, char behind, uint64_t *valu
 	if (**at == '-' || **at == ' ' || **at == '+')
 		return false;
 	*value = strtoull(*at, &end, base);
-	/* There are no digits, or the character behind them is not the one of the format. */
+	/* There are no digits, or the character behind the digits is not `behind`. */
 	if (end == *at || *end != behind)
 		return false;
 	/* *at moves past the character behind the number. */

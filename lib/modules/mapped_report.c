@@ -24,9 +24,9 @@ static struct {
 	atomic_flag busy;
 	bool had_threads; /* the parent had threads at the fork */
 	bool is_seen;
-	uint32_t pid;    /* the process whose report it is */
+	uint32_t pid;    /* the process that made this report */
 	uint64_t inode;  /* the arena that has the report */
-	/* Used only where ptx_mapped_self() has filled it. */
+	/* Used only after ptx_mapped_self() has filled it. */
 	struct ptx_mapped_set set;
 	char executable[PTX_MAPPING_PATH_BYTES];
 } self = { .busy = ATOMIC_FLAG_INIT };
@@ -167,8 +167,8 @@ int ptx_mapped_report(bool is_start)
 }
 
 /*
- * The child has the parent's report as its own, if it is in the same arena. Otherwise the next
- * report is a first one.
+ * If the child is in the same arena as its parent, the parent's report counts as the child's own.
+ * Otherwise the next report is a first one.
  */
 void ptx_mapped_report_child(void)
 {

@@ -28,7 +28,7 @@
 #define WAIT_NS     500000
 #define WAITS_MOST  40 /* how often a fork waits at most */
 
-/* Keeps looks and forks apart: one of them, or none, is in progress. */
+/* Keeps looks and forks apart: at any moment at most one look or one fork is in progress. */
 enum gate { GATE_OPEN, GATE_LOOK, GATE_FORK };
 
 static _Atomic uint32_t gate;
@@ -174,8 +174,8 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 }
 
 /*
- * Returns true for an object that is never unloaded. These are this library, because of an option
- * of its link, and the linker itself, which is the last object in the list at the start.
+ * Returns true for an object that is never unloaded. One is this library, which is linked with -z
+ * nodelete. The other is the linker itself, which is the last object in the list at the start.
  */
 static bool is_pinned(const struct dl_phdr_info *object)
 {
