@@ -34,7 +34,8 @@ struct place {
 };
 
 /*
- * The reader writes it with the stream's lock held. Most members are named as in struct ptx_drain.
+ * The reader writes a checkpoint with the stream's lock held. Most members are named as in struct
+ * ptx_drain.
  */
 struct checkpoint {
 	/* 1 + the number of events in the log; 0: the checkpoint is empty or half written */
@@ -256,9 +257,9 @@ void ptx_drain_settle(struct ptx_drain *drain)
 	atomic_store_explicit(&drain->rings->region->taken, ptx_drain_taken(drain),
 			      memory_order_relaxed);
 	/*
-	 * In each ring, the chunk at the reader's place is not freed. Its claimed word gets the
-	 * offset up to which the log has its records. ptx_step_note() shows observers up to where
-	 * records were delivered (ring/DESIGN 3).
+	 * In each ring, the chunk at the reader's place is not freed. The claimed word of this
+	 * chunk gets the offset up to which the log has the chunk's records. ptx_step_note() shows
+	 * observers up to where records were delivered (ring/DESIGN 3).
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
@@ -316,7 +317,7 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	reader.buffer = buffer;
 	reader.place.claimed = 0;
 	/*
-	 * The look starts at the begin of the chunk, because the thread of a record is in the
+	 * The look starts at the beginning of the chunk, because the thread of a record is in the
 	 * chunk's header or in an IDENT record before it.
 	 */
 	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0 ||
@@ -408,7 +409,7 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
 }
 
 /*
- * Continues from a checkpoint. It is hostile: the traced process can write to it. The member
+ * Continues from a checkpoint, which is hostile: the traced process can write to it. The member
  * `count` is loaded once and bounded by the geometry; a ring's number is bounded by the sources.
  * Links are checked when the reader follows them, and offsets are made multiples of 8. In a LOOP
  * stream the places of the checkpoint are not used: the records that the dead reader claimed behind
@@ -486,12 +487,12 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Restores the marks of a FULL and of the restart that followed. They have no records, unlike
- * starts and stops by a call, whose records are in the controller's ring. There are three cases. If
- * the dead reader made the restart and the log does not have it, both marks are made again, or only
- * that of the restart if the log has the FULL. If the dead reader delivered the FULL and the stream
- * is still full, full_marked is set, because this FULL had its mark. Otherwise ptx_drain_sync()
- * does what is necessary. Returns 0 or ENOMEM.
+ * Restores the marks of a FULL and of the restart that followed it. These two have no records; the
+ * region has their times. There are three cases. First, the dead reader made the restart, and the
+ * log does not have it: the function makes the mark of the restart again, and also that of the FULL
+ * if the log lacks the FULL. Second, the dead reader delivered the FULL, and the stream is still
+ * full: the function sets full_marked, because this FULL had its mark. Third, in every other state
+ * ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
  */
 static int take_full(struct ptx_drain *drain)
 {

@@ -4,14 +4,14 @@
  * a flush.
  *
  * The stream's region has two checkpoints. The reader writes a checkpoint before each write to the
- * log. It has the place in each ring up to which the log will have the events, and the number of
- * events that the log will have. A process that replaces the reader counts the events in the file.
- * One of the two checkpoints has that count, whether or not the last write was completed. So no
- * event is in the log twice, and no event is missing that a ring still holds.
+ * log. The checkpoint has, for each ring, the place up to which the log will have the events. It
+ * also has the number of events that the log will have. A process that replaces the reader counts
+ * the events in the file. One of the two checkpoints has that count, whether or not the last write
+ * was completed. So no event is in the log twice, and no event is missing that a ring still holds.
  *
  * In a LOOP stream the reader frees chunks at once, because writers overwrite unread chunks. If the
  * reader is killed in the middle of a flush, the events that have left the rings and are not in the
- * file are lost. They are counted as lost.
+ * file are lost, and counted as lost.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_H
 #define PTX_FLUSH_CHECKPOINT_H

@@ -7,8 +7,8 @@
  * the log either by the next flush or when a guardian completes the log. Starts and stops have
  * records in the controller's ring, and the region's state shows whether the stream is full.
  *
- * The status is beside the two checkpoints and not in them, because it is changed not only at
- * writes to the log: posix_trace_get_status() resets parts of it.
+ * The status is beside the two checkpoints and not in them, because it also changes between writes
+ * to the log: posix_trace_get_status() resets parts of it.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_FLUSH_H
 #define PTX_FLUSH_CHECKPOINT_FLUSH_H

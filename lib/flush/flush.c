@@ -25,7 +25,7 @@
 #include "flush/flush_private.h"
 
 /*
- * LET_GO_FIRST_NS is the time in nanoseconds that a flusher sleeps before it takes the turn, if
+ * LET_GO_FIRST_NS is the time in nanoseconds that a flusher sleeps before it acquires the turn, if
  * other threads wait for the turn. If there are more than FAILING_MARKS_MOST marks, a flush that
  * follows a failed one adds no marks, so that the number of marks is bounded.
  */
@@ -134,9 +134,9 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 }
 
 /*
- * Takes the turn. A mutex is not fair: a flusher that always has work could lock it again and again
- * before the others. So the flusher sleeps for a moment if a caller waits. It sleeps only once
- * before it locks the mutex, so callers cannot keep it from the turn for ever.
+ * Acquires the turn. A mutex is not fair: a flusher that always has work could lock it again and
+ * again before the others. So the flusher sleeps for a moment if a caller waits. It sleeps only
+ * once before it locks the mutex, so callers cannot keep it from the turn for ever.
  */
 static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {
@@ -189,7 +189,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 * lock (modules/mapped.h).
 	 */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
-	/* The turn is taken before the stream's lock. */
+	/* The turn is acquired before the stream's lock. */
 	wait_for_turn(flush, kind);
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(flush->lock);
@@ -337,9 +337,10 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 }
 
 /*
- * Makes the log as it was after its creation, if the file permits it (CLEAR-07, CLEAR-09).
- * ptx_log_clear() corrects the drain's account for the events that the log loses. The caller has
- * the turn, the stream's lock and a shield. The function writes to the file while the lock is held.
+ * Restores the state that the log had after its creation, if the file permits it (CLEAR-07,
+ * CLEAR-09). ptx_log_clear() corrects the drain's account for the events that the log loses. The
+ * caller has the turn, the stream's lock and a shield. The function writes to the file while the
+ * lock is held.
  */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
@@ -347,7 +348,7 @@ int ptx_flush_clear(struct ptx_flush *flush)
 
 	/*
 	 * This checkpoint is for a process that finds the log empty and continues the stream. The
-	 * region also keeps the checkpoint before it, for a process that finds the log with its
+	 * region also keeps the previous checkpoint, for a process that finds the log with its
 	 * events.
 	 */
 	flush->drain->log_full = false;

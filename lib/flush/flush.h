@@ -3,8 +3,9 @@
  * flush/flush.h - moves the events of a stream to its log: by call, by itself (policy FLUSH), and
  * at shutdown.
  *
- * One flush of a stream runs at a time. Events are taken and encoded with the stream's lock held,
- * and written without it, so that control calls and status do not wait for the disk.
+ * One flush of a stream runs at a time. It reads and encodes the events while it holds the stream's
+ * lock. It writes them to the file without this lock, so that control calls and status do not wait
+ * for the disk.
  *
  * Threads   ptx_flush_run(), _stop() and _status() from any thread. The flusher has all signals
  *           blocked.
@@ -45,8 +46,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 
 /*
  * Writes the stream's events to the log. The parameter `caller` is stored in the FLUSH events. The
- * function takes the stream's lock, and waits for a flush of another thread. Returns 0 or an error
- * number.
+ * function acquires the stream's lock, and waits for a flush of another thread. Returns 0 or an
+ * error number.
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
@@ -72,14 +73,14 @@ void ptx_flush_wake(struct ptx_flush *flush);
 
 /*
  * Adds to the ledger the events that a LOOP log has overwritten. Call ptx_flush_account_begin()
- * before the stream's lock is taken, and ptx_flush_account_end() after it is released.
+ * before you acquire the stream's lock, and ptx_flush_account_end() after it is released.
  * ptx_flush_account_begin() may block as long as a flush does.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush);
 void ptx_flush_account_end(struct ptx_flush *flush);
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger);
 
-/* Between these two calls no flush is in progress. Take the turn before the stream's lock. */
+/* Between these two calls no flush is in progress. Acquire the turn before the stream's lock. */
 void ptx_flush_take_turn(struct ptx_flush *flush);
 void ptx_flush_give_turn(struct ptx_flush *flush);
 

@@ -18,7 +18,7 @@ struct ptx_flush {
 	pthread_mutex_t *lock; /* the stream's */
 	struct ptx_log *log;
 	struct ptx_mapped *mapped; /* NULL: the log gets no mappings */
-	pthread_mutex_t turn; /* held during a whole flush; taken before the stream's lock */
+	pthread_mutex_t turn; /* held during a whole flush; acquired before the stream's lock */
 	/* number of callers that wait for the turn; the flusher lets them go first */
 	_Atomic uint32_t callers;
 	pthread_t thread;

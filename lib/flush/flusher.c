@@ -81,9 +81,9 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
 
 	/*
-	 * The flusher stores the wish, runs the barrier and then looks at the pool. A writer may
-	 * fill the pool at this moment. Because of this order, either the flusher sees below that
-	 * the pool is filling, or the writer sees the wish (as (M) and (N) in ring.h).
+	 * The flusher stores 1 in flush_wish, runs the barrier and then looks at the pool. A writer
+	 * may fill the pool at this moment. Because of this order, either the flusher sees below
+	 * that the pool is filling, or the writer sees the 1 (as (M) and (N) in ring.h).
 	 */
 	atomic_store_explicit(wish, 1, memory_order_relaxed);
 	if (flush->drain->shared)
@@ -99,9 +99,9 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 
 /*
  * Returns true if writers must not make the system call that wakes the flusher. Writers of other
- * processes must not, because their program may forbid it; those of this process must not if it has
- * a seccomp filter (base/quiet.h). control->quiet shows that a process of the arena has such a
- * filter.
+ * processes must not make it, because a filter of their program may forbid it. Writers of this
+ * process must not make it if this process has a seccomp filter (base/quiet.h). control->quiet
+ * shows that a process of the arena has such a filter.
  */
 static bool looks_by_itself(const struct ptx_flush *flush)
 {
@@ -140,15 +140,15 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Flushes, and pauses if the flush took no record. The cause of such a flush is a suspended writer:
- * while it is between its clock reading and its publishing, all younger events are held back, also
- * those of other threads. As the flush frees no chunk, the next flush would follow at once if there
- * were no pause. Each flush adds two marks to the log, so there would be hundreds of them after a
- * few milliseconds. So the pause is twice as long after each further flush that took no record.
- * During a pause the flusher does not look at the pool, of which only half may be free. So a pause
- * is at most look_ns(): during a longer one, other threads could fill the pool after the writer has
- * resumed, and events would be lost. *stall_ns is the last pause, or 0 after a flush that took
- * records.
+ * Flushes, and pauses if the flush consumed no record. The cause of such a flush is a writer that
+ * was suspended after it had read the clock and before it published its record. Until it continues,
+ * the drain holds back all younger events, also those of other threads. As the flush frees no
+ * chunk, the next flush would follow at once if there were no pause. Each flush adds two marks to
+ * the log, so there would be hundreds of them after a few milliseconds. So the pause is twice as
+ * long after each further flush that consumed no record. During a pause the flusher does not look
+ * at the pool, of which only half may be free. So a pause lasts at most look_ns(). In a longer one,
+ * other threads could fill the pool after the writer has continued, and events would be lost.
+ * *stall_ns is the last pause, or 0 after a flush that consumed records.
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
@@ -238,8 +238,8 @@ int ptx_flusher_start(struct ptx_flush *flush)
  * The exchange chooses one caller, which joins the flusher, since a thread may be joined only once.
  * The other callers wait until the flusher has ended, because a caller may be about to forbid
  * system calls that the flusher makes. The member `quit` is stored before both wake-ups, because a
- * flusher that is about to sleep looks at `quit` after it has stored the wish. The function waits
- * until the flush in progress has ended.
+ * flusher that is about to sleep looks at `quit` after it has stored 1 in flush_wish. The function
+ * waits until the flush in progress has ended.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {

@@ -194,7 +194,7 @@ static uint64_t most_records(const struct ptx_drain *drain)
 /*
  * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
  * those that are recorded meanwhile, until the time `until`. Times are in ticks. A hostile writer
- * can stamp event after event with the same time, or hold back the order for ever, so a call moves
+ * can stamp event after event with the same time, or hold back the order for ever. So a call moves
  * no more events than a stream can hold, and waits for a limited time. Returns 0 or the error of a
  * write.
  */
