@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_compress.c - both directions of a compressed block, FORMAT 3.1 and B8.
+ * log/format_compress.c - compresses and decompresses blocks, FORMAT 3.1 and B8.
  *
  * Only the writer of a log compresses, that is the flusher, the caller of a flush, or a guardian.
- * The threads that record events do not come here.
+ * A thread that records events never calls these functions.
  */
 #include "log/format_compress.h"
 

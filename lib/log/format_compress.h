@@ -2,7 +2,7 @@
 /*
  * log/format_compress.h - compresses the payload of a block by zstd, and decompresses it.
  *
- * Each block is compressed for itself, so a reader can begin at any block. The header of a block
+ * Each block is compressed separately, so a reader can begin at any block. The header of a block
  * stays as it is, with all counts and times, and becomes longer by struct ptx_log_compressed
  * (FORMAT 3.1). The checksum covers the compressed bytes: damage is found before the bytes are
  * decompressed. A payload that does not become shorter is stored as it is.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.c - both directions of the packed form of a DATA block, FORMAT 3.4.
+ * log/format_pack.c - packs and unpacks DATA blocks, FORMAT 3.4.
  *
  * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each event
  * is checked against the end of the payload and against the end of the room before a byte is

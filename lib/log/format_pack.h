@@ -4,9 +4,9 @@
  *
  * Events repeat: trace point, type, length and thread recur, and times differ little. A packed
  * block has each combination of these four properties once, as a shape. Each event then has the
- * index of its shape, the time since the event before, and its data (FORMAT 3.4). Most of the
- * writer's time is spent for the pages of the file. So packing makes the writer faster, although
- * the writer computes more.
+ * index of its shape, the time since the event before, and its data (FORMAT 3.4). The writer spends
+ * most of its time on the pages of the file. So packing makes the writer faster, although it
+ * computes more.
  *
  * Owner     all memory is the caller's. The functions have no state, so any thread may call them.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/format_skips.c - skipped events in a log: they are not in its lines but in a block. */
+/* log/format_skips.c - skipped events in a log: they are not in its lines but in a SKIPS block. */
 #include "log/format_skips.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  *
  * A line of a log has ten causes of losses (FORMAT 4.2). The events that were skipped are in a
  * block of their own behind the ledger (FORMAT 3.13). A reader that does not know this block
- * ignores it: the ledger that it finds has the skipped events neither as called nor as lost.
+ * ignores it: its ledger then counts the skipped events neither as called nor as lost.
  */
 #ifndef PTX_LOG_FORMAT_SKIPS_H
 #define PTX_LOG_FORMAT_SKIPS_H
@@ -13,8 +13,8 @@
 #include "record/ledger.h"
 
 /*
- * The two functions store a line without its skipped events, and load a line, which gets no skipped
- * events.
+ * ptx_log_line_store() stores a line without its skipped events. ptx_log_line_load() loads a line,
+ * with 0 skipped events.
  */
 void ptx_log_line_store(struct ptx_log_line *to, const struct ptx_ledger_line *from);
 void ptx_log_line_load(struct ptx_ledger_line *to, const struct ptx_log_line *from);

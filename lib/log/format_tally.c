@@ -172,9 +172,9 @@ static void format_tally_move(struct ptx_ledger_line *line, uint64_t events, enu
 }
 
 /*
- * The ledger has every event of the tally as reported, because the drain counted it when it was
- * appended. So no column becomes negative. ptx_ledger_thread() returns the line of no thread if it
- * has no memory for another line.
+ * The ledger has every event of the tally as reported, because the drain counted each event when it
+ * was appended. So no column becomes negative. ptx_ledger_thread() returns the line of no thread if
+ * it has no memory for another line.
  */
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause)

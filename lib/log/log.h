@@ -160,8 +160,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
 /*
- * Records in the file that the process with the id `pid`, which began at `start` (clock ticks after
- * boot), completes the log if the writer dies; readers then wait for that process (FORMAT 2.2).
+ * Records in the file which process completes the log if the writer dies: it has the id `pid` and
+ * began at `start` (clock ticks after boot). Readers then wait for that process (FORMAT 2.2).
  * Returns EINVAL if the file cannot seek.
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_beside.c - finds the blocks in the areas of a log of slots, and the blocks that should
- * be there.
+ * log/read_beside.c - finds the blocks in the areas of a log of slots, and notices missing ones.
  *
  * The areas are written in place, so they may have remains of an older log in the file. Such
  * remains are no damage: they have another log_id (B4), or no magic. An invalid block of this log

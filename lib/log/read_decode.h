@@ -32,8 +32,8 @@ const char *ptx_log_check_areas(const struct ptx_log_header *header);
 
 /*
  * Makes a damaged header usable: the function replaces impossible values by defaults, and sets the
- * fields that have the same value in every log. The caller has set the members log_id,
- * `arrangement` and `areas` correctly.
+ * fields that have the same value in every log. The caller has set log_id, `arrangement` and the
+ * fields of the areas correctly.
  */
 void ptx_log_repair_header(struct ptx_log_header *header);
 
@@ -46,7 +46,7 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
 /* Copies the attributes and the description of the clock and process from a valid header. */
 void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_facts *facts);
 
-/* Checks B1 to B5. Whether the payload ends within the file is checked by ptx_log_find(). */
+/* Checks B1 to B5. ptx_log_find() checks whether the payload ends within the file. */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why);
 

@@ -225,7 +225,7 @@ const char *ptx_log_check_content(const struct ptx_log_block *block, const void 
 
 /*
  * Only posix_trace_check_np() needs these checks. A reader of events needs neither zero padding nor
- * an exact range of time. That no record is outside of the range need not be checked here:
+ * an exact range of time. This function need not check that each record is inside the range:
  * check_data() or ptx_log_unpack() has compared each record.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload)

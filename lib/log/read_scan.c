@@ -3,8 +3,8 @@
  * log/read_scan.c - reads parts of a log file into memory, and finds blocks in them.
  *
  * Lengths in the file are compared with the size of the file before memory is allocated for them.
- * So a hostile length costs at most as much memory as the file has bytes. Before each read the file
- * behind the descriptor is compared with the file that it was when the window was opened: the
+ * So a hostile length costs at most as much memory as the file has bytes. Before each read the
+ * library checks that the descriptor still leads to the file with which the window was opened: the
  * program may have closed the descriptor and opened another file with the same number.
  */
 #include <errno.h>

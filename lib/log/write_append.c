@@ -3,10 +3,10 @@
  * log/write_append.c - the block that is being filled: adds events, and seals the block when it is
  * to be written.
  *
- * Appending only writes to memory. If an event finds no room, the function returns that the caller
- * must write first; it never writes itself, because the caller may hold the stream's lock. hot.room
- * is the number of bytes that the inline path may use without looking at anything else, so each
- * function that changes one of the limits computes hot.room again.
+ * Appending only writes to memory. If the block has no room for an event, the function returns
+ * PTX_LOG_APPEND_WRITE_FIRST. It never writes to the file itself, because the caller may hold the
+ * stream's lock. hot.room is the number of bytes that the inline path may use without looking at
+ * anything else, so each function that changes one of the limits computes hot.room again.
  */
 #include <string.h>
 
@@ -75,7 +75,7 @@ void ptx_log_block_make_room(struct ptx_log *log)
  * Stores in *source the index of the event's thread in the table, and adds the thread if it is new.
  * Returns false if the table is full: the block then ends, because there is no index for the
  * thread. The hash table has twice as many places as threads, so the search ends at an empty one.
- * In recent[] the thread replaces the one that had its place.
+ * In recent[] the thread replaces the thread that had this place before.
  */
 static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
 {

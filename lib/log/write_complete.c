@@ -268,7 +268,7 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 }
 
 /*
- * Writes the closing area (2.2). On a full disk this succeeds where the tail failed, because the
+ * Writes the closing area (2.2). On a full disk this succeeds although the tail failed, because the
  * file system allocated the disk blocks of these bytes when the log was begun.
  */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)

@@ -12,7 +12,7 @@
 #include "log/format_origin.h"
 
 /*
- * Fills a header except the members `arrangement`, `areas` and `closing`; ptx_log_seal_header()
+ * Fills a header except `arrangement`, `closing` and the fields of the areas; ptx_log_seal_header()
  * completes the header.
  */
 void ptx_log_encode_header(struct ptx_log_header *header, const struct ptx_log_facts *facts,

@@ -25,8 +25,9 @@
 /*
  * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
  * of /proc leads to the same file even if it was renamed or deleted. The comparison makes sure that
- * the opened file is the same one, because /proc may not be what it seems. The descriptor gets a
- * high number, so that programs which expect the lowest numbers for their own files still get them.
+ * the opened file is the same one, because another file system may be mounted at /proc. The
+ * descriptor gets a high number, so that programs which expect the lowest numbers for their own
+ * files still get them.
  */
 static int write_file_reopen(int fd, const struct stat *st, int *own)
 {

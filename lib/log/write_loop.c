@@ -467,7 +467,7 @@ void ptx_log_loop_end(struct ptx_log *log)
 }
 
 /*
- * Slots have no INDEX blocks while the log is written: because the set of blocks that count changes
+ * Slots have no INDEX blocks while the log is written, because the set of blocks that count changes
  * all the time. The tail gets the INDEX blocks, with the places in the order of numbers, the
  * current block last.
  */

@@ -3,8 +3,8 @@
  * log/write_names.c - writes the names of event types (FORMAT 3.5).
  *
  * In a sequence a NAMES block with the new names precedes the next block of events. In slots there
- * are two areas, and each NAMES block has all names: it is written to the area that has the older
- * block, so that one valid block with names remains, wherever the writer dies. The sets of types
+ * are two areas, and each NAMES block has all names. The writer writes it to the area that has the
+ * older block. So one valid block with names remains, wherever the writer dies. The sets of types
  * `known`, `waiting` and `written` show the progress of each name.
  */
 #include <errno.h>

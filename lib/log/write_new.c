@@ -52,7 +52,7 @@ static int check_limit(const struct ptx_attr *attr)
 /*
  * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists. The
  * table of threads of a small LOOP block is small as well, with one entry per 256 bytes of records,
- * so that it does not take most of the slot.
+ * so that it does not use most of the slot.
  */
 static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 {
@@ -62,7 +62,6 @@ static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 
 	/* Small logs have small blocks; see ptx_log_loop_records(). */
 	if (log->policy == POSIX_TRACE_LOOP) {
-		/* Small logs have small blocks. */
 		block->records_max = ptx_log_loop_records(attr->log_size);
 		block->sources_max = (uint32_t)(block->records_max / 256);
 		if (block->sources_max < 4)

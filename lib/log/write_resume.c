@@ -5,8 +5,8 @@
  * The blocks have everything that the writer remembered. The guardian reads the log from its
  * beginning to its last whole block. The writer was writing the bytes behind that block when it
  * died, so the guardian overwrites them. It first truncates a sequence there, because the dead
- * writer may have written valid blocks of the tail. Until the new end is written, readers would
- * find those old blocks behind the new ones.
+ * writer may have written valid blocks of the tail. Otherwise readers would find those old blocks
+ * behind the new blocks, until the new end is written.
  *
  * A killed writer leaves no events behind the last whole block. If there are some, the file was
  * damaged in another way, and the guardian leaves it unchanged: posix_trace_open_np() can salvage
@@ -250,8 +250,8 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 
 /*
  * Returns the payload of a slot's block, or NULL if it is not valid. Two slots may have blocks of
- * one number, the second being the grown state of the first; the caller tries the one with more
- * events first (R6).
+ * the same number. The block with more events is then the later state of the block. The caller
+ * tries the one with more events first (R6).
  */
 static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_window *window,
 				      const struct slot *slot, struct ptx_log_found *found)
@@ -343,7 +343,10 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 	/* The state of the log has its own copy of the slots. */
 	free(slots.slot);
 	add_overwritten(log, tally);
-	/* A slot that cannot be read counts as damaged; memory, however, may be there next time. */
+	/*
+	 * A slot that cannot be read counts as damaged. A lack of memory is an error instead,
+	 * because the next attempt may have the memory.
+	 */
 	return !err && window->no_memory ? ENOMEM : err;
 }
 

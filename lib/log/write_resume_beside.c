@@ -4,7 +4,8 @@
  * killed.
  *
  * Blocks that remain in an area keep their numbers. The next block of a type gets the number after
- * the last one there, as a check expects it (log/read_beside.h). Parts that cannot be read:
+ * the last one there, as a check expects it (log/read_beside.h). The guardian handles parts that
+ * cannot be read as follows:
  *
  * - A names area is written again: all names are in memory.
  * - A last block of lists that is not whole is removed. It may be half written, and it is possible
