@@ -3,10 +3,9 @@
  * posix/attr.c - posix_trace_attr_init(), _destroy() and the identity of a stream: names and
  * times.
  *
- * An attributes object is plain memory of the program. A function that gets an object that is not
- * initialized, or was destroyed, recognizes that by the magic word and returns EINVAL (ATTR-05).
- * The functions keep no state and make no call that could change
- * errno.
+ * An attributes object is plain memory of the program. If an object is not initialized or was
+ * destroyed, its magic word is wrong, and the function returns EINVAL (ATTR-05). The functions keep
+ * no state and make no call that could change errno.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "base/export.h"
 #include "posix/attr.h"
 
-/* ATTR-01, ATTR-03, ATTR-06. An initialized object is initialized again: it owns no memory. */
+/* ATTR-01, ATTR-03, ATTR-06. An object may be initialized again, because it owns no memory. */
 PTX_EXPORT int posix_trace_attr_init(trace_attr_t *object)
 {
 	if (!object)

@@ -7,9 +7,9 @@
  * one place in getnext.c.
  *
  * A caller uses a stream in one of two ways. If the caller locks the stream, no other thread uses
- * it meanwhile, so this must be short. If the caller enters the stream, other threads can use the
- * stream, too, and it is not freed before the caller leaves it. So a caller that has entered a
- * stream may wait.
+ * the stream meanwhile, so the caller must unlock it soon. If the caller enters the stream, other
+ * threads can use the stream, too, and it is not freed before the caller leaves it. So a caller
+ * that has entered a stream may wait.
  */
 #ifndef PTX_POSIX_CALL_H
 #define PTX_POSIX_CALL_H

@@ -33,8 +33,8 @@ static bool resume_if_full(struct ptx_stream *stream)
 }
 
 /*
- * Makes the stream as it was after its creation, except for the names and whether it runs
- * (CLEAR-01 to CLEAR-07). The caller holds the lock and has the turn of the flush.
+ * Restores the state that the stream had after its creation, except for its names and whether it
+ * runs (CLEAR-01 to CLEAR-07). The caller holds the lock and has the turn of the flush.
  */
 static int clear_stream(struct ptx_stream *stream)
 {
@@ -98,8 +98,8 @@ PTX_EXPORT int posix_trace_clear(trace_id_t trid)
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * The turn of the flush is taken before the lock, in the order that all flushes use. So a
-	 * clear and a flush of one stream run one after the other (FLUSHF-11).
+	 * The turn of the flush is acquired before the lock, in the order that all flushes use. So
+	 * a clear and a flush of one stream run one after the other (FLUSHF-11).
 	 */
 	if (stream->flush)
 		ptx_flush_take_turn(stream->flush);

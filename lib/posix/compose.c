@@ -227,9 +227,9 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 	while (composer->next_type < PTX_TYPE_MAX && composer->name[composer->next_type])
 		composer->next_type++;
 	/*
-	 * EVID-08 does not apply: an unnamed type does not take the place of a name for which there
-	 * is no room, because a composed log has an event without a name only if the program that
-	 * composes it wants one.
+	 * EVID-08 does not apply: a name for which there is no room does not become the unnamed
+	 * type. A composed log has an event without a name only if the program that composes the
+	 * log wants one.
 	 */
 	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
 		return ENOSPC;

@@ -46,8 +46,8 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		end_flushers();
 		__attribute__((fallthrough));
 	/*
-	 * For the values above and below: the program is about to install a seccomp filter, for the
-	 * calling thread or for all threads.
+	 * For CONFINE_ALL and CONFINE_PROCESS: the program is about to install a seccomp filter,
+	 * for all threads or for the calling thread.
 	 */
 	case POSIX_TRACE_CONFINE_PROCESS_NP:
 		/*

@@ -34,7 +34,7 @@
 
 /*
  * Returns the identity of the calling thread. The function makes system calls. This is permitted,
- * because it is not called in a trace point.
+ * because no trace point calls the function.
  */
 static struct ptx_ident caller_ident(void)
 {
@@ -159,7 +159,8 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	/*
 	 * The time of a system event is that of the operation and not of the call, because it must
 	 * agree with the time of the mark in the drain. For another event the time is read now.
-	 * Readers wait for a writer whose window is open, so the reading is after ptx_ring_stamp().
+	 * Readers wait for a writer whose window is open, so the clock is read after
+	 * ptx_ring_stamp().
 	 */
 	ptx_ring_stamp(stream->control, head);
 	if (ticks == PTX_CONTROL_NOW)
@@ -297,8 +298,8 @@ static void wait_for_writers(struct ptx_stream *stream)
 		if (over)
 			return;
 		/*
-		 * The word never changes, so the wait ends only by its timeout. It is a sleep that
-		 * is no cancellation point.
+		 * The word never changes, so the wait ends only by its timeout. Such a sleep is no
+		 * cancellation point.
 		 */
 		ptx_futex_nap(&never, 0, STOP_NAP_NS);
 	}

@@ -2,9 +2,9 @@
 /*
  * posix/eventid.c - names and ids of event types.
  *
- * The names of a process are a list in its arena to which the process, its controllers and its
- * children append without a lock (arena/names.h). The position of a name gives its id. The list
- * also decides when no name is left and the unnamed type is used (EVID-08, EVID-09).
+ * The names of a process are a list in its arena. The process, its controllers and its children
+ * append to the list without a lock (arena/names.h). The position of a name gives its id. If the
+ * list is full, a new name gets the unnamed type (EVID-08, EVID-09).
  */
 #include <string.h>
 
@@ -89,7 +89,7 @@ PTX_EXPORT int posix_trace_trid_eventid_open(trace_id_t trid, const char *restri
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* The name goes into the arena of the target, which may be this process. */
+	/* The name is added to the arena of the target, which may be this process. */
 	err = open_name(stream->drain->arena, name, event_id);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, err);

@@ -17,7 +17,7 @@
 /*
  * Parses a schema. EINVAL: the text is not a schema, a pointer is null, or `size` is less than that
  * of version 1. The parser uses the whole struct of version 1. If the program's struct is longer,
- * because it is of a newer version, the members behind become 0.
+ * because it is of a newer version, the members behind those of version 1 become 0.
  */
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)

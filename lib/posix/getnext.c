@@ -344,10 +344,7 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 	if (!stream || stream->kind != PTX_STREAM_STORED)
 		return get_waiting(trid, &to, NULL, PTX_LIVE);
 	*unavailable = 1;
-	/*
-	 * A process with one thread needs no lock. Another thread could only be started by this
-	 * one.
-	 */
+	/* A process with one thread needs no lock. Only this thread could start another one. */
 	if (!alone && !ptx_stream_lock(trid, PTX_STORED))
 		return EINVAL;
 	err = take_stored(stream, &to);

@@ -3,9 +3,9 @@
  * posix/guard.c - the guardian: completes the log of a stream whose creator was killed.
  *
  * The guardian is a process of its own that has only two files: the arena and the log. It trusts
- * neither. It computes the geometry from checked sizes, bounds every walk, and ends with an error,
- * and does not crash, if something is inconsistent. It is the reader of the stream from the moment
- * when it gets the creator's lock, because the creator is gone then.
+ * neither. It computes the geometry from checked sizes and bounds every walk. If something is
+ * inconsistent, it ends with an error and does not crash. It is the reader of the stream from the
+ * moment when it gets the creator's lock, because the creator is gone then.
  */
 #include "posix/guard.h"
 
@@ -164,7 +164,7 @@ static void linger_for(const struct ptx_attachment *attachment, bool same_ids)
 		left = PTX_LINGER_MAX_MS;
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
-	/* In a container, the id of the target means another process here. */
+	/* If the target is in a container, its id means another process here. */
 	while (left && !(same_ids && has_target_ended(attachment)) &&
 	       sigtimedwait(&end, NULL, &look) < 0)
 		left = left > LINGER_LOOK_MS ? left - LINGER_LOOK_MS : 0;

@@ -4,10 +4,10 @@
  *
  * The guardian must not be a child that wait() reports. But wait() reports every child that has
  * executed a program, even one that was made without a signal for its end. The guardian is
- * therefore a grandchild: its parent, a child that sends no signal when it ends, has exited when
- * ptx_guard_start() returns, and init adopts the guardian. The two processes do not copy the
- * creator, which may be large. They use the creator's memory, with all signals blocked, until the
- * grandchild executes the program. Before that they only arrange descriptors.
+ * therefore a grandchild. Its parent is a child that sends no signal when it ends. This child has
+ * exited when ptx_guard_start() returns, and init adopts the guardian. The two processes do not
+ * copy the creator, which may be large. They use the creator's memory, with all signals blocked,
+ * until the grandchild executes the program. Before that they only arrange descriptors.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,11 +84,11 @@ static int UNSEEN become_guardian(void *argument)
 	 */
 	syscall(SYS_close_range, 5, ~0u, 0);
 	/*
-	 * The guardian's lock is taken here and not in the guardian's program, which may need time
-	 * to start. If the creator were killed in that time, an observer would find a place without
-	 * creator and without guardian. A lock survives execve(), but not the closing of any
-	 * descriptor of the file; that does no harm, because this descriptor is the only one left.
-	 * If another guardian still has the lock, the guardian's program waits for it.
+	 * The guardian's lock is acquired here and not in the guardian's program, which may need
+	 * time to start. If the creator were killed in that time, an observer would find a place
+	 * without creator and without guardian. A lock survives execve(), but not the closing of
+	 * any descriptor of the file; that does no harm, because this descriptor is the only one
+	 * left. If another guardian still has the lock, the guardian's program waits for it.
 	 */
 	syscall(SYS_fcntl, 3, F_SETLK, &start->guard);
 	/* Signals of the creator's terminal and session must not end the guardian. */
@@ -112,7 +112,7 @@ static int UNSEEN leave_guardian(void *argument)
 
 /*
  * The environment can name another guardian, for tests, and for an installation that was moved.
- * secure_getenv() hides it from set-user-ID programs.
+ * secure_getenv() hides the variable from set-user-ID programs.
  */
 static const char *program_of(void)
 {
@@ -159,7 +159,8 @@ void ptx_guard_start(struct ptx_stream *stream)
 	start.program = program_of();
 	/*
 	 * Without the creator's lock a guardian could not recognize the creator's death, and would
-	 * write into the log while the creator writes, too. So there is no guardian then.
+	 * write into the log while the creator writes, too. So no guardian is started without this
+	 * lock.
 	 */
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))

@@ -38,7 +38,9 @@ static int with_ledger(trace_id_t trid,
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* A log that was opened has no flush. The turn is taken before the lock, as for a clear. */
+	/*
+	 * A log that was opened has no flush. The turn is acquired before the lock, as for a clear.
+	 */
 	flush = stream->kind == PTX_STREAM_STORED ? NULL : stream->flush;
 	if (flush)
 		ptx_flush_account_begin(flush);

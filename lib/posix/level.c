@@ -169,10 +169,10 @@ static void obey_level(struct ptx_region *region, unsigned type, int level)
 }
 
 /*
- * Does the same for a stream of the arena. It does not use the views of trace points, which may
- * be unmapped unless the caller is in a trace point. The first page of the region is mapped for a
- * moment. If the stream is shut down meanwhile, this changes a page of the file that no stream
- * uses.
+ * Does the same for a stream of the arena. It does not use the view of the stream: outside of a
+ * trace point, another thread may unmap a view at any time. Instead it maps the first page of the
+ * region for a moment. If the stream is shut down meanwhile, the function changes a page of the
+ * file that no stream uses.
  */
 static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 {
@@ -198,7 +198,8 @@ static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 _Static_assert(offsetof(struct ptx_region, max_level) < PTX_PAGE, "the first page has it");
 
 /*
- * Without a file, only this process's own streams can trace it, and their regions are mapped here.
+ * If the arena has no file, only streams of this process itself can trace it, and their regions are
+ * mapped here.
  */
 static void obey_here(unsigned type, int level)
 {

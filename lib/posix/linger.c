@@ -3,7 +3,7 @@
  * posix/linger.c - how long a stream outlives its creator.
  *
  * The time is in the stream's attachment, which the guardian reads when the creator has ended. So
- * it can be set at any time after the creation, and needs no message to the guardian.
+ * the controller can set the time whenever the stream exists, without a message to the guardian.
  */
 #include <trace_np.h>
 

@@ -80,7 +80,7 @@ static const struct {
 	[PTX_FORMAT_COUNT] = { "ptr", POSIX_TRACE_TYPE_PTR_NP },
 };
 
-/* Appends a character of a format to a schema, quoted as <trace_schema_np.h> has it. */
+/* Appends a character of a format to a schema, quoted as <trace_schema_np.h> defines. */
 static char *put_quoted(char *to, unsigned char c)
 {
 	static const char digits[] = "0123456789abcdef";

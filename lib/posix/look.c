@@ -59,9 +59,9 @@ static const int column[PTX_WRITER_LOSSES] = {
 
 /*
  * Finds the traced process among the openers and stores its id in this name space. If none of them
- * is the traced process, for example because it does not use the library and so holds no arena,
- * stores the id that is in the attachment. It then also stores whether the process has ended or is
- * expected to start using the library.
+ * is the traced process, stores the id that is in the attachment. A process that does not use the
+ * library, for example, holds no arena. The function then also stores whether the process has ended
+ * or is expected to start using the library.
  */
 static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
 			struct posix_trace_stream_np *stream)

@@ -28,8 +28,8 @@ static void report_fault(const struct ptx_image *image, uint64_t offset, uint64_
 }
 
 /*
- * Returns whether a process may be writing into the file: it holds the lock. A lock that this
- * call acquires belongs to this open file description only, so it is released again.
+ * Returns whether a process may be writing into the file. Such a process holds the lock. A lock
+ * that this call acquires belongs to this open file description only, so it is released again.
  */
 static bool is_in_use(int fd)
 {

@@ -2,8 +2,8 @@
 /*
  * posix/mapping.c - which files were mapped where, for programs that read a log.
  *
- * The list is in the opened log, in the order of processes and times. The functions that return
- * the next mapping and that find a mapping lock the log. Any number of threads may call them.
+ * The list is in the opened log, in the order of processes and times. The functions lock the log,
+ * so any number of threads may call them.
  */
 #include <string.h>
 

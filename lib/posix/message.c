@@ -67,7 +67,10 @@ static void put_padded(const struct message *message, const struct ptx_format_pa
 {
 	static const char blanks[] = "                                ";
 	int width = size_of(message, part->width, part->width_argument);
-	/* A negative width of an argument means the flag -; even -1 is then a width. */
+	/*
+	 * If an argument gives a negative width, this means the flag - and the absolute value. So
+	 * -1 of an argument is a width, too.
+	 */
 	bool is_left = strchr(part->flags, '-') ||
 		       (part->width_argument != PTX_FORMAT_NONE && width < 0);
 	/* The number of blanks that are still to be written. */
@@ -347,8 +350,8 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 }
 
 /*
- * Text of any length, of which the first size - 1 bytes are kept. The whole length is counted, so
- * that a caller learns how much room it needs.
+ * The receiver of a text of any length. It keeps the first size - 1 bytes and counts all bytes, so
+ * that a caller learns how much room the text needs.
  */
 struct kept {
 	char *to;
@@ -356,8 +359,8 @@ struct kept {
 };
 
 /*
- * Appends a part, of which only the bytes that have room are kept. The NUL is written at the end:
- * until then the kept text may fill the whole room.
+ * Appends a part, and keeps only the bytes that have room. The NUL is written at the end: until
+ * then the kept text may fill the whole room.
  */
 static void message_keep(void *arg, const char *part, size_t len)
 {

@@ -3,8 +3,7 @@
  * posix/open.c - posix_trace_open(), _close(), _rewind() and the extensions for opened logs.
  *
  * An opened log is a stream of kind STORED: the registry finds it by its identifier, and its lock
- * makes its cursor belong to one caller at a time. Logs are hostile (OPEN-08); cursor/ checks
- * them.
+ * gives its cursor to one caller at a time. Logs are hostile (OPEN-08); cursor/ checks them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +125,8 @@ static bool is_time(const struct timespec *when)
 }
 
 /*
- * The next event will be the first one whose time is not before *when. EINVAL: the stream is not an
- * opened log, or *when is not a time. If the log has an index, it is used.
+ * The next event will be the first event at *when or later. EINVAL: the stream is not an opened
+ * log, or *when is not a time. If the log has an index, it is used.
  */
 PTX_EXPORT int posix_trace_seek_np(trace_id_t trid, const struct timespec *when)
 {
@@ -301,7 +300,7 @@ PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_
 		return EINVAL;
 	/*
 	 * A process with one thread needs no lock: only this thread could start another one, and
-	 * it is here.
+	 * this thread is in this call.
 	 */
 	if (ptx_unlikely(size != sizeof(*event)) || ptx_unlikely(!ptx_libc_has_one_thread()))
 		return next_locked(trid, event, size, unavailable);

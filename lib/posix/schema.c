@@ -2,9 +2,9 @@
 /*
  * posix/schema.c - posix_trace_eventid_describe_np() and _get_schema_np(): what payloads mean.
  *
- * A process publishes the text in a list of its arena, from which it reaches streams and logs. A
- * text that another process published, or that a log has, may be no schema: readers parse it
- * themselves.
+ * A process publishes the text of a schema in a list of its arena. From there the text reaches
+ * streams and logs. A text that another process published, or that a log has, may be no schema:
+ * readers parse it themselves.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	if (ptx_process_is_child())
 		ptx_process_child();
 	/*
-	 * A text that is there already was parsed by the process that published it, so it is not
+	 * The process that published a text has parsed it. So a text that is there already is not
 	 * parsed again. This shortens the start of programs that describe many types, as the shim
 	 * does.
 	 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/site.c - registers the event types of trace points in one line.
+ * posix/site.c - registers the event types of trace points that are one line of source.
  *
  * The same line may be in several object files of a program, and several threads may reach a line
  * at the same time. Each of them registers the type, and the table of names gives each name only
@@ -29,7 +29,10 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 	char end[16] = "";
 	size_t len = strlen(base), tail;
 
-	/* The base is truncated and not the suffix, or begin and end could have the same name. */
+	/*
+	 * The base is truncated and not the suffix: otherwise begin and end could have the same
+	 * name.
+	 */
 	if (variant > 1) {
 		end[0] = '.';
 		end[1] = (char)('0' + variant);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/site.h - event types of trace points in one line, registered at their first use. */
+/*
+ * posix/site.h - event types of trace points that are one line of source, registered at their first
+ * use.
+ */
 #ifndef PTX_POSIX_SITE_H
 #define PTX_POSIX_SITE_H
 

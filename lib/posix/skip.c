@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/skip.c - types whose events are only counted, and what the events of a stream cost now.
+ * posix/skip.c - types whose events are only counted, and the present load of a stream.
  *
  * A controller with a budget needs the rate of each type, many times a second. The ledger has exact
- * counts, but it copies all unread events, and it claims them from a LOOP stream. So the load is
- * read from the memory of the writers: the number of recorded events is exact, and their types are
- * a sample, the newest events of each writer. The counts of skipped events are exact.
+ * counts, but the census for it copies all unread events, and claims them from a LOOP stream. So
+ * posix_trace_get_load_np() reads the memory of the writers instead. The number of recorded events
+ * is exact. Their types come from a sample: the newest events of each writer. The counts of skipped
+ * events are exact.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 
 /*
  * Stores the set without the system events, which report losses and state and are never skipped.
- * The rows of counts are made memory first, so that writers find them.
+ * The rows of counts become present first, so that writers find them.
  */
 static int skip_types(struct ptx_stream *stream, const trace_event_set_t *set)
 {
@@ -82,14 +83,14 @@ static void sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t s
 	}
 }
 
-/* How often a ring is read whose writer changes chunks meanwhile. */
+/* How often the function reads a ring again if its writer changes chunks meanwhile. */
 #define LOAD_TRIES 4
 
 /*
  * Finds the chunk that the writer of a ring fills, and stores the number of the ring's records up
  * to the head. The ring's own count may lack the records of the chunk before, as in observe/look.c.
- * All values are of one moment only if the ring and the chunk are the same afterwards: the header
- * of a chunk that was reused gives any number. Returns false if they are not the same.
+ * The values belong together only if the ring and the chunk are the same afterwards: a chunk that
+ * was reused has another header. Returns false if they are not the same.
  */
 static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring, uint32_t *at,
 		      uint64_t *head, uint64_t *records)

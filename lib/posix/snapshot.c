@@ -4,8 +4,8 @@
  * writes the events that a stream has at one moment to a log.
  *
  * The stream is one that posix_trace_observe_np() or posix_trace_observe_file_np() has passed to
- * `visit`, and `visit` has not returned yet. Its region is copied and then made a log. The stream
- * itself is not changed, and its processes do not notice.
+ * `visit`, and `visit` has not returned yet. The library copies the region of the stream and then
+ * writes the copy to a log. The stream itself is not changed, and its processes do not notice.
  */
 #include <fcntl.h>
 #include <stdio.h>

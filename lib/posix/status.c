@@ -42,9 +42,9 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 	enum ptx_state kind;
 
 	/*
-	 * A pass brings the state up to date. In a LOOP stream it must take the events from the
-	 * rings that it examines. In a LOOP stream with log only the flush does so: if the
-	 * controller is killed, events that were taken and not written are lost.
+	 * A pass brings the state up to date. In a LOOP stream the pass must remove the events from
+	 * the rings that it examines. In a LOOP stream with log only the flush does so: if the
+	 * controller is killed, events that were removed and not written are lost.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);

@@ -35,7 +35,7 @@ struct ptx_stream {
 	 * memory is never freed.
 	 */
 	_Atomic(trace_id_t) id; /* 0: none */
-	/* number of calls that have entered the stream and may not hold the lock */
+	/* number of calls that have entered the stream, with or without its lock */
 	_Atomic uint32_t users;
 	/* not 0: the stream was shut down or closed, so its users must leave */
 	_Atomic uint32_t gone;
