@@ -22,8 +22,8 @@
  * can claim the ring before that store. A thread that is killed before that store leaves a ring
  * without records, and the ring's number is lost.
  *
- * The exchange of region->rings may be relaxed: a reader that sees the new number before the ring's
- * other stores finds zeroed memory, and so a ring without a current chunk.
+ * The exchange of region->rings may be relaxed: a reader may see the new number before it sees the
+ * stores in the ring. It then finds zeroed memory, and so a ring without a current chunk.
  *
  * Fails with NO_SLOT if the stream already has as many rings as it may have. Fails with NO_MEMORY
  * if there is no memory for the new ring's entries in the tables.
@@ -181,14 +181,17 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 				      memory_order_release);
 	}
 	*held = ring;
-	/* If the thread acquires no chunk, this is the cause, unless memory is missing. */
+	/*
+	 * the cause if the thread acquires no chunk; without memory, a function below stores
+	 * NO_MEMORY
+	 */
 	*loss = PTX_WRITER_STREAM_FULL;
 	link = atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire);
 	if (link != 0) {
 		number = ptx_link_number(link);
 		/*
-		 * The chunk is in the far part, which this process could not map. The ring is left
-		 * to another process.
+		 * The chunk is in the far part, which this process could not map. This process
+		 * leaves the ring to another one.
 		 */
 		if (!ptx_ring_reaches(rings, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
@@ -243,7 +246,10 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 
 	record = ptx_ring_prepare(rings, c, PTX_IDENT_RECORD_BYTES, &head);
 	if (!record)
-		/* The new chunk has the thread's identity in its header, so it needs no record. */
+		/*
+		 * The new chunk has the thread's identity in its header, so it needs no IDENT
+		 * record.
+		 */
 		return ptx_ring_turn(rings, chunk, ident, loss);
 	end = ptx_head_offset(head) + PTX_IDENT_RECORD_BYTES;
 	if (ptx_ring_extend(rings, c, end, loss) < end)

@@ -4,9 +4,9 @@
  *
  * An entry is lap 16 | generation 16 | number 32. A pusher takes a ticket from the member `tail`.
  * The ticket gives the place and the lap of its entry. The parameter `last` of a function is the
- * index of a queue's last place. A pusher that is held up between its ticket and its entry leaves a
- * hole. A popper that finds a hole reports "empty", and the caller searches the words of the chunks
- * or rings, which alone are authoritative. A hole whose pusher died is skipped when the queue
+ * index of a queue's last place. A pusher that is suspended between its ticket and its entry leaves
+ * a hole. A popper that finds a hole reports "empty", and the caller then searches the words of the
+ * chunks or rings. A pusher that died never fills its hole. So a popper skips a hole when the queue
  * behind it has grown by a quarter of its size, or at once if the queue no longer grows.
  *
  * A hint can be lost, be late, or name a chunk that has another owner by now. Only the words
@@ -105,9 +105,9 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
  * becomes present: with a single large queue, a small stream would need memory for rings that it
  * never has. A pusher uses the queue for the present number of rings, and a popper empties the
  * smaller queues first. The order of two hints can change if the number of rings grows between
- * them. This affects at most one hint of each ring, since a pusher adds one hint at a time. The
- * pool can have one more chunk for each ring because of this (ring_layout.c). Free chunks have one
- * queue for all tiers.
+ * their pushes. This affects at most one hint of each ring, since a pusher adds one hint at a time.
+ * For such hints the pool can have one more chunk for each ring (ring_layout.c). Free chunks have
+ * one queue for all tiers.
  */
 static unsigned tier_of(const struct ptx_rings *rings, enum ptx_hint kind)
 {

@@ -2,10 +2,10 @@
 /*
  * ring/overwrite.c - a writer of a LOOP stream overwrites the oldest chunk.
  *
- * The writer counts the lost records one by one, exactly by type and by thread. An event that is
- * read in time needs no such count. If the writer is killed, or a handler leaves by longjmp(),
- * the next writer of the ring or the reader completes the count (ptx_ring_mend). No record is
- * counted twice, and records of at most one chunk may stay uncounted.
+ * The writer counts the lost records one by one, exactly by type and by thread. An event that the
+ * reader claims in time needs no such count. If the writer is killed, or a handler leaves by
+ * longjmp(), the next writer of the ring or the reader completes the count (ptx_ring_mend). No
+ * record is counted twice, and records of at most one chunk may stay uncounted.
  */
 #include "ring/overwrite.h"
 
@@ -100,11 +100,11 @@ struct tally {
 };
 
 /*
- * Adds one sum to the counters. Before the first sum of a thread's records is added, the claimed
- * word is set to say that counting has begun. A writer that continues after a kill then omits these
- * records, because it cannot know which sums were added. The fence keeps the two steps in this
- * order if the thread is killed, or leaves by a jump, between them. A process that continues later
- * sees all steps that were done, because this thread has stopped counting.
+ * Adds one sum to the counters. Before the writer adds the first sum of a thread's records, it
+ * marks in the claimed word that counting has begun. A writer that continues after a kill then
+ * omits these records, because it cannot know which sums were added. The fence keeps the two steps
+ * in this order if the writer is killed, or leaves by a jump, between them. It is enough, because
+ * another writer continues only when this one has stopped, and then sees all its stores.
  */
 static void overwrite_count(struct tally *tally, unsigned i)
 {
@@ -181,8 +181,8 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 			known = PTX_RECORD_IDENT;
 			/*
 			 * The records before this IDENT record are added to the counters now. Then
-			 * progress moves past them, so that a writer that continues neither omits
-			 * nor repeats them.
+			 * *progress moves past these records, so that a writer that continues
+			 * neither omits nor repeats them.
 			 */
 			overwrite_settle(&tally);
 			if (at > from) {

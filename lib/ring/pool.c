@@ -19,7 +19,7 @@
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 /* the same limit for a pool with small chunks, which is examined rarely */
 #define SEARCHED    65536u
-/* The most pairs of searches that are made, if chunks change their owners during each pair. */
+/* The most pairs of searches that a writer makes if chunks change their owners during each pair. */
 #define TRIES       3
 /* A number of chunks. A flush of fewer chunks would write blocks that are mostly headers. */
 #define FILLING_MIN 3u
@@ -56,10 +56,10 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
 }
 
 /*
- * Makes the pages of these bytes present, unless this process has just done so for their only page.
- * Numbers of rings, slots and chunks are mostly given in order. So what a new thread needs is
- * mostly in one page with what the thread before it needed. Its first event then makes a system
- * call only where a page begins. Whole pages are requested, because a file may have smaller blocks.
+ * Makes the pages of these bytes present. If all bytes are in the page that this process made
+ * present last, it makes no system call. Threads mostly get the numbers of rings, slots and chunks
+ * in order. So the entries of a new thread are mostly in the same page as those of the thread
+ * before. The function requests whole pages, because the blocks of a file may be smaller.
  *
  * The address in `backed` is private to the process, so no other process can make this one believe
  * that a page is present. Threads that make different pages present at the same time replace each
@@ -229,8 +229,8 @@ static bool holds_records(uint64_t word)
 }
 
 /*
- * Adds up the heads in a first search, and the claims of readers in a second. Words are mixed
- * before they are added, so that two chunks that exchange their owners change the sum.
+ * Adds up the heads, or the claims of readers if `claimed` is true. Words are mixed before they are
+ * added, so that two chunks that exchange their owners change the sum.
  */
 static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, bool claimed)
 {
@@ -248,7 +248,8 @@ static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, 
 		at = claimed ? &rings->claimed[i] : &ptx_ring_chunk(rings, i)->head;
 		holding.bytes += (uint32_t)atomic_load_explicit(at, memory_order_acquire);
 		/*
-		 * In each chunk, `useful` allows for one IDENT record without an event behind it.
+		 * In each chunk, `useful` (ring_layout.c) allows for one IDENT record without an
+		 * event behind it.
 		 */
 		holding.idents += PTX_IDENT_RECORD_BYTES;
 	}
@@ -323,8 +324,8 @@ static bool is_full(const struct ptx_rings *rings, uint32_t number)
 
 /*
  * A writer whose ring has no chunk does not ask whether the stream is full. So a thread always has
- * room for a record. The others ask at each try, because a reader may have made the stream less
- * full.
+ * room for a record. The other writers ask at each try, because a reader may have made the stream
+ * less full.
  */
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
@@ -387,8 +388,8 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
  *
  * Only closed chunks are considered: a flush cannot free an open one, so a stream with only open
  * chunks would be flushed again and again. If the rings are few, each has one large chunk open. If
- * they are many, any ring may have a large one, so the bytes of closed chunks are added up when
- * they may be enough.
+ * they are many, an open chunk may be small or large. The function then assumes at first that all
+ * are small, and adds up the closed chunks if this estimate is enough.
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {

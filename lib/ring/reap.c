@@ -21,8 +21,8 @@
 
 /*
  * Remembers the last process that was alive, because neighbouring rings and slots mostly belong to
- * one process. It does not remember a dead process: its id may be reused, and a word that was
- * loaded later may name the new process. is_dead() must be called after the word was loaded.
+ * one process. It does not remember a dead process: the process's id may be reused, and a word that
+ * is loaded later may name the new process. So is_dead() is called again after the word was loaded.
  */
 struct asking {
 	bool (*is_dead)(uint32_t pid);
@@ -33,7 +33,7 @@ struct asking {
 	uint32_t self, alive;
 };
 
-/* Returns true if is_dead() is sure. The caller's own process never counts as dead. */
+/* Returns true if the process is certainly dead. The caller's own process never counts as dead. */
 static bool is_gone(struct asking *asking, uint32_t pid)
 {
 	if (pid == asking->self || pid == asking->alive)

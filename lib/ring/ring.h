@@ -58,10 +58,10 @@
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
  * PTX_RINGS is the largest number of rings in a stream, and also the largest number of slots. So it
- * is also the number of threads whose losses are counted separately at a time. PTX_RINGS_FEW is for
- * a stream in a file, where address space is scarce (arena/region.c). All its chunks are near, in
- * the mapping that every process has. The chunks of further rings are far, in a second mapping that
- * a process makes when it needs it.
+ * is also the number of threads whose losses are counted separately at a time. PTX_RINGS_FEW is the
+ * largest number for a stream in a file, where address space is scarce (arena/region.c). The chunks
+ * of the first PTX_RINGS_FEW rings are near: in the mapping that every process has. The chunks of
+ * further rings are far: in a second mapping, which a process makes when it first needs it.
  *
  * The first geometry.few_rings rings get large chunks. A stream with more rings than
  * geometry.few_rings has "many" rings. The further rings get small chunks, so that the open chunk
@@ -78,7 +78,9 @@
 #define PTX_RING_SMALL  4
 /* number of sizes of the queues of hints; the number of rings selects one */
 #define PTX_TIERS       6
-/* Bytes that one chunk needs in the tables and in the queues, where its hint has two places. */
+/*
+ * Bytes that one chunk needs beside its memory: 20 in the tables, 16 for two places in the queues.
+ */
 #define PTX_CHUNK_TABLES 36u
 #define PTX_NONE        UINT32_MAX
 /* The part of a region that belongs to its reader: flush/checkpoint.h. */
@@ -89,8 +91,8 @@
 #define PTX_WORDS (PTX_TYPE_MAX / 64)
 
 /*
- * A queue of hints about chunks or rings. Whether a hint is true, only the word of its chunk or
- * ring decides.
+ * A queue of hints about chunks or rings. Only the word of the chunk or ring decides whether a hint
+ * is true.
  */
 struct ptx_hints {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t head;
@@ -104,8 +106,9 @@ struct ptx_hints {
 enum ptx_hint { PTX_HINT_FREE, PTX_HINT_SMALL, PTX_HINT_CLOSED, PTX_HINT_IDLE, PTX_HINTS };
 
 /*
- * The losses that a writer counts: the first ones are rows of lost_type and of a slot.
- * PTX_WRITER_SKIPPED follows; it is counted by type only, in the rows of the table `skips`.
+ * The causes of loss that a writer counts. The causes before PTX_WRITER_ROWS are counted in
+ * lost_type and in the member `lost` of a slot. PTX_WRITER_SKIPPED is counted by type only, in the
+ * rows of the table `skips`.
  */
 enum ptx_writer_loss {
 	PTX_WRITER_OVERWRITTEN,
@@ -163,7 +166,9 @@ struct ptx_region {
 	_Atomic uint32_t rings;  /* how many numbers of rings are in use; it only grows */
 	_Atomic uint32_t slots;
 	_Atomic uint32_t free_small; /* the small ones among free_chunks */
-	/* number of large chunks when the first small one was added; 0: none was */
+	/*
+	 * number of large chunks when the first small one was added; 0: the pool has no small chunk
+	 */
 	_Atomic uint32_t large;
 	/*
 	 * For take_lost() in ring_write.c: lost_at is the number at which its last search ended,
@@ -233,9 +238,9 @@ struct ptx_ring {
 	_Atomic uint64_t current;   /* the same for the chunk that the writer fills now */
 	_Atomic uint64_t published; /* records in its closed chunks */
 	/*
-	 * The reader writes how far it has delivered the records, ptx_delivered(). The reader has
-	 * private copies of records that it claimed and did not deliver; an observer can still find
-	 * them in the chunk.
+	 * The reader writes here how far it has delivered the records (ptx_delivered() in words.h).
+	 * The reader has private copies of the records that it has claimed and not delivered. An
+	 * observer can still find these records in the chunk.
 	 */
 	_Atomic uint64_t delivered;
 };
@@ -259,7 +264,10 @@ struct ptx_geometry {
 	size_t record_max;  /* the largest record */
 	/* largest number of rings, PTX_RINGS or PTX_RINGS_FEW; there can be as many slots */
 	uint32_t rings;
-	/* a stream with more rings than this has "many" rings; 0: every stream has */
+	/*
+	 * a stream with more rings than this has "many" rings; 0: the stream has many from its
+	 * first on
+	 */
 	uint32_t few_rings;
 	bool is_tight;      /* large and small chunks have the same size */
 	uint32_t chunks;    /* number of chunks in the pool from the beginning, all of them large */
@@ -301,12 +309,18 @@ enum ptx_table {
 	PTX_TABLES
 };
 
-/* A region as one process maps it. Private memory; constant while mapped, except two members. */
+/*
+ * A region as one process maps it. Private memory. Only `far` and `backed` change while it is
+ * mapped.
+ */
 struct ptx_rings {
 	struct ptx_region *region;
 	_Atomic uint64_t *word;    /* the words of the chunks */
 	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
-	/* bytes from the chunk's beginning that are memory; only its writer changes them */
+	/*
+	 * an entry for each chunk: how many bytes from its beginning are memory; its writer changes
+	 * it
+	 */
 	_Atomic uint32_t *present;
 	struct ptx_ring *ring;
 	struct ptx_slot *slot;
@@ -507,7 +521,7 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 		  uint32_t *number, uint32_t *generation);
 
 /*
- * These two functions use all queues of one kind as one queue. Its memory grows with the number of
+ * These functions use all queues of one kind as one queue, whose memory grows with the number of
  * rings.
  */
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,

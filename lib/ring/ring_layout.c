@@ -17,17 +17,17 @@
  *	1. the open chunks of the other rings, R - 1;
  *	2. of each ring, one chunk: the one that was open when the reader last looked, if the
  *	   reader has claimed part of it. In a LOOP stream, let X be the chunk that is to be
- *	   overwritten. There the chunk may instead be the one that was open when X was closed,
- *	   because its records may be below the cut. A ring has only one chunk of these two
- *	   kinds. Chunks are overwritten in the order in which they were closed, so the ring has
- *	   none left from before X was closed. The reader claims the ring's oldest chunk, so if
- *	   it is beyond the chunk that was open when X was closed, it has freed that chunk. These
- *	   are R chunks, one for each ring. X's ring has one, too: its open chunk is counted in 1.,
- *	   and X counts as its chunk of 2.
+ *	   overwritten. A ring's chunk of 2. may then instead be the one that was open when X was
+ *	   closed, because its records may be below the cut. A ring has only one chunk of these
+ *	   two kinds. Chunks are overwritten in the order in which they were closed, so the ring
+ *	   has no chunk left that was closed before X. The reader claims the ring's oldest chunk,
+ *	   so if the reader is beyond the chunk that was open when X was closed, it has freed that
+ *	   chunk. These are R chunks, one for each ring. The open chunk of X's ring is counted in
+ *	   1., and X is its chunk of 2.
  * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
  * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, the
  * events of these N chunks, together with the event that finds no room or is overwritten, are
- * larger than the promise. The pool can grow to N + 3 R chunks: that is R + 1 more. One is for
+ * larger than the promise. The pool can grow to N + 3 R chunks, which is R + 1 more. One is for
  * deaths (see below). R are for hints that are out of order where the queues change (hint.c). R is
  * not known beforehand: the pool begins with N chunks, and each ring lets it grow by
  * PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
@@ -40,16 +40,17 @@
  * first record of the next one, with an IDENT record before it, are larger than the room of a small
  * chunk. Each event is in one chunk and is the first one of at most one chunk. So n such small
  * chunks, unread and above the cut, hold more than n / 2 rooms, if the chunk after each of them has
- * its first event. The event that finds no room is the first one of the writer that needs another
- * chunk. Only the open chunk of a ring can be without an event, because its writer died between the
- * change of chunks and the record. The next thread of the ring finds room for its IDENT record and
- * its event there, so R - 1 of the n at most do not count. By 1. and 2. at most 2 R - 1 of M small
- * chunks are not closed, unread and above the cut. Thus a stream that is full holds more than (M -
- * (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
+ * its first event. The event that finds no room counts as the first event of the chunk that its
+ * writer needs next. Only the open chunk of a ring can be without an event, because its writer died
+ * between the change of chunks and the record. The next thread of the ring finds room for its IDENT
+ * record and its event there, so at most R - 1 of the n chunks do not count. By 1. and 2. at most 2
+ * R - 1 of M small chunks are not closed, unread and above the cut. Thus a stream that is full
+ * holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
  *
  * The large chunks help if R is small beside N: by 1. and 2. at most 2 R - 1 of them hold less than
- * `useful`, and so may R + 1 more that are out of order. Each of the others holds `useful`, so the
- * small chunks need to hold only min(size, 3 R useful). With S of these bytes the pool can grow to
+ * `useful`, and R + 1 more may if their hints are out of order. Each of the other large chunks
+ * holds `useful`. So the small chunks need to hold only S bytes, where S = min(size, 3 R useful),
+ * and the pool can grow to
  *
  *	M = ceil(2 S / room) + 4 R
  *
@@ -57,27 +58,28 @@
  * Large chunks may be in any ring; no number of them can break this promise.
  *
  * The large chunks of a stream with large records would be so large that less than half of one
- * would be useful. There all chunks are tight: N chunks have the size of small ones, too, and with
- * N = ceil(2 size / room) and 4 R more the sum above is the promise for each R.
+ * would be useful. In such a stream all chunks are tight: the large chunks have the size of small
+ * ones, too. With N = ceil(2 size / room) chunks and 4 R more, the sum above is the promise for
+ * each R.
  *
  * Deaths. A writer of a LOOP stream may be killed, or leave by a jump, after it closed a chunk F
  * and before it added the hint. F is out of order then: it is not overwritten before the chunks
  * that were closed later, although its events are below the cut. While no thread continues in the
  * ring, F costs nothing, whatever the number of such rings is. If F's events are below the cut, its
- * ring needs one chunk less than the sum has for it. The chunk that was open when X was closed is
- * either F itself, or the one that is open now, which the sum counts twice. If a thread continues
- * in the ring, after a jump or because the ring was taken from a dead process, F is one chunk more,
- * until a writer finds it: take_forgotten() (ring_write.c) examines each chunk once in a round
- * through the pool. So within one round there may be one such F among the large chunks, and two
- * among the small ones. Each further one reduces the promise by `useful` bytes, or by half of a
- * small chunk's room, for the rest of the round. It needs another kill between the same two
- * instructions.
+ * ring needs one chunk less than the sum has for it: the chunk that was open when X was closed is
+ * either F itself, or the one that is open now. The sum counts the open chunk both in 1. and in 2.
+ * If a thread continues in the ring, after a jump or because the ring was taken from a dead
+ * process, the ring needs one chunk more, until a writer finds F: take_forgotten() (ring_write.c)
+ * examines each chunk once in a round through the pool. So within one round there may be one such F
+ * among the large chunks, and two among the small ones. Each further F reduces the promise by
+ * `useful` bytes, or by half of a small chunk's room, for the rest of the round. A further F needs
+ * another kill between the same two instructions.
  *
- * The IDENT record in `useful` allows for one in each chunk that no event follows, because its
- * thread was killed, or left by a jump, before its record was there. The computed sizes of events
- * have room for all other IDENT records, one for each event. In a new chunk the header has the
- * identity. The IDENT room of its first event then covers the IDENT record that did not fit before
- * it.
+ * The IDENT record in `useful` is for an IDENT record that no event follows in its chunk, because
+ * the thread was killed, or left by a jump, before it recorded the event. The computed sizes of
+ * events have room for all other IDENT records, one for each event. The first event of a new chunk
+ * needs no IDENT record, because the header of the chunk has the identity. The room in its computed
+ * size covers the IDENT record that did not fit into the chunk before.
  */
 #include <errno.h>
 
@@ -85,7 +87,7 @@
 #include "ring/ring.h"
 
 /*
- * Bounds of a large chunk that is not tight, in bytes. The larger one bounds the memory that a ring
+ * Bounds of a large chunk that is not tight, in bytes. CHUNK_MAX bounds the memory that a ring
  * keeps.
  */
 #define CHUNK_MIN    1024u
@@ -96,7 +98,7 @@
 /* The limits of few_rings. The upper limit is the number of rings whose chunks are all near. */
 #define FEW_MIN      4u
 #define FEW_MAX      PTX_RINGS_FEW
-/* Places for hints to free small chunks. More hints are lost, and a writer then searches. */
+/* Places for hints to free small chunks. Further hints are lost, and a writer then searches. */
 #define SMALL_HINTS  512u
 /*
  * At most this many bytes of chunks are present from the beginning, the others from their first
@@ -129,8 +131,8 @@ _Static_assert(PTX_RINGS <= 0x10000,
 _Static_assert(PTX_RINGS_BASE * sizeof(struct ptx_ring) == PAGE, "the base's rings are a page");
 
 /*
- * Rings up to which each tier of hints is used. A tier has four times the rings of the one before,
- * because a stream pays for all tiers up to its own.
+ * The largest number of rings for which each tier of hints is used. A tier has four times the rings
+ * of the tier before, because a stream needs memory for all tiers up to its own.
  */
 static const uint32_t tier_rings[PTX_TIERS] = { 60, 255, 1020, 4080, 16320, PTX_RINGS };
 
@@ -334,8 +336,8 @@ static size_t far_bytes_for(const struct ptx_geometry *g, uint32_t rings)
 }
 
 /*
- * The tiers for few rings begin with the first one, those for many rings with a later one. So a
- * stream has no queues for small chunks while its rings are few.
+ * The first tier ends at few_rings at the latest. So a stream has no queues for small chunks while
+ * its rings are few.
  */
 static void plan_tiers(struct ptx_geometry *g)
 {
@@ -360,7 +362,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	size_t record;
 
 	g->asked = stream_size;
-	/* Half of the address space is more than any machine has: no sum below can overflow. */
+	/* 128 TiB is more than a process can map. With less, no sum below can overflow. */
 	if (stream_size > SIZE_MAX >> 17 || max_data_size > PTX_RECORD_LEN_MAX ||
 	    (rings != PTX_RINGS && rings != PTX_RINGS_FEW))
 		return ENOMEM;

@@ -4,8 +4,8 @@
  *
  * Each read has the same form: load the word of the chunk, copy, then claim or load the word again.
  * A copy is used only if the second step shows that the chunk was not reused during the copy. A
- * place is a link, which has the chunk's number and generation, so the reader never mistakes a
- * chunk that was reused for the former one.
+ * place has a link with the chunk's number and generation, so the reader never mistakes a chunk
+ * that was reused for the former one.
  *
  * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
  * heads are limited to the chunk's room, and each walk along links is bounded by the number of
@@ -403,9 +403,9 @@ bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 }
 
 /*
- * The reader calls this after the barrier for each ring. If it is not sure whether the writer is
- * inside its window, the result is true. The reader then holds back younger events, which is the
- * safe error.
+ * The reader calls this after the barrier for each ring. If the reader cannot be sure that the
+ * writer is outside its window, the member `inside` becomes true. The reader then holds back
+ * younger events, which is the safe error.
  */
 void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *writer)
 {

@@ -122,7 +122,10 @@ static uint32_t take_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_
 	return PTX_NONE;
 }
 
-/* Acquires a free chunk, or one whose writer was killed before it added it to the pool. */
+/*
+ * Acquires the chunk with this number if it is FREE. If it is ABSENT, because a writer was killed
+ * before it added the chunk to the pool, adds the chunk in that writer's place.
+ */
 static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
 	uint64_t word;
@@ -219,7 +222,7 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 		number = ptx_pool_grow(rings, ring, loss);
 	if (number != PTX_NONE)
 		return number;
-	/* A LOOP stream without a reader has no free chunks, so it skips the search. */
+	/* A LOOP stream without a reader has no free chunks, so its writer skips the search. */
 	if (rings->loop &&
 	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
@@ -255,9 +258,9 @@ uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_
 }
 
 /*
- * A writer that is killed, or leaves by longjmp(), after it closed a chunk and before it added the
- * hint, leaves a closed chunk without a hint. No search by hints would find that chunk, and it
- * would never be reused. So each search also examines one chunk directly, in rotation.
+ * A writer may be killed, or leave by longjmp(), after it closed a chunk and before it added the
+ * hint. No search by hints would find that chunk, and no writer would reuse it. So each search also
+ * examines one chunk directly, in rotation.
  */
 static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
@@ -335,9 +338,9 @@ static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx
 }
 
 /*
- * Makes a chunk FREE that the writer holds and will not use. free_chunks is never too low. If a
- * handler leaves by longjmp() between the two steps, the count is one too high, which costs one
- * search.
+ * Makes a chunk FREE that the writer holds and will not use. The function raises free_chunks before
+ * it stores the word, so that the count is never too low. If a handler leaves by longjmp() between
+ * the two stores, the count is one too high, which costs one search.
  */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
@@ -576,8 +579,8 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 
 /*
  * Called by a thread for its own ring after a jump, by a guardian for the controller's ring, and
- * before a ring is left. Async-signal-safe. NULL: the ring has no chunk, or its chunk cannot be
- * mapped by this process.
+ * before a ring is left. Async-signal-safe. Returns NULL if the ring has no chunk, or if this
+ * process cannot map the chunk.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {

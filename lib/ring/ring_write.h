@@ -117,7 +117,7 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 /*
  * Copies more than 32 bytes. Up to PTX_COPY_INLINE bytes the copy has pieces of constant size, of
  * which some overlap: a call of memcpy() costs more there, because the trace point has to save its
- * registers for it. Source and destination do not overlap.
+ * registers for the call. Source and destination do not overlap.
  */
 ptx_inline void ptx_copy_long(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -194,8 +194,8 @@ ptx_inline void ptx_store_word(void *to, uint64_t word)
 }
 
 /*
- * Loads a word of a chunk that another writer may fill anew at the same time. The caller then loads
- * the chunk's word again, or a wrong value does no harm.
+ * Loads 8 bytes of a chunk that another writer may be filling again. Either the caller checks the
+ * chunk's word afterwards, or a wrong value does no harm.
  */
 ptx_inline uint64_t ptx_load_word(const void *from)
 {

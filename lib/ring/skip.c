@@ -16,7 +16,7 @@ bool ptx_skip_prepare(struct ptx_rings *rings)
 {
 	if (atomic_load_explicit(&rings->region->has_skips, memory_order_acquire))
 		return true;
-	/* A view that has no such function uses memory that is all present. */
+	/* A view without the function back() uses memory that is all present. */
 	if (rings->back && !rings->back((void *)rings->skips, PTX_SKIP_BYTES))
 		return false;
 	atomic_store_explicit(&rings->region->has_skips, 1, memory_order_release);

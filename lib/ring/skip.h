@@ -2,8 +2,9 @@
 /*
  * ring/skip.h - counts the events of types that a stream skips.
  *
- * A skipped event is called and lost: it is counted by its type, exactly, and nothing else of it is
- * kept. The counts are in shared memory, so they survive the death of the writer.
+ * A skipped event counts as called and as lost. The stream counts it exactly, by its type, and
+ * keeps nothing else of it. The counts are in shared memory, so they survive the death of the
+ * writer.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe.
@@ -13,16 +14,16 @@
 
 #include "ring/ring.h"
 
-/* Makes the rows of counts memory, if that was not done before. Returns false without memory. */
+/* Makes the rows of counts present, unless they are present. Returns false without memory. */
 bool ptx_skip_prepare(struct ptx_rings *rings);
 
 /*
- * Returns the row of a thread, or NULL if the rows are no memory. A writer adds 1 to row[type]
+ * Returns the row of a thread, or NULL if the rows are not present. A writer adds 1 to row[type]
  * atomically, because another thread may have the same row.
  */
 ptx_inline _Atomic uint64_t *ptx_skip_row(const struct ptx_rings *rings, uint32_t tid)
 {
-	/* The load acquires: if this process sees the flag, the rows are memory. */
+	/* The load acquires: if this process sees the flag, the rows are present. */
 	if (!atomic_load_explicit(&rings->region->has_skips, memory_order_acquire))
 		return NULL;
 	return &rings->skips[(size_t)(tid % PTX_SKIP_ROWS) * PTX_TYPE_MAX];

@@ -3,10 +3,10 @@
  * ring/slot.c - the losses of each thread.
  *
  * Slot 0 belongs to no thread. It counts losses that cannot be attributed. When a thread ends, its
- * counts stay in its slot until another thread needs it; they then move to slot 0. A thread stores
- * its identity in a slot before it makes it LIVE, so that no reader attributes its losses to the
- * slot's previous thread. A thread that is killed in between leaves the slot unused forever. When
- * no slot is left, losses count in slot 0.
+ * counts stay in its slot. When another thread needs the slot, they move to slot 0. A thread stores
+ * its identity in a slot before it makes the slot LIVE, so that no reader attributes its losses to
+ * the slot's previous thread. A thread that is killed in between leaves the slot unused forever.
+ * When no slot is left, losses count in slot 0.
  *
  * The word of a slot has a generation of 16 bits. A thread keeps the generation and the index of
  * its slot in one word. So a count for a thread that has lost its slot goes to slot 0 and not to
@@ -18,8 +18,8 @@
 #include "ring/ring_write.h"
 
 /*
- * Stores the identity, then makes the slot LIVE. The caller owns the slot: it has just numbered it,
- * or has made it UNUSED. Returns the value that the thread keeps.
+ * Stores the identity, then makes the slot LIVE. The caller owns the slot: it has just acquired the
+ * slot's number, or has made the slot UNUSED. Returns the value that the thread keeps.
  */
 static uint32_t slot_take(struct ptx_slot *slot, uint32_t index, uint32_t pid, uint32_t tid,
 			  uint64_t thread, uint32_t generation)

@@ -25,7 +25,7 @@
 /* number of periods into which a search divides the time since the oldest chunk */
 #define PERIODS     32
 #define WALK        128 /* records of a chunk that are examined one by one */
-/* a search of at most this many chunks costs little, even if it finds only one */
+/* a search of at most this many chunks costs little, even if it finds only one spare chunk */
 #define FEW_CHUNKS  64
 /* the most searches of one call, if other writers overwrite chunks meanwhile */
 #define TRIES       32
@@ -132,10 +132,10 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 }
 
 /*
- * Adds up all chunks. Moves holding->base to the begin of a period: the latest one for which the
- * events that are younger still fill the stream's capacity. Returns false if there is no such
- * period. *total becomes the bytes that are younger than the old base, and *held those that are
- * younger than the new base.
+ * Adds up all chunks. Moves holding->base to the begin of the latest period for which the events
+ * from its begin on fill the stream's capacity. Returns false if there is no such period. *total
+ * becomes the bytes that are younger than the old base, and *held those that are younger than the
+ * new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)
@@ -260,7 +260,7 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 /*
  * Each round takes the oldest closed chunk if it is spare. Another writer may overwrite the chunk
  * that this writer found before this writer takes it; then the search is repeated a bounded number
- * of times. PTX_NONE lets the pool grow.
+ * of times. If the result is PTX_NONE, the caller lets the pool grow.
  */
 uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 {
