@@ -6,8 +6,8 @@
  * drops. Writers count, in the region, the events that they cannot record and those that they
  * overwrite. The census, here, counts the events that are still in the stream. The number of
  * `called` events is computed from the heads of the chunks and not from the other columns.
- * Therefore the equation called = reported + unread + lost can fail: if it holds, this shows that
- * no event was counted twice or forgotten.
+ * Therefore the equation called = reported + unread + lost is a check: if it holds, no event was
+ * counted twice or forgotten.
  *
  * Counters in the region are hostile like everything there. The drain only adds them and never uses
  * one as an index or a size. So a wrong counter makes the ledger wrong and does no other harm.
@@ -71,8 +71,9 @@ static void account_add(struct count *count, unsigned type, const struct ptx_ide
 
 /*
  * Returns the state of the stream at the given time. The drain has dropped the marks before
- * phases.since. A record can be older than that if its writer was suspended. The state at its time
- * is then taken from the phases that the drain remembers (drain/phase.h), as in ptx_step_phase().
+ * phases.since. A record can be older than phases.since if its writer was suspended. Then the
+ * phases that the drain remembers have the state at the record's time (drain/phase.h), as in
+ * ptx_step_phase().
  */
 static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 {
@@ -89,8 +90,8 @@ static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 /*
  * Finds the column of one event that the reader has not delivered. The tests are in the same order
  * as in the reader: the clear, the cut, the state. A record of the controller's ring reports a
- * change of the state and is a member in every state. A record that was stamped while the stream
- * was stopped is in no column.
+ * change of the state, so it is a member in every state. Another record that was stamped while the
+ * stream was stopped is in no column.
  */
 static void count_event(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 			bool control)
@@ -134,7 +135,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 			if (count == 0)
 				continue;
 			/*
-			 * Only a slot with a loss makes a line: a thread without events has no line
+			 * Only a slot with a loss needs a line: a thread without events has no line
 			 * in the ledger.
 			 */
 			if (!line)
@@ -149,8 +150,8 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * The function that ptx_ring_reap() asks. A process whose state is unknown counts as alive, because
- * it may still be counting the records of its chunk.
+ * Called by ptx_ring_reap(). A process whose state is unknown counts as alive, because it may still
+ * be counting the records of its chunk.
  */
 static bool is_dead(uint32_t pid)
 {
@@ -159,9 +160,9 @@ static bool is_dead(uint32_t pid)
 
 /*
  * Adds the losses that writers counted by type, to the types and to the total. *unwritten grows by
- * the number of lost events that were never published. An overwritten record is not one of them: it
- * was published before, so census.published includes it already. Skipped events are
- * counted by type only: ptx_ledger_close() gives them to the line of pid 0.
+ * the number of lost events that were never published. An overwritten record was published before,
+ * so census.published includes it already. Skipped events are counted by type only, and
+ * ptx_ledger_close() adds them to the line of pid 0.
  */
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
@@ -198,10 +199,10 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 		return ENOMEM;
 	ptx_drain_pass(drain);
 	/*
-	 * A writer that was killed while it overwrote a chunk may not have counted its records. The
-	 * reader counts them now. It does not count them if the writers may be in another name
-	 * space of process ids (the members same_ids and `mixed` show this): the same id may name
-	 * another process there, so a living writer could seem dead.
+	 * A writer that was killed while it overwrote a chunk may not have counted the chunk's
+	 * records. The reader counts them now. It does not count them if the writers may be in
+	 * another name space of process ids (the members same_ids and `mixed` show this): the same
+	 * id may name another process there, so a living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -212,9 +213,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	if (!ptx_moments_make(drain, &count.moments))
 		return ENOMEM;
 	/*
-	 * When RESUME was delivered, the event that follows it must be delivered, too. Until then
-	 * the reader applies no cut (find_next() in drain.c), so here no event at hand counts as
-	 * overwritten.
+	 * When RESUME was delivered, the event that follows it must be delivered, too. Until that
+	 * event is delivered, the reader applies no cut (find_next() in drain.c), so no event
+	 * counts as overwritten here, either.
 	 */
 	count.cut = drain->after_gap
 			    ? 0
@@ -226,17 +227,17 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	add_types(rings, ledger, &unwritten);
 	add_slots(rings, ledger);
 	/*
-	 * The called events are those that writers have published, those that writers counted as
-	 * lost before they could publish them, and those of the drain itself. This sum does not
-	 * depend on the reader's columns. Two kinds of published records are no called events of
-	 * this account and are subtracted: those that another reader took before (drain->before),
-	 * and those that are no members.
+	 * The called events are the events that writers have published, the events that writers
+	 * counted as lost instead of publishing them, and the events of the drain itself. This sum
+	 * does not depend on the reader's columns. Two kinds of published records are subtracted,
+	 * because they are no called events of this account: records that another reader took
+	 * before (drain->before), and records that are no members.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
 	/*
 	 * A writer that was killed or jumped away while it counted a loss may have counted it by
-	 * type and not by thread, or not at all. ptx_ledger_close() gives the difference to type 0
+	 * type and not by thread, or not at all. ptx_ledger_close() adds the difference to type 0
 	 * and to the line of pid 0.
 	 */
 	ptx_ledger_close(ledger);

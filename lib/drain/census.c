@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Calls event() for the first `most` events in `bytes`. These are bytes that ptx_records_check()
- * has accepted. An IDENT record is no event. It names the thread of the records behind it, and the
- * function copies this name to *ident.
+ * Calls event() for the first `most` events in `bytes`, which ptx_records_check() has accepted. An
+ * IDENT record is no event. It names the thread of the records behind it, and the function copies
+ * this name to *ident.
  */
 static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
@@ -38,11 +38,11 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 
 /*
  * Visits the events of one ring: first those in the drain's buffer, then those in the chunks from
- * the reader's place on. It stops before the record with the number source->published. It never
- * returns to an older chunk. A census frees nothing, so a chunk that it has visited still exists.
- * After a loss the census searches for the ring's oldest chunk. If the search could return a chunk
- * that was already visited, its records would be counted twice. The parameter `buffer` has room for
- * chunk_room bytes.
+ * the reader's place on. The function stops before the record with the number source->published. It
+ * never returns to an older chunk. A census frees nothing, so a chunk that it has visited still
+ * exists. After a loss the census searches for the ring's oldest chunk. If the search could return
+ * a chunk that was already visited, its records would be counted twice. The parameter `buffer` has
+ * room for chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
@@ -69,10 +69,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
-			 * All records with numbers below `published` have been visited, or those
-			 * that remained were overwritten and `next` is already above `published`.
-			 * The difference is modulo 2^32: if `next` is equal to `published`, the
-			 * difference is UINT32_MAX.
+			 * The census has visited all records with numbers below `published`, or the
+			 * last ones of them were overwritten and `next` is already above
+			 * `published`. The difference is modulo 2^32: if `next` is equal to
+			 * `published`, the difference is UINT32_MAX.
 			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
@@ -81,9 +81,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		/*
 		 * A writer overwrote the chunk during the copy. The writer counts the overwritten
 		 * records itself. So after more than PTX_LOSSES_MOST such losses the census leaves
-		 * the rest of the ring to the writer. A search for the ring considers only chunks
-		 * with records from the number `next` on. If `next` is not known, because the
-		 * reader has never entered the ring, the search considers every chunk.
+		 * the rest of the ring to the writer. Otherwise the census searches for the ring's
+		 * oldest chunk that begins with record `next` or a later one. If `next` is not
+		 * known, because the reader has never entered the ring, the search considers every
+		 * chunk.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -99,10 +100,9 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 			break;
 		}
 		/*
-		 * The header of a chunk has the thread and the number of its first record. If the
-		 * number is less than that of a record before it, a hostile process has stored it.
-		 * A number beyond `published` belongs to a chunk that was opened after the census
-		 * began.
+		 * The header of a chunk has the thread and the number of its first record. If this
+		 * number is less than that of an earlier record, a hostile process has stored it.
+		 * If it is beyond `published`, the chunk was opened after the census began.
 		 */
 		if (reader.fresh) {
 			if (known && ident->spare - next > INT32_MAX)
@@ -134,8 +134,9 @@ int ptx_census_take(struct ptx_census *census)
 	census->published = 0;
 	/*
 	 * The number of published records is read for all rings before the first ring is visited.
-	 * So the numbers belong to one moment as nearly as possible, and the census does not visit,
-	 * in the later rings, the events that are recorded while it is busy with the earlier ones.
+	 * So the numbers belong to one moment as nearly as possible. While the census visits the
+	 * first rings, writers may record further events in the last ones, and it does not visit
+	 * these events.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t by = ptx_ring_published_by(drain->rings, i);
@@ -145,8 +146,8 @@ int ptx_census_take(struct ptx_census *census)
 	}
 	/*
 	 * The census may make one look for each chunk of the largest pool. For each ring it may
-	 * make PTX_LOSSES_MOST more because of losses, and one more for the rest of the chunk that
-	 * the reader is in. A walk along a hostile circle ends when the looks are used up.
+	 * make PTX_LOSSES_MOST more looks because of losses, and one more for the rest of the chunk
+	 * that the reader is in. A walk along a hostile circle ends when the looks are used up.
 	 */
 	census->looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
@@ -156,10 +157,10 @@ int ptx_census_take(struct ptx_census *census)
 }
 
 /*
- * Makes the table from the marks, which are in the order of time. Marks of flushes and of errors
- * change no state and have no entry; thin.c relies on that. The first entry is the state that
- * delivery has reached. This entry has time 0, so for each time there is an entry that is not
- * later.
+ * Makes the table of states from the marks, which are in the order of time. Marks of flushes and of
+ * errors change no state and have no entry in the table; thin.c relies on this. The first entry is
+ * the state that delivery has reached. It has time 0, so each event has an entry that is not later
+ * than the event.
  */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments)
 {

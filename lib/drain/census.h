@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * drain/census.h - visits each event that is in the stream and was not delivered, once, and takes
- * none of them.
- */
+/* drain/census.h - visits each undelivered event of a stream once, and delivers none of them. */
 #ifndef PTX_DRAIN_CENSUS_H
 #define PTX_DRAIN_CENSUS_H
 
@@ -33,9 +30,9 @@ struct ptx_census {
 int ptx_census_take(struct ptx_census *census);
 
 /*
- * The states of the stream at times that delivery has not reached, in order. They are made from the
- * marks that change the state. A census looks up the state for each event, so ptx_moments_at() uses
- * a binary search.
+ * The states of the stream at times that delivery has not reached, in order, made from the marks
+ * that change the state. A census looks up the state for each event, so ptx_moments_at() uses a
+ * binary search.
  */
 struct ptx_moments {
 	size_t count;

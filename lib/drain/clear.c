@@ -5,8 +5,8 @@
  * The reader removes each event whose posix_trace_event() had returned before the clear began. The
  * event's time alone does not show this: the counters of two processors may differ by some
  * nanoseconds, so such an event can have a later time than the begin of the clear. The reader
- * therefore removes also the records that a ring had when the clear began. It recognizes them by
- * their numbers in the ring. All removed events count as lost, cause CLEARED.
+ * therefore also removes all other records that a ring had when the clear began. It recognizes
+ * these records by their numbers in the ring. All removed events count as lost, cause CLEARED.
  */
 #include "drain/drain.h"
 #include "drain/loop_cut.h"
@@ -33,8 +33,9 @@ static uint64_t latest_published(const struct ptx_source *source)
 	 * modulo 2^32, so their difference is right as long as it is less than 2^31.
 	 */
 	left = source->published - (source->records - ahead);
+	/* A negative number: the first record at hand was published after the clear began. */
 	if (left > INT32_MAX)
-		return 0; /* negative: the first record at hand was published later */
+		return 0;
 	for (at = source->at; left && at < source->end; at += ptx_step_size(source, at)) {
 		const struct ptx_record *record = ptx_step_at(source, at);
 
@@ -93,9 +94,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	ptx_drain_pass(drain);
 	/*
 	 * Drops the marks that the pass has added, for instance a FULL mark because a writer found
-	 * the stream full during the clear. That FULL need not be reported, because the stream is
-	 * empty soon and the caller restarts it. If its mark remained in the queue because a late
-	 * event is at hand, the drain would later deliver a STOP for it.
+	 * the stream full during the clear. No event needs to report this FULL state, because the
+	 * stream is empty soon and the caller restarts it. If the mark remained in the queue
+	 * because a late event is at hand, the drain would later deliver a STOP for the mark.
 	 */
 	drain->marks = marks;
 	/*
@@ -118,10 +119,10 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	drain->queued = 0;
 	drain->after_gap = false;
 	/*
-	 * While records are removed, further records are claimed into the buffers. Some of these
-	 * may have been published before the clear began and yet have a time beyond the limit; then
-	 * the limit rises. Each further round removes at least one such record, and their number is
-	 * fixed, so the loop ends.
+	 * While records are removed, further records are claimed into the buffers. Some of the
+	 * further records may have been published before the clear began, although their times are
+	 * beyond the limit. Then the limit rises. Each further round removes at least one such
+	 * record, and the number of such records is fixed, so the loop ends.
 	 */
 	do {
 		limit = latest;
@@ -133,19 +134,19 @@ void ptx_drain_clear(struct ptx_drain *drain)
 		}
 	} while (latest > limit);
 	/*
-	 * A writer that overwrites a ring as fast as the reader reads it can make
-	 * ptx_drain_refill() return before the end of the ring. The reader removes the remaining
-	 * records when it reaches them later: it drops all records up to the time in
-	 * drain->cleared. This is the time at which the clear began. It must not be the later
-	 * limit: on a processor whose counter is behind, an event may be recorded after the clear
-	 * and yet have a time below the limit.
+	 * If a writer overwrites chunks as fast as the reader reads them, ptx_drain_refill() can
+	 * return before the end of the ring. The reader removes the remaining records when it
+	 * reaches them later: it drops all records up to the time in drain->cleared. This is the
+	 * time at which the clear began. It must not be the later limit: on a processor whose
+	 * counter is behind, an event may be recorded after the clear and yet have a time below the
+	 * limit.
 	 */
 	drain->cleared = began;
 	/*
-	 * Losses before the clear are not reported as a gap any more. A writer that has raised the
-	 * cut before the load below may store its time in first_overwritten later. That time
-	 * belongs to the old losses; ptx_loop_cut_apply() drops it, because the cut has then not
-	 * risen above reported_cut.
+	 * The drain does not report losses before the clear as a gap any more. A writer that has
+	 * raised the cut before the load below may store the time of its first lost event in
+	 * first_overwritten later. That time belongs to the old losses; ptx_loop_cut_apply() drops
+	 * it, because the cut has then not risen above reported_cut.
 	 */
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
@@ -163,7 +164,7 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	/*
 	 * The next moment that ptx_drain_moment() returns, for instance that of a START, must be
 	 * later than all events that were removed. The label of a time is its CLOCK_REALTIME
-	 * (step.h). last_ns is set together with last_ticks, so that last_ticks has only one label.
+	 * (step.h). last_ns is set together with last_ticks, because it is the label of last_ticks.
 	 */
 	if (limit > drain->last_ticks) {
 		drain->last_ns = ptx_drain_label(drain, limit);

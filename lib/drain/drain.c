@@ -4,9 +4,9 @@
  * it.
  *
  * At each step an event of the drain itself (synthetic.c) comes first, if there is one. Otherwise
- * the first mark and the record at the top of the heap are compared: the older one is next. A mark
- * comes before a record of the same time. Nothing younger than the watermark of the last pass
- * (pass.c) is delivered.
+ * the older of the first mark and the record at the top of the heap is next. A mark comes before a
+ * record of the same time. Nothing younger than the watermark of the last pass (pass.c) is
+ * delivered.
  *
  * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over
  * shared memory has a bound here or in pass.c, so that no writer can keep the reader in it.
@@ -23,8 +23,8 @@
 #include "drain/synthetic.h"
 
 /*
- * how many rounds find_next() repeats at most because the cut has risen; each rise needs a writer
- * that overwrites a chunk
+ * how often find_next() starts again, at most, because a writer has overwritten a chunk and so
+ * raised the cut
  */
 #define CUTS_MOST 1000
 
@@ -100,7 +100,7 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 	if (phase == PTX_PHASE_FULL) {
 		/*
 		 * The record's writer saw the stream running, but at the record's time another
-		 * writer had already found it full.
+		 * writer had already found the stream full.
 		 */
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
@@ -117,7 +117,7 @@ bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
 
 /*
  * Afterwards the next event is the first one of the queue or, if the queue is empty, the top of the
- * heap. Returns false if nothing that is at hand may be delivered. Each round drops a record or a
+ * heap. Returns false if no mark or record at hand may be delivered. Each round drops a record or a
  * mark, fills the queue, or increments the variable `cuts`, which is bounded. So the loop ends.
  */
 static bool find_next(struct ptx_drain *drain)
@@ -133,16 +133,16 @@ static bool find_next(struct ptx_drain *drain)
 			return true;
 		/*
 		 * After RESUME the survivor must follow: the first event that was not lost. It is
-		 * in a private buffer and stays valid there, so the cut, which could drop it, is
-		 * not applied.
+		 * valid in a private buffer, so it stays deliverable. The cut is not applied,
+		 * because it could drop the survivor.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
 		mark = ptx_drain_first_mark(drain);
 		source = ptx_step_top(drain);
 		/*
-		 * A record beyond the watermark waits: in another ring an older one may still
-		 * appear.
+		 * A record beyond the watermark waits: an older record may still appear in another
+		 * ring.
 		 */
 		drain->held_back = source && source->key > drain->watermark;
 		if (source && !drain->held_back)
@@ -224,8 +224,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 		ptx_drain_pass(drain);
 		if (!find_next(drain)) {
 			/*
-			 * All that the pass found is delivered now. If the stream is FULL and all
-			 * its events are delivered, the stream restarts here (UFULL-08).
+			 * All events that the pass found are delivered now. If the stream is FULL
+			 * and all its events are delivered, the stream restarts here (UFULL-08).
 			 */
 			ptx_drain_sync(drain);
 			return false;
@@ -248,7 +248,7 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 		return false;
 	drain->watermark = drain->now;
 	if (!find_next(drain)) {
-		/* nothing is held back: the order need not be given up */
+		/* no event is held back, so the watermark stays */
 		drain->watermark = certain;
 		return false;
 	}
@@ -288,9 +288,9 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
 		/*
-		 * A LOOP stream is not full any more when an event was read. The load comes before
-		 * the store, so that the reader does not take the cache line from the writers while
-		 * nothing changes.
+		 * A LOOP stream is not full any more when an event was read. The reader stores 0
+		 * only if the member is not 0, because each store takes the cache line from the
+		 * writers.
 		 */
 		if (atomic_load_explicit(&region->looped, memory_order_relaxed))
 			atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
@@ -301,8 +301,8 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 }
 
 /*
- * The result is in ticks. The flusher computes from it how long the oldest event has waited. Events
- * in the rings that no pass has claimed yet are not considered.
+ * The result is in ticks. The flusher computes from it how long the oldest event has waited. The
+ * function does not consider events in the rings that no pass has claimed yet.
  */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain)
 {

@@ -9,9 +9,9 @@
  * Members   events that were stamped while the stream was running. The moments at which the stream
  *           started, stopped or became full are marks in the same order as the events. So these
  *           moments are exact, and the drain need not wait for writers.
- * Loss      the events that writers of a LOOP stream overwrote are a gap: OVERFLOW and RESUME are
- *           delivered in its place. All events up to the cut are dropped, so that no event is
- *           missing among those after the cut.
+ * Loss      the events that writers of a LOOP stream overwrote are a gap: the drain delivers
+ *           OVERFLOW and RESUME in place of them. It drops all events up to the cut, so that no
+ *           event is missing among those after the cut.
  * Account   every event ends in one column of the ledger.
  *
  * Owner     the stream; every call is made with the stream's lock held.
@@ -82,8 +82,8 @@ struct ptx_source {
 	size_t line;
 	uint64_t last;          /* latest time of the claimed records */
 	/*
-	 * number of claimed records, modulo 2^32; the next chunk's header shows whether some are
-	 * missing
+	 * number of the ring's records up to the last claimed one, modulo 2^32; the next chunk's
+	 * header shows whether records in between are missing
 	 */
 	uint32_t records;
 	/* number of the ring's records when a clear or a ledger began, modulo 2^32 */
@@ -99,7 +99,10 @@ struct ptx_source {
 };
 
 #define PTX_DRAIN_QUEUE 4
-/* how often the reader may lose its place in one ring during one refill or one census */
+/*
+ * how often the reader may lose its place in one ring during one refill or one census: a bound
+ * against fast writers
+ */
 #define PTX_LOSSES_MOST 16
 
 #define PTX_SOURCES_FIRST 64 /* number of sources for which there is room at first */
@@ -108,7 +111,8 @@ struct ptx_drain {
 	struct ptx_rings *rings;
 	/* The arena that has the stream's region; this process's own by default. */
 	struct ptx_arena *arena;
-	_Atomic uint64_t *missed; /* losses outside the region, missed.c; NULL: there are none */
+	/* the count of losses outside the region, missed.c; NULL: this stream has no such count */
+	_Atomic uint64_t *missed;
 	bool loop;
 	bool shared;       /* other processes write into the stream */
 	bool is_snapshot;  /* the region is a copy without writers, made at snapshot_at */
@@ -126,9 +130,12 @@ struct ptx_drain {
 	/* the indices of the sources that have a record at hand, smallest key first */
 	uint32_t *heap;
 	uint64_t watermark;
-	/* the clock reading of the last pass, from which the watermark was computed */
+	/* the clock reading of the last pass, from which the pass computed the watermark */
 	uint64_t now;
-	/* the writers that the last pass saw inside their windows publish nothing older than it */
+	/*
+	 * the writers that the last pass saw inside their windows publish nothing older than this
+	 * time
+	 */
 	uint64_t certain;
 	/*
 	 * how many more times the reader may claim from rings until the next pass; enough for any
@@ -137,8 +144,8 @@ struct ptx_drain {
 	uint64_t takes;
 	bool held_back;     /* a record is at hand that is younger than the watermark */
 	/*
-	 * ptx_drain_refill() left a ring before its end: writers overwrote chunks as fast as it
-	 * read
+	 * ptx_drain_refill() left a ring before its end, because writers overwrote chunks as fast
+	 * as the reader read them
 	 */
 	bool outrun;
 	bool running;       /* state of the stream at the point that delivery has reached */
@@ -162,7 +169,7 @@ struct ptx_drain {
 	uint64_t reported_cut; /* OVERFLOW has reported losses up to this tick */
 	/* events up to this tick are cleared, also those that writers overwrote meanwhile */
 	uint64_t cleared;
-	/* RESUME was made for a gap, so the event behind it must be delivered, too */
+	/* RESUME was made for a gap, so the event behind RESUME must be delivered, too */
 	bool after_gap;
 
 	/* Events of the drain itself, delivered before the next record. */
@@ -175,10 +182,13 @@ struct ptx_drain {
 	int64_t peeked_ns; /* the label of the event that consume() removes */
 
 	bool checkpoint;        /* which of the two checkpoints was written last */
-	uint32_t placed;        /* number of rings for whose places the checkpoints have memory */
+	uint32_t placed;        /* how many rings' places have memory in the checkpoints */
 	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
-	/* of a stream with log: the chunks are freed when the log has their events */
+	/*
+	 * of a stream with log: chunks that the reader has left; it frees them when the log has
+	 * their events
+	 */
 	struct ptx_debts debts;
 	struct ptx_timescale scale;
 	uint64_t synthetic;   /* events of the drain itself that were delivered or lost */
@@ -231,7 +241,7 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 /* Looks at the rings again: claims new events and computes a new watermark. */
 void ptx_drain_pass(struct ptx_drain *drain);
 
-/* Adds the losses of processes that could not map the region. */
+/* Adds the losses that processes without a mapping of the region counted: missed.c. */
 void ptx_drain_missed(struct ptx_drain *drain);
 
 /* Functions for marks, in mark.c. Those that add a mark return false without memory. */

@@ -3,15 +3,15 @@
  * drain/loop_cut.c - drops the events of a LOOP stream that are not younger than the overwrite cut.
  *
  * A writer raises the cut, takes the chunk, counts its unread records, and at the end stores the
- * time of the first of them (ring/overwrite.c). The reader may look between any two of these steps,
- * and then sees only the first ones.
+ * time of the first of them (ring/overwrite.c). If the reader looks between two of these steps, it
+ * sees only the steps before its look.
  */
 #include "drain/loop_cut.h"
 
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-/* Notes that an event of this time is lost. The next OVERFLOW has the least of these times. */
+/* Notes that an event of this time is lost. The next OVERFLOW has the least time that is noted. */
 static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 {
 	if (ticks < drain->gap_first)
@@ -45,7 +45,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 
 	/*
 	 * This function is called for each event, and an exchange locks the cache line. So a plain
-	 * load tests first whether there is a time to take.
+	 * load first tests whether a writer has stored a time.
 	 */
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,
@@ -64,9 +64,9 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	if (first != UINT64_MAX && cut > drain->reported_cut)
 		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
 	/*
-	 * The reader has claimed records that are not younger than the cut. But other rings have
-	 * lost records up to the cut. So if these records were delivered, events between them and
-	 * later ones would be missing (ring/DESIGN 4).
+	 * The reader may have claimed records that are not younger than the cut. Other rings have
+	 * lost records up to the cut. If the drain delivered the claimed records, events of other
+	 * rings would be missing among them (ring/DESIGN 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_pass_gone(drain, source))

@@ -4,7 +4,7 @@
  *
  * The marks are a queue in the reader's private memory, in the order of time: mark[mark_first] is
  * the oldest of them. When delivery reaches a mark, the drain removes it (synthetic.c). Writers
- * never see them. A writer changes the state of the region only from RUNNING to FULL, and
+ * never see marks. A writer changes the state of the region only from RUNNING to FULL, and
  * ptx_drain_sync() makes the mark for this change. The caller of each function has the stream's
  * lock.
  */
@@ -15,7 +15,7 @@
 #include "arena/arena.h"
 #include "drain/drain.h"
 
-/* The clock may be read up to this time before its writer sees that the stream runs. */
+/* A writer may read the clock up to this time before it sees that the stream runs. */
 #define EARLY_NS 1000u
 #define TICK_TRIES 1000
 
@@ -83,8 +83,8 @@ void ptx_drain_drop_mark(struct ptx_drain *drain)
 }
 
 /*
- * Returns the latest time that a delivered event or a mark has. A new mark must be later than that,
- * because its order among events and marks of the same time would depend on chance.
+ * Returns the latest time that a delivered event or a mark has. A new mark must be later than the
+ * result: its order among events and marks of the same time would depend on chance.
  */
 static uint64_t last_moment(const struct ptx_drain *drain)
 {
@@ -100,9 +100,9 @@ static uint64_t last_moment(const struct ptx_drain *drain)
 }
 
 /*
- * Waits until the clock has reached the time. A tick takes 20 to 60 ns on many processors of arm64,
- * and a microsecond in an emulator. The number of attempts is a bound if the time is in the far
- * future, which a hostile writer can cause.
+ * Waits until the clock has reached the time. A tick of the clock lasts 20 to 60 ns on many
+ * processors of arm64, and a microsecond in an emulator. A hostile writer can cause a time in the
+ * far future, so the number of attempts is bounded.
  */
 static void wait_for_tick(uint64_t time)
 {
@@ -159,9 +159,9 @@ static bool has_room(struct ptx_drain *drain)
 /*
  * Called at each pass, at deliveries while the stream is full, and by functions of the controller
  * before they use the state. Each call does at most one of three things. If a writer has set FULL,
- * the call makes the mark. If a full stream has room, the call restarts it. If the stream is HELD,
- * because posix_trace_stop() has excluded it from a restart, and has room, it becomes SUSPENDED
- * (STOP-05).
+ * the call makes the mark. If a full stream has room, the call restarts the stream. If a HELD
+ * stream has room, it becomes SUSPENDED (STOP-05): posix_trace_stop() has excluded it from a
+ * restart.
  */
 void ptx_drain_sync(struct ptx_drain *drain)
 {
@@ -182,9 +182,9 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		if (mark.ticks > now)
 			mark.ticks = now;
 		/*
-		 * Events that were stamped after this time may be delivered already, because the
-		 * reader had not noticed the stop. So the mark moves behind them, and the STOP
-		 * event follows them.
+		 * The drain may have delivered events that were stamped after this time, because it
+		 * had not noticed the FULL state. So the mark moves behind these events, and the
+		 * STOP event follows them.
 		 */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
@@ -208,9 +208,9 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	}
 	mark.kind = PTX_MARK_RESTART;
 	/*
-	 * The mark has the present time, not an earlier one. An event that was stamped before it
-	 * counts as lost because the stream was full. So all these losses lie between the STOP and
-	 * the START.
+	 * The mark has the present time, not an earlier one. An event that was stamped before the
+	 * mark counts as lost because the stream was full. So all these losses lie between the STOP
+	 * and the START.
 	 */
 	mark.ticks = ptx_drain_moment(drain, false);
 	/* The START of a restart has the filter as its data. */

@@ -4,8 +4,8 @@
  * it.
  *
  * The processes count these losses in the attachment, without type and thread. The reader moves the
- * number into the region. There it counts as lost for lack of memory, with type 0 and without a
- * known thread.
+ * number into the region. There the losses count as lost for lack of memory, with type 0 and
+ * without a known thread.
  */
 #include "drain/drain.h"
 #include "ring/ring_write.h"

@@ -2,13 +2,13 @@
 /*
  * drain/pass.c - a look at all rings: claims new records and computes the watermark.
  *
- * A writer announces in its window that it is about to read the clock, reads it, and publishes the
- * record in its head. The reader reads the clock, runs the barrier, and then loads the window and
- * the head. The barrier falls at one point of the writer's instructions. If the announcement is
- * before that point, the reader sees it and holds back. If it is after, the writer's clock reading
- * is later than the reader's. So if no writer is inside its window, all events that are older than
- * the reader's reading are visible. ring/DESIGN 5 has the argument, tests/model/order.pml the
- * model.
+ * A writer announces by a store of its window that it is about to read the clock. It reads the
+ * clock and publishes the record by a store of the head. The reader reads the clock, runs the
+ * barrier, and then loads the window and the head. For the writer, the barrier falls between two
+ * instructions. If the store of the window is before the barrier, the reader sees it and holds
+ * back. If the store is after the barrier, the writer's clock reading is later than the reader's.
+ * So if no writer is inside its window, all events that are older than the reader's reading are
+ * visible. ring/DESIGN 5 has the argument, tests/model/order.pml the model.
  *
  * Rings, heads, links and records are hostile: ring/ring_read.h checks them, and this file bounds
  * how often it looks at them. The functions do not sleep. The caller has the stream's lock.
@@ -23,8 +23,9 @@
 
 /*
  * These times are in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS,
- * is_dead() makes more system calls. The counters of two processors may differ, so a record may be
- * up to FUTURE_NS ahead of the reader's clock. A record with a later time is damaged.
+ * is_dead() makes more system calls, which also find a killed process that was not waited for. The
+ * counters of two processors may differ, so a record may be up to FUTURE_NS ahead of the reader's
+ * clock. A record with a later time is damaged.
  */
 #define STALL_NS      200000000u /* how long the reader waits for a writer in its window */
 #define LONG_INSIDE_NS 1000000u
@@ -158,8 +159,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 }
 
 /*
- * Returns true if events that no clear has covered were overwritten. If the result is false, a hole
- * in the numbers of a ring's records is not reported as a gap.
+ * Returns true if events that no clear has covered were overwritten. If the result is false, the
+ * drain does not report a hole in the numbers of a ring's records as a gap.
  */
 static bool is_missed(const struct ptx_drain *drain)
 {
@@ -181,9 +182,8 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->key = UINT64_MAX;
 	/*
 	 * Two numbers bound the loop: drain->takes, for all rings until the next pass, and the
-	 * variable `losses`, for this ring. If one of them is used up, the reader has claimed so
-	 * many chunks that everything that the last pass saw has been claimed or overwritten. Then
-	 * some writer is as fast as the reader.
+	 * variable `losses`, for this ring. If one of them is used up, all records that the last
+	 * pass saw have been claimed or overwritten, and some writer is as fast as the reader.
 	 */
 	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
 		struct ptx_reader *reader = &source->reader;
@@ -196,9 +196,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		case PTX_CLAIM_LOST:
 			losses++;
 			/*
-			 * The chunk was overwritten. The ring continues with its oldest remaining
-			 * chunk, whose header has the number of records before it. If records are
-			 * missing in between, there is a gap.
+			 * The chunk was overwritten. The reader continues with the ring's oldest
+			 * remaining chunk, whose header has the number of records before the chunk.
+			 * If records are missing between the two chunks, there is a gap.
 			 */
 			if (ptx_ring_find(drain->rings, index, &reader->place, &before)) {
 				drain->gap = drain->gap ||
@@ -227,10 +227,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		}
 		if (source->end == 0)
 			continue;
-		/*
-		 * bound_of() uses source->last, because the writer's next record is not older than
-		 * that.
-		 */
+		/* bound_of() uses source->last, because the writer's next record is not older. */
 		if (last > source->last)
 			source->last = last;
 		source->key = ((const struct ptx_record *)(const void *)reader->buffer)->time;
@@ -240,10 +237,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 }
 
 /*
- * Returns true if the ring's holder was certainly killed inside its window, so that no record of it
- * will follow. kill(2) still finds a process that has ended if its parent has not waited for it.
- * Seeing that such a process has ended takes more system calls, so the reader makes them only after
- * some time. The parameter `inside_for` is in ticks.
+ * Returns true if the ring's holder was certainly killed inside its window, so that none of its
+ * records will follow. kill(2) still finds a process that has ended if its parent has not waited
+ * for it. To see that such a process has ended, the reader needs more system calls. It makes them
+ * only after some time. The parameter `inside_for` is in ticks.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
@@ -291,10 +288,10 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_since = now;
 		/*
 		 * There are three cases. If the reader last saw the writer outside at this same
-		 * place, the writer went inside after that look. If it is at the begin of a chunk,
-		 * it opened the chunk and read the clock afterwards; the comparison with `now`
-		 * excludes a hostile time. Otherwise its clock reading is not before its last
-		 * record. The reader uses the time of the last record that it has claimed.
+		 * place, the writer went inside after that look. If the writer is at the begin of a
+		 * chunk, it opened the chunk and read the clock afterwards; the comparison with
+		 * `now` excludes a hostile time. Otherwise the writer's clock reading is not before
+		 * its last record. The reader uses the time of the last record that it has claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;
@@ -319,7 +316,8 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 }
 
 /*
- * Runs the barrier on every thread that may write into the stream. False if the kernel refuses it.
+ * Runs the barrier on every thread that may write into the stream. Returns false if the kernel
+ * refuses the barrier.
  */
 static bool barrier_for(const struct ptx_drain *drain)
 {
@@ -327,8 +325,8 @@ static bool barrier_for(const struct ptx_drain *drain)
 }
 
 /*
- * The pass over a copy: all records are there and no writer adds to them. The moment of the copy
- * takes the place of the reader's clock.
+ * The pass over a copy of a region: all records are there, and no writer adds to them. The reader
+ * uses the moment of the copy instead of its clock.
  */
 static void pass_still(struct ptx_drain *drain)
 {

@@ -22,8 +22,8 @@ void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase p
 
 /*
  * Searches from the youngest phase back, because most late records are only a little late. A record
- * at the time of a mark belongs to the phase that begins there. The same holds for records that are
- * not late.
+ * at the time of a mark belongs to the phase that begins there. find_next() in drain.c decides in
+ * the same way for records that are not late.
  */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks)
 {

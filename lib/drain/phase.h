@@ -4,10 +4,10 @@
  *
  * The reader does not wait without end for a writer that is suspended between its clock reading and
  * its publishing. The writer's record may therefore reach the drain after the marks of younger
- * starts and stops. Only the record's time decides whether it belongs to the stream
+ * starts and stops. Only the record's time decides whether the record belongs to the stream
  * (ring/DESIGN 6), so the drain remembers the marks that it has passed. Only the youngest
- * PTX_PHASES_KEPT are kept, so that the memory is bounded. A record that is older than those is
- * delivered: its writer saw the stream running.
+ * PTX_PHASES_KEPT are kept, so that the memory is bounded. A record that is older than all of them
+ * is delivered, because its writer saw the stream running.
  */
 #ifndef PTX_DRAIN_PHASE_H
 #define PTX_DRAIN_PHASE_H

@@ -152,8 +152,8 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
 bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
 
 /*
- * For events that are not LATE. If the parameter `ns` is a little before last_ns, only the jitter
- * of the anchors can be the cause. The function then returns last_ns, because labels must not go
+ * For events that are not LATE. If the parameter `ns` is a little before last_ns, the cause can
+ * only be the jitter of the anchors. The function then returns last_ns, because labels must not go
  * back.
  */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)

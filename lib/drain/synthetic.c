@@ -60,10 +60,9 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 }
 
 /*
- * The data of START are the filter as an event set. The set has the types that are rejected, so it
- * is the complement of the region's member `admit`. One set of event types (queue_set) is enough,
- * because at most one restart is in the queue. RESUME ends what OVERFLOW began at the FULL mark
- * (SFLUSH-06).
+ * The data of START are the filter as an event set. The set has the rejected types, so it is the
+ * complement of the region's member `admit`. One set (queue_set) is enough, because at most one
+ * restart is in the queue. RESUME ends the gap that OVERFLOW began at the FULL mark (SFLUSH-06).
  */
 static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -135,10 +134,10 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 }
 
 /*
- * The time of OVERFLOW lies between that of the last delivered event and that of the survivor, and
- * is never after the survivor's, even if that event is LATE. If the writer has not stored the time
- * of the first lost event yet, the function uses the next tick after the last delivered event
- * instead.
+ * The time of OVERFLOW lies between the time of the last delivered event and that of the survivor.
+ * It is never after the survivor's time, even if the survivor is LATE. If the writer has not stored
+ * the time of the first lost event yet, the function uses the next tick after the last delivered
+ * event instead.
  */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 {

@@ -9,8 +9,8 @@
 #include "drain/drain.h"
 
 /*
- * Delivery has reached the first mark: applies it and queues its events. If `silent` is true, it
- * queues none, because the mark lies in a part that was lost or cleared.
+ * Called when delivery has reached the first mark. Applies the mark and queues its events. If
+ * `silent` is true, queues no event, because the mark lies in a part that was lost or cleared.
  */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 
@@ -21,8 +21,8 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap);
 
 /*
- * Removes the first event of the queue, which was delivered (if `cause` is PTX_LOST_CAUSES) or lost
- * for the given cause.
+ * Removes the first event of the queue. Counts it as delivered if `cause` is PTX_LOST_CAUSES, or
+ * else as lost for this cause.
  */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause);
 

@@ -4,10 +4,10 @@
  *
  * Each start and each stop by a call is a mark. A mark is needed only while it separates events
  * that were stamped while the stream was running from events that were not. So when there are many
- * marks, the controller examines the events in the stream and drops each mark that separates none.
- * So the number of events bounds the number of remaining marks. The number of marks at which this
- * happens grows with the stream's size and with the number of marks that remained. So a start costs
- * constant time on average.
+ * marks, the controller examines the events in the stream and drops each mark that separates no
+ * events. The number of events then bounds the number of remaining marks. How many marks are "many"
+ * grows with the stream's size and with the number of marks that remained last time. So a start
+ * costs constant time on average.
  */
 #include <stdlib.h>
 
@@ -39,11 +39,11 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 }
 
 /*
- * Drops the marks of calls that separate no events, and moves the others together. Only a phase
- * that ended before the watermark is known to have no event, because the census has seen all events
- * that are older than the watermark. ptx_drain_peek_beyond() may have raised the watermark above
- * the time of an event that a writer is about to publish; therefore the phase must have ended
- * before drain->certain, too.
+ * Drops the marks of calls that separate no events, and moves the others together. The census has
+ * seen all events that are older than the watermark. So only for a phase that ended before the
+ * watermark is it known that the phase has no event. ptx_drain_peek_beyond() may have raised the
+ * watermark above the time of an event that a writer is about to publish; therefore the phase must
+ * have ended before drain->certain, too.
  *
  * The marks that change the state correspond, in the same order, to the moments behind moment[0].
  * So the loop walks through both together. The marks of a FULL and of a RESTART always remain,
@@ -85,9 +85,9 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 }
 
 /*
- * The controller calls it at each start, with the stream's lock held. It allocates memory. If there
- * is none, all marks stay, which is correct and only costs room. The pass makes the watermark
- * recent.
+ * The controller calls this function at each start, with the stream's lock held. The function
+ * allocates memory. If there is no memory, all marks stay, which is correct and only costs room.
+ * The pass makes the watermark recent.
  */
 void ptx_drain_thin(struct ptx_drain *drain)
 {
@@ -112,8 +112,8 @@ void ptx_drain_thin(struct ptx_drain *drain)
 	if (thinning.used && ptx_census_take(&census) == 0) {
 		drop_marks(drain, &thinning);
 		/*
-		 * The next thinning waits until the marks have doubled, so it costs constant time a
-		 * mark.
+		 * The next thinning waits until there are twice as many marks, so it costs constant
+		 * time for each mark.
 		 */
 		drain->thin_at = 2 * drain->marks;
 	}
