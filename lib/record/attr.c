@@ -20,10 +20,7 @@ static const char generation[] = PACKAGE_NAME " " PACKAGE_VERSION;
 
 _Static_assert(sizeof(generation) <= PTX_NAME_BYTES - 1, "generation-version too long");
 
-/*
- * Returns the resolution of the clock that stamps the events as the program sees them,
- * CLOCK_REALTIME.
- */
+/* Returns the resolution of CLOCK_REALTIME, in which a program gets the times of events. */
 static int64_t clock_resolution_ns(void)
 {
 	struct timespec res;
@@ -45,8 +42,8 @@ void ptx_attr_init(struct ptx_attr *attr)
 	attr->magic = PTX_ATTR_MAGIC;
 	attr->version = PTX_ATTR_VERSION;
 	/*
-	 * CH-07 to CH-09 leave the defaults to the implementation. They are small enough for
-	 * programs with many streams.
+	 * CH-07 to CH-09 leave the defaults to the implementation. These defaults are small enough
+	 * for programs with many streams.
 	 */
 	attr->stream_size = PTX_ATTR_STREAM_SIZE;
 	attr->max_data_size = PTX_ATTR_MAX_DATA_SIZE;

@@ -2,8 +2,9 @@
 /*
  * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as stored in a log.
  *
- * It is plain data without pointers. An object is valid if its magic word and version are those of
- * this library. The struct is stored in the program's trace_attr_t and is therefore may_alias.
+ * The struct is plain data without pointers. An object is valid if its magic word and version are
+ * those of this library. The struct is stored in the program's trace_attr_t and is therefore
+ * may_alias.
  *
  * Threads   an object has one caller at a time.
  * Signals   async-signal-safe.

@@ -3,8 +3,8 @@
  * record/eventset.h - a set of event types: a trace_event_set_t of the program, in the data of
  * START and FILTER events, and in the log.
  *
- * It is plain data: the magic word, then one bit for each type from 0 to 1023. Type 0 is never set.
- * The layout is ABI and part of the log format.
+ * A set is plain data: the magic word, then one bit for each type from 0 to 1023. Type 0 is never
+ * set. The layout is ABI and part of the log format.
  *
  * Threads   a set has one caller at a time. Signals: async-signal-safe.
  */

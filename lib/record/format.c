@@ -2,9 +2,9 @@
 /*
  * record/format.c - the directives of a format: %[N$][flags][width][.precision][length]conversion.
  *
- * The writer uses this parser to learn the types of the arguments before it fetches them, and the
- * reader to print the values. Both therefore agree about the number of each argument, whatever the
- * format is. The compiler has checked the format of a program; that of a log may be any text.
+ * The writer uses this parser to learn the types of the arguments before it fetches them. The
+ * reader uses it to print the values. So both give each argument the same number, whatever the
+ * format is. The compiler has checked the format in a program; the format in a log may be any text.
  *
  * Directives without a number use the arguments one after the other. printf() does not define a
  * mixture of directives with and without numbers; here the two kinds are counted independently.
@@ -48,8 +48,8 @@ static int take_position(const char **at)
 
 /*
  * Consumes "*" or "*N$", or a number. Stores the number, or the index of the argument; the other
- * one is NONE. A width that is an argument precedes its value in the argument list, unless both are
- * numbered.
+ * one is NONE. In the argument list, an argument for the width precedes the one for the value,
+ * unless both are numbered.
  */
 static void take_size(struct ptx_format *format, int *size, int *argument)
 {
@@ -67,8 +67,8 @@ static void take_size(struct ptx_format *format, int *size, int *argument)
 }
 
 /*
- * Consumes a length modifier, or none. The forms q and Z of BSD and old C libraries count as those
- * of C. This parser does not know the modifiers that C23 adds, such as w32. A format with one of
+ * Consumes a length modifier, or none. The modifiers q and Z of BSD and old C libraries count as ll
+ * and z. This parser does not know the modifiers that C23 adds, such as w32. A format with one of
  * them is wrong.
  */
 static void take_length(const char **at, char *length)
@@ -142,9 +142,9 @@ static enum ptx_format_type type_of(const struct ptx_format_part *part)
 }
 
 /*
- * Consumes a directive behind its %. Returns false if this is not a directive. The position is then
- * after the consumed part of it, and the caller treats the directive and the rest of the format as
- * text.
+ * Consumes a directive behind its %. Returns false if this is not a directive. The position
+ * format->at is then behind the consumed part. The caller treats the directive and the rest of the
+ * format as text.
  */
 static bool take_directive(struct ptx_format *format, struct ptx_format_part *part)
 {
@@ -168,7 +168,7 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 	}
 	take_length(&format->at, part->length);
 	part->conversion = *format->at;
-	/* In this case the format ends within the directive. */
+	/* The format ends within the directive. */
 	if (!part->conversion)
 		return false;
 	format->at++;
@@ -188,8 +188,8 @@ static bool take_directive(struct ptx_format *format, struct ptx_format_part *pa
 }
 
 /*
- * Returns whether an argument has a place among the fields, or the directive has no argument. A
- * format can contain any number, so this check bounds every index into an array of arguments.
+ * Returns true if the argument has a place among the fields of a schema, or if it is NONE. A format
+ * can contain any number, so this check bounds every index into an array of arguments.
  */
 static bool has_place(int argument)
 {
@@ -227,7 +227,10 @@ bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part)
 	if (take_directive(format, part) && has_place(part->argument) &&
 	    has_place(part->width_argument) && has_place(part->precision_argument))
 		return true;
-	/* The program's own printf() would be undefined; here the rest is shown as it is. */
+	/*
+	 * The behaviour of printf() with this format is undefined. A reader shows the rest of the
+	 * format as text.
+	 */
 	format->is_wrong = true;
 	part->conversion = 0;
 	part->len = strlen(begin);
@@ -236,8 +239,9 @@ bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part)
 }
 
 /*
- * Notes the type of an argument and counts it. If two directives use the same argument, it has the
- * type of the first one. The compiler rejects a format in which the sizes of the two types differ.
+ * Notes the type of an argument and counts the argument. If two directives use the same argument,
+ * it has the type of the first directive. The compiler rejects a format in which the sizes of the
+ * two types differ.
  */
 static void set_type(enum ptx_format_type *type, int *count, int argument,
 		     enum ptx_format_type is)

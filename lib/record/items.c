@@ -60,7 +60,7 @@ static size_t item_bytes(const unsigned char *item, size_t len)
 
 /*
  * The difference `room - at` does not become negative, because each item was found to fit. The loop
- * ends at the first item that is incomplete or does not fit, even if a later one would.
+ * ends at the first item that is incomplete or does not fit, even if a later item would fit.
  */
 size_t ptx_items_fit(const void *items, size_t len, size_t room)
 {

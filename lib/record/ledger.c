@@ -3,9 +3,9 @@
  * record/ledger.c - lines of a ledger by thread, found by a hash table.
  *
  * The thread lines are an array in the order of their first event, so that an index remains valid
- * for posix_trace_get_ledger_thread_np(). A table of indices beside it finds a thread. The line of
- * pid 0 collects all events whose thread is unknown, or has no line because memory is short. Room
- * for this line is always reserved, so that each event has a line.
+ * for posix_trace_get_ledger_thread_np(). A hash table leads from a thread to its index. The line
+ * of pid 0 collects all events whose thread is unknown, or has no line because memory is short.
+ * Room for this line is always reserved, so that each event has a line.
  *
  * malloc() may set errno, which belongs to the program: each function that allocates restores it.
  */

@@ -5,10 +5,10 @@
  * A line has the columns of struct posix_trace_ledger_np except `unattributed`, which is the
  * difference between `called` and the sum of the other columns. In the line of the total, `called`
  * is the number that the writers counted independently of the other columns. So in this line, the
- * equation is a real check of the counts. In the lines of types and threads, `called` is the sum of
- * the other columns. In the lines of type 0 (no known type) and of pid 0 (no known thread),
- * `called` also has the unattributed events. So each column of the total is the sum of that column
- * over types, and over threads.
+ * equation called = reported + unread + lost is a check of the counts. In the lines of types and
+ * threads, `called` is the sum of the other columns. In the lines of type 0 (no known type) and of
+ * pid 0 (no known thread), `called` also has the unattributed events. So each column of the total
+ * is the sum of that column over types, and over threads.
  *
  * Owner     the caller; one at a time. A ledger points into itself: do not copy it by assignment.
  * Errors    errno is preserved.
@@ -66,8 +66,8 @@ struct ptx_ledger {
 
 /*
  * Returns the line of a thread and makes it if it is new. Returns the line of pid 0 if memory is
- * short. With pid 0 it returns the one line of all events without a thread. The pointer is valid
- * until the next call. Entries keep their index.
+ * short. With pid 0 the result is the line of all events without a known thread. The pointer is
+ * valid until the next call. Entries keep their index.
  */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
@@ -86,10 +86,9 @@ uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line);
 
 /*
  * Completes an account that has the total, and the losses as far as they are known by type and by
- * thread. Losses of no known type become those of type 0, and losses of no known thread those of
- * the line of pid 0, which also get the unattributed events of the total. Stores `called` in each
- * line. Lines whose losses add up to more than the total stay as they are, so that the excess is
- * visible.
+ * thread. Adds losses of no known type to type 0, and losses of no known thread to the line of pid
+ * 0. Adds the unattributed events of the total to both lines. Stores `called` in each line. Lines
+ * whose losses add up to more than the total stay as they are, so that the excess is visible.
  */
 void ptx_ledger_close(struct ptx_ledger *ledger);
 

@@ -227,8 +227,8 @@ static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uin
 }
 
 /*
- * Returns whether both are the same part of the same file. The parent and the child may have
- * noted it independently. The end is not compared: a process notes the last byte of a segment, an
+ * Returns whether both are the same part of the same file. The parent and the child may have noted
+ * this part independently. The end is not compared: a process notes the last byte of a segment, an
  * observer the end of its last page.
  */
 static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
@@ -238,9 +238,9 @@ static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 }
 
 /*
- * Returns whether the notes of the child allow that it still had the inherited mapping. If the
- * child was seen later with another file at that address, it is unknown when it mapped that file,
- * so the answer must be unknown, too.
+ * Returns whether the notes of the child allow that it still had the inherited mapping. If a later
+ * note shows another file at that address in the child, it is unknown when the child mapped that
+ * file. So the result is false, and the answer is unknown, too.
  */
 static bool mapping_agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
 			   uint64_t address, const struct ptx_mapping *inherited)
@@ -292,7 +292,7 @@ const struct ptx_mapping *ptx_mappings_find(const struct ptx_mappings *list, uin
 size_t ptx_mapping_build_id(const void *notes, size_t len, uint8_t id[PTX_MAPPING_ID_BYTES])
 {
 	const uint8_t *at = notes;
-	Elf64_Nhdr note; /* the same for both classes */
+	Elf64_Nhdr note; /* the same struct for both ELF classes */
 
 	while (len >= sizeof note) {
 		uint64_t name, body;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits: two numbers of bytes, and the number of notes in a log. */
+/* Limits: bytes of a build-id, bytes of a path, and the number of notes in a log. */
 #define PTX_MAPPING_ID_BYTES   32
 #define PTX_MAPPING_PATH_BYTES 4096 /* with its NUL */
 #define PTX_MAPPINGS_MAX       16384u
@@ -41,7 +41,7 @@ struct ptx_mapping {
 	uint64_t base;     /* an address in the process minus the address in the file */
 	int64_t from_ns;   /* CLOCK_REALTIME */
 	int64_t until_ns;  /* in a settled list; INT64_MAX: to the end */
-	bool first;        /* in a settled list: one of the first that were noted of its process */
+	bool first;        /* in a settled list: one of the first notes about its process */
 	uint8_t id[PTX_MAPPING_ID_BYTES];
 	const char *path;
 };

@@ -20,7 +20,7 @@
 #define GENERATIONS 16 /* limit of ancestors that are searched */
 
 /*
- * The key of the order. Entries about children are sorted by the child's pid, apart from those
+ * The key of the order. Entries about children are sorted by the child's pid, behind all entries
  * about objects.
  */
 struct key {
@@ -107,7 +107,7 @@ static const struct ptx_object *newest_entry(const struct ptx_object *object, si
 
 /*
  * Entries of pid 0 are valid for every process for which there is no entry of its own. An entry
- * without a name ends the name.
+ * with an empty name means that the object has no name from then on.
  */
 static const struct ptx_object *find_any_process(const struct ptx_object *object, size_t count,
 						 uint64_t pointer, int64_t time_ns)

@@ -325,7 +325,7 @@ static bool take_list_name(struct parser *parser, struct name_list *list)
 	       schema_fault(parser, "the name of a list has no '}' behind it");
 }
 
-/* Consumes the names of a field's values behind '{': a list, or the name of one. */
+/* Consumes the names of a field's values behind '{': names, or the name of a list of names. */
 static bool take_field_names(struct parser *parser, struct posix_trace_field_np *field)
 {
 	struct posix_trace_schema_np *schema = parser->schema;
@@ -342,7 +342,10 @@ static bool take_field_names(struct parser *parser, struct posix_trace_field_np 
 		return false;
 	if (list.is_negative && field->form != POSIX_TRACE_FORM_SIGNED_NP)
 		return schema_fault(parser, "a value cannot be negative");
-	/* The value of a signed field is stored without a sign, so its range is checked here. */
+	/*
+	 * The schema stores all values as unsigned numbers, so the range of a signed field is
+	 * checked here.
+	 */
 	if (list.is_large && field->form == POSIX_TRACE_FORM_SIGNED_NP)
 		return schema_fault(parser, "a number is too large");
 	/* Several fields may point to the same names. */
@@ -554,7 +557,7 @@ static bool take_list(struct parser *parser)
 
 /*
  * Consumes what follows a backslash in a quoted text, and stores the character. Returns false if it
- * is no escape; the reason is recorded by the caller.
+ * is no escape; the caller then records the reason.
  */
 static bool take_escape(struct parser *parser, char *c)
 {

@@ -3,8 +3,9 @@
  * record/schema_type.c - the types of fields, and their names in a schema's text.
  *
  * The order is that of enum posix_trace_type_np, which is ABI and therefore only grows at its end.
- * The form selects the member of a value that a reader fills; the size is in bytes. The type bytes
- * has the size 4, which is the size of the count before the bytes. The type str has the size 0.
+ * The form selects the member of a value that a reader fills; the size is in bytes. The type
+ * "bytes" has the size 4, which is the size of the count before the bytes. The type "str" has the
+ * size 0.
  */
 #include "record/schema.h"
 
