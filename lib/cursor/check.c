@@ -4,8 +4,8 @@
  *
  * The log is opened for salvage, so that a damaged log can be visited as far as possible. Faults of
  * single blocks are found while the blocks are visited (check_blocks.c). At the end this file
- * compares the parts that describe the whole log: the ledger (L1 to L3), the names, and the closing
- * area.
+ * compares the parts that describe the whole log: the ledger (rules L1 to L3 of log/FORMAT), the
+ * names, and the closing area.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -45,8 +45,7 @@ static const char *const column[] = {
 
 _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a name for each column");
 
-/* Returns the members of a line as an array of numbers. */
-/* All members of a line have the same type, so they can be visited by an index. */
+/* Returns the members of a line as an array of numbers, because all of them have the same type. */
 static uint64_t *check_cells(struct ptx_ledger_line *line)
 {
 	return (uint64_t *)line;
@@ -107,7 +106,10 @@ static void check_equations(struct ptx_check *check)
 
 	/* L1 must hold for the total, too, whatever the other lines are. */
 	check_line(check, "the total", &ledger->total, true);
-	/* The line of type 0 is the rest of the total, so the sum of types can be compared (L2). */
+	/*
+	 * The line of type 0 has the events of no known type, so the sum over the types includes it
+	 * (L2).
+	 */
 	types = ledger->type[0];
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		/*
@@ -148,7 +150,7 @@ static int by_thread(const void *a, const void *b)
 /*
  * Checks L3 by thread: a thread with a line of its own has as many events in the log as the line
  * reports. The ledger may have several threads together in a line with process 0 (3.7). So the
- * events of all threads without a line of their own are compared with the sum of those lines. The
+ * function compares the events of all other threads with the sum of the lines with process 0. The
  * tally is sorted first, because in a hostile log a linear search for each thread would take
  * quadratic time.
  */
@@ -181,10 +183,8 @@ static void check_threads(struct ptx_check *check)
 					sizeof(*tally->thread), by_thread);
 		/*
 		 * A thread of the ledger may have no events in the log, because all of them may be
-		 * lost.
-		 */
-		/*
-		 * The variable `found` counts each thread once: the ledger has one line per thread.
+		 * lost. The variable `found` counts each thread once: the ledger has one line for
+		 * each thread.
 		 */
 		events = count ? count->events : 0;
 		found += events;
@@ -307,8 +307,8 @@ static void check_walk_end(struct ptx_check *check)
 		ptx_ledger_export(&total, &result->ledger);
 	} else {
 		/*
-		 * Without a ledger only the events that are there can be counted. With these two
-		 * members the equation of the ledger holds.
+		 * Without a ledger only the events that are there can be counted. These two members
+		 * satisfy the equation of the ledger.
 		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
@@ -318,15 +318,16 @@ static void check_walk_end(struct ptx_check *check)
 }
 
 /*
- * Whether a file that is shorter than a header may be the beginning of a log: it has a part of the
- * magic, or nothing. The reason in the report depends on the result.
+ * Returns true if a file that is shorter than a header may be the beginning of a log: it has a part
+ * of the magic, or nothing. The reason in the report depends on the result.
  */
 static bool is_beginning(struct ptx_log_window *window)
 {
 	/* The length of the part of the magic that the file can have. */
 	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;
 	/*
-	 * The pointer is NULL if the file cannot be read; the reason then says that it is no log.
+	 * The pointer is NULL if the file cannot be read; the reason then says that the file is no
+	 * log.
 	 */
 	const void *bytes = ptx_log_window_at(window, 0, len);
 

@@ -76,7 +76,10 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
 	sum->records += block->records;
-	/* `bytes` is the size of the unpacked records, also if the block is packed (3.8). */
+	/*
+	 * `bytes` is the size of the records without compression, also if the block is compressed
+	 * (3.8).
+	 */
 	sum->record_bytes += bytes;
 	note_place(check, found);
 }
@@ -146,7 +149,7 @@ static void judge_top(struct ptx_check *check, const struct ptx_log_found *found
 				!same_places(place, check->top, check->tops)))
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the top index does not agree with the index");
-	/* I1: every DATA block that counts has its entry. */
+	/* I1: every DATA block that belongs to the log has an entry. */
 	if (!check->damaged && check->places > check->indexed)
 		ptx_check_fault(check, found->offset, 0, "%zu blocks are not in the index",
 				check->places - check->indexed);
@@ -208,7 +211,7 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 	const char *why;
 	const void *payload = ptx_log_payload(&check->log->window, found, &why);
 
-	/* Padding and exact times are checked; ptx_log_payload() has unpacked the block. */
+	/* Padding and exact times are checked; ptx_log_payload() has decompressed the block. */
 	if (payload)
 		why = ptx_log_check_strictly(block, payload);
 	/* The fault is reported once. From here on counts of the whole log cannot be compared. */
@@ -235,8 +238,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 					(unsigned long long)check->number[block->type]);
 	}
 	/*
-	 * The expected number is the one after this block's, even if that was wrong. So one fault
-	 * gives one report.
+	 * The expected number is the one after this block's number, even if that number was wrong.
+	 * So one fault gives one report.
 	 */
 	ptx_log_follow(check->number, block);
 	switch (block->type) {

@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "cursor/stored_private.h"
 
-/* The payload is in the window, or unpacked beside it, until the next block is read. */
+/* The payload is in the window, or decompressed beside the window, until the next block is read. */
 bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const uint8_t *payload = ptx_log_payload(&stored->window, found, &stored->damage);
@@ -25,7 +25,7 @@ bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *foun
 	stored->here.source = (const void *)stored->here.end;
 	/*
 	 * After a seek this block may have any number. The numbers of the next blocks must follow
-	 * it.
+	 * this number.
 	 */
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;
@@ -40,8 +40,8 @@ static void stored_skipped(struct ptx_stored *stored)
 }
 
 /*
- * Searches for the next valid block at or after `offset`. Returns false if there is none. Without
- * `salvage` it always returns false, as the first damage then ends the reading.
+ * Searches for the next valid block at or after `offset`. Returns false if there is none. Always
+ * returns false if `salvage` is false, because the first damage then ends the reading.
  */
 static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 {
@@ -115,7 +115,10 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			if (!stored->salvage)
 				return false;
 			stored_skipped(stored);
-			/* The cursor has passed a block of this number and returned its events. */
+			/*
+			 * The cursor has passed another block with this number and returned its
+			 * events.
+			 */
 			if (found.block.number < stored->next_number) {
 				stored->next_offset = found.end;
 				continue;

@@ -43,12 +43,12 @@ struct ptx_stored_event {
 };
 
 /*
- * Opens a log on a private duplicate of `fd`. EINVAL: no log, a damaged header, a log of another
- * type of machine, or one that is being written. If `salvage` is true, it also opens logs that are
- * being written, and logs with a damaged header if magic and version are right. Damaged parts are
- * then skipped and do not end the events. If a log with policy APPEND or UNTIL_FULL is being
- * written, the caller may call ptx_stored_next() again after it has returned false, for events that
- * were added since. EMFILE, ENOMEM.
+ * Opens a log on a private duplicate of `fd`. Returns EINVAL if the file is no log, has a damaged
+ * header, was written on another type of machine, or is being written. Other errors are ENOTSUP,
+ * EMFILE and ENOMEM. If `salvage` is true, it also opens logs that are being written, and logs with
+ * a damaged header if magic and version are right. The cursor then skips damaged parts. If a log
+ * with policy APPEND or UNTIL_FULL is being written, the caller may call ptx_stored_next() again
+ * after it has returned false, for events that were added since.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);

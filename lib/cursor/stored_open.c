@@ -90,10 +90,10 @@ static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 
 /*
  * For a LOOP log, makes the list of slots from all INDEX blocks. *good remains true if all of them
- * are valid and no place is in front of the slots. time_max of a slot becomes time_top of its
- * place. Seeks rely on time_top, because it never decreases. A hostile TOP may name one INDEX block
- * many times; the list then has at most 1024 places for each entry of TOP. Without memory for them
- * the result is ENOMEM.
+ * are valid and no place is in front of the slots. A slot gets time_top of its place as its
+ * time_max. Seeks rely on time_top, because it never decreases. A hostile TOP may name one INDEX
+ * block many times; the list then has at most 1024 places for each entry of TOP. Without memory for
+ * them the result is ENOMEM.
  */
 static int take_slots(struct ptx_stored *stored, bool *good)
 {
@@ -137,9 +137,9 @@ static int take_slots(struct ptx_stored *stored, bool *good)
 }
 
 /*
- * The index has no numbers of blocks. They are computed from the number of the first block whose
- * header is valid, on the assumption that numbers rise by one. stored.c handles logs in which they
- * do not. Returns false if no block is valid.
+ * The index has no numbers of blocks. The function computes them from the number of the first block
+ * whose header is valid, on the assumption that numbers rise by one. stored.c handles logs whose
+ * numbers do not rise by one. Returns false if no block is valid.
  */
 static bool number_slots(struct ptx_stored *stored)
 {
@@ -247,8 +247,8 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		take_skips(stored, found.end);
 	if (!err)
 		/*
-		 * The index makes seeks fast. In a completed log of slots, the blocks are found
-		 * only by it.
+		 * The index makes seeks fast. In a completed log of slots, the cursor finds the
+		 * blocks only by the index.
 		 */
 		err = take_top(stored, copy.top_offset, &good);
 	/* In a sequence INDEX blocks are read when a seek needs them. */
@@ -300,8 +300,10 @@ static bool is_being_written(const struct ptx_stored *stored)
 	 * start time differ.
 	 */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
-	/* If this file is only a copy of the log, the writer writes into another file. */
-	/* R4 compares the device and the inode number of the file that was opened. */
+	/*
+	 * R4 compares the device and the inode number of the file: if this file is only a copy of
+	 * the log, the writer writes into another file.
+	 */
 	if (!ptx_log_is_file(stored->window.fd, &file))
 		return false;
 	if (ptx_log_writer_may_run(&writer))
@@ -360,8 +362,8 @@ static int stored_open_recover(struct ptx_stored *stored)
 				stored->sum.status.flush_error = EIO;
 		}
 		/*
-		 * The total also counts losses, which the blocks do not show. A line of a log has
-		 * no skipped events, so those of the SKIPS block are added again.
+		 * The total also counts losses, which the blocks do not show. The line in the
+		 * closing area has no skipped events, so those of the SKIPS block are added again.
 		 */
 		skipped = stored->has_ledger ? stored->ledger.total.lost[PTX_LOST_BUDGET] : 0;
 		ptx_log_line_load(&stored->ledger.total, &closing->total);
@@ -430,9 +432,9 @@ static int stored_open_examine(struct ptx_stored *stored)
 	int err = read_ends(stored);
 
 	/*
-	 * If the log is not complete and no process writes it, it is read once more. For salvage it
-	 * is always read once more. The reason is that it may have been completed between the first
-	 * reading and the call of is_being_written() (R4).
+	 * The log may be completed between the first reading and the call of is_being_written()
+	 * (R4). So a log that is neither complete nor closed is read once more, unless the result
+	 * is EINVAL.
 	 */
 	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);

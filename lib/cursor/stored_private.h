@@ -14,7 +14,7 @@
 #include "log/read_beside.h"
 #include "log/read_scan.h"
 
-/* A block of a LOOP log that counts: it belongs to the log. */
+/* A block that belongs to a log of slots. */
 struct ptx_stored_slot {
 	uint64_t offset;
 	uint64_t number;
@@ -43,12 +43,12 @@ struct ptx_stored {
 	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
 	/*
-	 * NULL, or the reason why the header is damaged; those values of the header that are
-	 * possible are used all the same
+	 * NULL, or the reason why the header is damaged; the cursor uses those values of the
+	 * damaged header that are possible
 	 */
 	const char *header_damage;
 
-	struct ptx_stored_slot *slot; /* in a log of slots: the blocks that count, oldest first */
+	struct ptx_stored_slot *slot; /* in a log of slots: its blocks, oldest first */
 	size_t slots;
 	struct ptx_log_place *top;    /* sequence: the INDEX blocks */
 	size_t tops;

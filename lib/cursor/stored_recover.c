@@ -3,8 +3,8 @@
  * cursor/stored_recover.c - finds the content of a log that was not completed.
  *
  * FORMAT 6, rules R5 and R6. The functions read the header of each block, which has 88 bytes for 64
- * KiB of records. They read the payload only of names, of lists and of the last block, because that
- * may be unfinished.
+ * KiB of records. They read the payload of a block only if it has names or lists, or if it is the
+ * last block, which may be unfinished.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,10 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 		ptx_log_decode_names(&found->block, payload, &stored->names);
 }
 
-/* Adds the entries of a SCHEMAS, OBJECTS or MAPPINGS block, unless it is invalid. ENOMEM. */
+/*
+ * Adds the entries of a SCHEMAS, OBJECTS or MAPPINGS block, unless it is invalid. Returns 0 or
+ * ENOMEM.
+ */
 static int note_said(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -94,7 +97,7 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 }
 
 /*
- * Adopts the ledger of a LEDGER block. Such a block is in the tail, so the log may end within its
+ * Adopts the ledger of a LEDGER block. A LEDGER block is in the tail. The log may end within the
  * tail, without END. The writer itself has made this ledger, so it is better than one that is made
  * from the events.
  */
@@ -230,8 +233,10 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		remove_block(stored, &before);
 		offset = last.offset;
 	}
-	/* A log that grows has no fixed end. The cursor stops where there is no block yet. */
-	/* Nothing behind this offset is read (R5). */
+	/*
+	 * The cursor reads nothing behind this offset (R5). A log that grows has no fixed end: the
+	 * cursor stops where there is no block yet.
+	 */
 	stored->data_end = stored->live ? UINT64_MAX : offset;
 	return err;
 }
@@ -257,7 +262,9 @@ static int newest_first(const void *a, const void *b)
  */
 #define EMPTY_SLOTS_MAX 4096u
 
-/* Makes the list of all slots with a valid header, in the order of the file. ENOMEM. */
+/*
+ * Makes the list of all slots with a valid header, in the order of the file. Returns 0 or ENOMEM.
+ */
 static int stored_recover_gather(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -270,7 +277,7 @@ static int stored_recover_gather(struct ptx_stored *stored)
 	     at < stored->window.file_bytes && empty < EMPTY_SLOTS_MAX; at += h->slot_bytes) {
 		struct ptx_stored_slot *slot;
 
-		/* This is set back to 0 below if the slot has a block. */
+		/* The count is set back to 0 below if the slot has a block. */
 		empty++;
 		if (ptx_log_find(&stored->window, at, at + h->slot_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
@@ -333,8 +340,8 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		qsort(slot, stored->slots, sizeof(*slot), newest_first);
 	for (size_t i = 0; i < stored->slots; i++) {
 		/*
-		 * If a block has grown, its new state and its former one have the same
-		 * number (W4).
+		 * If a block has grown, its new state and its former one are in two slots and have
+		 * the same number (W4).
 		 */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
@@ -346,12 +353,15 @@ static void stored_recover_choose(struct ptx_stored *stored)
 			continue;
 		/*
 		 * Two kinds of blocks are checked: the first block to keep, because its header
-		 * decides which others count, and a block with a twin, because the twin can replace
-		 * it.
+		 * decides which others belong to the log, and a block with a twin, because the twin
+		 * can replace the block.
 		 */
 		if ((!kept || twin) && !is_whole(stored, &slot[i], &found))
 			continue;
-		/* The newest block: its header has the number of the oldest one that counts. */
+		/*
+		 * The newest block: its header has the number of the oldest block that belongs to
+		 * the log.
+		 */
 		if (!kept)
 			oldest = found.block.oldest;
 		/* The copy within the array is safe, because `kept` is never greater than i. */
@@ -404,7 +414,7 @@ static void find_names(struct ptx_stored *stored)
 	}
 }
 
-/* R6: reads the lists area, block after block until one is not valid. ENOMEM. */
+/* R6: reads the lists area, block after block until one is not valid. Returns 0 or ENOMEM. */
 static int find_said(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -457,7 +467,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 			add_block(stored, &found.block);
 	}
 	if (stored->slots && stored->slot[0].first_record) {
-		/* The number of events in front of the oldest block that counts. */
+		/* The number of events in front of the oldest block of the log. */
 		sum->overwritten = stored->slot[0].first_record;
 		sum->status.log_full = POSIX_TRACE_FULL;
 		sum->status.log_overrun = POSIX_TRACE_OVERRUN;

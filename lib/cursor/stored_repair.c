@@ -19,13 +19,14 @@ struct survey {
 	size_t apart;    /* DATA and NAMES blocks without another block directly behind them */
 	bool fits;       /* all blocks are where the header's areas permit */
 	uint64_t first;  /* offset of the first DATA block; 0: there is none */
-	uint64_t stride; /* greatest common divisor of the distances from it to the others */
+	/* greatest common divisor of the distances from `first` to the other DATA blocks */
+	uint64_t stride;
 	uint64_t longest;
 	uint64_t names;  /* offset of a second block of names, before the first DATA block */
 };
 
 /*
- * Returns the header's id if some block has it; otherwise that of the first valid block. The
+ * Returns the header's id if some block has it; otherwise the id of the first valid block. The
  * payload of a block is checked as well, because bytes that look like a header may be the data of
  * an event.
  */
@@ -133,8 +134,9 @@ static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
 }
 
 /*
- * Whether the log is a sequence. Damage can separate the blocks of a sequence as well, but then the
- * distances are not multiples of a length that each block fits in, or the areas are impossible.
+ * Returns true if the log is a sequence. Damage can separate the blocks of a sequence as well, but
+ * then the distances are not multiples of a length that each block fits in, or the areas are
+ * impossible.
  */
 static bool is_sequence(const struct ptx_log_header *h, const struct survey *survey)
 {

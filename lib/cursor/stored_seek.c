@@ -45,10 +45,9 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 
 	if (!stored->tops)
 		return PTX_LOG_HEADER_BYTES;
-	/* The blocks behind the last INDEX block are in no index, if the log was not completed. */
 	/*
-	 * If no INDEX block has the time or a later one, blocks behind the last INDEX block may
-	 * have it.
+	 * If the log was not completed, blocks behind the last INDEX block are in no index. So if
+	 * no INDEX block has the time or a later one, those blocks may have it.
 	 */
 	n = top < stored->tops ? top : top - 1;
 	if (ptx_log_find(&stored->window, stored->top[n].offset, UINT64_MAX,

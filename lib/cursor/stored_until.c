@@ -76,7 +76,7 @@ static size_t slot_to_stop(const struct ptx_stored *stored, int64_t until)
 	return n;
 }
 
-/* The cursor reads the limit with each block, so it may be set at any position. */
+/* The cursor reads the limit with each block, so the caller may set the limit at any position. */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns)
 {
 	stored->until_ns = until_ns;
