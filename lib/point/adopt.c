@@ -3,11 +3,11 @@
  * point/adopt.c - a stream that another process attached to this one.
  *
  * This process gets no notification. The next trace point of any thread sees that the control
- * page's word has changed, and so uses record.c, which maps the region by this file. If several
- * threads see the change at the same time, each of them maps the region, and all but one unmap it
- * again. So no thread waits for another one, and no event after posix_trace_start() is missed. The
- * facts of the attachment are checked, because another process wrote them: a hostile process can
- * make the trace wrong but cannot harm this process.
+ * page's word has changed, and so uses record.c, which maps the region with the functions of this
+ * file. If several threads see the change at the same time, each of them maps the region, and all
+ * but one unmap it again. So no thread waits for another one, and no event after
+ * posix_trace_start() is missed. The facts of the attachment are checked, because another process
+ * wrote them: a hostile process can make the trace wrong but cannot harm this process.
  *
  * A process counts its events in the attachment if it cannot map the region (no memory, a refused
  * system call), or cannot determine whether it is the process that the stream traces. The stream's
@@ -34,8 +34,8 @@
 #define ALIVE_S 2
 
 /*
- * Maps the region of the stream that is attached at the place `bit`. NULL: the region cannot be
- * mapped. The caller publishes the view or unmaps it.
+ * Maps the region of the stream that is attached at the place `bit`. Returns NULL if the region
+ * cannot be mapped. The caller publishes the view or unmaps it.
  */
 static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 {
@@ -83,8 +83,8 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 
 /*
  * Makes the view of an attached stream and publishes it in ptx_private.view. If another thread has
- * already published a view of the stream, that view is the result. NULL: the stream has been
- * detached, or cannot be mapped.
+ * already published a view of the stream, that view is the result. Returns NULL if the stream has
+ * been detached or cannot be mapped.
  */
 static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 {
@@ -119,9 +119,9 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 		return view;
 	}
 	/*
-	 * Another thread was faster, or the stream is gone. If this call has mapped the view, no
-	 * other thread knows it, so it is unmapped at once. The mapping of a parent may be known to
-	 * others, so such a view is retired like any other one.
+	 * Another thread was faster, or the stream is gone. If this call has mapped the region, no
+	 * other thread knows the view, so the view is freed at once. If the mapping is a parent's,
+	 * other threads may know the view, so it is retired.
 	 */
 	if (view->is_parents) {
 		ptx_view_discard(view);
@@ -153,7 +153,7 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 	bool is_attached = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED;
 	int saved = errno;
 
-	/* If this process created the stream of a view, it also destroys it: no check is needed. */
+	/* Only this process destroys the streams that it created, so their views need no check. */
 	if (view && (!view->adopted || (is_attached && view->generation == generation)))
 		return view;
 	if (view)
@@ -168,8 +168,8 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 			break;
 		/*
 		 * It is unknown whether this process is the target, so the event must not be
-		 * recorded. It must not disappear without a trace either, so it is counted as
-		 * missing.
+		 * recorded. A reader must learn that an event may be missing, so the caller counts
+		 * the event.
 		 */
 		case PTX_SAME_UNKNOWN:
 			*is_missing = true;

@@ -6,23 +6,24 @@
  * other threads store into, and leaves a consistent stream if it never returns. Its steps:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
- * 	compare one word: is this thread's knowledge of the streams still true; is the type enabled;
+ * 	compare one word, to see whether this thread's lanes are still valid; test whether the
+ * 	type is enabled;
  * 	write the record behind the head; announce that the clock is about to be read (the window);
  * 	read the clock, once for all streams;
  * 	check that this is still the same process, then publish by one release store per stream;
  * 	release the level.
  *
- * Reading the clock takes most of the time, and the processor executes the instructions before it
- * in parallel, if they are few. This file therefore has the usual case only. record.c has all
- * others: a handler in a trace point, a new thread, a full chunk, a change of state or filter, a
- * full stream.
+ * Reading the clock needs most of the time. The processor executes the instructions before the
+ * reading in parallel with it, if they are few. This file therefore has the usual case only.
+ * record.c has all others: a handler in a trace point, a new thread, a full chunk, a change of
+ * state or filter, a full stream.
  *
  * Claim and word     view.c unmaps a view when no thread is inside a trace point. Therefore a trace
  *                    point loads the control page's word again after the claim, and the thread that
  *                    detaches the stream passes a barrier between changing the word and looking for
  *                    claims.
- * Window and clock   Only the compiler is kept from moving the reading of the clock before the
- *                    window's store: (K) and (L) in ring.h.
+ * Window and clock   A signal fence keeps the compiler from moving the reading of the clock before
+ *                    the window's store. The processor needs no fence: (K) and (L) in ring.h.
  * Child              A handler may fork between any two instructions. The kernel zeroes the thread
  *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
  *                    its claim gone and publishes nothing into its parent's stream.
@@ -30,8 +31,8 @@
  * An event with a duration has the same path. Its data begins with the duration, which ends at the
  * time of the event and is therefore stored between the reading of the clock and the publication.
  * The parameter `since` of the functions below points to the stamp of the beginning, or is NULL for
- * an event without a duration. It is constant in each copy that the compiler makes of them. The
- * length includes the duration, and `data` is the rest.
+ * an event without a duration. The compiler makes a copy of the functions for each of the two
+ * cases. The length includes the duration, and `data` is the rest.
  */
 #include "base/clock.h"
 #include "base/export.h"
@@ -44,8 +45,8 @@
 
 #define SPAN sizeof(uint64_t) /* bytes of the duration */
 /*
- * The usual length of an event with a duration. It is that of an event for the call of a function,
- * which has an address and a number of 4 bytes behind the duration.
+ * The usual length of an event with a duration. Such an event describes the call of a function: it
+ * has an address and a number of 4 bytes behind the duration.
  */
 #define SPAN_USUAL (SPAN + 12)
 
@@ -96,7 +97,7 @@ struct pending {
 
 /*
  * Loads the lane's chunk. This load must be before that of the lane's byte in enabled[]: in a child
- * of fork() the lane is wiped at some point, and a wiped lane is not enabled. The fence keeps the
+ * of fork() the lane is wiped at some point, and a wiped lane enables no type. The fence keeps the
  * compiler from exchanging the two loads. The fork happens in a handler of the same thread, so the
  * processor needs no fence.
  */
@@ -338,8 +339,8 @@ ptx_inline bool count_skip(struct ptx_thread *thread, const void *frame, unsigne
 /*
  * Handles an event of a type that is not enabled, in a lane that counts such events. If the type is
  * skipped, counts the event in the thread's row, which costs one atomic addition. Returns false if
- * record.c must count the event as lost. Not inlined: the path of filtered events has one test,
- * as it had before types could be skipped.
+ * record.c must count the event as lost. Not inlined, so that the path of filtered events has only
+ * one test.
  */
 static bool __attribute__((noinline))
 refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
@@ -420,7 +421,6 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 		else
 			give_up(thread, frame, type, since, data, len, address);
 		return;
-	/* If the type is disabled, the event is not recorded and nothing else is to be done. */
 	}
 	/* word_one is valid only if max_data is at least PTX_SHORT. record.c truncates the data. */
 	if ((len > PTX_SHORT && ptx_unlikely(len > lane->max_data)) ||
@@ -445,7 +445,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 /*
  * The functions below are not inlined into record_other(), so that the path of short events saves
  * no registers for them. The first two record more than PTX_SHORT bytes into the only lane: the
- * compiler knows the range of lengths, and so the way of the copy.
+ * compiler knows the range of lengths and can choose how to copy.
  */
 static void ptx_at_line __attribute__((noinline))
 record_long(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
@@ -475,7 +475,7 @@ record_several(struct ptx_thread *thread, const void *frame, unsigned type, cons
 /*
  * Handles every event except one with one word of data for one stream. The caller has claimed level
  * 0. The function is not inlined, so that in record_one() the code of the usual case directly
- *    follows the first test.
+ * follows the first test.
  */
 static void ptx_at_line __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
@@ -556,7 +556,7 @@ ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, con
 		/* all lengths are constant here */
 		record_lane(thread, frame, event_id, since, data, usual, address);
 	else if (!since && len == usual && data)
-		/* the same for several streams, without a call between */
+		/* the same for several streams, without a call in between */
 		record_words(thread, frame, event_id, data, address);
 	else if (since)
 		record_other_since(thread, frame, event_id, since, data, len, address);

@@ -13,7 +13,7 @@
 
 /*
  * Makes the lanes valid after an event that record.c has recorded. Most often only the chunk has
- * changed. It also frees views that are no longer used.
+ * changed. The function also frees views that are no longer used.
  */
 void ptx_lanes_mend(struct ptx_thread *thread);
 

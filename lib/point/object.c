@@ -2,9 +2,9 @@
 /*
  * point/object.c - allocates thread objects without locks.
  *
- * An object is owned by the thread that changes its word `taken` from 0 to 1. The stack of free
- * objects, the pools and the list of all objects only help to find one. They may disagree with
- * `taken` after a kill, a jump or a fork, and that does no harm.
+ * A thread owns an object if it has changed the object's word `taken` from 0 to 1. The stack of
+ * free objects, the pools and the list of all objects only help to find a free object. After a
+ * kill, a jump or a fork they may disagree with `taken`, which does no harm.
  *
  * Objects are zeroed in a child (MADV_WIPEONFORK) and are never unmapped. Emulators and some
  * sandboxes ignore MADV_WIPEONFORK; then ptx_thread.pid shows that an object is a parent's.
@@ -20,10 +20,7 @@
 #define POOL_THREADS  64   /* reserved when the program starts */
 #define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
 #define SLAB_THREADS  64   /* made each time that there is no other object */
-/*
- * number of objects at the end of a pool that are never used, because interrupted frames of a
- * child's ancestors may use them
- */
+/* number of objects at the end of a pool that no thread gets; left_in() has the reason */
 #define POOL_FRAMES   8
 #define TAG_SHIFT     48   /* user addresses have at most 48 bits; the tag is above them */
 /* Limit of the attempts to pop an object, so that the time of a trace point is bounded. */
@@ -100,7 +97,7 @@ static unsigned left_in(int i)
 
 /*
  * The object that this thread is about to make its own. If a handler forks here, the child's pool
- * begins behind this object, so that only the interrupted call uses it there.
+ * begins behind this object, so that in the child only the interrupted call uses the object.
  */
 static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
 
@@ -115,7 +112,7 @@ static struct ptx_thread *take_from_pool(void)
 								  memory_order_relaxed);
 			struct ptx_thread *thread;
 
-			/* Another thread took the last one since left_in(). */
+			/* Another thread took the last object since left_in(). */
 			if (used >= pool->count - POOL_FRAMES)
 				break;
 			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
@@ -127,14 +124,10 @@ static struct ptx_thread *take_from_pool(void)
 			in_making = thread;
 			atomic_signal_fence(memory_order_seq_cst);
 			/*
-			 * The object may have been taken by a handler, or by the parent if a fork
-			 * wipes nothing.
+			 * A handler may have taken the object. Under an emulator, where a fork
+			 * wipes nothing, the parent may have taken it.
 			 */
 			if (!take_object(thread))
-				/*
-				 * a handler has taken it; or, under an emulator, the parent had
-				 * taken it
-				 */
 				continue;
 			link_thread(thread);
 			return thread;
@@ -175,8 +168,8 @@ static void push_free(struct ptx_thread *thread)
 }
 
 /*
- * Removes objects from the stack until one can be claimed. NULL: the stack is empty, or changes
- * too often.
+ * Removes objects from the stack until one can be claimed. Returns NULL if the stack is empty or
+ * changes too often.
  */
 static struct ptx_thread *pop_free(void)
 {
@@ -219,7 +212,7 @@ static struct ptx_thread *pop_free(void)
 	return NULL;
 }
 
-/* release: the next owner sees all stores of this one. */
+/* release: the next owner of the object sees all stores of this one. */
 void ptx_object_free(struct ptx_thread *thread)
 {
 	atomic_store_explicit(&thread->taken, 0, memory_order_release);
@@ -227,8 +220,8 @@ void ptx_object_free(struct ptx_thread *thread)
 }
 
 /*
- * Maps `count` new objects. Returns one of them, claimed; the others are pushed for later threads.
- * NULL: there is no memory, or the process is quiet.
+ * Maps `count` new objects. Returns one of them, claimed, and pushes the others for later threads.
+ * Returns NULL if there is no memory, or if the process is quiet.
  */
 static struct ptx_thread *make_slab(unsigned count)
 {
@@ -250,8 +243,9 @@ static struct ptx_thread *make_slab(unsigned count)
 }
 
 /*
- * Searches all objects for a free one. It is used if the stack is empty and no more objects can be
- * made. A free object may be missing on the stack, because a handler left push_free() by a jump.
+ * Searches all objects for a free one. A thread uses this search if the stack is empty and no more
+ * objects can be made. A free object may be missing on the stack, because a handler left
+ * push_free() by a jump.
  */
 static struct ptx_thread *find_free(void)
 {
@@ -323,7 +317,7 @@ void ptx_object_is_made(void)
 }
 
 /*
- * Called in the child, in which this is the only thread. The fork of a handler may have interrupted
+ * Called in the child, in which this is the only thread. A handler that forked may have interrupted
  * ptx_thread_make(). So if there is an object in in_making, the pool begins behind it and not
  * behind the thread's own object.
  */

@@ -2,9 +2,9 @@
 /*
  * point/object.h - allocates thread objects (thread.h).
  *
- * An object is claimed by its word `taken` alone. It is memory of the process that is zeroed in a
- * child and never unmapped. So if a thread still reads an object after the object got another
- * owner, it reads valid memory.
+ * A thread claims an object by the object's word `taken` alone. The memory of objects is zeroed in
+ * a child and never unmapped. So a thread that still reads an object after the object got another
+ * owner reads valid memory.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe.
@@ -18,7 +18,7 @@
 /* Reserves the first objects. The library's constructor calls it. */
 void ptx_objects_init(void);
 
-/* Returns a free object, which it has claimed without a system call. NULL: there is none. */
+/* Claims a free object without a system call. Returns NULL if there is none. */
 struct ptx_thread *ptx_object_take(void);
 
 /* Returns an object in new memory, or finds one by a long search; NULL if there is none. */

@@ -73,8 +73,8 @@ static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigne
 }
 
 /*
- * Counts an event as skipped. It is no overrun: the controller wants it so. Without memory for the
- * counts, the event is lost for that reason.
+ * Counts an event as skipped. A skipped event is no overrun, because the controller has requested
+ * the skip. Without memory for the counts, the event counts as lost for lack of memory.
  */
 static void skip_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {
@@ -152,7 +152,7 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 /*
  * Returns the place for a record in the cell's chunk, and stores the chunk's head in *head. Returns
  * NULL if the chunk has no room for the record, or if its present part cannot be extended; *loss
- * then has the cause. cell->room is the end of that part, as far as this thread knows.
+ * then has the cause. cell->room is the end of the present part, as far as this thread knows.
  */
 static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *view,
 					struct ptx_chunk *chunk, size_t size, uint64_t *head,
@@ -170,7 +170,7 @@ static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *v
 
 /*
  * Changes to a new chunk of the ring, and wakes the flusher if less than half of the pool is free.
- * Returns the place in the new chunk. NULL: there is no chunk; *loss has the cause.
+ * Returns the place in the new chunk, or NULL if there is no chunk; *loss then has the cause.
  */
 static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell *cell,
 				     struct ptx_view *view, size_t size, struct ptx_chunk **chunk,
@@ -223,8 +223,8 @@ static bool may_sweep(void)
 }
 
 /*
- * Gets a ring for the thread at this level. If all rings or slots are in use, the rings of dead
- * threads are collected first. Returns false if the event has been counted as lost, or if this is a
+ * Gets a ring for the thread at this level. If all rings or slots are in use, it first collects
+ * those of dead threads. Returns false if the event has been counted as lost, or if this is a
  * child.
  */
 static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
@@ -259,8 +259,8 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 			   const struct payload *payload, struct pending *pending)
 {
 	/*
-	 * A left thread object means that this is a child and that the event is its parent's: it
-	 * must not be counted here.
+	 * If ptx_thread_is_left() is true, this is a child, and the event belongs to its parent:
+	 * the child must not count it.
 	 */
 	struct ptx_view *view = ptx_thread_is_left(thread) ? ptx_view_find(bit) :
 							     ptx_view_for(bit, payload->type);
@@ -284,10 +284,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	    !ptx_region_admits(view->rings.region, type))
 		return false;
 	if (kind == PTX_FULL) {
-		/*
-		 * If the stream is full, its reader is slow or there is none, so its creator may be
-		 * gone.
-		 */
+		/* A full stream has a slow reader or no reader, so its creator may be gone. */
 		if (++thread->turns % LOOK_AFTER_LOSSES == 0)
 			ptx_view_check_creator(view);
 		lose_event(thread, view, type, PTX_WRITER_STREAM_FULL);
@@ -316,8 +313,8 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	pending->record = place_record(cell, view, chunk, pending->size, &pending->head, &loss);
 	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
 		/*
-		 * Another process mistook this one for dead and gave the ring to another thread.
-		 * The chunk belongs to its next holder, so this thread must take another ring.
+		 * Another process mistook this one for dead and released the ring. The chunk
+		 * belongs to the next holder of that ring, so this thread must claim another ring.
 		 */
 		if (!join_stream(thread, level, view, type))
 			return false;
@@ -328,9 +325,9 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 						 &loss);
 	}
 	/*
-	 * If there is no memory for more of this chunk, another chunk may have some. If the chunk
-	 * is empty, the thread does not leave it, because another chunk would probably have no
-	 * memory either.
+	 * If there is no memory for more of this chunk, another chunk may have memory already. If
+	 * the chunk is empty, the thread does not leave it, because another chunk would probably
+	 * have no memory either.
 	 */
 	if (!pending->record &&
 	    (loss == PTX_WRITER_STREAM_FULL || ptx_head_offset(pending->head) != 0))

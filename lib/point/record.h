@@ -13,8 +13,9 @@
 /*
  * Records an event at a free nesting level. Claims a ring or a chunk if necessary, and fills the
  * lanes for the thread's next event. `frame` is the stack pointer of the trace point. An event that
- * cannot be recorded is counted as lost. It is not cold, because a thread calls it for each new
- * chunk, and a chunk may have room for a few events only. GCC optimizes cold code for size.
+ * cannot be recorded is counted as lost. The function has no attribute "cold", with which GCC
+ * optimizes for size: a thread calls it for each new chunk, and a chunk may have room for only a
+ * few events.
  */
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)
 	__attribute__((noinline));
@@ -38,7 +39,7 @@ void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, 
 void ptx_record_join(const void *frame);
 
 /*
- * Makes this process quiet (base/quiet.h). Readers then see that they are not woken any
+ * Makes this process quiet (base/quiet.h). Readers then see that its writers do not wake them any
  * more.
  */
 void ptx_record_tell_quiet(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * point/thread.c - the life of a thread object. It is made at a thread's first event. Handlers use
- * its nesting levels. A child leaves it after a fork. It is given back at the thread's end.
+ * its nesting levels. A child leaves its parent's object after a fork. An object is given back at
+ * the thread's end.
  *
- * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such
- * a handler must see are ordered by signal fences. A child learns that it is one because the
- * kernel has zeroed ptx_private and the objects (MADV_WIPEONFORK); ptx_process_is_child() tests
- * this.
+ * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such a
+ * handler must see are ordered by signal fences. In a child the kernel has zeroed ptx_private and
+ * the objects (MADV_WIPEONFORK); ptx_process_is_child() tests this.
  */
 #include "point/thread.h"
 
@@ -45,8 +45,8 @@ static uint32_t this_process(void)
 
 /*
  * Upper half: the thread's id as the C library showed it last. Lower half: the id that the kernel
- * has for the thread if the C library's id is wrong, else 0. The C library is wrong in a child of
- * a raw clone(), which finds its parent's id. The two halves are one word, so that a handler that
+ * has for the thread if the C library's id is wrong, else 0. In a child of a raw clone(), the C
+ * library is wrong: it shows the parent's id. The two halves are one word, so that a handler that
  * forks in between leaves no mixture of two processes.
  */
 static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
@@ -80,7 +80,7 @@ static uint32_t own_tid(void)
 }
 
 /*
- * Returns the id of this process, in a child that has not been set up.
+ * Returns the id of this process, in a child for which ptx_process_child() has not run yet.
  *
  * If a handler forks between two instructions here, the function returns the parent's id in the
  * child of that fork, and ptx_process_child() calls it again. One fault remains in a quiet process:
@@ -95,7 +95,7 @@ uint32_t ptx_thread_child_pid(void)
 	if (tid && tids && tid != known_tid(tids)) {
 		know_tids(tid, 0);
 		/*
-		 * The C library shows another id than before, so that id is right. This is the
+		 * The C library shows another id than before, so the new id is right. This is the
 		 * child's first thread, and its id is that of the process.
 		 */
 		return tid;
@@ -146,7 +146,10 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 	return false;
 }
 
-/* Returns an object. If there is no key, the kernel is asked which threads have ended. */
+/*
+ * Returns an object. If there is no key, asks the kernel which threads have ended and uses their
+ * objects.
+ */
 static struct ptx_thread *find_or_make(void)
 {
 	struct ptx_thread *thread = ptx_object_take();
@@ -186,7 +189,10 @@ struct ptx_thread *ptx_thread_make(void)
 	int saved = errno;
 	uint32_t pid;
 
-	/* If a handler forks in this loop, the object is void in the child, which starts again. */
+	/*
+	 * If a handler forks in this loop, the object is wiped in the child, and the child starts
+	 * again.
+	 */
 	do {
 		if (ptx_process_is_child())
 			ptx_process_child();
@@ -284,8 +290,9 @@ unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame)
 		if (!used)
 			return level;
 		/*
-		 * Stacks grow downwards. So if the used frame is on this stack, and at or below the
-		 * present frame, its function has returned, or a handler left it by siglongjmp().
+		 * Stacks grow downwards. So if the used frame is on this stack, at the present
+		 * frame's address or a lower one, its function has returned, or a handler left it
+		 * by siglongjmp().
 		 */
 		if ((uintptr_t)frame >= (uintptr_t)used && (uintptr_t)frame < stack_top(thread) &&
 		    !may_be_alternate())
@@ -548,7 +555,8 @@ void ptx_threads_init(void)
 	has_ids = ptx_ids_thread() == (uint32_t)syscall(SYS_gettid);
 	/*
 	 * glibc stores the values of the first 32 keys in the thread's descriptor, without
-	 * malloc(), so that pthread_setspecific() is safe in a handler. A later key is of no use.
+	 * malloc(), so that pthread_setspecific() is safe in a handler. The library does not use a
+	 * later key.
 	 */
 	have_key = pthread_key_create(&end_of_thread, end_thread) == 0;
 	if (have_key && end_of_thread >= 32) {

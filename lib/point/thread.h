@@ -9,7 +9,7 @@
  *
  * Threads   the thread itself stores into its object. Others read frame[], pid and tid, and
  *           overwrite the chunks of its lanes.
- * Signals   everything here is async-signal-safe but ptx_threads_prepare().
+ * Signals   everything here except ptx_threads_prepare() is async-signal-safe.
  */
 #ifndef PTX_POINT_THREAD_H
 #define PTX_POINT_THREAD_H
@@ -30,9 +30,9 @@ struct ptx_cell {
 };
 
 /*
- * The state of one stream as the thread last found it, for level 0. It has exactly the values that
- * a trace point needs. It is valid while ptx_own_control.word has the value under which it was
- * made.
+ * The state of one stream as the thread last found it, for level 0. A lane has exactly the values
+ * that a trace point needs. The lane is valid while ptx_own_control.word has the value that it had
+ * when the lane was made.
  */
 struct ptx_lane {
 	/* A thread that frees a view replaces this pointer by ptx_thread_nowhere. */
@@ -57,9 +57,11 @@ struct ptx_lane {
 
 struct ptx_thread {
 	_Atomic(const void *) frame[PTX_LEVELS];
-	/* the control page's word for which lane[0] is the only lane; 0: there is none */
+	/* lane[0] is the only lane while the control page's word has this value; 0: it never is */
 	uint64_t word_one;
-	/* the control page's word for which lane[0 .. lanes - 1] are all lanes; 0: there is none */
+	/*
+	 * lane[0 .. lanes - 1] are all lanes while the control page's word has this value; 0: never
+	 */
 	uint64_t word_many;
 	uint32_t lanes;
 	/* counts changes of `chunk` and some losses, to check creators now and then */
@@ -103,19 +105,19 @@ extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 /* The object of all threads that have none. Its level 0 is always in use. */
 extern struct ptx_thread ptx_thread_nobody;
 /*
- * Returns the calling thread's object and makes it if necessary. NULL: no memory. errno is
- * preserved.
+ * Returns the calling thread's object and makes it if necessary. Returns NULL without memory. errno
+ * is preserved.
  */
 struct ptx_thread *ptx_thread_make(void);
 
 /*
  * Called in a child, in which the fork has wiped the only thread's object. The thread gets another
  * object with its next event. The old object is kept, because a frame that the fork interrupted may
- * still use it. It is empty and finds no stream.
+ * still use it. That object is empty, so the frame finds no stream.
  */
 void ptx_thread_leave(void);
 
-/* Returns the id of this process in a child that has not been set up. */
+/* Returns the id of this process in a child for which ptx_process_child() has not run yet. */
 uint32_t ptx_thread_child_pid(void);
 
 /* Lets the child of the fork that follows learn its id without a system call. */
@@ -154,8 +156,8 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 		     enum ptx_writer_loss *loss);
 
 /*
- * Returns whether the thread still holds its ring. If not, the cell is void, and the thread must
- * join again.
+ * Returns whether the thread still holds its ring. If not, the cell becomes invalid, and the thread
+ * must join the stream again.
  */
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 

@@ -53,9 +53,9 @@ static void retire_view(struct ptx_view *view)
 }
 
 /*
- * True if the stream of an adopted view is gone, so that its region is never used again. A
- * generation and an offset are never used twice. False for the mapping of a parent, because the
- * parent may have another arena than this process.
+ * Returns true if the stream of an adopted view is gone. Its region is then never used again,
+ * because a generation and an offset are never used twice. Returns false for the mapping of a
+ * parent, because the parent may have another arena than this process.
  */
 static bool is_gone(const struct ptx_view *view)
 {
@@ -113,7 +113,7 @@ void ptx_views_sweep(const struct ptx_thread *self)
 
 bool ptx_view_map_far(struct ptx_rings *rings)
 {
-	/* `rings` is a member of the view, so that the ring code needs no pointer back. */
+	/* `rings` is a member of the view, so that the ring code needs no pointer to the view. */
 	const struct ptx_view *view = (const struct ptx_view *)(const void *)
 		((const char *)rings - offsetof(struct ptx_view, rings));
 	unsigned char *none = NULL, *far;
@@ -142,8 +142,8 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 	if (err)
 		return err;
 	/*
-	 * The place of the memory is published before it exists. If this process is killed in
-	 * between, another process gives the memory at this place back (ptx_attachment_bury()).
+	 * The place of the memory is published before the memory exists. If this process is killed
+	 * in between, another process gives the memory at this place back (ptx_attachment_bury()).
 	 */
 	ptx_attachment_place(view->arena, view->bit, view->offset, geometry, max_data_size);
 	return ptx_region_create(view->arena, geometry, memory, &view->offset);
@@ -308,10 +308,7 @@ void ptx_view_destroy(struct ptx_view *view)
 	if (arena == &ptx_arena_self) {
 		destroy_own(view);
 	} else {
-		/*
-		 * The traced process has its own mapping, so no thread of this process uses this
-		 * one.
-		 */
+		/* The traced process has its own mapping, so no thread records through this one. */
 		ptx_region_destroy(arena, &view->rings, view->offset, false);
 		free(view);
 	}

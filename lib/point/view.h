@@ -38,8 +38,8 @@ struct ptx_view {
 
 /*
  * Maps memory for a stream in `arena`, which no trace point finds yet. `backing` is the path of the
- * file that holds the memory (arena/backing.h), only for streams of this process; or NULL.
- * ENOMEM; EAGAIN if PTX_STREAMS are attached there; errors of the backing file.
+ * file that holds the memory (arena/backing.h), only for streams of this process; or NULL. Returns
+ * 0, ENOMEM, EAGAIN if PTX_STREAMS streams are attached there, or an error of the backing file.
  */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing,
@@ -66,8 +66,8 @@ void ptx_view_destroy(struct ptx_view *view);
 
 /*
  * Returns the view of the stream that is attached at the place `bit`, for a trace point that has
- * claimed a level. Maps the region if another process attached the stream. NULL: there is none, or
- * it does not trace this process.
+ * claimed a level. Maps the region if another process attached the stream. Returns NULL if there is
+ * no such stream, or if it does not trace this process.
  */
 struct ptx_view *ptx_view_find(unsigned bit);
 
@@ -101,8 +101,8 @@ void ptx_view_after_fork(void);
 
 /*
  * Called in a forked child. Keeps the parent's mappings if no frame can write to them. If the fork
- * interrupted a trace point, replaces them by memory of the child's own, because that frame may
- * still write to them.
+ * interrupted a trace point, replaces them by memory of the child's own, because that trace point
+ * may still write to them.
  */
 void ptx_view_child(void);
 
