@@ -23,7 +23,7 @@ static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, ui
 	return done;
 }
 
-/* Without fstat() the image has no bytes, so no region fits in it. */
+/* If fstat() fails, the image has no bytes, so no region fits in it. */
 void ptx_image_of_file(struct ptx_image *image, int fd)
 {
 	/*

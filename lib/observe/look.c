@@ -77,8 +77,10 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 		       region + stream->geometry.words_at + (uint64_t)number * sizeof word) ||
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
-	/* The difference is taken modulo 2^32, because the ring's count may be a little behind. */
-	/* The head was copied with the chunk, so both are of one moment. */
+	/*
+	 * The head was copied with the chunk, so both are of one moment. The difference is modulo
+	 * 2^32, because the ring's count may be a little behind.
+	 */
 	head = atomic_load_explicit(&chunk.head, memory_order_relaxed);
 	*records += ptx_chunk_records(&chunk.ident, head) - (uint32_t)published;
 	return true;

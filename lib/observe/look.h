@@ -41,14 +41,14 @@ struct ptx_look {
 };
 
 /*
- * The caller frees it with free(). The structure needs more alignment than malloc() gives. NULL:
- * ENOMEM.
+ * Allocates a structure, which needs more alignment than malloc() gives. The caller frees it with
+ * free(). Returns NULL without memory.
  */
 struct ptx_look *ptx_look_new(void);
 
 /*
  * Looks at all streams of the arena at `path`, or of an image. Returns false if there is no arena
- * of this version; is_foreign then says whether it is one of another version.
+ * of this version; is_foreign then says whether there is an arena of another version.
  */
 bool ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

@@ -184,8 +184,8 @@ static int look_at_writers(struct ptx_taking *taking)
 /*
  * Finds a moment up to which all events can be copied; the reasoning is that of drain/pass.c. A
  * writer that is about to publish holds the moment back, and the copy waits for it. The wait is
- * bounded, because that writer may be stopped in its trace point. The copy may then lack its event
- * although the event is older than the moment.
+ * bounded, because that writer may be stopped in its trace point. The copy may then lack the event
+ * of that writer, although the event is older than the moment.
  */
 static int find_moment(struct ptx_taking *taking)
 {
@@ -304,9 +304,9 @@ static bool copy_chunks(struct ptx_taking *taking)
 
 		/*
 		 * A chunk that a running writer is overwriting has no valid content. If that writer
-		 * has died, the chunk still has the records that it had not overwritten.
+		 * has died, the chunk still has the records that the writer had not overwritten.
+		 * Chunks in other states have no records of any ring.
 		 */
-		/* Chunks in other states have no records of any ring. */
 		if (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED ||
 		    (state == PTX_CHUNK_OPENING && !taking->image->is_live))
 			copy_chunk(taking, i);
@@ -315,8 +315,9 @@ static bool copy_chunks(struct ptx_taking *taking)
 }
 
 /*
- * Copies the counts of skipped events, if the region says that it has some. In a damaged image this
- * may be wrong. If the counts cannot be copied, the copy has no skipped events and is not exact.
+ * Copies the counts of skipped events, if the region says that it has some. In a damaged image the
+ * region may be wrong about this. If the counts cannot be copied, the copy has no skipped events
+ * and is not exact.
  */
 static bool copy_skips(struct ptx_taking *taking)
 {
@@ -363,8 +364,8 @@ static bool is_unmoved(const struct ptx_taking *taking)
 /*
  * Copies the words again, then the cut, and then the counts. The words come first: a chunk that is
  * overwritten after the words were copied remains in the copy, even if the counts also have its
- * events as lost. If a reader delivers events meanwhile, the counts are not of one moment. Then
- * they are copied again. After some attempts they are accepted as not exact.
+ * events as lost. If a reader delivers events meanwhile, the counts are not of one moment. Then the
+ * function copies them again. After some attempts it accepts them as not exact.
  */
 static int snapshot_settle(struct ptx_taking *taking)
 {
@@ -488,9 +489,9 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
 }
 
 /*
- * Repeats the copy while a LOOP stream overwrites all of it, and then makes it readable. The
- * description of the stream is copied after that. Last, the attachment is copied again, to see
- * whether the generation is still the same.
+ * Repeats the copy while writers of a LOOP stream overwrite all of its events, and then makes the
+ * copy readable. The description of the stream is copied after that. Last, the attachment is copied
+ * again, to see whether the generation is still the same.
  */
 static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
@@ -539,8 +540,10 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	/* The lists are filled by copy_arena(). */
 	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);
 	taking.snapshot = snapshot;
-	/* The arena is copied now for the sizes of the region, and again at the end of
-	 * snapshot_take(). */
+	/*
+	 * The arena is copied now for the sizes of the region, and again at the end of
+	 * snapshot_take().
+	 */
 	err = copy_arena(&taking, bit, generation);
 	if (!err)
 		err = make_room(&taking);

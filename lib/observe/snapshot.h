@@ -36,9 +36,10 @@ struct ptx_snapshot {
 };
 
 /*
- * Copies the stream at the place `bit`, if it still has that generation (otherwise ESRCH). ENOMEM;
- * EINVAL: its sizes are impossible; EAGAIN: the writers overwrote it faster than it could be
- * copied; EIO: it cannot be read. ptx_snapshot_drop() frees a copy.
+ * Copies the stream at the place `bit`. Returns ESRCH if the place does not have that generation
+ * any more, EINVAL if the sizes of the stream are impossible, EAGAIN if the writers overwrote the
+ * stream faster than it could be copied, EIO if the image cannot be read, or ENOMEM.
+ * ptx_snapshot_drop() frees a copy.
  */
 int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
 		      struct ptx_snapshot **snapshot);

@@ -46,9 +46,8 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 }
 
 /*
- * If no process writes the stream, takes the present time as one more anchor. This is possible only
- * on the machine where the stream was written, before its next boot. The boot id shows whether this
- * is so.
+ * If no process writes the stream, uses the present time as one more anchor. This is possible only
+ * on the machine where the stream was written, and before its next boot, which the boot id shows.
  */
 static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {

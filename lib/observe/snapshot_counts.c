@@ -50,7 +50,7 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 			sound &= snapshot_counts_check(taking, &rings->slot[slot].lost[loss],
 						       COUNT_MAX);
 	}
-	/* Without the flag the rows are not copied and not used. */
+	/* If has_skips is 0, the rows of skipped events are not copied and not used. */
 	if (atomic_load_explicit(&rings->region->has_skips, memory_order_relaxed))
 		for (unsigned i = 0; i < PTX_SKIP_ROWS * PTX_TYPE_MAX; i++)
 			sound &= snapshot_counts_check(taking, &rings->skips[i],

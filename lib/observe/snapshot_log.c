@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_log.c - reads a copied stream by a drain, and writes its log.
+ * observe/snapshot_log.c - reads a copied stream with a drain, and writes its log.
  *
  * The copy has been checked, so the drain reads it like any region. Time does not advance in the
  * copy, so all events are delivered in one pass. Afterwards the ledger is corrected, because the
@@ -78,10 +78,7 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 		if (last->ticks > mark.ticks)
 			mark.ticks = last->ticks;
 	}
-	/*
-	 * Nothing is to be added if the state agrees with the marks, or if it is FULL, for which
-	 * there is a mark of its own.
-	 */
+	/* No mark is added if the state agrees with the marks, or if it is FULL or HELD. */
 	if (err || kind == PTX_FULL || kind == PTX_HELD || ran == (kind == PTX_RUNNING))
 		return err; /* ptx_drain_sync() makes the mark of FULL */
 	/*
@@ -120,8 +117,8 @@ static uint64_t time_of(const struct ptx_snapshot *snapshot)
 }
 
 /*
- * Makes a drain that delivers the copy. snapshot_at takes the place of its clock. If events were
- * overwritten, `gap` becomes true, so that the log begins with OVERFLOW and RESUME. On failure
+ * Makes a drain that delivers the copy. The drain uses snapshot_at instead of a clock. If events
+ * were overwritten, `gap` becomes true, so that the log begins with OVERFLOW and RESUME. On failure
  * *result must not be used.
  */
 static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
@@ -166,8 +163,9 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 }
 
 /*
- * Returns true if the next event is before since_ns. OVERFLOW is made for a gap, which ends with
- * RESUME, the next event. If the gap ends later than since_ns, the log must have both of them.
+ * Returns true if the next event is before since_ns. OVERFLOW reports the begin of a gap, and
+ * RESUME, the next event, reports its end. If the gap ends later than since_ns, the log must have
+ * both events.
  */
 static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *event, int64_t since_ns)
 {

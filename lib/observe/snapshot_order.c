@@ -4,8 +4,9 @@
  *
  * For each ring this file keeps the chunks that were there before and after the copy, in the order
  * in which they were opened, up to the last record that is not younger than the moment. If a
- * chunk's head counts more records than can be read, the others count as damaged. Links, heads and
- * claimed words are written anew, so no reader follows a value that a hostile process has written.
+ * chunk's head counts more records than can be read, the records that cannot be read count as
+ * damaged. Links, heads and claimed words are written anew, so no reader follows a value that a
+ * hostile process has written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -134,10 +135,7 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 			"the rest of this part of the stream's memory has no valid event");
 }
 
-/*
- * Frees a chunk that is not in the copy. The chunk keeps its
- * generation.
- */
+/* Frees a chunk that is not in the copy. The chunk keeps its generation. */
 static void free_chunk(struct order *order, uint32_t number)
 {
 	atomic_store_explicit(&order->snapshot->rings.word[number],
@@ -169,7 +167,7 @@ static size_t skip_taken(struct order *order, const struct link *link, size_t co
 	size_t first = 0;
 
 	/*
-	 * The reader has one position in each ring. If the word is hostile, it may belong to no
+	 * The reader has one position in each ring. A hostile word `delivered` may belong to no
 	 * chunk.
 	 */
 	for (size_t i = 1; i < count; i++)
@@ -264,8 +262,8 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 	atomic_store_explicit(&ring->first, link_of(order, &link[first]), memory_order_relaxed);
 	atomic_store_explicit(&ring->current, link_of(order, &link[last]), memory_order_relaxed);
 	/*
-	 * Extends the 32 bits of the chunk to the 64-bit number that is nearest to the ring's own
-	 * count.
+	 * Extends the 32-bit number in the chunk to the 64-bit number that is nearest to the ring's
+	 * own count.
 	 */
 	atomic_store_explicit(&ring->published,
 			      published + (uint64_t)(int64_t)(int32_t)(link[last].before -
@@ -306,7 +304,7 @@ static bool snapshot_order_counts(const struct order *order, uint32_t number)
 							    memory_order_relaxed);
 }
 
-/* Lists and sorts the chunks of the copy, and frees all others. ENOMEM. */
+/* Lists and sorts the chunks of the copy, and frees all others. Returns 0 or ENOMEM. */
 static int find_links(struct order *order)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
@@ -367,8 +365,8 @@ static void empty_rings(struct order *order)
 
 /*
  * A writer that died while it overwrote a chunk had counted only a part of the lost records, or
- * none. The rest can still be seen in the chunk, so it is counted here. A live stream does not need
- * this, because its writer continues.
+ * none. The rest can still be seen in the chunk, so this function counts it. A live stream does not
+ * need this, because its writer continues.
  */
 static void finish_overwriting(struct order *order)
 {

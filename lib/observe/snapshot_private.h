@@ -38,7 +38,9 @@ struct ptx_snapshot_span {
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span);
 
-/* snapshot_order.c: turns the copied bytes into rings that a reader can read. ENOMEM. */
+/*
+ * snapshot_order.c: turns the copied bytes into rings that a reader can read. Returns 0 or ENOMEM.
+ */
 int ptx_snapshot_order(struct ptx_taking *taking);
 
 #endif

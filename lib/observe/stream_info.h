@@ -26,7 +26,10 @@ struct ptx_stream_info {
 
 _Static_assert(sizeof(struct ptx_stream_info) <= PTX_STREAM_INFO_BYTES, "the region has room");
 
-/* The description in the region of these rings. In a region that was copied it may be hostile. */
+/*
+ * The description in the region of these rings. In a region that was copied the description may be
+ * hostile.
+ */
 static inline struct ptx_stream_info *ptx_stream_info_of(const struct ptx_rings *rings)
 {
 	return (struct ptx_stream_info *)(void *)((unsigned char *)rings->region +
