@@ -7,10 +7,10 @@
  * at an offset that is part of its ABI. A mutex on the stack therefore shows the id. A child of a
  * raw clone() or of vfork() still finds its parent's id.
  *
- * The mutex is one of C11, which glibc locks like any other. ThreadSanitizer replaces the functions
- * of POSIX mutexes by its own, and these call the wrappers of the shim. The shim would record such
- * a call as one of the program. It would need the thread's id for that event, and would recurse
- * without end. ThreadSanitizer does not replace mtx_lock().
+ * The mutex is a C11 mutex, and glibc locks it like any other mutex. ThreadSanitizer replaces the
+ * functions of POSIX mutexes by its own, and these call the wrappers of the shim. The shim would
+ * record such a call as a call of the program. It would need the thread's id for that event, and
+ * would recurse without end. ThreadSanitizer does not replace mtx_lock().
  *
  * Threads   all threads may call it concurrently.
  * Signals   async-signal-safe: the mutex is not shared.

@@ -3,8 +3,8 @@
  * base/io.h - reads and writes that transfer all bytes, or return an error number.
  *
  * The functions repeat an interrupted or short call, and wait for a descriptor in non-blocking
- * mode. None of them is a cancellation point, as the functions of the C library would be, so that
- * a thread never leaves a half-written file behind.
+ * mode. None of them is a cancellation point, unlike the functions of the C library. So a cancelled
+ * thread never leaves a half-written file behind.
  *
  * Threads   all functions may run concurrently; the caller must see to it that concurrent uses of
  *           one descriptor do no harm.
@@ -36,9 +36,9 @@ int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got
 
 /*
  * Returns the first position from `offset` on that is not in a hole of the file: `offset` itself if
- * the file system does not report holes, UINT64_MAX if only a hole follows. The function moves
- * the descriptor's position and restores it, so that a concurrent read() of another thread would
- * read at the wrong position.
+ * the file system does not report holes, UINT64_MAX if only a hole follows. The function moves the
+ * descriptor's position and then restores it. In between, a read() of another thread would read at
+ * the wrong position.
  */
 uint64_t ptx_io_next_data(int fd, uint64_t offset);
 

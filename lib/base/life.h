@@ -38,9 +38,9 @@ enum ptx_life ptx_life_by_kill(uint32_t pid);
 enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
 
 /*
- * Identifies a process beyond its id, which the kernel reuses. The inode of a process's pidfd
- * (Linux 6.9) is never given to another process. The start time has a resolution of 1/100 s: an
- * id that is reused within that time is mistaken for the former process.
+ * Identifies a process even if the kernel gives its id to a later process. The inode of a process's
+ * pidfd (Linux 6.9) is never given to another process. The start time has a resolution of 1/100 s:
+ * an id that is reused within that time is mistaken for the former process.
  */
 struct ptx_identity {
 	uint64_t inode; /* 0: not known */

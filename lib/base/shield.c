@@ -38,7 +38,7 @@ void ptx_shield_lower(struct ptx_shield *shield)
 
 		/*
 		 * The write may have raised the signal again, but a standard signal is pending
-		 * only once, so the program's own one remains.
+		 * only once, so the program's own signal remains pending.
 		 */
 		if (sigismember(&shield->pending, signals[i]))
 			continue;
