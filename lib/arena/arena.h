@@ -60,8 +60,8 @@ struct ptx_attachment {
 	uint16_t stream_policy; /* this member and log_policy are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
-	 * how long the guardian keeps the stream running after its creator's end, in milliseconds;
-	 * in bytes that were unused, so the layout of older versions is the same
+	 * milliseconds for which the guardian keeps the stream running after its creator's end;
+	 * these bytes were unused before, so the layout is that of older versions
 	 */
 	_Atomic uint32_t linger_ms;
 	/*
@@ -99,8 +99,8 @@ struct ptx_member {
 struct ptx_control {
 	/*
 	 * Every trace point reads this word: epoch 56 | number of attached streams. Each change
-	 * that may affect a trace point increases the epoch. So a thread keeps what it has found
-	 * and compares one word.
+	 * that may affect a trace point increases the epoch. So a thread keeps the streams that it
+	 * has found, and compares this word only.
 	 */
 	union {
 		_Atomic uint64_t word;

@@ -70,8 +70,8 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 /*
- * Return the record lock on the arena's file, for fcntl(): that of a creator, and that of its
- * guardian.
+ * Return a record lock on the arena's file, for fcntl(): the first function the creator's lock, the
+ * second one the guardian's lock.
  */
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
