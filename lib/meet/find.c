@@ -157,7 +157,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	 * unless another descriptor is certainly that arena.
 	 *
 	 * The result is the arena that is certainly the target's, if there is one. So the search
-	 * continues after a descriptor that did not decide.
+	 * continues after a descriptor that leads to no such arena.
 	 */
 	while (err && !failure) {
 		struct ptx_arena *arena;
@@ -197,7 +197,7 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 		}
 	}
 	closedir(folder);
-	/* An arena that was found outweighs a descriptor that could not be opened. */
+	/* If an arena was found, a descriptor that could not be opened does not matter. */
 	if (err && failure)
 		return failure;
 	return has_foreign && (err == ENXIO || err == EAGAIN) ? EPROTONOSUPPORT : err;

@@ -78,8 +78,8 @@ static int open_folder(int at, const char *path)
 }
 
 /*
- * Returns fd if the folder is the user's alone, else closes it and returns -1. So a refused folder
- * leaves no descriptor behind. Mode bits for the group and others must all be 0.
+ * Returns fd if the folder is the user's alone. Otherwise closes fd and returns -1. So a refused
+ * folder leaves no descriptor behind. Mode bits for the group and others must all be 0.
  */
 static int folder_checked(int fd, uint32_t uid)
 {

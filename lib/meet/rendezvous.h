@@ -68,7 +68,7 @@ void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bo
 
 /*
  * Does the same under a name that all controllers share. If several controllers leave different
- * files, only one gets true.
+ * files, only one call returns true.
  */
 bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd);
 
