@@ -448,7 +448,7 @@ static void mapped_other_take(const struct ptx_mapped_set *old, uint32_t pid,
 	}
 }
 
-/* Makes the set of all wanted lines. TOO_MUCH: there are more than are kept for a process. */
+/* Makes the set of all wanted lines. TOO_MUCH: there are more lines than are kept for a process. */
 static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t pid,
 					       const struct line *line, size_t lines,
 					       struct ptx_mapped_set *set)
