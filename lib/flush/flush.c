@@ -32,7 +32,7 @@
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
 #define ERROR_MOST        4095 /* the kernel has no greater error number */
-/* an automatic flush follows the writers for this time at most */
+/* an automatic flush transfers new events for this time at most */
 #define AUTOMATIC_SPAN_NS 1000000000u
 
 /*

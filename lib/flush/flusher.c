@@ -3,8 +3,8 @@
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
  * It flushes when half of the pool is taken, when the stream is full, and when the oldest event is
- * one second old. Between flushes it waits in one of three ways. For a while after a flush because
- * of the pool, it looks at the pool at short intervals. Otherwise, if writers may wake it, it
+ * one second old. Between flushes it waits in one of three ways. For a while after a flush that was
+ * due to the pool, it looks at the pool at short intervals. Otherwise, if writers may wake it, it
  * sleeps until a writer wakes it or the oldest event is one second old. If writers may not wake it,
  * it looks at the pool at intervals in which the pool cannot fill up.
  *
@@ -25,8 +25,8 @@
 
 /*
  * Times in nanoseconds. AGE_NS is the age at which an event is written. IDLE_NAP_NS is the nap when
- * there is no event, BUSY_NAP_NS the nap soon after a flush because of the pool, FAILED_NAP_NS the
- * nap after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound the interval of look_ns().
+ * there is no event, BUSY_NAP_NS the nap soon after a flush that was due to the pool, FAILED_NAP_NS
+ * the nap after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound the interval of look_ns().
  */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
@@ -93,7 +93,7 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
 	if (!ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
 	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
 		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
-	/* While the wish is 0, no writer makes a system call to wake the flusher. */
+	/* While flush_wish is 0, no writer makes a system call to wake the flusher. */
 	atomic_store_explicit(wish, 0, memory_order_relaxed);
 }
 

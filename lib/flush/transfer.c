@@ -17,9 +17,9 @@
 #include "log/write_append.h"
 
 /*
- * A suspended writer may hold back the events that a call waits for. The call then ends only after
- * HELD_BACK_NAPS looks and after HELD_BACK_MOST_NS. Both limits are needed, because on a busy
- * machine that time may pass with only few looks.
+ * A suspended writer may hold back the events that a call waits for. The call waits for these
+ * events until it has looked HELD_BACK_NAPS times and HELD_BACK_MOST_NS have passed. Both limits
+ * are needed, because on a busy machine that time may pass with only few looks.
  */
 #define HELD_BACK_NAP_NS 50000
 #define HELD_BACK_NAPS   4000
@@ -32,7 +32,7 @@
 
 /*
  * Gives the log the name of a type before the first event of that type. If there is no memory, or
- * if the type has no name yet, this is tried again at the next event of the type.
+ * if the type has no name yet, the function tries again at the next event of the type.
  */
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
