@@ -3,8 +3,8 @@
  * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
  *
  * The checks have the order of FORMAT: H1 to H6, B1 to B5. The order decides which message the user
- * gets. A user does different things about a file that is no log, about a log of another machine,
- * and about a damaged log. The functions first copy all bytes and then check the copy.
+ * gets. A user reacts differently to a file that is no log, to a log of another machine, and to a
+ * damaged log. The functions first copy all bytes and then check the copy.
  */
 #include <pthread.h>
 #include <string.h>

@@ -72,8 +72,9 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 		if (ptx_unlikely(why))
 			return why;
 		/*
-		 * D2. Searches by time skip whole blocks by these bounds. Whether a reader finds a
-		 * record outside of them would depend on how it searches.
+		 * D2. Searches by time skip whole blocks by these bounds. Without this check, the
+		 * kind of search would decide whether a reader finds a record outside of the
+		 * bounds.
 		 */
 		if (ptx_unlikely((int64_t)record->time < block->time_min ||
 				 (int64_t)record->time > block->time_max))
@@ -113,8 +114,8 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 
 /*
  * Checks the form of INDEX and TOP entries, and their order: a binary search finds the first
- * block only if time_top never decreases (3.6). Whether the blocks are there (I1) is checked in
- * cursor/.
+ * block only if time_top never decreases (3.6). The code in cursor/ checks whether the blocks are
+ * there (I1).
  */
 static const char *check_places(const struct ptx_log_block *block, const struct ptx_log_place *p)
 {

@@ -37,7 +37,7 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 	int saved = errno;
 
 	memset(window, 0, sizeof(*window));
-	/* The members that fini and failures use are zero or set from here on. */
+	/* From here on the members that ptx_log_window_close() uses are zero or set. */
 	window->fd = fd;
 	/* The identity of the file, for the comparison before each read. */
 	if (!ptx_file_know(fd, &window->file))

@@ -326,8 +326,8 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	loop->time_min = block->time_min;
 	loop->time_max = block->time_max;
 	/*
-	 * Types and threads of these events are unknown: they count as of type 0 and no thread
-	 * (L2).
+	 * Types and threads of these events are unknown: they count as events of type 0 and of no
+	 * thread (L2).
 	 */
 	if (missing) {
 		loop->overwritten.events += missing;
@@ -396,7 +396,7 @@ int ptx_log_loop_create(struct ptx_log *log)
 	if (!log->loop)
 		return ENOMEM;
 	ptx_log_tally_init(&log->loop->overwritten);
-	/* The header was encoded as one of a sequence before. */
+	/* So far the header is that of a sequence. */
 	header->arrangement = PTX_LOG_SLOTS;
 	header->names_offset = PTX_LOG_HEADER_BYTES;
 	header->names_bytes = NAMES_BYTES;

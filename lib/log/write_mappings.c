@@ -47,7 +47,8 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 /*
  * Adds an entry and its path. Returns ENOSPC if the list has ended, or if a further entry would
  * exceed the limits up to which every reader keeps entries (3.12). One entry below the limit is
- * reserved for the last one. The comparison is written so that no difference is below 0.
+ * reserved for the entry that ends the list. The comparison is written so that no difference is
+ * below 0.
  */
 static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
 			      const char *path)

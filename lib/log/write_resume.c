@@ -102,7 +102,9 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		ptx_log_names_take(log, block, payload);
 		break;
 	case PTX_LOG_SCHEMAS:
-		/* Entries that break S2 are left out; only memory can fail. */
+		/*
+		 * Entries that break S2 are left out; the only possible error is a lack of memory.
+		 */
 		*err = ptx_log_schemas_take(log, block, payload);
 		break;
 	case PTX_LOG_OBJECTS:
