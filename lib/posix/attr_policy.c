@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/attr_policy.c - posix_trace_attr_getinherited() and its page: inheritance and full
- * policies.
+ * posix/attr_policy.c - posix_trace_attr_getinherited() and the other functions of its page:
+ * inheritance and full policies.
  *
  * The setters check the value against the list of the standard. If the value is not in the list,
- * they leave the object as it was (POLICY-06, POLICY-08). Whether a policy suits a stream is
- * decided at the creation of the stream (POLICY-07).
+ * they leave the object as it was (POLICY-06, POLICY-08). posix_trace_create() checks whether a
+ * policy suits the stream (POLICY-07).
  */
 #include <errno.h>
 
@@ -61,7 +61,7 @@ PTX_EXPORT int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict ob
 	return 0;
 }
 
-/* POLICY-02. Which policies the log's file allows depends on its type (WITHLOG-04). */
+/* POLICY-02. The type of the log's file decides which policies are allowed (WITHLOG-04). */
 PTX_EXPORT int posix_trace_attr_setlogfullpolicy(trace_attr_t *object, int policy)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);

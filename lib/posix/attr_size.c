@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/attr_size.c - posix_trace_attr_getlogsize() and its page: sizes in bytes. */
+/*
+ * posix/attr_size.c - posix_trace_attr_getlogsize() and the other functions of its page: sizes in
+ * bytes.
+ */
 #include <errno.h>
 
 #include "base/export.h"
 #include "posix/attr.h"
 
 /*
- * Setters accept each value of size_t. Whether the size is possible is decided at the creation
+ * Setters accept each value of size_t. posix_trace_create() checks whether the size is possible
  * (SIZE-02). Getters return the size that was set (SIZE-01). From the attributes of a stream they
  * return the size that the stream has (SIZE-04).
  */

@@ -42,7 +42,7 @@ void ptx_faults_report(void *arg, const struct posix_trace_fault_np *fault)
 }
 
 /*
- * The caller reports nothing after this. The faults that the program's function was given are not
+ * The caller reports nothing after this. The faults that the program's function received are not
  * valid any more.
  */
 void ptx_faults_end(struct ptx_faults *faults)

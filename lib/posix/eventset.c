@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/eventset.c - posix_trace_eventset_add() and its page: sets of event types.
+ * posix/eventset.c - posix_trace_eventset_add() and the other functions of its page: sets of event
+ * types.
  *
  * A set is plain memory of the program, which it may copy (SET-12). The functions touch nothing
  * else.

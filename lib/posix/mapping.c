@@ -37,7 +37,7 @@ static void store_mapping(const struct ptx_mapping *from, struct posix_trace_map
 	to->parent = (pid_t)from->parent;
 	to->build_id_len = from->id_bytes;
 	memcpy(to->build_id, from->id, sizeof(to->build_id));
-	/* A child's birth has no path; an empty string is easier for programs than NULL. */
+	/* The entry of a child has no path; an empty string is easier for programs than NULL. */
 	to->path = from->path ? from->path : "";
 	ptx_sized_store(mapping, size, &known, sizeof(known));
 }

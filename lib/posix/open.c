@@ -77,7 +77,7 @@ PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *tr
 PTX_EXPORT int posix_trace_close(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	/* The stream is not locked, since the settle below waits for the other users. */
+	/* The stream is not locked, since ptx_registry_settle() below waits for the other users. */
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_STORED);
 	bool removed;
 

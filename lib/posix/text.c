@@ -65,7 +65,10 @@ void ptx_text_escaped(struct ptx_text *text, const unsigned char *byte, size_t l
 	}
 }
 
-/* Programs often record the NUL of a string, and arrays of characters are filled with NULs. */
+/*
+ * The NULs at the end are omitted: programs often record the NUL of a string, and fill arrays of
+ * characters with NULs.
+ */
 void ptx_text_quoted(struct ptx_text *text, const unsigned char *byte, size_t len)
 {
 	while (len && !byte[len - 1])
