@@ -5,9 +5,9 @@
  *
  * Every function that returns int returns 0 or an error number, and does not change errno. The only
  * exception is posix_trace_eventid_equal(), which returns a truth value. All functions are
- * thread-safe; posix_trace_event() is also async-signal-safe. Each has a page in section 3 of the
- * manual; posixtrace(7) lists the choices of this implementation where the standard allows several.
- * Extensions are in <trace_np.h>.
+ * thread-safe; posix_trace_event() is also async-signal-safe. Each function has a page in section 3
+ * of the manual. posixtrace(7) lists the choices of this implementation where the standard allows
+ * several. Extensions are in <trace_np.h>.
  */
 #ifndef _TRACE_H
 #define _TRACE_H
@@ -17,9 +17,9 @@
 #include <time.h>
 
 /*
- * glibc says "not supported" (-1) for these options, in a header that <unistd.h> includes. This
- * header includes that header first, so that the values of this library are valid with any order of
- * the two.
+ * <unistd.h> of glibc includes <bits/posix_opt.h>, which defines these options as -1 (not
+ * supported). <trace.h> includes <bits/posix_opt.h> first and then replaces its values. A later
+ * include of <unistd.h> does not change them again.
  */
 #if defined __has_include
 # if __has_include(<bits/posix_opt.h>)
@@ -75,7 +75,7 @@
 #define POSIX_TRACE_UNNAMED_USEREVENT  63
 #define POSIX_TRACE_UNNAMED_USER_EVENT 63
 
-/* Members of struct posix_trace_status_info. */
+/* Values of the members of struct posix_trace_status_info. */
 #define POSIX_TRACE_SUSPENDED    0
 #define POSIX_TRACE_RUNNING      1
 #define POSIX_TRACE_NOT_FULL     0
@@ -85,7 +85,7 @@
 #define POSIX_TRACE_NOT_FLUSHING 0
 #define POSIX_TRACE_FLUSHING     1
 
-/* posix_truncation_status. */
+/* Values of posix_truncation_status. */
 #define POSIX_TRACE_NOT_TRUNCATED    0
 #define POSIX_TRACE_TRUNCATED_RECORD 1
 #define POSIX_TRACE_TRUNCATED_READ   2
@@ -96,21 +96,21 @@
 #define POSIX_TRACE_FLUSH      0x13
 #define POSIX_TRACE_APPEND     0x14
 
-/* Inheritance. */
+/* Values of the attribute inheritance. */
 #define POSIX_TRACE_CLOSE_FOR_CHILD 0x21
 #define POSIX_TRACE_INHERITED       0x22
 
-/* posix_trace_eventset_fill(). */
+/* Arguments of posix_trace_eventset_fill(). */
 #define POSIX_TRACE_WOPID_EVENTS  0x31
 #define POSIX_TRACE_SYSTEM_EVENTS 0x32
 #define POSIX_TRACE_ALL_EVENTS    0x33
 
-/* posix_trace_set_filter(). */
+/* Arguments of posix_trace_set_filter(). */
 #define POSIX_TRACE_SET_EVENTSET 0x41
 #define POSIX_TRACE_ADD_EVENTSET 0x42
 #define POSIX_TRACE_SUB_EVENTSET 0x43
 
-/* All four are plain data: they may be assigned and passed by value. */
+/* All four types are plain data: a program may assign them and pass them by value. */
 typedef unsigned long trace_id_t;      /* 0 never names a stream */
 typedef unsigned int trace_event_id_t; /* 0 never names an event type */
 
@@ -191,8 +191,9 @@ int posix_trace_set_filter(trace_id_t, const trace_event_set_t *, int);
 /* Trace points: posix_trace_event(3). */
 void posix_trace_event(trace_event_id_t, const void *__restrict, size_t);
 #ifdef __GNUC__
-/* If the call were the last statement of a function, the compiler could make a jump of it, and
- * the event's address would be in the caller of that function. */
+/* The empty statement behind the call prevents a jump instead of a call. If the call were the last
+ * statement of a function, the compiler could make it a jump, and the event's address would be in
+ * the caller of that function. */
 # define posix_trace_event(event_id, data, len) \
 	__extension__({ \
 		(posix_trace_event)((event_id), (data), (len)); \

@@ -2,9 +2,9 @@
 /*
  * trace_check_np.h - verifies a log. Included by <trace_np.h>.
  *
- * Threads  may be called from any thread at the same time, with different descriptors.
- * Signals  not async-signal-safe.
- * Errors   returns 0 or the error number, and leaves errno as it was.
+ * Threads  several threads may call the function at the same time, with different descriptors.
+ * Signals  the function is not async-signal-safe.
+ * Errors   the function returns 0 or the error number, and leaves errno as it was.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: trace_np(3).
@@ -24,12 +24,12 @@ extern "C" {
 struct posix_trace_fault_np {
 	uint64_t offset;    /* in the file, bytes */
 	uint64_t bytes;     /* number of affected bytes, 0 = not known */
-	const char *reason; /* an English sentence; valid during the call of report */
+	const char *reason; /* an English sentence; valid until report() returns */
 };
 
 /* The result of a verification. */
 struct posix_trace_check_np {
-	int complete;         /* not 0: its writer completed the log */
+	int complete;         /* not 0: the log's writer completed the log */
 	uint64_t faults;      /* number of faults */
 	uint64_t blocks;      /* number of blocks of events */
 	uint64_t events;      /* number of events in whole blocks */
@@ -39,8 +39,8 @@ struct posix_trace_check_np {
 };
 
 /*
- * Verifies every checksum, every length, the counts of every block against its events, and the
- * ledger's equation in total, by type and by thread.
+ * Verifies every checksum, every length, and the counts of every block against its events. Verifies
+ * the ledger's equation (<trace_ledger_np.h>) in total, for each type and for each thread.
  *
  * file_desc  the log, open for reading; its position does not matter
  * report     called for each fault with arg; may be null

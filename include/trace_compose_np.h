@@ -33,20 +33,20 @@ struct posix_trace_composer_np;
 struct posix_trace_origin_np {
 	pid_t pid;             /* the traced process, 0 = none */
 	char host[64];         /* its machine; empty: this one */
-	char clock[32];        /* the clock of the events, any word; empty: "unknown" */
+	char clock[32];        /* any name for the clock of the events; empty: "unknown" */
 	uint64_t clock_hz;     /* nominal frequency of the clock, 0 = not known */
-	int64_t creation_ns;   /* of the stream, unless attr is of a stream or log */
+	int64_t creation_ns;   /* of the stream; ignored if attr is that of a stream or a log */
 	int64_t resolution_ns; /* of the clock; 0: that of attr */
-	char generation[TRACE_NAME_MAX + 1]; /* the tracer; empty: that of attr */
+	char generation[TRACE_NAME_MAX + 1]; /* name of the tracer; empty: the one in attr */
 };
 
 /*
  * Begins a log at the beginning of a file, as posix_trace_create_withlog() does.
  *
  * file_desc  open for reading and writing; the caller keeps it and closes it after the last call
- * attr       name, sizes and policies; null: the defaults, and a log that grows (APPEND). The
- *            maximum data size limits the data of an event in an APPEND log; the maximum log size
- *            limits the file of another log
+ * attr       name, sizes and policies; null: the defaults, and a log that grows (APPEND). In an
+ *            APPEND log, the maximum data size limits the data of an event. In other logs, the
+ *            maximum log size limits the file
  * origin     may be null
  *
  * EBADF: file_desc is not open for writing. EINVAL: attr is not valid, or the file does not suit
@@ -91,7 +91,7 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
 }
 
 /*
- * Adds events that are missing in the log to its ledger.
+ * Adds lost events to the ledger of the log.
  *
  * cause     POSIX_TRACE_LOST_*_NP; or POSIX_TRACE_UNATTRIBUTED_NP for events that were called and
  *           are in no other column; event_id and thread are then not used
@@ -113,8 +113,8 @@ static __inline int posix_trace_compose_lost_np(struct posix_trace_composer_np *
 }
 
 /*
- * Gives an event type a schema, see <trace_schema_np.h>. EEXIST: it has another one. EINVAL: the
- * event type has no name, or the text is not a schema. ENOMEM.
+ * Gives an event type a schema, see <trace_schema_np.h>. EEXIST: the type has another schema.
+ * EINVAL: the event type has no name, or the text is not a schema. ENOMEM.
  */
 int posix_trace_compose_schema_np(struct posix_trace_composer_np *composer,
 				  trace_event_id_t event_id, const char *schema);
@@ -133,8 +133,8 @@ static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np
  * log find functions. The order of the calls has no meaning.
  *
  * EINVAL: the range has no addresses, the build-id is too long, or the path is null or too long.
- * ENOMEM. ENOSPC: the log has the greatest number of mappings. The log then has no mapping after
- * from_ns.
+ * ENOMEM. ENOSPC: the log has the greatest possible number of mappings. Readers then find no
+ * mapping for times after from_ns.
  */
 int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 					 const struct posix_trace_mapping_np *mapping,

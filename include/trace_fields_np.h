@@ -65,8 +65,8 @@ struct posix_trace_arg_np {
 #define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }
 /*
- * str[N]: a string, shortened or filled with NULs to n bytes. bytes[N], or an array of any other
- * type: n bytes as they are.
+ * For str[N]: a string, shortened or filled with NULs to n bytes. For bytes[N] or an array of any
+ * other type: n bytes as they are.
  */
 #define POSIX_TRACE_STR_N_NP(s, n)   { POSIX_TRACE_TYPE_STR_NP, (unsigned)(n), 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_N_NP(p, n) { POSIX_TRACE_TYPE_BYTES_NP, (unsigned)(n), 0, 0, (p), 0 }
@@ -92,8 +92,8 @@ struct posix_trace_arg_np {
 #endif
 
 /*
- * Makes a payload of args values in room bytes and returns its length in bytes. It omits the first
- * field that does not fit even if it is shortened, and all fields after that field.
+ * Makes a payload of args values in room bytes and returns its length in bytes. If a field does not
+ * fit even when it is shortened, the function omits this field and all fields after it.
  */
 size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 					const struct posix_trace_arg_np *arg, size_t args,
@@ -107,18 +107,21 @@ static __inline size_t posix_trace_fields_pack_np(void *payload, size_t room,
 
 /*
  * A payload that is built field by field, for languages that cannot use the macros above. One
- * thread at a time uses it; all functions are async-signal-safe. A field that does not fit, or
- * whose value does not have the type, sets full; then this field and all fields after it are
- * omitted.
+ * thread at a time uses it; all functions are async-signal-safe. If a field does not fit, or its
+ * value does not have the type, the function stores 1 in the member full. This field and all fields
+ * after it are then omitted.
  */
 struct posix_trace_payload_np {
 	size_t len;    /* bytes of the fields so far */
 	int full;      /* not 0: a field was left out */
-	unsigned size; /* of bytes, from posix_trace_payload_begin_np() */
+	unsigned size; /* of the array bytes, from posix_trace_payload_begin_np() */
 	unsigned char bytes[POSIX_TRACE_FIELDS_BYTES_NP];
 };
 
-/* Begins a payload without fields. size is that of *payload, which may have more bytes. */
+/*
+ * Begins a payload without fields. size is the size of *payload. The caller's *payload may end with
+ * a longer array of bytes than the struct above.
+ */
 void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size);
 
 /* Appends an integer of any type of constant size; a signed one as two's complement. */
@@ -133,11 +136,14 @@ void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
 void posix_trace_payload_str_np(struct posix_trace_payload_np *payload, const char *string,
 				unsigned room);
 
-/* Appends bytes: len bytes with their number before them, shortened to the room that is left. */
+/*
+ * Appends a field of type bytes: the number len, then len bytes. Shortened to the room that is
+ * left.
+ */
 void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload, const void *bytes,
 				  size_t len);
 
-/* Appends bytes[len], or an array of any type that has len bytes, as they are. */
+/* Appends len bytes as they are: a bytes[len], or an array of any type that has len bytes. */
 void posix_trace_payload_array_np(struct posix_trace_payload_np *payload, const void *bytes,
 				  unsigned len);
 

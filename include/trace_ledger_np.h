@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_ledger_np.h - the loss ledger: the number of events that were called, reported, are still
- * unread, and were lost, by cause. Included by <trace_np.h>.
+ * trace_ledger_np.h - the loss ledger: the numbers of events that were called, that were reported,
+ * that are still unread, and that were lost, by cause. Included by <trace_np.h>.
  *
- * Each event is counted exactly once, in one column:
+ * The ledger counts each called event in exactly one of the other columns:
  *
  *	called = reported + unread + unattributed
  *	       + lost[0] + ... + lost[POSIX_TRACE_LOST_MAX_NP - 1]
@@ -46,8 +46,8 @@ extern "C" {
 /* One line of the ledger. All members are numbers of events. */
 struct posix_trace_ledger_np {
 	/*
-	 * Events called while the stream was running, or suspended because it was full, and not
-	 * filtered out. The stream's own system events are included.
+	 * Events that the filter admitted, and that were called while the stream was running or was
+	 * suspended because it was full. The stream's own system events are included.
 	 */
 	uint64_t called;
 	/* Events that were delivered to a reader or, in a stream with log, written to the log. */
@@ -68,13 +68,13 @@ struct posix_trace_ledger_np {
 struct posix_trace_thread_np {
 	pid_t pid;        /* 0: events of no known thread, or of threads that share this line */
 	pid_t tid;        /* Linux thread id */
-	pthread_t thread; /* in its process */
+	pthread_t thread; /* its pthread_t in that process */
 };
 
 /*
- * Stores the total line of an active stream or of an opened log. In a log, the column reported has
- * the number of its events, and the line is the one that its writer stored when it completed the
- * log.
+ * Stores the total line of an active stream or of an opened log. The total line of a log is the
+ * line that the log's writer stored when it completed the log. Its column "reported" is the number
+ * of events in the log.
  *
  * EINVAL: trid is not a stream of this process, or ledger is null. ENOMEM.
  */
@@ -120,11 +120,11 @@ static __inline int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t ind
 }
 
 /*
- * Event types that a stream skips, so that its controller keeps a budget. Events of these types are
- * counted by type, exactly, and are not recorded: they are called, and lost with the cause
- * POSIX_TRACE_LOST_BUDGET_NP. Lines of threads do not have them; that of pid 0 does. The set
- * replaces the former one. Types of the system in it have no effect. posix_trace_clear() empties
- * it.
+ * Sets the event types that a stream skips, so that its controller keeps a budget. Writers do not
+ * record events of these types. They count them exactly, by type: as called, and as lost with the
+ * cause POSIX_TRACE_LOST_BUDGET_NP. The line of pid 0 has these events, the lines of threads do
+ * not. The set replaces the former set. System event types in the set have no effect.
+ * posix_trace_clear() empties the set.
  *
  * EINVAL: trid is not an active stream of this process, or set is not an initialized set. ENOMEM.
  */
@@ -134,11 +134,12 @@ int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set);
  * Stores what an active stream records now, for a controller with a budget. It reads no event from
  * the stream, waits for no writer, and may be called many times a second.
  *
- * recorded  the number of events that were recorded so far, also those that were overwritten
- * recent    for each type, the number of events since the last call, as far as the writers' newest
- *           memory still has them: a sample, of which the shares are useful
+ * recorded  the number of events that were recorded so far, including overwritten events
+ * recent    for each type, the number of events since the last call that the newest part of the
+ *           writers' memory still has. This is a sample: it shows the shares of the types
  * skipped   for each type, the number of events that were skipped so far
- * types     the elements of both arrays, for the types 0 to types - 1
+ * types     the number of elements of the array recent, and of the array skipped. Their indexes are
+ *           the types 0 to types - 1
  *
  * EINVAL: trid is not an active stream of this process, or a pointer is null.
  */
@@ -146,8 +147,8 @@ int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recen
 			    uint64_t *skipped, size_t types);
 
 /*
- * Returns the English name of a cause of loss, such as "stream full", or null if cause is not a
- * cause. Async-signal-safe.
+ * Returns the English name of a cause of loss, such as "stream full", or null if no cause has this
+ * number. Async-signal-safe.
  */
 const char *posix_trace_lost_name_np(int cause);
 

@@ -26,16 +26,16 @@ extern "C" {
 
 /* A mapping that the writer of the log saw. */
 struct posix_trace_mapping_np {
-	int64_t from_ns;       /* the time from which it is known, CLOCK_REALTIME */
-	int64_t until_ns;      /* the time up to which it is known; INT64_MAX: the log's end */
-	uint64_t start, end;   /* addresses; end is behind the last byte */
-	uint64_t offset;       /* of start in the file */
-	uint64_t base;         /* an address minus base is one that the file's symbols use */
+	int64_t from_ns;       /* the mapping is known from this time, CLOCK_REALTIME */
+	int64_t until_ns;      /* it is known up to this time; INT64_MAX: the log's end */
+	uint64_t start, end;   /* the first address, and the address behind the last byte */
+	uint64_t offset;       /* the offset in the file that is mapped at the address start */
+	uint64_t base;         /* an address minus base is the address in the file's symbols */
 	pid_t pid;             /* the process */
 	pid_t parent;          /* not 0: no file; pid is a child and has the mappings of parent */
 	uint32_t build_id_len; /* bytes; 0: not known */
 	unsigned char build_id[POSIX_TRACE_BUILD_ID_MAX_NP];
-	const char *path;      /* at that time; valid until posix_trace_close() */
+	const char *path;      /* of the file at from_ns; valid until posix_trace_close() */
 };
 
 /*
@@ -55,8 +55,8 @@ static __inline int posix_trace_mapping_getnext_np(trace_id_t trid,
 int posix_trace_mapping_rewind_np(trace_id_t trid);
 
 /*
- * Stores the mapping at an address of process pid at a time of an event. A child has the mappings
- * of its parent. ENOENT: not known. EINVAL.
+ * Stores the mapping that process pid had at an address at the time of an event. A child has the
+ * mappings of its parent. ENOENT: not known. EINVAL.
  */
 int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uint64_t address,
 				      int64_t time_ns, struct posix_trace_mapping_np *mapping,
@@ -71,9 +71,9 @@ static __inline int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint
 
 /*
  * Publishes the mappings of this process to other processes that trace it. Call it before dlclose()
- * and after dlopen(). The library publishes them when a program starts and ends, and a controller
- * examines the process a few times a second. The function does nothing while no other process
- * traces this one.
+ * and after dlopen(). The library publishes the mappings when a program starts and ends, and a
+ * controller examines the process a few times a second. The function does nothing while no other
+ * process traces this process.
  *
  * ENOSPC: there was no room for all mappings.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_np.h - the interface of libposixtrace beyond POSIX. Every name ends in _np or _NP, not
- * portable.
+ * trace_np.h - the interface of libposixtrace beyond POSIX. Every name ends in _np or _NP (not
+ * portable).
  *
  * The headers below have one subject each, and each compiles alone. The conventions are those of
  * <trace.h>: a function returns 0 or an error number, leaves errno as it was, and may be called

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_object_np.h - names for objects in the memory of traced processes. A reader shows a field
- * of type ptr by this name. Included by <trace_np.h>.
+ * trace_object_np.h - names for objects in the memory of traced processes. If a field of type ptr
+ * has the address of an object, readers show the object's name. Included by <trace_np.h>.
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  posix_trace_object_np() and posix_trace_object_kind_name_np() are async-signal-safe.
@@ -36,8 +36,8 @@ extern "C" {
 #define POSIX_TRACE_OBJECT_OTHER_NP     12
 
 /*
- * Only for readers: the process whose id is in pointer has forked process pid, which has the same
- * objects.
+ * Only readers get this kind. The member pointer has the id of a process that forked the process
+ * pid. The child has the same objects.
  */
 #define POSIX_TRACE_OBJECT_CHILD_NP     0x8000
 
@@ -51,7 +51,7 @@ extern "C" {
  * pointer  identifies the object; the library does not read what it points to
  * name     null or empty: the object has no name any more
  *
- * EINVAL: kind is none of these. ENOSPC: the process has given 4096 names. ENOMEM: the process has
+ * EINVAL: kind has another value. ENOSPC: the process has given 4096 names. ENOMEM: the process has
  * no memory for names.
  */
 int posix_trace_object_np(int kind, const void *pointer, const char *name);
@@ -83,8 +83,8 @@ static __inline int posix_trace_object_getnext_np(trace_id_t trid,
 int posix_trace_object_rewind_np(trace_id_t trid);
 
 /*
- * Stores the name that pointer had in process pid at a time (CLOCK_REALTIME, nanoseconds). ENOENT:
- * it had none. EINVAL. ENOMEM.
+ * Stores the name that the object at pointer had in process pid at a time (CLOCK_REALTIME,
+ * nanoseconds). ENOENT: the object had no name. EINVAL. ENOMEM.
  */
 int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns,
 				     struct posix_trace_object_np *object, size_t size);

@@ -35,7 +35,7 @@ struct posix_trace_stream_np {
 	pid_t pid;   /* the traced process */
 	int ended;   /* not 0: pid has ended or is not visible; processes that inherited continue */
 	int waiting; /* not 0: pid does not use this library yet */
-	pid_t creator;       /* 0: of another pid name space; or POSIX_TRACE_CREATOR_GONE_NP */
+	pid_t creator;       /* 0: in another pid name space; or POSIX_TRACE_CREATOR_GONE_NP */
 	const pid_t *member; /* processes that inherited the stream and that the caller may see */
 	size_t members;
 
@@ -51,9 +51,9 @@ struct posix_trace_stream_np {
 	int stream_status;   /* as in struct posix_trace_status_info */
 	int stream_full_status;
 	int stream_overrun_status;
-	unsigned chunks;     /* equal parts of its memory; it is full when all are in use */
-	unsigned chunks_taken;
-	uint64_t recorded;   /* number of events that were written into it, read or not */
+	unsigned chunks;     /* equal parts of the stream's memory */
+	unsigned chunks_taken; /* parts in use; the stream is full when all of them are in use */
+	uint64_t recorded;   /* number of events that were written into the stream, read or not */
 	/*
 	 * Events that were overwritten in the stream or could not be recorded, by cause. Entries
 	 * for later losses, which only the creator knows, are 0.
@@ -61,7 +61,7 @@ struct posix_trace_stream_np {
 	uint64_t lost[POSIX_TRACE_LOST_MAX_NP];
 
 	trace_event_set_t filter;
-	const char *const *event_name; /* by event type; null without a name */
+	const char *const *event_name; /* indexed by event type; null: the type has no name */
 	unsigned event_names;          /* entries of event_name */
 
 	const struct posix_trace_source_np *source; /* for posix_trace_snapshot_np() */
@@ -76,8 +76,8 @@ struct posix_trace_stream_np {
  *                                    other members of its streams; the process of an inherited
  *                                    stream then seems to have ended
  *
- * ESRCH: no such process. EPERM: the caller may not look at its files. ENOTSUP: /proc is not
- * usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
+ * ESRCH: no such process. EPERM: the caller may not look at the process's files. ENOTSUP: /proc is
+ * not usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_observe_sized_np(
 	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,
@@ -90,9 +90,10 @@ static __inline int posix_trace_observe_np(
 
 /*
  * Writes a log of the stream as it is at this moment to file_desc, from the beginning of the file.
- * Only visit may call it, with its stream. The descriptor remains open, and the log is complete. No
- * writer is stopped and no event is taken away from the reader. The log has the events that the
- * creator could still read. Its ledger has these events and the events that were lost before.
+ * Only visit() may call this function, with the stream that it received. The descriptor remains
+ * open, and the log is complete. No writer is stopped and no event is taken away from the reader.
+ * The log has the events that the creator could still read. Its ledger has these events and the
+ * events that were lost before.
  *
  * ESRCH: the stream has ended. EAGAIN: writers overwrite it faster than it can be copied. EINVAL: a
  * pointer is null, or the stream is not the one that visit got. EBADF: file_desc is not open for
@@ -102,10 +103,11 @@ static __inline int posix_trace_observe_np(
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
 /*
- * Does as posix_trace_snapshot_np(), but leaves out the events before since_ns, in nanoseconds of
- * CLOCK_REALTIME. They remain in the stream, so they are not lost: the ledger of the log does not
- * count them. If older is not null, *older becomes their number after a success. The ledger has the
- * losses before since_ns too, because the times of losses are not known.
+ * Does the same as posix_trace_snapshot_np(), but leaves out the events before since_ns, in
+ * nanoseconds of CLOCK_REALTIME. These events remain in the stream, so they are not lost: the
+ * ledger of the log does not count them. If older is not null, a successful call stores the number
+ * of these events in *older. The ledger has the losses before since_ns too, because the times of
+ * losses are not known.
  */
 int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream, int file_desc,
 				  int64_t since_ns, uint64_t *older);
@@ -113,8 +115,8 @@ int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream, in
 /*
  * Calls visit with arg for the stream of a backing file.
  *
- * report  called with arg for each fault of the file, here and by posix_trace_snapshot_np(); may be
- *         null
+ * report  called with arg for each fault of the file that this function or
+ *         posix_trace_snapshot_np() finds; may be null
  *
  * EINVAL: the file is not a backing file, or visit is null. ENOMEM.
  */

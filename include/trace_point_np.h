@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_point_np.h - trace points in one line, trace points beyond posix_trace_event(), and
- * programs that give up system calls. Included by <trace_np.h>.
+ * functions for programs that restrict their system calls. Included by <trace_np.h>.
  *
  *	POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, sock), (str, peer, name), (level, 4));
  *	POSIX_TRACE_SCOPE_NP(request, (u64, id, id));
@@ -9,11 +9,11 @@
  *
  * A program may define macros before the first include of this header or of <trace_np.h>:
  *
- *	POSIX_TRACE_WEAK_NP  The program runs also where the library is not installed, and is linked
- *	                     without it. The first use looks for a library that was preloaded or
- *	                     linked. Without one, all lines are off.
- *	POSIX_TRACE_SDT_NP   Each line is a USDT probe as well, of the provider posixtrace. This
- *	                     needs <sys/sdt.h>. The values are evaluated in each pass.
+ *	POSIX_TRACE_WEAK_NP  The program is linked without the library, and also runs where the
+ *	                     library is not installed. The first line that runs looks for a library
+ *	                     that was preloaded or linked. If there is none, no line records events.
+ *	POSIX_TRACE_SDT_NP   Each line is also a USDT probe of the provider posixtrace. This needs
+ *	                     <sys/sdt.h>. Each pass through a line evaluates its values.
  *
  * Threads  everything may be used from any thread at the same time.
  * Signals  everything is async-signal-safe unless its comment says otherwise.
@@ -33,32 +33,34 @@ extern "C" {
 #endif
 
 /*
- * Points to a byte that is not 0 while a stream is attached to this process, or to a process from
- * which it inherits streams. The pointer never changes. Read the byte without a lock.
+ * Points to the number of streams that are attached to this process or to a process from which it
+ * inherits streams. The pointer never changes. Read the byte without a lock.
  */
 extern const volatile unsigned char *const posix_trace_active_np;
 
 /*
- * posix_trace_event() for code that runs very often and is seldom traced. While no stream is
- * attached, it costs a load and a branch, and the arguments are not evaluated.
+ * Does the same as posix_trace_event(), for code that runs very often and is seldom traced. While
+ * no stream is attached, the macro costs a load and a branch, and does not evaluate the arguments.
  */
 #define posix_trace_point_np(event_id, data, len) \
 	((void)(*posix_trace_active_np ? (posix_trace_event((event_id), (data), (len)), 0) : 0))
 
 /*
- * Points to a byte for each event type: 1, the stream filters the type out; 2, it skips the type
- * (posix_trace_set_skipped_np()); 0, neither, or not known. The bytes are those of one stream, so
- * they are valid only while *posix_trace_active_np is 1. The pointer never changes.
+ * Points to an array with a byte for each event type. 1: the stream filters the type out. 2: the
+ * stream skips the type (posix_trace_set_skipped_np()). 0: neither, or not known. The bytes
+ * describe a single stream, so they are valid only while *posix_trace_active_np is 1. The pointer
+ * never changes.
  */
 extern const volatile unsigned char *const posix_trace_silent_np;
 
-/* Counts an event as skipped, in the streams that would record it or that skip its type. */
+/* Counts an event as skipped in each stream that would record the event or that skips its type. */
 void posix_trace_skip_np(trace_event_id_t event_id);
 
 /*
- * Returns whether an event of this type may be recorded now, for wrappers that prepare their events
- * at some cost. If not, the wrapper records no event: the function has counted it if its type is
- * skipped. So call it once for each event. event_id is one that posix_trace_eventid_open() gave.
+ * Returns whether a stream may record an event of this type now. A wrapper calls the function
+ * before it prepares an event at some cost. If the result is 0, the wrapper must not record the
+ * event: the function has already counted the event if its type is skipped. So call the function
+ * once for each event. event_id must be an event type from posix_trace_eventid_open().
  */
 static __inline int posix_trace_is_wanted_np(trace_event_id_t event_id)
 {
@@ -73,7 +75,7 @@ static __inline int posix_trace_is_wanted_np(trace_event_id_t event_id)
 }
 
 /*
- * posix_trace_event() on behalf of other code, for wrappers and interpreters.
+ * Does the same as posix_trace_event() on behalf of other code, for wrappers and interpreters.
  *
  * event_id  the event type
  * data      the event's data, len bytes; may be null if len is 0
@@ -83,20 +85,22 @@ void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t
 			     const void *address);
 
 /*
- * Events with a duration, for wrappers and tracers: posix_trace_stamp_np() when the work begins,
- * posix_trace_event_since_np() when it ends. The duration ends at the time of the event. In unusual
- * cases, such as the first event of a thread, it ends some microseconds before that time.
+ * Events with a duration, for wrappers and tracers. Call posix_trace_stamp_np() when the work
+ * begins, and posix_trace_event_since_np() when it ends. The duration ends at the time of the
+ * event. In unusual cases, such as the first event of a thread, it ends some microseconds before
+ * that time.
  *
  * A stamp is a number of ticks of the clock that stamps events. It has a meaning only in the
- * process that read it, and in its children. The first one of a process takes 0.2 ms. It is 0
- * before a stream is attached to the process, and in a thread that must not read the clock
- * (POSIX_TRACE_CONFINE_THREAD_NP); the duration is then 0.
+ * process that read it, and in the children of this process. The first call of
+ * posix_trace_stamp_np() in a process takes 0.2 ms. A stamp is 0 before a stream is attached to the
+ * process, and in a thread that must not read the clock (POSIX_TRACE_CONFINE_THREAD_NP). The
+ * duration of an event with the stamp 0 is 0.
  *
  * event_id, address  as for posix_trace_event_at_np()
  * begin              the stamp of the beginning. If it is later than now, the duration is 0.
- * data, len          the rest of the event's data, behind the duration: a u64 with nanoseconds, for
- *                    a field of type ns. At most POSIX_TRACE_FIELDS_BYTES_NP - 8 bytes; the rest is
- *                    left out.
+ * data, len          the event's data behind the duration. The duration itself is a u64 with
+ *                    nanoseconds, for a field of type ns. Bytes of data beyond
+ *                    POSIX_TRACE_FIELDS_BYTES_NP - 8 are left out.
  */
 uint64_t posix_trace_stamp_np(void);
 void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const void *data,
@@ -105,17 +109,17 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
 /*
  * Prepares a process or a thread for a limit on its system calls (seccomp, prctl(PR_SET_TSC)).
  *
- * PROCESS  The library acquires everything that it needs now. After that, recording an event makes
- *          no system call in this process and in children that it forks. An event that would need
- *          one is counted as lost.
+ * PROCESS  The library immediately acquires everything that it may need later. After that,
+ *          recording an event makes no system call in this process and in children that it forks.
+ *          An event that would need a system call is counted as lost.
  * ALL      As PROCESS, and the library ends its own threads, for a limit that applies to all
- *          threads. The guardian completes the logs of the process's streams when it ends.
+ *          threads. When the process ends, the guardians complete the logs of its streams.
  * THREAD   The calling thread records no more events and reads no clock for them. The library
  *          counts these events as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP.
- * NOT      The calling thread records events again after THREAD.
+ * NOT      Ends the effect of THREAD: the calling thread records events again.
  *
- * Returns 0, or EINVAL: another value. THREAD and NOT are async-signal-safe, the other two
- * are not.
+ * Returns 0, or EINVAL if what has another value. THREAD and NOT are async-signal-safe, PROCESS and
+ * ALL are not.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
@@ -125,8 +129,8 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
 int posix_trace_confine_np(int what);
 
 /*
- * Returns non-zero while a stream is attached to this process, as *posix_trace_active_np does. This
- * function is for languages that cannot read that variable.
+ * Returns a non-zero value while *posix_trace_active_np is not 0, for languages that cannot read
+ * this variable.
  */
 int posix_trace_is_active_np(void);
 
@@ -140,8 +144,8 @@ struct posix_trace_site_np {
 	unsigned line;             /* of a log line */
 	trace_event_id_t event_id; /* 0: not registered */
 	trace_event_id_t end_id;   /* of a scope */
-	unsigned char arguments;   /* of a log line: their number and types */
-	unsigned char argument[POSIX_TRACE_FIELDS_MAX_NP];
+	unsigned char arguments;   /* of a log line: the number of its arguments */
+	unsigned char argument[POSIX_TRACE_FIELDS_MAX_NP]; /* of a log line: their types */
 };
 
 #define POSIX_TRACE_SITE_EVENT_NP 0
@@ -149,17 +153,17 @@ struct posix_trace_site_np {
 #define POSIX_TRACE_SITE_LOG_NP   2
 
 /*
- * Registers the event type of a line with its schema and returns its identifier. The macros call it
- * once. If the name has another schema, the type becomes NAME.2, NAME.3 and so on up to NAME.9.
- * Returns POSIX_TRACE_UNNAMED_USEREVENT if the process has no more names. Async-signal-safe unless
- * a stream of the process has a backing file.
+ * Registers the event type of a line with its schema and returns its identifier. The macros call
+ * the function once for each line. If the name already has another schema, the type gets the name
+ * NAME.2, NAME.3 and so on up to NAME.9. Returns POSIX_TRACE_UNNAMED_USEREVENT if the process has
+ * no more names. Async-signal-safe unless a stream of the process has a backing file.
  */
 trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np *site);
 
 /*
  * Records the event of a log line: the arguments, not the text. The macros call it while the
- * process is traced. format is the one of the site. Strings are copied, and shortened to the room
- * that is left in 1024 bytes. Not async-signal-safe in the first use of a line.
+ * process is traced. format is the format in the site. Strings are copied, and shortened to the
+ * room that is left in 1024 bytes. Not async-signal-safe in the first use of a line.
  */
 #ifdef __GNUC__
 __attribute__((format(printf, 2, 3)))
@@ -178,13 +182,14 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  * have dots. A word is one of:
  *
  *	(TYPE, FIELD, VALUE)            TYPE of constant size in <trace_schema_np.h>, str or ptr
- *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values; "|1=a,2=b": of bits
+ *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values
+ *	(TYPE, FIELD, VALUE, "|1=a,2=b")    an integer with names of bits
  *	(bytes, FIELD, POINTER, LENGTH)
  *	(array, TYPE, N, FIELD, POINTER)  TYPE[N] in the schema
  *	(level, N)                      1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	(begin, SPAN), (end, SPAN)      the event begins or ends a span
- *	(key, FIELD...)                 fields before it, which pair begins with ends
- *	(counter, FIELD...)             fields before it with values over time; at most 4
+ *	(key, FIELD...)                 earlier fields of the line, which pair begins with ends
+ *	(counter, FIELD...)             earlier fields with values over time; at most 4
  *
  * The compiler rejects a value of another kind than its field. A value may have a side effect: it
  * is evaluated once, or not at all while the process is not traced. A value with a comma outside
@@ -197,8 +202,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 
 /*
  * Traces the rest of the block as a span: SCOPE(NAME, WORD...), a declaration. The words are those
- * of EVENT, except begin, end and key. The event NAME.begin with the fields is recorded here,
- * NAME.end where the block is left in any way.
+ * of EVENT, except begin, end and key. The event NAME.begin has the fields and is recorded here.
+ * The event NAME.end is recorded where the program leaves the block in any way.
  */
 #define POSIX_TRACE_SCOPE_NP(...) \
 	POSIX_TRACE_SCOPE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, )
@@ -206,8 +211,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 /*
  * Traces a message: LOG(FORMAT, VALUE...), a statement, with a format of printf() that is a string
  * literal. The compiler checks the values against the format. The event has the values; readers
- * make the text. The event's type is named log.FILE:LINE. LOG_LEVEL(N, FORMAT, VALUE...) has a
- * level, 1 to 5.
+ * make the text. The event's type is named log.FILE:LINE. LOG_LEVEL(N, FORMAT, VALUE...) also gives
+ * the event's type the level N, 1 to 5.
  */
 #define POSIX_TRACE_LOG_NP(...)              POSIX_TRACE_LOG_(0, __VA_ARGS__)
 #define POSIX_TRACE_LOG_LEVEL_NP(level, ...) POSIX_TRACE_LOG_(level, __VA_ARGS__)
@@ -255,8 +260,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 		}) }
 
 /*
- * The argument name begins with P_, and bytes is the number of bytes that the fields need: see
- * POSIX_TRACE_VARIES_().
+ * The argument "name" begins with P_, so &(name)[2] is the name of the event. The argument "bytes"
+ * is the number of bytes that the fields need: see POSIX_TRACE_VARIES_().
  */
 #define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
 	{ \
@@ -297,8 +302,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 		 POSIX_TRACE_LEAST_(bytes) : (size_t)POSIX_TRACE_FIELDS_BYTES_NP)
 
 /*
- * If several threads find 0 at the same time, all of them register the type and get the same
- * number.
+ * If several threads find the event_id 0 at the same time, all of them register the type and get
+ * the same number.
  */
 #define POSIX_TRACE_ID_(site, member) \
 	(__builtin_expect(!__atomic_load_n(&(site)->event_id, __ATOMIC_ACQUIRE), 0) ? \
@@ -327,7 +332,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 		} \
 	} while (0)
 
-/* A scope that ends. site is null if its begin was not recorded. */
+/* Ends a scope. *site is null if the begin of the scope was not recorded. */
 static __inline __attribute__((unused)) void
 _posix_trace_scope_end_np(struct posix_trace_site_np *const *site)
 {

@@ -26,9 +26,12 @@
 extern "C" {
 #endif
 
-#define POSIX_TRACE_EVENT_LATE_NP  1u /* its writer was suspended: it follows younger events */
-#define POSIX_TRACE_EVENT_GAP_NP   2u /* the reader skipped a damaged part of the log before it */
-#define POSIX_TRACE_EVENT_BLOCK_NP 4u /* the first event of a block; not set after a seek */
+/* Flags of an event. LATE: it follows younger events, because its writer was suspended. */
+#define POSIX_TRACE_EVENT_LATE_NP  1u
+/* The reader skipped a damaged part of the log before this event. */
+#define POSIX_TRACE_EVENT_GAP_NP   2u
+/* The event is the first event of a block. This flag is not set after a seek. */
+#define POSIX_TRACE_EVENT_BLOCK_NP 4u
 
 /* An event of a log, with facts for which struct posix_trace_event_info has no member. */
 struct posix_trace_event_np {
@@ -54,10 +57,10 @@ static __inline int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_e
 
 /*
  * Stores the number of damaged parts that the reader met since the position was last moved to a
- * time or to the beginning: parts with events, which are missing, and parts with the names, lists
- * and index that a recovery uses. After a read from the beginning to the end, every checksum has
- * been verified. Without POSIX_TRACE_OPEN_SALVAGE_NP the reader stops at the first missing event.
- * EINVAL.
+ * time or to the beginning. A damaged part has events, which are then missing, or has names, lists
+ * or an index, which a recovery uses. After a read from the beginning to the end, every checksum
+ * has been verified. Without POSIX_TRACE_OPEN_SALVAGE_NP the reader stops at the first missing
+ * event. EINVAL.
  */
 int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
 
@@ -70,9 +73,9 @@ int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 /*
  * Sets the end of the wanted time: the caller does not need events that are younger than *when. The
  * reader may skip parts of the log that hold younger events only, and it stops where no wanted
- * events follow. It still delivers younger events of a part that also has wanted ones. The position
- * does not change. If when is null, the caller needs all events again. EINVAL: *when is not a valid
- * time.
+ * events follow. If a part has wanted and younger events, the reader delivers all of them. The
+ * position does not change. If when is null, the caller needs all events again. EINVAL: *when is
+ * not a valid time.
  */
 int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
 
@@ -99,15 +102,15 @@ struct posix_trace_loginfo_np {
 	char host[64];        /* the machine that it ran on */
 	char clock[32];       /* the clock of the events: "tsc" or "monotonic" */
 	uint64_t file_bytes;  /* size of the file */
-	uint64_t event_bytes; /* size of the events before packing; log-max-size limits this */
+	uint64_t event_bytes; /* size of the events before packing; log-max-size limits this size */
 	uint64_t blocks;      /* number of blocks of events */
 	int64_t first_ns;     /* time of the oldest block's first event, 0 = no events */
 	int64_t last_ns;      /* time of the last event */
 	uint64_t clock_hz;    /* nominal frequency of the clock, 0 = not known */
-	/* The log's identity: random numbers, of which posix_trace_clear() changes the second. */
+	/* Two random numbers identify the log. posix_trace_clear() changes log_id. */
 	unsigned char uuid[16];
 	uint64_t log_id;
-	unsigned char boot_id[16]; /* of the machine, as of its last start; zeros = not known */
+	unsigned char boot_id[16]; /* identifies the start of the machine; zeros = not known */
 	int64_t begin_ns;     /* when the log was begun */
 	int64_t resolution_ns; /* of the clock */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_schema_np.h - schemas, which describe the data of an event type, and the values that a
- * schema finds in the data. Included by <trace_np.h>.
+ * reader finds in the data by a schema. Included by <trace_np.h>.
  *
  * A schema is a text that belongs to an event type. It lists the fields of the event's data in
- * their order, packed without padding, in the byte order of the machine that wrote them, and it has
- * attributes of the type. Semicolons separate items; blanks have no meaning:
+ * their order, and it has attributes of the type. The data have no padding, and the byte order of
+ * the machine that recorded them. Semicolons separate items; blanks have no meaning:
  *
  *	TYPE NAME                   a field; NAME: a letter or _, then letters, digits, _; at most
  *	                            63 bytes
@@ -18,14 +18,14 @@
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
  *	@span SPAN                  the event is a span of time with that name: it ends at the time
  *	                            of the event, and its duration is the first field of type ns.
- *	                            If SPAN is the name of a field of type ptr, that is the address
- *	                            of a function, and the span is a call of it; a field depth has
- *	                            the number of calls in which it is
+ *	                            If SPAN is the name of a field of type ptr, the field has the
+ *	                            address of a function, and the span is a call of this function.
+ *	                            A field "depth" then has the number of calls around this call
  *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
  *	                            of one thread form pairs
  *	@counter NAME[,NAME]        fields with values over time, such as the length of a queue
- *	@format "TEXT"              the message that an event says: a format of printf(), to which
- *	                            the fields are passed in their order; \" \\ \n \xHH are escapes
+ *	@format "TEXT"              the message of an event: a format of printf(), to which the
+ *	                            fields are passed in their order; \" \\ \n \xHH are escapes
  *
  * Types: u8 u16 u32 u64 s8 s16 s32 s64; x8 x16 x32 x64, printed in hexadecimal; o8 o16 o32 o64,
  * printed in octal; f32 f64; bool (1 byte); char (1 byte); ptr (8 bytes) and ptr32 (4 bytes), which
@@ -147,19 +147,19 @@ struct posix_trace_field_np {
 	const char *name;
 	enum posix_trace_type_np type;
 	enum posix_trace_form_np form;
-	unsigned size;        /* constant bytes of an element: 4 of bytes, 0 of str */
+	unsigned size;        /* constant bytes of an element; 4 for bytes, 0 for str */
 	unsigned count;       /* number of values: elements of an array, else 1 */
-	int is_array;         /* TYPE[N], also if N is 1; not str[N] and bytes[N] */
+	int is_array;         /* 1 for TYPE[N], also if N is 1; 0 for str[N] and bytes[N] */
 	unsigned room;        /* N of str[N] and bytes[N], else 0 */
 	size_t offset;        /* in the data; POSIX_TRACE_OFFSET_VARIES_NP after str and bytes */
 	int is_key;
-	int has_bits;         /* value_name are names of bits */
-	unsigned value_names; /* entries of value_name */
+	int has_bits;         /* the entries of value_name are names of bits */
+	unsigned value_names; /* number of entries of value_name */
 	int is_counter;       /* a value over time, see @counter */
 	const struct posix_trace_value_name_np *value_name;
 	/*
-	 * For each entry of value_name the MASK of MASK:VALUE=NAME, 0 without one. Null if the
-	 * caller's structure has no room for masks.
+	 * For each entry of value_name, the MASK of MASK:VALUE=NAME, or 0 if the entry has no mask.
+	 * Null if the caller's structure has no room for masks.
 	 */
 	const uint64_t *value_mask;
 	uint64_t reserved[7]; /* 0; for later versions: this structure keeps its size */
@@ -173,7 +173,10 @@ struct posix_trace_schema_np {
 	struct posix_trace_field_np field[POSIX_TRACE_FIELDS_MAX_NP];
 	int level;              /* 0: none */
 	enum posix_trace_role_np role;
-	/* null: the event is a point in time. With the role POINT it is a whole span (@span). */
+	/*
+	 * Null: the event is a point in time. If span is not null and role is POSIX_TRACE_POINT_NP,
+	 * the event is a whole span (@span).
+	 */
 	const char *span;
 	unsigned keys;
 	unsigned key[POSIX_TRACE_KEYS_MAX_NP]; /* numbers of fields */
@@ -198,7 +201,8 @@ static __inline int posix_trace_schema_parse_np(const char *text,
 	return posix_trace_schema_parse_sized_np(text, schema, sizeof(*schema));
 }
 
-#define POSIX_TRACE_VALUE_CUT_NP 1u /* the data ended within this bytes, bytes[N] or str[N] */
+/* The data ended within this value, which is of type bytes, bytes[N] or str[N]. */
+#define POSIX_TRACE_VALUE_CUT_NP 1u
 
 /* A value of a payload. */
 struct posix_trace_value_np {
@@ -210,8 +214,8 @@ struct posix_trace_value_np {
 		int64_t s64;
 		double f64;
 	};
-	const void *data; /* in the payload; of str without its NUL */
-	size_t len;       /* bytes at data */
+	const void *data; /* the bytes in the payload; for str, without the NUL */
+	size_t len;       /* number of bytes at data */
 };
 
 /* The position in a payload. Only the functions below change it. */
@@ -228,7 +232,8 @@ struct posix_trace_values_np {
 #define POSIX_TRACE_VALUES_SWAPPED_NP 1u /* the payload has the other byte order */
 
 /*
- * Begins to read the values of a payload of len bytes. Nothing outside it is read.
+ * Begins to read the values of a payload of len bytes. The functions read no byte outside the
+ * payload.
  *
  * flags  POSIX_TRACE_VALUES_SWAPPED_NP or 0
  */
@@ -249,9 +254,8 @@ static __inline int posix_trace_field_next_np(struct posix_trace_values_np *valu
 }
 
 /*
- * Finds one value by the number of its field and, in an array, of its element. Stores it, and
- * returns
- * 1. Returns 0 if the payload does not have it.
+ * Finds one value by the number of its field and, in an array, the number of its element. Stores
+ * the value and returns 1, or returns 0 if the payload does not have the value.
  */
 int posix_trace_field_get_sized_np(const struct posix_trace_schema_np *schema, unsigned field,
 				   unsigned index, const void *data, size_t len, unsigned flags,
@@ -284,9 +288,9 @@ static __inline size_t posix_trace_value_label_np(const struct posix_trace_value
 }
 
 /*
- * Finds the value that a name of the field has, such as O_CREAT or ENOENT. Stores the value in
- * *number, and in *mask the bits that the name concerns. For a name of a value, these are all bits
- * of the field. Returns 1, or 0 if the field has no such name.
+ * Finds the value of the field that has a given name, such as O_CREAT or ENOENT. Stores the value
+ * in *number, and in *mask the bits that the name concerns. A name of a whole value concerns all
+ * bits of the field. Returns 1, or 0 if the field has no such name.
  */
 int posix_trace_value_find_np(const struct posix_trace_field_np *field, const char *name,
 			      uint64_t *number, uint64_t *mask);
@@ -296,9 +300,9 @@ const char *posix_trace_type_name_np(enum posix_trace_type_np type);
 
 /*
  * Prints a value as posixtrace dump does, without the name of an object, into size bytes at text,
- * with a NUL. Returns the length of the whole text without its NUL, as snprintf() does: if that is
- * not less than size, the text was truncated. Bytes that are not printable ASCII become escapes.
- * Times are UTC. text may be null if size is 0. Allocates nothing. Not async-signal-safe.
+ * with a NUL. Returns the length of the whole text without its NUL, as snprintf() does: if this
+ * length is size or more, the text was truncated. Bytes that are not printable ASCII become
+ * escapes. Times are UTC. text may be null if size is 0. Allocates nothing. Not async-signal-safe.
  */
 size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
 					size_t value_size, char *text, size_t size);
@@ -309,7 +313,7 @@ static __inline size_t posix_trace_value_print_np(const struct posix_trace_value
 }
 
 /*
- * Prints the message of an event whose schema has a format into size bytes at text, with a NUL.
+ * Prints the message of an event, by the format in its schema, into size bytes at text, with a NUL.
  * Returns the length of the whole text without its NUL, as snprintf() does, or 0 if there is no
  * format. Bytes of the format and of strings are not escaped. A question mark is printed for a
  * missing value. Widths and precisions beyond 512 count as 512. text may be null if size is 0.

@@ -3,9 +3,10 @@
  * trace_sdt_np.h - USDT probes of trace points in one line, by <sys/sdt.h>. <trace_point_np.h>
  * includes it if POSIX_TRACE_SDT_NP is defined.
  *
- * A probe is an instruction without effect, and a note in the program that names the places of its
- * arguments. It has the first 12 values of the line; a field of type bytes counts as two, a pointer
- * and a length. The values are evaluated in each pass, whether or not something is traced.
+ * A probe is an instruction without effect, and a note in the program's file that says where the
+ * arguments of the probe are. The arguments are the first 12 values of the line; a field of type
+ * bytes has two values, a pointer and a length. Each pass through the line evaluates the values,
+ * whether or not the process is traced.
  */
 #ifndef _TRACE_SDT_NP_H
 #define _TRACE_SDT_NP_H
@@ -18,7 +19,7 @@
 
 #define POSIX_TRACE_EARLY_(declare) declare
 #define POSIX_TRACE_LATE_(declare)
-/* If there are more than 12 values, the last ones have no argument. */
+/* The probe has no arguments for the values after the twelfth. */
 #define POSIX_TRACE_SDT_(...) \
 	POSIX_TRACE_CAT_(POSIX_TRACE_SDT, POSIX_TRACE_SDT_COUNT_(__VA_ARGS__))(__VA_ARGS__, 0);
 #define POSIX_TRACE_SDT_COUNT_(...) POSIX_TRACE_SDT_COUNTED_(__VA_ARGS__, \

@@ -28,15 +28,16 @@ extern "C" {
 long posix_trace_sysconf_np(int name);
 
 /*
- * The black box: a stream with its memory in a file. `posixtrace recover` makes a log of the file
- * after the process has ended in any way.
+ * Sets a backing file (black box): the memory of the stream is then in this file.
+ * `posixtrace recover` makes a log of the file after the process has ended in any way.
  *
  * path  a new file, at most POSIX_TRACE_BACKING_MAX_NP bytes; null or empty: no file
  *
- * posix_trace_create() makes the file for its owner alone, allocates it, and locks it (flock) while
- * the stream exists. The file remains after that. Streams of other processes and inherited streams
- * cannot have one: their creation fails with ENOTSUP. With a file, posix_trace_create() also fails
- * with the errors of open(O_CREAT | O_EXCL) and posix_fallocate().
+ * posix_trace_create() makes the file, which only its owner can access, and allocates its memory.
+ * The file is locked (flock) while the stream exists, and remains when the stream ends. Streams of
+ * other processes and inherited streams cannot have a backing file: their creation fails with
+ * ENOTSUP. With a file, posix_trace_create() also fails with the errors of open(O_CREAT | O_EXCL)
+ * and posix_fallocate().
  *
  * EINVAL: attr is not valid. ENAMETOOLONG.
  */
@@ -76,14 +77,14 @@ int posix_trace_attr_setlogcompression_np(trace_attr_t *attr, int level);
 int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
 
 /*
- * Sets the level of an active stream. The filter then excludes event types with a level (@level of
- * their schema) greater than max_level and admits the others that have a level. It does not change
- * whether the filter has event types without a level. If an event type is described later, its
- * level has the same effect.
+ * Sets the level of an active stream. An event type has a level if its schema has @level. The
+ * filter then excludes event types with a level greater than max_level, and admits all other event
+ * types with a level. For event types without a level the filter does not change. If an event type
+ * is described later, its level has the same effect.
  *
  * max_level  1 (critical) to 5 (verbose); 0 admits all event types with a level, and later
- *            descriptions no longer change the filter. posix_trace_set_filter() with
- *            POSIX_TRACE_SET_EVENTSET also ends their effect
+ *            descriptions no longer change the filter. After posix_trace_set_filter() with
+ *            POSIX_TRACE_SET_EVENTSET, later descriptions do not change the filter either
  *
  * A change of the filter by this call is recorded as an event POSIX_TRACE_FILTER; a change by a
  * later description is not. EINVAL: trid is not an active stream of this process, or max_level is
@@ -99,7 +100,7 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
 
 /*
  * Changes the filter of an active stream as posix_trace_set_filter() does, with the set of event
- * types that a list selects. The filter has the event types that are not recorded.
+ * types that a list selects. The stream does not record the event types in its filter.
  *
  * list  items with commas between them, read from left to right; the last one that matches decides
  *         PATTERN  selects event types by name; wildcards of fnmatch()
@@ -107,8 +108,8 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  *         !ITEM    removes the types that ITEM selects
  * how   POSIX_TRACE_SET_EVENTSET, POSIX_TRACE_ADD_EVENTSET or POSIX_TRACE_SUB_EVENTSET
  *
- * The names of system event types count too. Event types without a name now are not selected: see
- * posix_trace_trid_eventid_open().
+ * The list also selects system event types by name. It does not select event types that get their
+ * names later: posix_trace_trid_eventid_open() gives an event type its name in advance.
  *
  * EINVAL: trid is not an active stream of this process, list is null or has an item that is empty,
  * too long or a bad level, or how is not valid.
@@ -116,13 +117,14 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
 int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 
 /*
- * Stores whether a process that an active stream traces is alive. After ENDED, a reader that has
- * drained the stream gets no further event of the process.
+ * Stores whether a process that an active stream traces is alive. If a reader drains the stream
+ * after ENDED was stored, the reader has all events of the process.
  *
- * ALIVE    the traced process, or one that inherited the stream, is alive
- * ENDED    all have ended; a process that was not waited for has ended, too
- * UNKNOWN  the caller cannot find out: /proc or another name space of process ids hides the
- *          process, or processes that may start a traced process have inherited the stream
+ * ALIVE    the traced process, or a process that inherited the stream, is alive
+ * ENDED    all these processes have ended. A zombie, for which its parent has not waited, has ended
+ * UNKNOWN  the caller cannot find out, for one of two reasons. /proc or another name space of
+ *          process ids hides a process; or a further process has the memory of an inherited stream
+ *          open, and may start a traced program
  *
  * EINVAL: trid is not an active stream of this process, or state is null.
  */
@@ -133,9 +135,9 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 int posix_trace_get_target_np(trace_id_t trid, int *state);
 
 /*
- * Stores the same status as posix_trace_get_status(), but resets nothing. A program that watches a
- * stream thus does not hide a loss or a flush error from later readers of the status, and the log
- * ends with a status that has them.
+ * Stores the same status as posix_trace_get_status(), but resets nothing. Later calls of
+ * posix_trace_get_status() still report an overrun or a flush error, and so does the last status in
+ * the log. A program that only watches a stream therefore uses this function.
  *
  * EINVAL: trid is not a stream or opened log of this process, or statusinfo is null.
  */
@@ -144,10 +146,11 @@ int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *
 /*
  * Sets how long a stream with a log outlives its creator. If the creator is killed, exits or
  * executes another program, the guardian of the log leaves the stream running for that time, so
- * that another controller can create its stream without a gap. Then the guardian stops the stream,
- * writes the rest to the log and completes it. It does so earlier if the traced process has ended,
- * or if the guardian receives SIGTERM. posix_trace_observe_np() shows the guardian as the creator.
- * Meanwhile the stream is not flushed. The time is 0 after the creation.
+ * that another controller can create its stream without a gap. During that time the guardian does
+ * not flush the stream, and posix_trace_observe_np() shows the guardian as the creator. Then the
+ * guardian stops the stream, writes the rest to the log and completes the log. The time ends
+ * earlier if the traced process ends, or if the guardian receives SIGTERM. A new stream has the
+ * time 0.
  *
  * EINVAL: trid is not an active stream of this process with a log, or milliseconds is not 0 to
  * 3600000. Without a guardian, as for a log in a pipe, the time has no effect.

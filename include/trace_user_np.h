@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_user_np.h - records events of typed items, as user events of RKH have them. Included by
- * <trace_np.h>.
+ * trace_user_np.h - records events of typed items, such as the user events of RKH, a framework for
+ * state machines. Included by <trace_np.h>.
  *
  *	TRACE_USER_BEGIN_NP(id);
  *	TRACE_U32_NP(0, bytes);
  *	TRACE_STR_NP(path);
  *	TRACE_USER_END_NP();
  *
- * records one event. Its data are the items: each has a byte with the type (low four bits) and the
- * width of the value in a listing (0 to 14), and the value, little-endian. The macros build the
- * items on the stack and record them with one trace point, so the event is complete or absent.
- * While the process is not traced, the macros do not evaluate their arguments. An item that does
- * not fit, in POSIX_TRACE_USER_BYTES_NP or in the stream's maximum data size, is left out with all
- * items after it, and the event is truncated. `posixtrace convert --to rkh` sends the items of
- * event types with names rkh.USR.NAME as they are.
+ * records one event, whose data are the items. An item is a byte and the value, little-endian. The
+ * low four bits of the byte are the type; the high four bits are the width of the value in a
+ * listing (0 to 14). The macros build the items on the stack and record them with one trace point,
+ * so the event is complete or absent. While the process is not traced, the macros do not evaluate
+ * their arguments. An item that does not fit, in POSIX_TRACE_USER_BYTES_NP or in the stream's
+ * maximum data size, is left out with all items after it, and the event is truncated.
+ * `posixtrace convert --to rkh` sends the items of event types with names rkh.USR.NAME as they are.
  *
- * Threads  one thread uses a struct posix_trace_user_np.
+ * Threads  only one thread uses a given struct posix_trace_user_np.
  * Signals  everything is async-signal-safe.
  * errno    does not change.
  *
@@ -56,20 +56,21 @@ enum posix_trace_item_np {
 /* An event that is being built. Only the macros and functions below use its members. */
 struct posix_trace_user_np {
 	size_t used;
-	int full;               /* an item had no room */
-	unsigned size;          /* of bytes */
+	int full;               /* not 0: an item had no room */
+	unsigned size;          /* of the array bytes */
 	unsigned char bytes[POSIX_TRACE_USER_BYTES_NP];
 };
 
 /*
- * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). size is that
- * of *user, which may have more bytes.
+ * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). size is the
+ * size of *user. The caller's *user may end with a longer array of bytes than the struct above.
  */
 void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 
 /*
- * Appends an integer of an item type, or a floating-point number of F32 or F64. Other types add no
- * item. width is the number of columns in a listing, 0 to 14; a greater width counts as 14.
+ * The first function appends an integer, the second a floating-point number (F32 or F64). A type
+ * that does not suit the function adds no item. width is the number of columns in a listing, 0 to
+ * 14; a greater width counts as 14.
  */
 void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 				unsigned width, uint64_t value);
@@ -118,8 +119,8 @@ void posix_trace_user_event_np(const struct posix_trace_user_np *user, trace_eve
 #define TRACE_STR_NP(s)    posix_trace_user_str_np(&posix_trace_user_, (s))
 #define TRACE_MEM_NP(p, n) posix_trace_user_mem_np(&posix_trace_user_, (p), (size_t)(n))
 /*
- * For pointers to objects and to functions, the items have the low 32 bits; for a signal of RKH,
- * the low 8 bits.
+ * An item for a pointer to an object or to a function has the low 32 bits of the pointer. An item
+ * for a signal of RKH has the low 8 bits of the signal's number.
  */
 #define TRACE_OBJ_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(OBJ, 0, (uintptr_t)(p))
 #define TRACE_FUN_NP(p)    POSIX_TRACE_USER_NUMBER_NP_(FUN, 0, (uintptr_t)(p))

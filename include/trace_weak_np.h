@@ -3,12 +3,12 @@
  * trace_weak_np.h - trace points in one line for programs that run also without the library.
  * <trace_point_np.h> includes it if POSIX_TRACE_WEAK_NP is defined.
  *
- * Each source file has one table of the functions that its lines call. The first line that is
- * reached fills it by dlsym(), which finds a library that was linked or preloaded. A weak symbol
+ * Each source file has one table of the functions that its lines call. The first line that runs
+ * fills the table by dlsym(), which finds a library that was linked or preloaded. A weak symbol
  * would not be enough: if a program has a constant address (-no-pie), the linker binds the symbol
  * when the program is built, and the program never finds a preloaded library.
  *
- * Threads  all threads may reach the first line at the same time, because they store equal values.
+ * Threads  several threads may fill the table at the same time, because they store equal values.
  * Signals  the first line of a source file is not async-signal-safe, because dlsym() is not.
  */
 #ifndef _TRACE_WEAK_NP_H
@@ -24,8 +24,8 @@ extern "C" {
 #endif
 
 /*
- * The declaration of <dlfcn.h>. That header defines RTLD_DEFAULT, which is a null pointer, only
- * with _GNU_SOURCE.
+ * dlsym() is declared as in <dlfcn.h>. Its first argument below is RTLD_DEFAULT, a null pointer,
+ * which <dlfcn.h> defines only with _GNU_SOURCE.
  */
 #ifdef __GLIBC__
 extern void *dlsym(void *__restrict, const char *__restrict) __attribute__((nothrow));
@@ -34,7 +34,7 @@ extern void *dlsym(void *__restrict, const char *__restrict);
 #endif
 
 struct _posix_trace_weak_np {
-	const volatile unsigned char *active; /* of the library; of no library: a constant 0 */
+	const volatile unsigned char *active; /* the library's byte; without a library, a 0 */
 	void (*posix_trace_event)(trace_event_id_t, const void *, size_t);
 	trace_event_id_t (*posix_trace_site_open_np)(struct posix_trace_site_np *);
 	void (*posix_trace_log_np)(struct posix_trace_site_np *, const char *, ...)
@@ -44,16 +44,17 @@ struct _posix_trace_weak_np {
 static const unsigned char _posix_trace_weak_state_np[2] = { 0, 1 };
 
 /*
- * At first, active points to a constant 1, so that the first line that is reached searches for the
- * library.
+ * At first, the member active points to a constant 1, so that the first line that runs searches for
+ * the library.
  */
 static struct _posix_trace_weak_np _posix_trace_weak_np __attribute__((unused)) = {
 	&_posix_trace_weak_state_np[1], NULL, NULL, NULL
 };
 
 /*
- * Stores the address of a function. C has no conversion from a pointer to data, which dlsym()
- * returns, to a pointer to a function.
+ * Stores the address of a function at `to`, and returns whether it was found. The address is
+ * copied, because dlsym() returns a pointer to data, and C has no conversion from it to a pointer
+ * to a function.
  */
 static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, const char *name)
 {
@@ -64,7 +65,7 @@ static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, 
 	return found != NULL;
 }
 
-/* Returns whether the process is traced. Called only if the byte at active is not 0. */
+/* Returns whether the process is traced. Called only if *active is not 0. */
 static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 {
 	struct _posix_trace_weak_np *weak = &_posix_trace_weak_np;
@@ -76,7 +77,7 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 	if (active != &_posix_trace_weak_state_np[1])
 		return *active;
 	found.active = &_posix_trace_weak_state_np[0];
-	/* A library of an older version may lack some of the functions. It is not used then. */
+	/* A library of an older version may lack some of the functions. It is then not used. */
 	if (_posix_trace_weak_find_np(&pointer, "posix_trace_active_np") &&
 	    _posix_trace_weak_find_np(&found.posix_trace_event, "posix_trace_event") &&
 	    _posix_trace_weak_find_np(&found.posix_trace_site_open_np,
@@ -91,15 +92,15 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 				 __ATOMIC_RELAXED);
 	}
 	/*
-	 * The pointer to the byte is stored last, so that a thread that finds the library's byte
-	 * also finds the functions.
+	 * The pointer to the byte is stored last. A thread that finds the library's byte thus also
+	 * finds the functions.
 	 */
 	__atomic_store_n(&weak->active, found.active, __ATOMIC_RELEASE);
 	return *found.active;
 }
 
 /*
- * While the process is not traced, this costs one load and one branch, as without
+ * While the process is not traced, the test costs one load and one branch, as without
  * POSIX_TRACE_WEAK_NP.
  */
 #define POSIX_TRACE_IS_ON_() \

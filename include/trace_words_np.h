@@ -5,7 +5,8 @@
  * the beginning are no part of the interface.
  *
  * A word is a list in parentheses, such as (s32, fd, sock). The preprocessor applies a macro to
- * each word of a line. The macro prefixes the first item and so selects a macro for that item:
+ * each word of a line. This macro adds a prefix to the first item of the word. The result is the
+ * name of a macro for that item:
  *
  *	SCHEMA_s32   the text for the schema of the event type
  *	DECLARE_s32  a variable with the value, and the check of the value's type
@@ -14,9 +15,9 @@
  *	PROBE_s32    the variable as an argument of a USDT probe
  *
  * The words must not be expanded before their macro is selected: errno and bool are macros, and a
- * field may have the name of one. The preprocessor does not expand an operand of ##. All lists are
- * therefore passed as e##__VA_ARGS__, where e is an empty argument, and the name of the event has a
- * prefix, P_, which a pointer into the string skips.
+ * field may have the name of a macro. The preprocessor does not expand an operand of ##. All lists
+ * are therefore passed as e##__VA_ARGS__, where e is an empty argument. For the same reason the
+ * name of the event gets a prefix, P_. The pointer to the name skips the prefix.
  */
 #ifndef _TRACE_WORDS_NP_H
 #define _TRACE_WORDS_NP_H
@@ -28,11 +29,11 @@
 #if defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
 
-/* Lists of up to 32 words with an empty one behind them. COUNT is the number of words. */
+/* Lists of up to 32 words with an empty word behind them. COUNT is the number of words. */
 #define POSIX_TRACE_CAT_(a, b)  POSIX_TRACE_CAT2_(a, b)
 #define POSIX_TRACE_CAT2_(a, b) a##b
 #define POSIX_TRACE_FIRST_(a, ...) a
-/* The macro that applies another one to each word of a list. */
+/* The name of the macro POSIX_TRACE_EACH_N_(e, X, ...), which applies X to each of N words. */
 #define POSIX_TRACE_EACH_OF_(...) \
 	POSIX_TRACE_CAT_(POSIX_TRACE_CAT_(POSIX_TRACE_EACH_, POSIX_TRACE_COUNT_(__VA_ARGS__)), _)
 #define POSIX_TRACE_COUNT_(...) POSIX_TRACE_COUNTED_(__VA_ARGS__, \
@@ -120,7 +121,7 @@
 #define POSIX_TRACE_PROBE_(...)   POSIX_TRACE_PROBE2_(, T_##__VA_ARGS__)
 #define POSIX_TRACE_PROBE2_(e, type, ...)   POSIX_TRACE_PROBE_##type(e##__VA_ARGS__)
 
-/* The kinds of values. Each kind is a constant expression that checks a variable x. */
+/* The kinds of values. POSIX_TRACE_IS_KIND_(x) is a constant: whether x is of the KIND. */
 #ifdef __cplusplus
 extern "C++" {
 template <class T> struct _posix_trace_kind_np {
@@ -198,7 +199,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_NAMES1(value)        ""
 #define POSIX_TRACE_NAMES2(value, names) "{" names "}"
 
-/* A field whose variable has a kind. */
+/* Declares the variable of a field. The compiler checks its kind and the length of the name. */
 #define POSIX_TRACE_FIELD_(variable, name, type, is_kind, needs, value) \
 	POSIX_TRACE_VARIABLE_(variable, value) \
 	POSIX_TRACE_ASSERT_(is_kind(variable), \
@@ -372,8 +373,8 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	*posix_trace_to_++ = (unsigned char)(posix_trace_F_##name ? 1 : 0);
 #define POSIX_TRACE_PROBE_T_bool(name, ...) , posix_trace_F_##name
 /*
- * In C before C23, <stdbool.h> makes bool a macro. It is expanded if a macro of the program has
- * passed the word on.
+ * In C before C23, <stdbool.h> makes bool a macro. The preprocessor has expanded bool to _Bool if a
+ * macro of the program passed the word on.
  */
 #define POSIX_TRACE_SCHEMA_T__Bool(...)  POSIX_TRACE_SCHEMA_T_bool(__VA_ARGS__)
 #define POSIX_TRACE_DECLARE_T__Bool(...) POSIX_TRACE_DECLARE_T_bool(__VA_ARGS__)
@@ -409,7 +410,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	}
 #define POSIX_TRACE_PROBE_T_ptr(name, value)   , posix_trace_F_##name
 
-/* str: a string. BYTES adds VARIES for each field that may need more room. */
+/* str: a string. BYTES adds VARIES for each field that may need more than its least bytes. */
 #define POSIX_TRACE_VARIES_()                  0x10000000ul
 #define POSIX_TRACE_SCHEMA_T_str(name, value)  "str " #name ";"
 #define POSIX_TRACE_DECLARE_T_str(name, value) \
@@ -435,7 +436,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PROBE_T_bytes(name, pointer, len) \
 	, posix_trace_F_##name, posix_trace_N_##name
 
-/* array: n elements of a type behind a pointer; str and bytes: n bytes. */
+/* array: n elements of a type at a pointer; for the types str and bytes: n bytes. */
 #define POSIX_TRACE_SCHEMA_T_array(type, n, name, pointer) \
 	#type "[" POSIX_TRACE_TEXT_(n) "]" #name ";"
 #define POSIX_TRACE_TEXT_(n)  POSIX_TRACE_TEXT2_(n)
@@ -557,7 +558,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_BYTES_T_end(span)
 #define POSIX_TRACE_PUT_T_end(span)
 #define POSIX_TRACE_PROBE_T_end(span)
-/* The field must precede the key, so that the compiler finds a name that is not a field. */
+/* A key uses the variables of its fields, so the compiler rejects a name of no earlier field. */
 #define POSIX_TRACE_SCHEMA_T_key(...)  "@key " #__VA_ARGS__ ";"
 #define POSIX_TRACE_DECLARE_T_key(...) \
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_KEYS, \
@@ -571,8 +572,8 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_T_key(...)
 #define POSIX_TRACE_PROBE_T_key(...)
 /*
- * As for a key, the field must precede the counter. The compiler accepts the product only for
- * numbers, so a counter must be a number.
+ * A counter uses the variables of its fields, as a key does. The compiler accepts the product only
+ * for numbers, so a counter must be a number.
  */
 #define POSIX_TRACE_SCHEMA_T_counter(...)  "@counter " #__VA_ARGS__ ";"
 #define POSIX_TRACE_DECLARE_T_counter(...) \
@@ -587,7 +588,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_T_counter(...)
 #define POSIX_TRACE_PROBE_T_counter(...)
 
-/* Appends to a payload that has room. */
+/* Appends len bytes to a payload that has room for them. */
 static __inline __attribute__((always_inline, unused)) unsigned char *
 _posix_trace_put_np(unsigned char *to, const void *from, size_t len)
 {
@@ -595,7 +596,10 @@ _posix_trace_put_np(unsigned char *to, const void *from, size_t len)
 	return to + len;
 }
 
-/* *room is the number of bytes that strings and bytes may have beyond their least number. */
+/*
+ * Appends a field of type str. *room is the number of bytes that all fields of the types str and
+ * bytes may still use in addition to their least numbers of bytes.
+ */
 static __inline __attribute__((unused)) unsigned char *
 _posix_trace_put_str_np(unsigned char *to, size_t *room, const char *string)
 {
@@ -627,7 +631,7 @@ _posix_trace_put_bytes_np(unsigned char *to, size_t *room, const void *from, siz
 	return to + sizeof(count) + len;
 }
 
-/* bytes[len] and arrays; a null pointer counts as zeros. */
+/* Appends bytes[len] or an array of len bytes; a null pointer counts as zeros. */
 static __inline __attribute__((unused)) unsigned char *
 _posix_trace_put_memory_np(unsigned char *to, const void *from, size_t len)
 {
@@ -638,7 +642,7 @@ _posix_trace_put_memory_np(unsigned char *to, const void *from, size_t len)
 	return to + len;
 }
 
-/* str[len]: the bytes behind the string are 0. */
+/* Appends str[len]: the bytes behind the string are 0. */
 static __inline __attribute__((unused)) unsigned char *
 _posix_trace_put_text_np(unsigned char *to, const void *from, size_t len)
 {
