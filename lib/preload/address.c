@@ -6,9 +6,7 @@
  * struct, and then formatted from the copy.
  */
 #ifndef PTX_PRELOAD_ADDRESS_H
-/*
- * the tool posixtrace includes this file after the header, because its include path is another one
- */
+/* The tool has another include path, so it includes the headers itself before this file. */
 # include "preload/address.h"
 # include "preload/text.h"
 # define SHIM_ADDRESS_OF_PROGRAM
@@ -30,8 +28,9 @@ socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *byt
 #endif
 
 /*
- * Each put function writes without a NUL and returns the end. The destination has SHIM_ADDRESS_TEXT
- * bytes. The callers below never write more, because each part has a known greatest length.
+ * Each of the functions put_*() writes a text without a NUL and returns a pointer to its end. The
+ * destination has SHIM_ADDRESS_TEXT bytes. This is enough, because each part of an address has a
+ * known greatest length.
  */
 static char *put_text(char *to, const char *text)
 {
@@ -122,7 +121,7 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 	char *end = to;
 
 	/*
-	 * An address shorter than its family is the address of an unnamed socket, or of a
+	 * An address that is too short for a family is the address of an unnamed socket, or of a
 	 * datagram without sender: the text is empty.
 	 */
 	if (address && bytes >= sizeof copy.any.sa_family) {

@@ -7,8 +7,8 @@
  * If an allocator library is loaded behind the shim, the wrappers call the functions of that
  * library.
  *
- * The wrappers must not allocate, must not call a function that might, and must not loop:
- * shim_put(), which they call, reaches no malloc() in libposixtrace.
+ * The wrappers must not allocate memory, and must not call a function that might: they would call
+ * themselves without end. shim_put(), which they call, allocates no memory in libposixtrace.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 	return atomic_load_explicit(&next->function, memory_order_relaxed);
 }
 
-/* acquire: pairs with the release in look_up_all(). */
+/* Returns the real function. The acquire pairs with the release in look_up_all(). */
 shim_inline void *real_of(struct shim_next *next)
 {
 	void *function = atomic_load_explicit(&next->function, memory_order_acquire);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/alloc_first.h - memory for calls that need some while the real malloc() is looked up.
+ * preload/alloc_first.h - memory for allocations while the real malloc() is looked up.
  *
  * The dynamic linker may need memory to find malloc(). The real free() and realloc() never get this
  * memory, because the shim's free() and realloc() recognize it by its address.

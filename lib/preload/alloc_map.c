@@ -2,8 +2,8 @@
 /*
  * preload/alloc_map.c - family alloc: memory from the kernel.
  *
- * Calls of mmap() inside malloc() and the dynamic linker do not go through the dynamic symbol
- * table, so they are not seen.
+ * Calls of mmap() inside malloc() and the dynamic linker do not use the dynamic symbol table, so
+ * the shim does not see them.
  */
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -60,10 +60,7 @@ MMAP(mmap64)
  */
 SHIM_NEXT(mremap, no_map);
 
-/*
- * mremap(2) has a fifth argument only with MREMAP_FIXED. It is read only then, because other
- * callers do not pass it.
- */
+/* mremap(2) has a fifth argument only with MREMAP_FIXED, and it is read only in this case. */
 SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
 	/* The fields of alloc.mremap, in the order of its schema. */

@@ -2,9 +2,9 @@
 /*
  * preload/call.c - the strings of wrappers of one line.
  *
- * A call that returned without an error has read its strings. After an error it may not have read
+ * A call that returned without an error has read its strings. A call that failed may not have read
  * them: rename("", to) fails before the kernel reads the second path. After an error, therefore,
- * memory is checked before it is read, as in text.c.
+ * this file checks memory before it reads a string, as text.c does.
  */
 #include "preload/call.h"
 
@@ -27,7 +27,7 @@ static size_t put_bytes(char *to, size_t bytes, const char *text, int64_t len)
 }
 
 /*
- * Each string has an equal part of the room that is left, so that a long one leaves room for the
+ * Each string has an equal part of the room that is left, so that a long string leaves room for the
  * others. If a string is short, the strings behind it can use the rest of its part.
  */
 void shim_record_strings(struct shim_call *call, int error, const struct shim_string *string,

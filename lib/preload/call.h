@@ -6,14 +6,14 @@
  * 		    (const char *path, const char *to), (path, to), result < 0,
  * 		    (AT_FDCWD, AT_FDCWD, 0), (), (SHIM_IN(path), SHIM_IN(to)))
  *
- * 	result type, function, event type, what is called if the C library lacks the function,
+ * 	result type, function, event type, function to call if the C library lacks the function,
  * 	parameters, arguments, whether the call failed,
  * 	the 32-bit fields, the 64-bit fields, the strings
  *
  * The schema of the event type is "ns time; errno error;", then the 32-bit fields, the 64-bit
- * fields and the strings. The expressions of fields are evaluated twice: before the call, with -1
- * as the result, because the thread may be cancelled in the call, and again after the call. They
- * must not dereference memory of the program unless the call succeeded.
+ * fields and the strings. The expressions of fields are evaluated before the call, with -1 as the
+ * result, because the thread may be cancelled in the call. They are evaluated again after the call.
+ * They must not dereference memory of the program unless the call succeeded.
  *
  * Threads, signals, errors: as shim.h.
  */
@@ -25,13 +25,13 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* Bytes of the time and the error, with which each event begins. */
+/* Each event begins with the time and the error, which have so many bytes. */
 #define SHIM_RECORD_HEAD 12
 
 /*
  * An event's data: time and error, then the fields and strings without gaps. bytes_ is the size of
- * the fields and strings. A program may call a wrapper in a signal handler with a small stack. To
- * save stack, only the data of calls with strings has room for strings.
+ * the fields and strings. A program may call a wrapper in a signal handler with a small stack.
+ * Therefore only calls with strings have room for strings.
  */
 #define SHIM_RECORD(bytes_) \
 	struct { \
@@ -43,19 +43,19 @@
 /* A string of a call. */
 struct shim_string {
 	const char *text;
-	int64_t len; /* SHIM_ARGUMENT to SHIM_UNREAD, or the bytes of a result without a NUL */
+	int64_t len; /* one of the values below, or the bytes of a result without a NUL */
 };
 
-/* These values are never results of calls: a readlink() that fails returns -1. */
+/* No call returns these values: a readlink() that fails returns -1. */
 #define SHIM_ARGUMENT INT64_MIN
 #define SHIM_RESULT   (INT64_MIN + 1)
 #define SHIM_UNREAD   (INT64_MIN + 2) /* an argument that the call may not have read */
 
-/* A string that the program passes to the call. It is recorded also if the call fails. */
+/* A string that the program passes to the call. It is also recorded if the call fails. */
 #define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
 /*
- * Does the same as SHIM_IN(), for functions that can fail without errno, so that record.error is 0.
- * read_ says whether the call has read the string.
+ * Does the same as SHIM_IN(), for functions that can fail although record.error is 0, because they
+ * do not set errno. read_ says whether the call has read the string.
  */
 #define SHIM_IN_IF(text_, read_) { (text_), (read_) ? SHIM_ARGUMENT : SHIM_UNREAD }
 /*
@@ -78,18 +78,18 @@ shim_inline void shim_record_fields(struct shim_call *call, unsigned char *rest,
 }
 
 /*
- * Appends the strings after the call, which failed with `error` if that is not 0. The record has
- * SHIM_TEXT bytes for them.
+ * Appends the strings after the call. `error` is the error number of the call, or 0 if the call
+ * succeeded. The record has SHIM_TEXT bytes for the strings.
  */
 void shim_record_strings(struct shim_call *call, int error, const struct shim_string *string,
 			 size_t strings);
 
 /*
- * Wrapped functions with their event types. A sanitizer in the program defines some of these
- * functions and passes each call on to the wrapper, including calls that this library makes.
+ * A wrapped function with its event type. A sanitizer in the program defines some of these
+ * functions and passes each call on to the wrapper, including calls that libposixtrace makes.
  * start.c does not trace the types of such functions, because recording would call the wrapper
- * again. The struct has the name of the function and not its address: the dynamic linker would look
- * up an address at each start, and start.c looks up the names only if there is a sanitizer.
+ * again. The struct has the name of the function and not its address. The dynamic linker would look
+ * up an address at each start, but start.c looks up the names only if there is a sanitizer.
  */
 struct shim_wrapped {
 	const char *name;
@@ -112,8 +112,8 @@ struct shim_wrapped {
 #define SHIM_TRACE(result_type, type, call_, error_, small, large, strings) \
 	result_type result = (result_type)-1; \
 	/* \
-	 * Only the sizes of these arrays are used, and nothing is evaluated. clang accepts no \
-	 * such array inside the struct. \
+	 * Only the sizes of these arrays are used, and nothing is evaluated. clang does not \
+	 * accept these arrays inside the struct, so each has a typedef. \
 	 */ \
 	typedef __typeof__((int32_t[]){ SHIM_LIST small }) small_type_; \
 	typedef __typeof__((int64_t[]){ SHIM_LIST large }) large_type_; \
@@ -160,17 +160,17 @@ struct shim_wrapped {
 	SHIM_TRACED_AS(int, name, type, shim_no_error, params, args, result, small, large, strings)
 
 /*
- * The usual case: an int that is -1 after a failure. Other negative results are no errors. The
- * value -1 and errno are those of the real function; the wrapper changes neither.
+ * The usual case: a function that returns an int, and -1 after a failure. Other negative results
+ * are no errors.
  */
 #define SHIM_INT(name, type, params, args, small, large, strings) \
 	SHIM_TRACED(int, name, type, shim_no_number, params, args, result == -1, small, large, \
 		    strings)
 
 /*
- * A function whose event is a struct that ends with the function's name, in the array `by`. wanted_
- * is false for calls without an event. finish_ stores the results into `data` after the call; a
- * cancelled call has the error ECANCELED, the name, and else zeros.
+ * A function whose event is a struct with the function's name at its end, in the array `by`.
+ * wanted_ is false for calls without an event. finish_ stores the results into `data` after the
+ * call. The event of a cancelled call has the error ECANCELED and the name; its other fields are 0.
  */
 #define SHIM_BY(result_type, name, type, otherwise, params, args, wanted_, struct_, finish_) \
 	SHIM_NEXT(name, otherwise); \

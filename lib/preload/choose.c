@@ -6,14 +6,14 @@
  * libraries have run.
  */
 #ifndef PTX_PRELOAD_CHOOSE_H
-/* posixtrace includes this file after the header, because its include path is another one */
+/* The tool has another include path, so it includes the header itself before this file. */
 # include "preload/choose.h"
 #endif
 
 #include <fnmatch.h>
 #include <string.h>
 
-/* Families are bits of one word, so that lists are sums and differences of bits. */
+/* Each family is a bit of one word, so that a list of families is a set of bits. */
 #define BIT(family) (1u << FAMILY_##family)
 
 /*
@@ -25,8 +25,8 @@
 	 BIT(TIME) | BIT(DL))
 
 /*
- * Internally lock-hold is a family of its own, because it needs an event for each lock that is
- * released. For users, choosing lock-hold also chooses lock.
+ * Internally, lock-hold is a family of its own (HOLD), because it needs an event for each lock that
+ * is released. A user who chooses lock-hold also chooses lock.
  */
 static const struct {
 	const char *name;
@@ -63,7 +63,7 @@ static const struct {
 };
 
 /*
- * This function is used for losses before the shim has begun, because such losses are counted by
+ * start.c uses this function for losses before the shim has begun, because it counts such losses by
  * family.
  */
 enum shim_family shim_family_of(enum shim_type type)
@@ -123,7 +123,7 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* If the number is too large for its type, the result is `most`, too. */
+/* If the text has a number that is too large for an unsigned, the result is `most`, too. */
 unsigned shim_number_of(const char *list, const char *name, unsigned most)
 {
 	const size_t len = strlen(name);

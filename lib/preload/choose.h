@@ -2,11 +2,12 @@
 /*
  * preload/choose.h - which events are wanted: families by name, then types by pattern.
  *
- * A list of families has names separated by commas. Each name adds a family to those before it.
- * "all", "none" and "default" mean whole lists; -NAME removes a family. If the first name of a list
- * is -NAME, the family is removed from the default. Unknown names are ignored.
+ * A list of families has names separated by commas. A name adds a family. "all" and "default" add
+ * several families, "none" removes all, and -NAME removes a family. If the first item of a list is
+ * -NAME, the list begins with the default families. Unknown names are ignored.
  *
- * Threads   all functions may run concurrently. Signals: async-signal-safe but shim_is_chosen().
+ * Threads   all functions may run concurrently.
+ * Signals   all functions are async-signal-safe, except shim_is_chosen().
  */
 #ifndef PTX_PRELOAD_CHOOSE_H
 #define PTX_PRELOAD_CHOOSE_H
@@ -45,14 +46,14 @@ const char *shim_name_of(enum shim_type type);
 unsigned shim_families(const char *list);
 
 /*
- * Returns the number of bytes of each call to record; 0 if the list does not say a number
- * (data=BYTES).
+ * Returns how many of the bytes that a call moves are recorded: BYTES if the list has data=BYTES,
+ * and else 0.
  */
 unsigned shim_content_of(const char *list);
 
 /*
- * Returns the last number that follows a name such as "data=" in the list, or `most` if the number
- * is greater; 0 if there is none.
+ * Returns the number that follows a name such as "data=" in the list; 0 if the list does not have
+ * the name. The last such number of the list is valid. `most` is the greatest result.
  */
 unsigned shim_number_of(const char *list, const char *name, unsigned most);
 

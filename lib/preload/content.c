@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/content.c - copies what a call has moved, and records the event with it.
+ * preload/content.c - copies the bytes that a call has moved, and records the event with them.
  *
  * The call has succeeded, so its memory was mapped at that time. Another thread may have unmapped
- * it since: a thread that received a message may free the sender's memory at once. The kernel
- * therefore makes the copy: process_vm_readv(2) of the process itself returns an error where a load
- * would end the program.
+ * the memory since: a thread that received a message may free the sender's memory at once. The
+ * kernel therefore makes the copy. If the memory is not mapped, process_vm_readv(2) returns an
+ * error, but a load would end the program.
  */
 #include "preload/content.h"
 
@@ -23,12 +23,12 @@
 _Atomic unsigned posixtrace_shim_content;
 
 /*
- * Returns true if the process has no seccomp filter. Returns false also if the status file of the
- * process, which shows this, cannot be read.
+ * Returns true if the status file of the process shows that the process has no seccomp filter.
+ * Returns false if it has a filter, or if the file cannot be read.
  *
- * A filter may forbid prctl(PR_GET_SECCOMP), but it allows the calls that read a file, because the
- * dynamic linker has made them for each library. The kernel escapes newlines in values, so that
- * only a field begins a line.
+ * A filter may forbid prctl(PR_GET_SECCOMP). It allows the calls that read a file, because the
+ * dynamic linker has made these calls for each library. The kernel escapes newlines in values, so
+ * that each line begins with a field's name.
  */
 static bool has_no_filter(void)
 {
@@ -55,7 +55,7 @@ static bool has_no_filter(void)
 	return mode == '0';
 }
 
-/* The filter may be inherited, so the shim must look for it at the start of the program. */
+/* A process can inherit a filter, so the shim must look for one at the start of the program. */
 void shim_content_begin(unsigned bytes)
 {
 	if (bytes && !has_no_filter())
@@ -64,10 +64,9 @@ void shim_content_begin(unsigned bytes)
 }
 
 /*
- * The kernel copies up to the first page that it cannot read, and returns the number of copied
- * bytes. The field has its own length, so a part of the requested bytes can be recorded.
- *
- * Copies the parts one after the other. Returns the number of bytes, 0 after an error.
+ * Copies the parts one after the other. Returns the number of bytes, 0 after an error. The kernel
+ * copies up to the first page that it cannot read. The field in the event has its own length, so it
+ * can have a part of the requested bytes.
  */
 static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_t parts)
 {
@@ -91,10 +90,9 @@ static bool copy_struct(void *to, size_t bytes, const void *from)
 }
 
 /*
- * The vector itself is memory of the program, which may change or disappear like the data. The
- * vector is copied first, and its lengths are checked and used in the copy only.
- *
- * Copies at most `bytes` bytes of the memory that a vector of the program describes.
+ * Copies at most `bytes` bytes of the memory that a vector of the program describes. The vector
+ * itself is memory of the program, which other threads may change or unmap. So the vector is copied
+ * first, and its lengths are checked and used in the copy only.
  */
 static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, size_t parts)
 {
@@ -127,7 +125,8 @@ static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 /*
  * Copies the first bytes of a call into memory that has room for `bytes` bytes. For read() and
  * recv() the bytes are those that arrived. For write() and send() the memory is read after the
- * call: a thread that changes it meanwhile races with the kernel, too, and not only with the shim.
+ * call. If a thread of the program changes the memory during the call, the kernel may also have
+ * read either bytes.
  */
 static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call *call)
 {
@@ -146,8 +145,8 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 		return copy_message(to, bytes, call->moved);
 	case SHIM_MESSAGES:
 		/*
-		 * The result of the call is the number of messages; the first one has its own
-		 * length.
+		 * The result of the call is the number of messages. The length of the first message
+		 * is in its own struct.
 		 */
 		if (!copy_struct(&first, sizeof first, call->moved))
 			return 0;
@@ -159,14 +158,14 @@ static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call
 }
 
 /*
- * The number of bytes may change in an attachment or detachment, so the function reads it only
- * once: the room must fit the number of bytes that is copied.
+ * A tracer that attaches or detaches may change the number of wanted bytes. The function reads this
+ * number only once, so that the copied bytes fit into the room.
  *
  * This is a separate function, so that calls without data do not need stack for the data. alloca()
  * makes the room only as large as this call needs, because signal handlers may run on small stacks.
  *
- * The duration of the call does not include the copy. The event has at most a few hundred bytes
- * before the content, so that its size is bounded by SHIM_CONTENT_MAX.
+ * The duration of the call does not include the copy. The event has at most a few hundred bytes in
+ * addition to the copied bytes, which are at most SHIM_CONTENT_MAX.
  */
 void shim_put_moved(const struct shim_call *call)
 {

@@ -2,8 +2,9 @@
 /*
  * preload/content.h - the first bytes that a call has moved, if the user asked for them.
  *
- * The bytes are the last field of the event, "bytes data", and absent if they were not requested or
- * cannot be read. Only memory that the kernel has filled or read in this call is recorded.
+ * The bytes are the last field of the event, "bytes data". The field is absent if the bytes were
+ * not requested or cannot be read. Only memory that the kernel has filled or read in this call is
+ * recorded.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   async-signal-safe. An event needs as many more bytes of the stack as were requested.
@@ -17,15 +18,15 @@
 #include "preload/shim.h"
 
 /*
- * How many bytes of a call are recorded; 0: none, the default. At most SHIM_CONTENT_MAX. posixtrace
+ * How many bytes of a call are recorded: 0 (the default) to SHIM_CONTENT_MAX. The tool posixtrace
  * reads this variable in the memory of the process, to warn a user who wants another number.
  */
 SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 
 /*
- * Called at the program's start. From then on `bytes` bytes of each call are recorded, or none if
- * the process has inherited a seccomp filter, which may not permit the system call that copies
- * them. seccomp.c sees the filters that the program itself installs.
+ * Called at the program's start. From then on, the first `bytes` bytes of each call are recorded.
+ * None are recorded if the process has inherited a seccomp filter, which may forbid the system call
+ * that copies the bytes. seccomp.c sees the filters that the program itself installs.
  */
 void shim_content_begin(unsigned bytes);
 

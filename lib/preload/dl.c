@@ -2,14 +2,15 @@
 /*
  * preload/dl.c - family dl: libraries are loaded and unloaded while the program runs.
  *
- * dlopen() depends on its caller: that object's DT_RPATH and DT_RUNPATH are searched, $ORIGIN is
- * its folder, and its DT_RPATH is also searched for the libraries that the new library needs. A
- * wrapper must therefore not be the caller. The result is the same for every caller only if the
- * name has no $ and no library in the program has a DT_RPATH. In addition, if the name has no
- * slash, neither the caller nor the shim nor the program may have a DT_RUNPATH. The DT_RPATH of the
- * program itself is used for all callers, so it does no harm. The shim then calls dlopen() itself,
- * times the call and records the result. All other calls jump to dlopen(), and their event is
- * recorded before the call.
+ * The result of dlopen() depends on the object that calls it. The dynamic linker searches the
+ * DT_RPATH and the DT_RUNPATH of this object, and $ORIGIN means the folder of this object. Its
+ * DT_RPATH is also searched for the libraries that the new library needs. A wrapper must therefore
+ * not be the caller, unless the result is the same for every caller. This is so only if the name
+ * has no $ and no library in the program has a DT_RPATH. In addition, if the name has no slash,
+ * neither the caller nor the shim nor the program may have a DT_RUNPATH. The DT_RPATH of the
+ * program itself is used for all callers, so it does not matter. If the result is the same, the
+ * shim calls dlopen() itself, times the call and records the result. Otherwise the shim records the
+ * event first and jumps to dlopen().
  *
  * The mapped files are reported independently of the chosen families. They are reported before a
  * library is unloaded, so that its addresses are in the log even if no observer looked while it was
@@ -20,8 +21,7 @@
  * itself. The shim redirects the library's slots after the call of dlopen(), or at the next dlsym()
  * if that call did not return to the shim (inject.c).
  *
- * On other processors than x86-64, dlopen() is the C library's and is not seen. dlmopen() is
- * never seen.
+ * On other processors than x86-64, the shim does not wrap dlopen(). It never wraps dlmopen().
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -132,10 +132,10 @@ static bool has_address(const struct dl_phdr_info *object, const void *address)
 
 /*
  * Callback of dl_iterate_phdr(): 1 if the object is a library with a DT_RPATH, or has a DT_RUNPATH
- * that one of the two possible callers would use. The dynamic linker treats a caller that is in no
- * object, such as generated code, as the program; the program's DT_RUNPATH therefore counts. The
- * program headers of a loaded object are mapped, and so is its dynamic section. The program itself
- * has an empty name.
+ * that one of the two possible callers, the program's and the shim, would use. The dynamic linker
+ * treats a caller that is in no object, such as generated code, as the program. Therefore the
+ * program's DT_RUNPATH is examined, too. The program headers of a loaded object are mapped, and so
+ * is its dynamic section. The program itself has an empty name.
  */
 static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
@@ -236,8 +236,8 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 }
 
 /*
- * dlopen() itself: saves the two arguments, calls shim_dlopen() with them and the return address
- * as a third, then either jumps to the real dlopen(), with the stack as it was, or returns the
+ * The wrapper dlopen(). It saves the two arguments and calls shim_dlopen() with them and the return
+ * address. Then it either jumps to the real dlopen(), with the stack as it was, or returns the
  * handle. The subtraction of 8 aligns the stack to 16 bytes at the call. The cfi directives let
  * debuggers and exceptions unwind the frame.
  */

@@ -32,8 +32,8 @@ static bool is_between(char c)
 }
 
 /*
- * Returns whether the name in LD_PRELOAD is the shim's: its own path, or any path that ends in
- * the library's file name, for an installation at another place.
+ * Returns whether the name in LD_PRELOAD is the shim's: its own path, or any path with the
+ * shim's file name, because the shim may be installed at several places.
  */
 static bool is_shim(const char *name, size_t len)
 {
@@ -83,9 +83,7 @@ static void copy_without(char *to, const char *value)
 	while (*value) {
 		size_t len = 0;
 
-		/*
-		 * Names in the result are separated by one colon, whatever separated them before.
-		 */
+		/* In the result, single colons separate the names. */
 		while (value[len] && !is_between(value[len]))
 			len++;
 		if (!is_shim(value, len)) {
@@ -129,9 +127,9 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 		break;
 	}
 	/*
-	 * The shim's files must exist for this process: after chroot() they often do not. Only
-	 * absolute paths are checked, because the current folder, which the program may change,
-	 * determines what a relative path means.
+	 * The shim's files must exist for this process. After chroot() they often do not. Only
+	 * absolute paths are checked, because the meaning of a relative path depends on the current
+	 * folder, which the program may change.
 	 */
 	for (int i = 0; i < 2; i++)
 		if (shim_own_path[i] && shim_own_path[i][0] == '/' &&
@@ -141,9 +139,10 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 }
 
 /*
- * Records that the program cannot load the shim. Returns whether the shim must be removed from its
- * environment. is_bare: the environment does not have the shim, as with env -i, after sudo(8), and
- * in a process that was already running when tracing began.
+ * Checks whether the program will be traced, and records process.untraced if it will not. Returns
+ * whether the shim must be removed from its environment. is_bare: the environment does not have the
+ * shim. This is so with env -i, after sudo(8), and in a process that was already running when
+ * tracing began.
  */
 static bool is_untraced(const struct shim_program *program, const void *caller, bool is_bare)
 {
@@ -166,8 +165,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller)) {
 		data.pid = shim_pid();
 		/*
-		 * The reason has half of the room at most; the program's path is memory of the
-		 * caller that may be invalid.
+		 * The reason has half of the room at most. The pointer to the program's path may be
+		 * invalid, because the caller passed it.
 		 */
 		len = shim_text(data.text, sizeof data.text / 2, why);
 		len += shim_text_before(data.text + len, sizeof data.text - len, program->path);
@@ -176,10 +175,7 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 	return !keeps;
 }
 
-/*
- * The environment is examined before the file: if no variable has the shim, nothing has to
- * change.
- */
+/* The environment is examined before the file of the program, which is often not needed. */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller)
 {
 	size_t count = 0, bytes = 0;
@@ -187,7 +183,7 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 	for (; envp && envp[count]; count++)
 		if (has_shim(envp[count]))
 			bytes += strlen(envp[count]) + 1;
-	/* Nothing has to change, and the file need not be read unless the event is wanted. */
+	/* No variable has the shim, so the file of the program is needed only for the event. */
 	if (!bytes) {
 		if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))
 			is_untraced(&program, caller, true);
@@ -198,16 +194,12 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 }
 
 /*
- * The pointers are followed by the texts of the changed variables. All others keep their pointers
- * into the program's memory.
+ * In `room`, the pointers are followed by the texts of the changed variables. The other pointers
+ * point to the program's own texts.
  */
 char *const *shim_environment_without(char *const envp[], void *room)
 {
 	char **without = room, *text;
-	/*
-	 * The vector gets every pointer, also those of variables that are not changed, because
-	 * execve() takes one vector.
-	 */
 	size_t count = 0, kept = 0;
 
 	while (envp[count])

@@ -28,26 +28,25 @@ struct shim_program {
 
 /*
  * Returns the bytes that shim_environment_without() needs; 0: the environment can stay as it is.
- * Records the event.
+ * Records the event process.untraced if the program cannot load the shim.
  */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller);
 
 /*
- * Returns the environment without the shim. `room` has the bytes that shim_environment_room() has
- * asked for and is aligned for pointers.
+ * Returns the environment without the shim. `room` is aligned for pointers and has as many bytes as
+ * shim_environment_room() returned.
  */
 char *const *shim_environment_without(char *const envp[], void *room);
 
 /*
- * This function is for functions of the C library that execute /bin/sh with the process's own
- * environment. It removes the shim from that environment permanently if the shell cannot load the
- * shim.
+ * Removes the shim from the process's own environment, permanently, if /bin/sh cannot load the
+ * shim. Called before functions of the C library that execute /bin/sh with this environment.
  */
 void shim_environment_for_shell(const void *caller);
 
 /*
- * Gives the environment for a program. If it had to be changed, it is in memory in the frame of the
- * calling function.
+ * The environment for a program: envp, or a changed copy in the frame of the function that uses the
+ * macro.
  */
 #define SHIM_ENVIRONMENT(envp, ...) \
 	__extension__({ \

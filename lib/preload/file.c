@@ -2,9 +2,9 @@
 /*
  * preload/file.c - family file: files by name.
  *
- * Calls that the C library makes itself do not go through the dynamic symbol table: fopen() opens
- * its file without an event of this family, and the folders that glob() and ftw() read have no
- * events of their own.
+ * Calls that the C library makes itself do not use the dynamic symbol table: fopen() opens its file
+ * without an event of this family, and the folders that glob() and ftw() read have no events of
+ * their own.
  *
  * A path is recorded as the program gave it. A relative path begins at the folder whose descriptor
  * the event has, or at the current folder, which file.chdir changes. Resolving the path would need
@@ -59,7 +59,7 @@ STAT(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
  */
 FSTATAT(fstatat, stat)
 FSTATAT(fstatat64, stat64)
-/* The mask of statx(), by which the program names the members that it needs, is not recorded. */
+/* The mask of statx() is not recorded. It names the members that the program needs. */
 SHIM_INT(statx, FILE_STAT,
 	 (int folder, const char *path, int flags, unsigned mask, struct statx *to),
 	 (folder, path, flags, mask, to), (folder, flags), (), (SHIM_IN(path)))
@@ -79,8 +79,10 @@ int __fxstat64(int version, int fd, struct stat64 *to);
 int __fxstatat(int version, int folder, const char *path, struct stat *to, int flags);
 int __fxstatat64(int version, int folder, const char *path, struct stat64 *to, int flags);
 
-/* `version` is the version of struct stat. It is not recorded. */
-/* __lxstat() differs from __xstat() as lstat() differs from stat(). */
+/*
+ * `version` is the version of struct stat. It is not recorded. __lxstat() differs from __xstat() as
+ * lstat() differs from stat().
+ */
 #define XSTAT(name, buffer, flags) \
 	SHIM_INT(name, FILE_STAT, (int version, const char *path, struct buffer *to), \
 		 (version, path, to), (AT_FDCWD, flags), (), (SHIM_IN(path)))
@@ -110,8 +112,8 @@ SHIM_ALIAS(__statfs, statfs);
 STATFS(statvfs, statvfs)
 STATFS(statvfs64, statvfs64)
 /*
- * The path of a descriptor is not known here. A reader of the log finds it by the event that made
- * the descriptor.
+ * The path of a descriptor is not known here. A reader of the log finds the path in the event of
+ * the call that made the descriptor.
  */
 #define FSTATFS(name, buffer) \
 	SHIM_INT(name, FILE_STATFS, (int fd, struct buffer *to), (fd, to), (fd), (), \
@@ -149,7 +151,7 @@ SHIM_INT(unlinkat, FILE_UNLINK, (int folder, const char *path, int flags), (fold
 SHIM_INT(rmdir, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, AT_REMOVEDIR), (),
 	 (SHIM_IN(path)))
 SHIM_INT(remove, FILE_UNLINK, (const char *path), (path), (AT_FDCWD, 0), (), (SHIM_IN(path)))
-/* `path` is the present name, and `to` is the new one. */
+/* `path` is the present name, and `to` is the new name. */
 SHIM_INT(rename, FILE_RENAME, (const char *path, const char *to), (path, to),
 	 (AT_FDCWD, AT_FDCWD, 0), (), (SHIM_IN(path), SHIM_IN(to)))
 SHIM_INT(renameat, FILE_RENAME, (int folder, const char *path, int to_folder, const char *to),
@@ -195,12 +197,12 @@ READLINK(__readlinkat_chk, (int folder, const char *path, char *to, size_t bytes
 	 (folder, path, to, bytes, room), folder)
 
 /*
- * A function that returns a string, or NULL after an error. A string is copied only after success:
- * after an error the memory of the program may have anything.
+ * A function that returns a string, or NULL after an error. The string is copied only after
+ * success: after an error the memory of the program may have any contents.
  */
 #define STRING(name, type, params, args, strings) \
 	SHIM_TRACED(char *, name, type, shim_no_pointer, params, args, !result, (), (), strings)
-/* The result of realpath() is in the memory of the program, or in new memory that it frees. */
+/* The result of realpath() is in memory of the program, or in memory that the program frees. */
 STRING(realpath, FILE_REALPATH, (const char *path, char *to), (path, to),
        (SHIM_IN(path), SHIM_OUT(result)))
 STRING(__realpath_chk, FILE_REALPATH, (const char *path, char *to, size_t room), (path, to, room),
@@ -210,7 +212,7 @@ STRING(canonicalize_file_name, FILE_REALPATH, (const char *path), (path),
 STRING(getcwd, FILE_GETCWD, (char *to, size_t bytes), (to, bytes), (SHIM_OUT(result)))
 STRING(__getcwd_chk, FILE_GETCWD, (char *to, size_t bytes, size_t room), (to, bytes, room),
        (SHIM_OUT(result)))
-/* The memory of getwd() has PATH_MAX bytes. glibc calls it deprecated, and programs use it. */
+/* The memory of getwd() has PATH_MAX bytes. Programs use getwd() although it is deprecated. */
 _Pragma("GCC diagnostic push")
 _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
 STRING(getwd, FILE_GETCWD, (char *to), (to), (SHIM_OUT(result)))
@@ -329,7 +331,7 @@ SHIM_TRACED(DIR *, fdopendir, FILE_OPENDIR, shim_no_pointer, (int fd), (fd), !re
 READDIR(readdir, dirent)
 READDIR(readdir64, dirent64)
 
-/* The form that returns its error number, with memory of the program for the entry. */
+/* readdir_r() returns an error number and stores the entry in memory of the program. */
 #define READDIR_R(name, entry) \
 	SHIM_ERROR(name, FILE_READDIR, (DIR *stream, struct entry *to, struct entry **found), \
 		   (stream, to, found), (dirfd(stream)), (), \
@@ -427,8 +429,10 @@ SHIM_INT(ftruncate, FILE_TRUNCATE, (int fd, off_t length), (fd, length), (fd), (
 SHIM_INT(ftruncate64, FILE_TRUNCATE, (int fd, off64_t length), (fd, length), (fd), (length),
 	 (SHIM_IN(NULL)))
 
-/* The times themselves are not recorded. */
-/* These functions differ in the units of the times, and in the way the file is named. */
+/*
+ * The times themselves are not recorded. These functions differ in the units of the times, and in
+ * the way the file is named.
+ */
 SHIM_INT(utime, FILE_UTIMES, (const char *path, const struct utimbuf *times), (path, times),
 	 (AT_FDCWD, 0), (), (SHIM_IN(path)))
 SHIM_INT(utimes, FILE_UTIMES, (const char *path, const struct timeval times[2]), (path, times),
@@ -442,6 +446,6 @@ SHIM_INT(futimesat, FILE_UTIMES, (int folder, const char *path, const struct tim
 SHIM_INT(utimensat, FILE_UTIMES,
 	 (int folder, const char *path, const struct timespec times[2], int flags),
 	 (folder, path, times, flags), (folder, flags), (), (SHIM_IN(path)))
-/* A null pointer as `times` is the present time. */
+/* A null pointer as `times` means the present time. */
 SHIM_INT(futimens, FILE_UTIMES, (int fd, const struct timespec times[2]), (fd, times),
 	 (fd, AT_EMPTY_PATH), (), (SHIM_IN(NULL)))

@@ -49,8 +49,8 @@ SHIM_INT(fsmount, FILE_FSOPEN, (int fd, unsigned flags, unsigned attributes),
 	 (fd, flags, attributes), (result, fd, (int32_t)flags), (),
 	 (SHIM_IN(""), SHIM_IN("fsmount")))
 /*
- * `path` is usually empty, and `folder` is the descriptor of fsmount() or open_tree(). `to` is
- * where the files are found afterwards.
+ * `path` is usually empty, and `folder` is the descriptor of fsmount() or open_tree(). `to` is the
+ * folder that the files are below after the call.
  */
 SHIM_INT(move_mount, FILE_MOVE_MOUNT,
 	 (int folder, const char *path, int to_folder, const char *to, unsigned flags),
@@ -58,14 +58,16 @@ SHIM_INT(move_mount, FILE_MOVE_MOUNT,
 	 (SHIM_IN(path), SHIM_IN(to)))
 
 /*
- * The events of fanotify are read from the descriptor and contain descriptors of the files, which
- * no event of this library makes.
+ * The program reads the events of fanotify from the descriptor. They contain descriptors of the
+ * files, and no event of the shim records that these descriptors exist. event_flags are the flags
+ * of these descriptors.
  */
-/* event_flags are those of the descriptors that events contain. */
 SHIM_INT(fanotify_init, FILE_FANOTIFY, (unsigned flags, unsigned event_flags),
 	 (flags, event_flags), (result, (int32_t)flags, (int32_t)event_flags), (), ())
-/* The path may be NULL: then the folder itself is watched. */
-/* The mask has the wanted events. The flags say whether the mask is added or removed. */
+/*
+ * If the path is NULL, the folder itself is watched. The mask has the wanted events. The flags say
+ * whether the mask is added or removed.
+ */
 SHIM_INT(fanotify_mark, FILE_FANMARK,
 	 (int fd, unsigned flags, uint64_t mask, int folder, const char *path),
 	 (fd, flags, mask, folder, path), (fd, (int32_t)flags, folder), ((int64_t)mask),

@@ -29,7 +29,7 @@
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
 
-/* Does the same for functions that take a descriptor of a folder. */
+/* Does the same for functions with a descriptor of a folder. */
 #define SCANDIRAT(name, entry) \
 	SHIM_INT(name, FILE_SCANDIR, \
 		 (int folder, const char *path, struct entry ***found, \
@@ -43,9 +43,9 @@ SCANDIRAT(scandirat, dirent)
 SCANDIRAT(scandirat64, dirent64)
 
 /*
- * `result` is that of the program's function, which ends the walk if it is not 0. -1 may be an
- * error of the walk, or a result of the program's function. In the second case the field `error`
- * has no meaning.
+ * `result` is the result of the program's function, which ends the walk if it is not 0. If `result`
+ * is -1, the walk has failed, or the program's function has returned -1. In the second case the
+ * field `error` has no meaning.
  */
 SHIM_INT(ftw, FILE_FTW, (const char *path, __ftw_func_t function, int fds), (path, function, fds),
 	 (result, 0), (), (SHIM_IN(path)))
@@ -61,7 +61,7 @@ SHIM_INT(nftw, FILE_FTW, (const char *path, __nftw_func_t function, int fds, int
 SHIM_INT(nftw64, FILE_FTW, (const char *path, __nftw64_func_t function, int fds, int flags),
 	 (path, function, fds, flags), (result, flags), (), (SHIM_IN(path)))
 
-/* fts_open() reads the attributes of the paths, of which there may be several. */
+/* fts_open() reads the attributes of all its paths. */
 #define FTS_OPEN(name, stream, entry) \
 	SHIM_NEXT(name, shim_no_pointer); \
 	SHIM_WRAPPED(name, FILE_FTS_OPEN); \

@@ -23,7 +23,7 @@
 		    (param, const char *name, void *value, size_t size), \
 		    (arg, name, value, size), result < 0, (fd_, at), ((int64_t)size, result), \
 		    (text, SHIM_IN(name)))
-/* ENODATA: the file has no such attribute, which is the usual answer. */
+/* ENODATA: the file has no such attribute. This is the usual error. */
 FORMS(GET, getxattr)
 
 /* The flags of the call are in the field `how`. */
@@ -40,10 +40,10 @@ FORMS(SET, setxattr)
 	SHIM_TRACED(ssize_t, name_, FILE_LISTXATTR, shim_no_number, \
 		    (param, char *list, size_t size), (arg, list, size), result < 0, (fd_, at), \
 		    ((int64_t)size, result), (text))
-/* ls(1) calls it for each file, to mark those with attributes. */
+/* ls(1) calls listxattr() for each file, to mark the files that have attributes. */
 FORMS(LIST, listxattr)
 
-/* ENODATA as for getxattr(2). */
+/* The error ENODATA has the same meaning as for getxattr(2). */
 #define REMOVE(name_, param, arg, fd_, at, text) \
 	SHIM_INT(name_, FILE_DELXATTR, (param, const char *name), (arg, name), (fd_, at), (), \
 		 (text, SHIM_IN(name)))

@@ -5,7 +5,7 @@
  * The files are read by raw system calls, because the functions run in children of vfork(), and
  * in programs under a sanitizer. Files are hostile: every size and offset in them is bounded.
  */
-/* posixtrace includes this file after the header, because its include path is another one */
+/* The tool has another include path, so it includes the header itself before this file. */
 #ifndef PTX_PRELOAD_IMAGE_H
 # include "preload/image.h"
 #endif
@@ -66,8 +66,8 @@ static bool image_begins(const char *text, const char *with)
 }
 
 /*
- * Replaces basename(), of which a sanitizer may have a version of its own. One version of the C
- * library changes its argument.
+ * Replaces basename(), of which a sanitizer may have a version of its own. The C library has two
+ * versions, and one of them changes its argument.
  */
 static const char *last_part(const char *path)
 {
@@ -180,8 +180,8 @@ static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char
 }
 
 /*
- * Finds the interpreter of a script in its first line, without its argument. Returns false if there
- * is none. `line` has room for a NUL behind its bytes.
+ * Finds the path of the interpreter in the first line of a script. Returns false if there is none.
+ * `line` has room for a NUL behind its bytes.
  */
 static bool find_interpreter(char *line, size_t bytes, const char **path)
 {
@@ -230,8 +230,8 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 		if (n >= (ssize_t)sizeof(first.elf) && image_begins(first.line, ELFMAG))
 			image = examine_program(fd, &first.elf, path, loader);
 		/*
-		 * The interpreter's path points into the buffer, which is read again only after
-		 * the next open.
+		 * The interpreter's path points into the buffer. The next file is opened by this
+		 * path before the buffer is overwritten.
 		 */
 		else if (n > 2 && image_begins(first.line, "#!"))
 			is_script = find_interpreter(first.line, (size_t)n, &path);

@@ -3,11 +3,11 @@
  * preload/image.h - how the dynamic linker of a program that is about to be executed will treat
  * LD_PRELOAD.
  *
- * The shim uses it before execve(), and posixtrace record before it starts a program. Nothing here
- * allocates memory, is a cancellation point or calls a function that a sanitizer replaces, because
- * children of vfork() call it, too. Files are read by openat(2), fstat(2), pread(2) and close(2),
- * which every dynamic linker calls as well. Further system calls are made only for programs that
- * are set-user-ID or set-group-ID.
+ * The shim calls these functions before execve(), and posixtrace record calls them before it starts
+ * a program. Children of vfork() call them, too. So they allocate no memory, are no cancellation
+ * points and call no function that a sanitizer replaces. Files are read by openat(2), fstat(2),
+ * pread(2) and close(2), which every dynamic linker calls as well. Further system calls are made
+ * only for programs that are set-user-ID or set-group-ID.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.

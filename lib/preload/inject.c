@@ -60,7 +60,7 @@ static void *program, *libc;
  * meanwhile.
  */
 static _Atomic int is_walking;
-/* A call of dlopen() that the shim could not follow may have loaded modules. */
+/* True if a call of dlopen() that did not return to the shim may have loaded modules. */
 static atomic_bool may_have_loaded;
 
 /*
@@ -102,8 +102,9 @@ static const struct shim_wrapper *find_wrapper(const char *name)
 }
 
 /*
- * Returns whether the address is where a program that is not position-independent keeps a
- * function of a library: an entry of its linkage table, whose symbol is undefined.
+ * Returns whether the address is an entry in the linkage table of a program that is not
+ * position-independent. Such a program uses the entry as the address of a library's function. The
+ * symbol of the entry is undefined.
  */
 static bool is_canonical(void *address)
 {
@@ -125,7 +126,7 @@ static bool is_in_program(void *address)
 
 /*
  * Finds the function that the program's modules call by this name. Returns NULL for a function that
- * the program defines: its calls are not redirected, because they would not be with LD_PRELOAD
+ * the program defines. Its calls are not redirected: with LD_PRELOAD they would not reach a wrapper
  * either.
  */
 static void *real_of(const char *name, void **canonical)
@@ -141,8 +142,8 @@ static void *real_of(const char *name, void **canonical)
 }
 
 /*
- * A function that the program defines itself is never wrapped. But another wrapper may call such a
- * function by next(), and then it needs the definition of the C library.
+ * A function that the program defines itself is never wrapped. But the wrapper of another function
+ * may call it by next(), and this call needs the definition of the C library.
  */
 void shim_inject_begin(void)
 {
@@ -164,7 +165,7 @@ void shim_inject_begin(void)
 
 #if defined __x86_64__
 
-/* The function to which the assembly below jumps. */
+/* The real dlsym() and dlvsym(), to which the assembly below jumps. */
 __attribute__((used, visibility("hidden"))) void *shim_inject_dlsym_next[2];
 __attribute__((visibility("hidden"))) void shim_inject_dlsym(void);
 __attribute__((visibility("hidden"))) void shim_inject_dlvsym(void);
@@ -172,8 +173,8 @@ __attribute__((visibility("hidden"))) void shim_inject_dlvsym(void);
 __attribute__((used)) void shim_inject_look(void);
 
 /*
- * Runs before each dlsym(). An earlier call of dlopen() that jumped into the dynamic linker has
- * returned by now, so its modules are redirected here.
+ * Runs before each dlsym(). If dlopen() did not return to the shim, it has returned to the program
+ * by now. The slots of the modules that it loaded are then redirected here.
  */
 void shim_inject_look(void)
 {
@@ -183,7 +184,7 @@ void shim_inject_look(void)
 
 /*
  * The result of dlsym() and dlvsym() depends on their caller, so the wrapper jumps to them instead
- * of calling them. The three arguments are saved; the subtraction aligns the stack.
+ * of calling them. It saves the three arguments on the stack, which also aligns the stack.
  */
 #define JUMP(name, offset) \
 	"	.text\n" \

@@ -2,9 +2,9 @@
 /*
  * preload/inject.h - the shim in a process that was running when posixtrace loaded the shim.
  *
- * Such a shim is not in the global scope of the dynamic linker, so no call reaches it by itself.
- * While a tracer is attached, the relocation slots of the program and its libraries point to the
- * wrappers (slots.h). Nothing else of the program is changed; its code stays as it is.
+ * Such a shim is not in the global scope of the dynamic linker, so no call of the program reaches a
+ * wrapper by itself. While a tracer is attached, the relocation slots of the program and its
+ * libraries point to the wrappers (slots.h). The code of the program does not change.
  */
 #ifndef PTX_PRELOAD_INJECT_H
 #define PTX_PRELOAD_INJECT_H
@@ -13,7 +13,7 @@
 
 /*
  * Returns whether the shim was loaded later than the program. That is so if the dynamic linker
- * finds functions of the C library elsewhere before it finds those of the shim. The function needs
+ * finds another definition of a wrapped function before the shim's definition. This function needs
  * shim_own, which start.c fills.
  */
 bool shim_is_injected(void);

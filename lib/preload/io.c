@@ -2,10 +2,10 @@
 /*
  * preload/io.c - family io: files are opened, closed and made durable.
  *
- * fopen() and its relatives open and read files by calls inside the C library, which do not go
- * through the dynamic symbol table. io_stdio.c traces fopen() and its relatives themselves.
+ * fopen() and its relatives open and read files by calls inside the C library, which do not use the
+ * dynamic symbol table. io_stdio.c traces fopen() and its relatives themselves.
  *
- * A thread that is cancelled in a call records it with the error ECANCELED: the cleanup of
+ * If a thread is cancelled in a call, the event of the call has the error ECANCELED: the cleanup of
  * SHIM_CALL() runs while the stack is unwound, with the values that the data had before the call.
  */
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static bool has_mode(int flags)
 
 /*
  * Reads the mode of a function with variable arguments. Without O_CREAT or O_TMPFILE the caller
- * has passed none, and reading it would be undefined.
+ * has passed no mode, and reading it would be undefined.
  */
 #define READ_MODE(mode_, flags_) \
 	do { \
@@ -230,7 +230,7 @@ SHIM_WRAPPER int getpt(void)
 
 /*
  * close(), fsync() and fdatasync(): all have a descriptor and no other argument. close() is a
- * cancellation point, and the descriptor is closed even if it fails with EINTR.
+ * cancellation point. Even if close() fails with EINTR, the descriptor is closed.
  */
 #define ON_FD(name, type) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -251,7 +251,7 @@ SHIM_WRAPPER int getpt(void)
 
 /*
  * The event of close() is recorded after the descriptor was closed. Another thread may have
- * opened a file under the same number by then, and its event may come first.
+ * opened a file under the same number by then, and the event of that thread may come first.
  */
 ON_FD(close, IO_CLOSE)
 SHIM_ALIAS(__close, close);

@@ -37,8 +37,8 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 	 (result ? -1 : fds[0], result ? -1 : fds[1], flags), (), ())
 
 /*
- * fcntl(2) has a third argument of some type, or none. If the caller did not pass it, the wrapper
- * reads some value, which the kernel ignores.
+ * fcntl(2) has a third argument, whose type depends on the command, or no third argument. If the
+ * caller did not pass one, the wrapper reads an arbitrary value, which the kernel ignores.
  */
 #define FCNTL(name) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -52,8 +52,8 @@ SHIM_INT(pipe2, IO_PIPE, (int fds[2], int flags), (fds, flags),
 		if (!shim_on(IO_FCNTL)) \
 			return next(name)(fd, command, value); \
 		/* \
-		 * F_GETOWN returns a negative number for a group of processes. For commands \
-		 * without a value the event has 0. \
+		 * Only -1 is an error: F_GETOWN returns a negative number for a group of \
+		 * processes. For commands without a value the event has 0. \
 		 */ \
 		SHIM_TRACE(int, IO_FCNTL, next(name)(fd, command, value), \
 			   result == -1 ? errno : 0, \
@@ -110,8 +110,8 @@ SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 SHIM_INT(flock, IO_FLOCK, (int fd, int operation), (fd, operation), (fd, operation), (), ())
 
 /*
- * Functions that move bytes between descriptors. Offsets are in memory of the program, which the
- * call changes, and are not recorded.
+ * Functions that move bytes between descriptors. Offsets are not recorded: they are in memory of
+ * the program, and the call changes them.
  */
 #define MOVE(name, type, params, args, small) \
 	SHIM_TRACED(ssize_t, name, type, shim_no_number, params, args, result < 0, small, \

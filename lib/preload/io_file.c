@@ -12,9 +12,9 @@
 #include "preload/call.h"
 
 /*
- * `result` is the new position. For its streams the C library does not call these wrappers, so the
- * seeks of streams are not seen. SEEK_DATA fails with ENXIO behind the last data of the file, and
- * SEEK_HOLE behind its end.
+ * `result` is the new position. The C library does not call these wrappers for its streams, so the
+ * seeks of streams have no events. SEEK_DATA fails with ENXIO behind the last data of the file, and
+ * SEEK_HOLE behind the end of the file.
  */
 #define LSEEK(name, offset_type) \
 	SHIM_TRACED(offset_type, name, IO_LSEEK, shim_no_number, \
@@ -25,7 +25,8 @@ LSEEK(lseek64, off64_t)
 SHIM_ALIAS(__lseek, lseek);
 
 /*
- * These functions reserve space for a file. posix_fallocate() has no mode, and returns its error.
+ * These functions reserve space for a file. posix_fallocate() has no mode, and returns an error
+ * number.
  */
 #define FALLOCATE(name, offset_type) \
 	SHIM_INT(name, IO_FALLOCATE, (int fd, int mode, offset_type offset, offset_type length), \
@@ -145,7 +146,7 @@ SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, siz
  */
 SHIM_INT(mlockall, ALLOC_MLOCK, (int flags), (flags), (1, flags), (0, -1), ())
 SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
-/* posix_madvise() has the numbers of madvise(2), and returns its error. */
+/* posix_madvise() has the same numbers for `advice` as madvise(2), and returns an error number. */
 SHIM_ERROR(posix_madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),
 	   (address, size, advice), (advice), ((int64_t)(uintptr_t)address, (int64_t)size), ())
 /* The key is not recorded. */

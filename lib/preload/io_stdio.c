@@ -3,8 +3,8 @@
  * preload/io_stdio.c - streams of <stdio.h>: opened and closed (family io), read and written by
  * fread() and fwrite() (family stdio).
  *
- * The reads and writes that a stream makes on its file, and the calls inside printf(), getline()
- * and similar functions, happen inside the C library and are not seen.
+ * The C library itself reads and writes the file of a stream. It also makes the calls inside
+ * printf(), getline() and similar functions. The shim sees neither.
  */
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ struct fopen_data {
 	char text[SHIM_TEXT];
 };
 
-/* Room for the mode. The C library ignores the letters of a mode behind the first few. */
+/* Room for the mode. The C library ignores all letters of a mode but the first few. */
 #define MODE_BYTES 16
 
 /*
@@ -44,7 +44,7 @@ struct fopen_data {
 		file = next(name)(path, mode); \
 		data.error = file ? 0 : errno; \
 		data.file = (uint64_t)(uintptr_t)file; \
-		/* The descriptor of the stream, by which later calls on it can be found. */ \
+		/* By the stream's descriptor, a reader of the log finds later calls on it. */ \
 		data.fd = file ? fileno(file) : -1; \
 		len = shim_text_after(data.text, MODE_BYTES, mode, data.error); \
 		len += shim_text_after(data.text + len, sizeof data.text - len, path, data.error); \
@@ -82,8 +82,8 @@ FOPEN(fopen64)
 	}
 
 /*
- * A reader of the log knows the descriptor's name from the event that made the descriptor. fclose()
- * also closes the descriptor, so the name is valid as long as the stream.
+ * A reader of the log knows the descriptor's name from an earlier event, that of the call that made
+ * the descriptor. fclose() also closes the descriptor, so the name is valid as long as the stream.
  */
 STREAM(fdopen, (int fd, const char *mode), (fd, mode), mode)
 /* The file has no name. It is deleted when the stream is closed. */

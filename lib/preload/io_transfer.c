@@ -3,7 +3,7 @@
  * preload/io_transfer.c - family io: bytes are read and written.
  *
  * Each function of <unistd.h>, <sys/uio.h> and <sys/sendfile.h> that transfers bytes through a
- * descriptor has one line below. The data transferred is recorded only if the user asked for it.
+ * descriptor has one line below. The transferred data is recorded only if the user asked for it.
  */
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
@@ -113,8 +113,8 @@ TRANSFER(pwritev64v2, IO_PWRITEV,
 	 (int fd, const struct iovec *parts, int count, off64_t offset, int flags),
 	 (fd, parts, count, offset, flags), fd, count, offset, offset, SHIM_VECTOR, parts)
 /*
- * sendfile(2). `offset` is the descriptor that is read from, because the real offset is in memory
- * that may be invalid.
+ * sendfile(2). The member `offset` has the descriptor from which the bytes are read. The real
+ * offset is not recorded, because it is in memory that may be invalid.
  */
 TRANSFER(sendfile, IO_SENDFILE, (int fd, int from, off_t *offset, size_t size),
 	 (fd, from, offset, size), fd, size, from, offset, SHIM_FLAT, NULL)
@@ -142,6 +142,6 @@ TRANSFER(sendfile64, IO_SENDFILE, (int fd, int from, off64_t *offset, size_t siz
 		data.error = result ? errno : 0; \
 		return result; \
 	}
-/* The value itself is not recorded, because it is data. */
+/* The value itself is data, so it is not recorded. */
 COUNTER(eventfd_read, IO_READ, eventfd_t *)
 COUNTER(eventfd_write, IO_WRITE, eventfd_t)

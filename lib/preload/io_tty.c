@@ -2,7 +2,7 @@
 /*
  * preload/io_tty.c - family io: functions for terminals, each of which is a request of ioctl().
  *
- * The event is that of ioctl() with this request. `result` is what the function returns, and
+ * The event is the event of ioctl() with this request. `result` is the result of the function, and
  * `value` is its argument. The C library makes the request on a structure of its own, which is not
  * recorded.
  *
@@ -45,12 +45,12 @@ TTY(unlockpt, (int fd), (fd), TIOCSPTLCK, 0)
 TTY(grantpt, (int fd), (fd), TIOCGPTN, 0)
 SHIM_TRACED(char *, ptsname, IO_IOCTL, shim_no_pointer, (int fd), (fd), !result,
 	    (fd, result ? 0 : -1), (TIOCGPTN, 0), ())
-/* These functions return their error, and set errno as well. */
+/* These functions return an error number, and set errno as well. */
 int __ptsname_r_chk(int fd, char *to, size_t bytes, size_t room);
 SHIM_ERROR(ptsname_r, IO_IOCTL, (int fd, char *to, size_t bytes), (fd, to, bytes),
 	   (fd, result ? -1 : 0), (TIOCGPTN, (int64_t)(uintptr_t)to), ())
 SHIM_ERROR(__ptsname_r_chk, IO_IOCTL, (int fd, char *to, size_t bytes, size_t room),
 	   (fd, to, bytes, room), (fd, result ? -1 : 0), (TIOCGPTN, (int64_t)(uintptr_t)to), ())
 
-/* This request is one for sockets. */
+/* This request is for sockets and not for terminals. */
 TTY(sockatmark, (int fd), (fd), SIOCATMARK, 0)

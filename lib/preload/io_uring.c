@@ -11,11 +11,11 @@
  * Since a wrapper reads the answers, the event of an answer has the time of the next call of
  * liburing, and not the time of the completion.
  *
- * Rings that a program uses by its own system calls are not seen.
+ * The shim does not see rings that a program uses by its own system calls.
  *
- * A module may load liburing in such a way that it is not visible to this library. Then the real
- * function is looked up in all objects. If several objects define it, it is looked up through the
- * object that contains the caller.
+ * A module may load liburing in such a way that liburing is not visible to the shim. Then the real
+ * function is looked up in all objects. If several objects define the function, it is looked up
+ * through the object that contains the caller.
  *
  * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
  *           answers at once, the worst effect is that an answer has two events.
@@ -78,10 +78,10 @@ struct io_uring {
 #define LARGE_REQUESTS (1u << 10)
 #define LARGE_ANSWERS  (1u << 11)
 
-/* Rings whose answers are read. Further rings have no events of answers. */
+/* The greatest number of rings whose answers are read. Further rings have no events of answers. */
 #define RINGS 64
 
-/* The next answer that has no event. A ring is identified by the address of its tail. */
+/* For each ring, the next answer without an event. The address of its tail identifies a ring. */
 static struct {
 	_Atomic(const unsigned *) ring; /* NULL: the place is free */
 	_Atomic unsigned next;          /* counts up without end, as the tail does */
@@ -111,7 +111,7 @@ struct counts {
 #define WRITTEN ((uintptr_t)1)
 
 struct known {
-	/* the function, if it is in an object that was loaded at the start and is never unloaded */
+	/* the function if its object was loaded at the start and is never unloaded; else NULL */
 	_Atomic(void *) always;
 	struct {
 		_Atomic(uintptr_t) caller;
@@ -175,7 +175,7 @@ static void io_uring_keep(struct known *known, uintptr_t caller, void *function)
 	entry = &known->by[(i == first + PROBED ? first : i) % CALLERS];
 	before = atomic_load(&entry->caller);
 	if (before == WRITTEN || !atomic_compare_exchange_strong(&entry->caller, &before, WRITTEN))
-		return; /* another thread writes it; a later call stores the function */
+		return; /* another thread writes this entry; a later call stores the function */
 	atomic_store_explicit(&entry->function, function, memory_order_release);
 	atomic_store_explicit(&entry->caller, caller, memory_order_release);
 }
@@ -198,7 +198,7 @@ void shim_uring_unloaded(void)
 	}
 }
 
-/* Returns the definition that a handle leads to, unless it is the wrapper. */
+/* Returns the definition that dlsym() finds by a handle, or NULL if this is the wrapper. */
 static void *io_uring_behind(void *handle, const char *name)
 {
 	void *function = dlsym(handle, name);
@@ -223,8 +223,8 @@ static void *behind_object(const void *address, const char *name)
 }
 
 /*
- * A function of a liburing that is not visible to this library. The functions of liburing call each
- * other by jumps, so the caller of the second function seems to be the wrapper of the first. The
+ * A function of a liburing that is not visible to the shim. A function of liburing may end by a
+ * jump to a second function, whose caller then seems to be the wrapper of the first function. The
  * second function is then looked up through the object of the function that is stored here.
  */
 static _Atomic(void *) hidden;
@@ -279,7 +279,8 @@ static void *io_uring_find(struct known *known, const char *name, const void *ca
 			function = find_of_several(name, caller);
 		/*
 		 * If the caller seems to be the shim and several objects define the function, the
-		 * next call with the same return address may need another copy.
+		 * function is not stored: the next call with the same return address may need
+		 * another copy.
 		 */
 		if (function && !(is_unsure && shim_is_own(caller)))
 			io_uring_keep(known, (uintptr_t)caller, function);
@@ -324,8 +325,8 @@ static int place_of(const struct io_uring *of)
 }
 
 /*
- * Another ring may be at the same address later, and its answers are counted from 0 again.
- * Places of ended rings are used again.
+ * Frees the place of a ring in `rings`. Another ring may later be at the same address, and the
+ * answers of that ring are counted from 0 again.
  */
 static void io_uring_forget(const struct io_uring *ring)
 {
@@ -486,14 +487,15 @@ static void io_uring_end(struct uring_call *call, const struct io_uring *ring, i
 	}
 
 /*
- * The wrappers use the structs of this file. Programs that call the wrappers use those of liburing.
+ * The wrappers use the structs of this file. Programs that call the wrappers use the structs of
+ * liburing, which have the same layout.
  */
 #define RING struct io_uring *ring
 
 /* The kernel may answer some requests before these functions return. */
 URING(io_uring_submit, true, -ENOSYS, (RING), (ring))
 URING(io_uring_submit_and_wait, true, -ENOSYS, (RING, unsigned answers), (ring, answers))
-/* The next two functions let the kernel store answers that it has kept back. */
+/* In the next two functions, the kernel stores answers that it has kept back until now. */
 URING(io_uring_submit_and_get_events, true, -ENOSYS, (RING), (ring))
 URING(io_uring_get_events, false, -ENOSYS, (RING), (ring))
 URING(io_uring_submit_and_wait_timeout, true, -ENOSYS,

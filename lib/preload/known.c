@@ -2,9 +2,9 @@
 /*
  * preload/known.c - ranges of memory that the program cannot unmap.
  *
- * Before the shim reads a string of the program it must know that the memory exists. A system call
- * could find that out, but it costs too much for each traced call, and a quiet process must not
- * make it. Nearly all strings are in the ranges of this file.
+ * Before the shim reads a string of the program, it must know that the memory is mapped. A system
+ * call could find that out, but it costs too much for each traced call, and a quiet process must
+ * not make it. Nearly all strings are in the ranges of this file.
  */
 #include "preload/known.h"
 
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Readable segments of the objects that are loaded when the program starts. If a program has more
- * segments, the system call is made for the rest.
+ * The greatest number of readable segments of objects that are loaded when the program starts. If a
+ * program has more segments, memory of the rest is unknown, and the shim makes the system call.
  */
 #define RANGES    256
 /*
@@ -41,7 +41,7 @@ static uintptr_t heap_begin, stack_end;
 
 /*
  * Callback of dl_iterate_phdr(). PT_LOAD segments of objects that were loaded at the start are
- * never unmapped: dlclose() does not unload them. In a program that was already running only the
+ * never unmapped: dlclose() does not unload them. If the program was already running, only the
  * first object, the program itself, is known to have been loaded at the start.
  */
 static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)

@@ -2,9 +2,9 @@
 /*
  * preload/known.h - tests without a system call whether memory is certainly mapped.
  *
- * This memory is the calling thread's stack above its frame, the heap up to the break, and the
- * segments of objects that were loaded when the program started. These segments are never unmapped.
- * All other memory is unknown.
+ * Three kinds of memory are certainly mapped: the calling thread's stack above its frame, the heap
+ * up to the break, and the segments of objects that were loaded when the program started. These
+ * segments are never unmapped. Whether other memory is mapped is unknown.
  *
  * Threads   shim_is_known() may be called by any thread.
  * Signals   shim_is_known() is async-signal-safe.

@@ -12,7 +12,7 @@
 /* How many locks a thread can hold at once for lock-hold. The array is searched linearly. */
 #define HOLDS 16
 
-/* The locks that this thread holds. Only the thread and its handlers use it. */
+/* The locks that this thread holds. Only the thread and its signal handlers use the array. */
 static _Thread_local struct hold {
 	const void *lock;
 	uint64_t since;
@@ -42,8 +42,8 @@ static void skip_hold(enum shim_type type)
  * A signal handler may acquire another lock while this function runs. The handler may use the same
  * free entry, because the member `lock`, which marks an entry as in use, is stored last. Usually
  * the handler releases its locks before it returns, so the entry is free again when this function
- * stores the member `lock`. A hold of a type that is not recorded now reads no clock, and is
- * counted at its end as any other.
+ * stores the member `lock`. If the type is not recorded now, this function does not read the clock.
+ * The hold is counted at its end, as any other hold.
  */
 void shim_hold_begin(const void *lock, enum shim_type type)
 {

@@ -61,7 +61,7 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 		int error = (try_); \
 		if (error != EBUSY) \
 			return shim_got(error, lock_, held); \
-		/* Only a call that waits has an event, so it is counted only here. */ \
+		/* Only a call that waits has an event, so a skipped event is counted here. */ \
 		if (!shim_records(type)) \
 			return shim_got(next(name) args, lock_, held); \
 		struct lock_data data = { \

@@ -2,9 +2,10 @@
 /*
  * preload/lock_wait.c - family lock: condition variables, barriers, semaphores.
  *
- * Waiting on a condition variable always records an event: the thread always waits. A semaphore
- * is tried first, like a lock. sem_post() records an event only if a thread may wait: so a program
- * whose threads never wait for a semaphore has no events of it.
+ * Waiting on a condition variable always records an event: the thread always waits. The wrapper of
+ * sem_wait() first tries to acquire the semaphore, as the wrapper of a lock does. The wrapper of
+ * sem_post() records an event only if a thread may wait. So there are no events of a semaphore for
+ * which no thread ever waits.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -103,9 +104,9 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 /*
  * The numbers of threads of this process that wait for a semaphore in a wrapper, by the address of
- * the semaphore. Several addresses share a number. A handler that leaves the wait by siglongjmp()
- * leaves the number too great, and so does a fork while other threads wait. sem_post() then records
- * more events, and nothing else changes.
+ * the semaphore. Several addresses share a number. If a handler leaves the wait by siglongjmp(),
+ * the number stays too great. The same is true in the child if the process forks while other
+ * threads wait. sem_post() then records more events, and nothing else changes.
  */
 #define SEM_NUMBERS 64
 static _Atomic int sem_waiters[SEM_NUMBERS];

@@ -2,9 +2,9 @@
 /*
  * preload/msan.h - lets the shim run in a program with MemorySanitizer.
  *
- * This header does the same as base/msan.h; the shim has its own because it may use public headers
- * only. Only programs with MemorySanitizer define these functions. In all other programs the weak
- * references to them are NULL.
+ * This header does the same as base/msan.h. The shim has a header of its own, because it may use
+ * only the public headers of the library. Only programs with MemorySanitizer define these
+ * functions. In all other programs the weak references to them are NULL.
  */
 #ifndef PTX_PRELOAD_MSAN_H
 #define PTX_PRELOAD_MSAN_H

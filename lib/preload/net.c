@@ -32,8 +32,8 @@ SHIM_NEXT(socket, shim_no_number);
 SHIM_WRAPPER int socket(int domain, int type, int protocol)
 {
 	/*
-	 * The event is made after the call, when the descriptor is known. errno is still that of
-	 * the call, because next() and shim_on() do not change it.
+	 * The event is recorded after the call, when the descriptor is known. next() and shim_on()
+	 * do not change errno, so errno is still that of the call.
 	 */
 	int fd = next(socket)(domain, type, protocol);
 
@@ -89,8 +89,8 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
 }
 
 /*
- * connect() and bind(). The address is formatted after the call, when it is known whether it was
- * readable. before_ is done before the call.
+ * connect() and bind(). The address is formatted after the call, when it is known whether the
+ * address was readable. before_ is a statement that runs before the call.
  */
 #define NAMED(name, type, before_) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -112,8 +112,8 @@ static size_t put_readable(char *to, const struct sockaddr *address, socklen_t b
 	}
 
 /*
- * Records that connect() begins. It may wait until the program is killed, and then has no event of
- * its own. The address may be unreadable memory.
+ * Records that connect() begins. If connect() waits until the program is killed, it has no other
+ * event. The address may be unreadable memory.
  */
 static void begin_connect(int fd, const struct sockaddr *address, socklen_t bytes,
 			  const void *caller)

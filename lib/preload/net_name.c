@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/net_name.c - family net: names of hosts. The C library itself asks the name servers; the
- * sockets that it uses for that are not seen.
+ * preload/net_name.c - family net: names of hosts. The C library itself asks the name servers. The
+ * shim does not see the sockets that the C library uses for that.
  */
 #include <netdb.h>
 
 #include "preload/call.h"
 
 /*
- * The field `error` is errno if the result is EAI_SYSTEM, and else 0. Both names may be NULL. After
- * a result that is not 0 the C library may not have read the names, because it examines the flags
- * first. The field `error` does not show whether the names are readable.
+ * The field `error` is errno if the result is EAI_SYSTEM, and else 0. Both names may be NULL. If
+ * the result is not 0, the C library may not have read the names, because it examines the flags
+ * first. So the result, and not the field `error`, shows whether the names are readable.
  */
 SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 	    (const char *node, const char *service, const struct addrinfo *hints,
@@ -30,9 +30,9 @@ HOST(gethostbyname, (const char *node), (node))
 HOST(gethostbyname2, (const char *node, int family), (node, family))
 
 /*
- * The result is an error number. It may be 0 although the host was not found. *found is NULL, and
- * *code is set, after a failure. Before the call both are undefined, so they are read only after
- * it.
+ * The result is an error number. It may be 0 although the host was not found. After a failure
+ * *found is NULL, and *code is set. Before the call both are undefined, so they are read only after
+ * the call.
  */
 #define HOST_R(name, params, args) \
 	SHIM_ERROR(name, NET_HOST, params, args, \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/next.c - finds the next definitions behind the shim's functions.
+ * preload/next.c - finds the definitions of functions that follow those of the shim.
  *
  * The first call of a wrapper may come from a signal handler, or from a child of a program with
  * threads. There the dynamic linker's lock must not be acquired. So from the shim's constructor on,
@@ -40,8 +40,8 @@ static bool next_begins(const char *text, const char *with)
 
 /*
  * Returns whether glibc may have the function only for old programs. dlsym() does not find such
- * functions, because it gives no version. The shim wraps __xstat() and similar functions of this
- * kind.
+ * functions, because it searches for no version. The shim wraps __xstat() and similar functions of
+ * this kind.
  */
 static bool is_old(const char *name)
 {
@@ -49,7 +49,7 @@ static bool is_old(const char *name)
 	       next_begins(name, "__fxstat") || next_begins(name, "__xmknod");
 }
 
-/* Finds a function that glibc has only for old programs; it has one of two versions. */
+/* Finds a function that glibc has only for old programs. The function has one of two versions. */
 static void *find_old(const char *name)
 {
 	void *function = NULL;

@@ -3,8 +3,8 @@
  * preload/options.c - parses POSIXTRACE_OPTIONS.
  *
  * The parser runs in the shim's constructor, perhaps before the constructors of other libraries, so
- * it uses neither malloc() nor getopt(). It writes the words over its own copy of the text. The
- * options then point to these words.
+ * it uses neither malloc() nor getopt(). It copies the text and writes each word over this copy.
+ * The options then point to these words.
  */
 #include "preload/options.h"
 
@@ -19,8 +19,8 @@ static bool is_blank(char c)
 }
 
 /*
- * Takes the next word from the text and removes its quotes. The word is written over the text,
- * which is possible because it is never longer. Returns NULL at the end.
+ * Returns the next word of the text without its quotes, or NULL at the end. The word is written
+ * over the text, because a word is never longer than its text with quotes.
  */
 static char *next_word(char **text)
 {
@@ -80,7 +80,7 @@ static bool read_size(const char *text, size_t *size)
 	return value != 0;
 }
 
-/* Reads a policy. The first two policies exist for streams and for logs. */
+/* Reads a policy. `loop` and `until-full` exist for streams and for logs. */
 static bool read_policy(const char *text, int *policy, bool of_log)
 {
 	/* The words are those of the options of posixtrace record. */
@@ -113,8 +113,7 @@ static const struct {
 
 /*
  * Recognizes an option and returns its code; 0: there is no such option. *value is the value if the
- * value is part of the same word, as in --size=1M or -s1M, and else NULL. Every word must be an
- * option or the value of one.
+ * value is part of the same word, as in --size=1M or -s1M, and else NULL.
  */
 static char options_recognize(char *word, char **value, bool *has_value)
 {
@@ -144,8 +143,8 @@ static char options_recognize(char *word, char **value, bool *has_value)
 }
 
 /*
- * Stores an option. Returns false if the value is not valid. Sizes and policies are checked here;
- * most other values are checked where they are used.
+ * Stores an option. Returns false if the value is not valid. Sizes and policies are checked here,
+ * families and patterns where they are used.
  */
 static bool set_option(struct shim_options *options, char what, const char *value)
 {

@@ -3,8 +3,9 @@
  * preload/options.h - the text of POSIXTRACE_OPTIONS, for programs whose command line cannot be
  * changed.
  *
- * The options are those of `posixtrace record`, with their values behind a blank or "=". Blanks
- * separate words. Within ' or " a blank belongs to the word, and so does the character behind \.
+ * The options are some of those of `posixtrace record`, with their values behind a blank or "=".
+ * Blanks separate words. A blank between quotes (' or ") belongs to a word, and so does a blank
+ * behind a backslash.
  *
  * Owner     the caller. The result points into the struct itself: do not copy it.
  */
@@ -30,7 +31,7 @@ struct shim_options {
 	size_t log_size;
 	int policy;         /* POSIX_TRACE_*, 0: FLUSH */
 	int log_policy;     /* 0: APPEND */
-	char text[SHIM_OPTION_BYTES]; /* the text to which the pointers point */
+	char text[SHIM_OPTION_BYTES]; /* the pointers above point into this copy of the text */
 };
 
 /* Parses a text. If `text` is NULL, no option is given. */

@@ -2,9 +2,9 @@
 /*
  * preload/patch.c - carries out the plan of a program that posixtrace record starts.
  *
- * That happens in the shim's constructor, before main() and only while the process has one thread:
- * no other thread can execute the bytes that change. The pages are writable while they are changed
- * and executable again after that. No page is both at once.
+ * The shim's constructor does this, before main() and only while the process has one thread. So no
+ * other thread can execute the bytes that change. The pages are writable while they are changed and
+ * executable again after that. No page is writable and executable at the same time.
  */
 #include "preload/patch.h"
 
@@ -28,9 +28,9 @@
 static struct shim_work work;
 /* Number of modules of the plan that the walks have found. */
 static uint32_t found;
-/* The plan has modules that were not loaded at the start. They may be loaded at any time. */
+/* True if the plan has modules that were not loaded at the start. They may be loaded later. */
 static bool waits;
-/* A call of dlopen() that did not return to the shim may have loaded such a module. */
+/* True if a call of dlopen() that did not return to the shim may have loaded such a module. */
 static _Atomic bool is_due;
 /*
  * Number of sites that could not be patched, as of the last time a library was loaded while other
@@ -39,8 +39,8 @@ static _Atomic bool is_due;
 static uint32_t missing;
 
 /*
- * Gives pages a protection: writable and not executable, or the protection that they had. They may
- * be pages of the C library, so no function of the C library can be called until they are
+ * Gives pages a protection: writable and not executable, or the protection that they had. The pages
+ * may have code of the C library, so no function of the C library can be called until they are
  * executable again.
  */
 static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
@@ -152,8 +152,8 @@ void shim_patch_begin(void)
 }
 
 /*
- * If this is true once, it stays true: a library of the plan may be loaded at any time, and again
- * after dlclose(). The cost is a search after each dlopen().
+ * If the result is true once, it stays true: a library of the plan may be loaded at any time, and
+ * again after dlclose(). The cost is a search after each dlopen().
  */
 bool shim_patch_waits(void)
 {
@@ -171,9 +171,9 @@ static int miss_object(struct dl_phdr_info *object, size_t size, void *arg)
 }
 
 /*
- * Another thread may execute a library as soon as its constructors run, so that its code must not
- * change here. posixtrace reads the member `missed` in the memory of this process and patches the
- * library later.
+ * Counts the sites of libraries that this process must not patch: another thread may execute a
+ * library as soon as its constructors run. posixtrace reads the member `missed` in the memory of
+ * this process and patches the library later.
  */
 static void patch_miss(void)
 {
@@ -181,9 +181,9 @@ static void patch_miss(void)
 
 	dl_iterate_phdr(miss_object, &sites);
 	/*
-	 * If a library remains unpatched, it is reported only once: the number of sites is then not
-	 * greater than before. After dlclose() the number is smaller, so the next library is
-	 * reported again.
+	 * A library that remains unpatched is reported only once: after the next dlopen(), the
+	 * number of sites is not greater than before. After dlclose() the number is smaller, so the
+	 * next library is reported again.
 	 */
 	if (sites > missing) {
 		__atomic_add_fetch(&posixtrace_shim_jumps.missed, sites - missing,
@@ -199,8 +199,8 @@ static void patch_miss(void)
  * If the thread that has loaded a module is the only thread, no other thread executes the module
  * now, and this thread has returned from the module's constructors. A function of the module may
  * itself have called dlopen() and be on the stack. It then continues behind the replaced
- * instructions, because a call among them is always the last one. Sites that are patched already do
- * not have the bytes of the plan, and are not changed.
+ * instructions, because a call among these is always the last of them. Sites that are patched
+ * already do not have the bytes of the plan, and are not changed.
  */
 void shim_patch_loaded(void)
 {
@@ -210,8 +210,8 @@ void shim_patch_loaded(void)
 	atomic_store_explicit(&is_due, false, memory_order_relaxed);
 	__atomic_add_fetch(&posixtrace_shim_jumps.opened, 1, __ATOMIC_RELAXED);
 	/*
-	 * In a quiet process nothing is patched, because a filter could end the process for the
-	 * system calls that this needs.
+	 * In a quiet process nothing is patched: patches need system calls, and the filter could
+	 * end the process because of them.
 	 */
 	if (waits && __libc_single_threaded && !shim_is_quiet())
 		dl_iterate_phdr(patch_object, NULL);
@@ -224,8 +224,8 @@ void shim_patch_loaded(void)
 
 /*
  * Two threads may call dlopen() at once. The counts `opened` and `missed` only grow, so that
- * posixtrace notices a change even if it seldom looks. If no module of the plan is missing, only
- * posixtrace patches new modules. It does not need the count `missed` for that.
+ * posixtrace notices a change even if it seldom looks. If no module of the plan is missing, this
+ * process patches nothing more, so `missed` does not grow.
  */
 void shim_patch_may_load(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch.h - functions of programs that were not compiled for tracing: their first
- * instructions are replaced by a jump, and their return address is replaced, too.
+ * preload/patch.h - patches functions of programs that were not compiled for tracing. The shim
+ * replaces the first instructions of a function by a jump, and the return address in each call.
  *
  * 	site         jump to the trampoline          written over whole instructions
  * 	trampoline   call shim_patch_enter           reads the clock, chooses a slot
@@ -11,9 +11,9 @@
  *
  * A slot is an address in the shim's text together with memory for one return address. The slot's
  * number follows from the address, so that it does not matter on which stack or in which thread the
- * function returns. Programs with coroutines need no special treatment for that reason. Call frame
+ * function returns. For that reason, programs with coroutines need no special treatment. Call frame
  * information describes the slots, so that exceptions, cancellation and debuggers find the real
- * caller. If a function was left by an exception or longjmp(), its slot is closed when the shim
+ * caller. If an exception or longjmp() has left a function, the shim closes the slot when it
  * notices that. Until then the slot is in use, but no function returns to it.
  *
  * A probe of <sys/sdt.h> is a NOP at any place of a function. A jump there leads to a trampoline
@@ -42,8 +42,8 @@ void shim_patch_begin(void);
  * Called by the wrapper of dlopen(). shim_patch_waits() returns whether the plan has modules that
  * the program was not linked with. shim_patch_loaded() patches those that are loaded now, if the
  * process has one thread. The wrapper calls shim_patch_may_load() instead if it jumps to the real
- * dlopen(), which then does not return to the shim. posixtrace reads in the memory of the process
- * that dlopen() was called, and patches what this process could not patch.
+ * dlopen(), which then does not return to the shim. The tool posixtrace sees in the memory of the
+ * process that dlopen() was called, and patches the modules that this process could not patch.
  */
 bool shim_patch_waits(void);
 void shim_patch_loaded(void);
@@ -76,8 +76,8 @@ void shim_patch_thread_ends(void);
 extern __attribute__((visibility("default"))) struct shim_jumps posixtrace_shim_jumps;
 
 /*
- * The slots are code. Each has SHIM_SLOT_BYTES bytes. Each return address has as many bytes in the
- * second array, so that one offset finds a slot and its return address.
+ * The slots are code of SHIM_SLOT_BYTES bytes each. The elements of the second array, the return
+ * addresses, have the same size. So a slot and its return address have the same offset.
  */
 #define SHIM_SLOT_BYTES 16
 extern const unsigned char shim_slots[SHIM_SLOTS * SHIM_SLOT_BYTES]
@@ -89,12 +89,13 @@ extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
 #define SHIM_RESTORES_FLAGS 9 /* bytes of the code behind the call, which restores the flags */
 
 /*
- * A trampoline, in executable memory. The entry of the trampoline of a function is the member
- * `call`: a call through the pointer to shim_patch_enter. The member `code` has the moved
- * instructions, then a jump behind the site. The entry of the trampoline of a probe is the member
- * `before`; `call` goes through the pointer to shim_patch_probe, and `code` has SHIM_RESTORES_FLAGS
- * more bytes at its beginning. The entry of a trampoline of the kind SHIM_SITE_BEFORE is the member
- * `code`.
+ * A trampoline, in executable memory. The member `code` has the moved instructions, then a jump
+ * behind the site. The entry depends on the kind:
+ *
+ * 	a function         `call`, a call through the pointer to shim_patch_enter
+ * 	a probe            `before`, then `call` through the pointer to shim_patch_probe; `code`
+ * 	                   begins with SHIM_RESTORES_FLAGS more bytes
+ * 	SHIM_SITE_BEFORE   `code`
  */
 struct shim_trampoline {
 	uint64_t function;              /* 0: the trampoline is not used */
@@ -111,7 +112,7 @@ struct shim_trampoline {
 struct shim_probe {
 	trace_event_id_t id;
 	uint32_t arguments;
-	uint32_t results;               /* behind the arguments: 1 or 0 */
+	uint32_t results;               /* number of results behind the arguments: 1 or 0 */
 	const struct shim_plan_argument *argument;
 	uintptr_t base;                 /* of the module */
 };

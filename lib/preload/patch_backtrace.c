@@ -2,8 +2,8 @@
 /*
  * preload/patch_backtrace.c - a wrapper of backtrace(3) that omits the slots of patched functions.
  *
- * For the unwinder, a slot is a frame of its own between a function and its caller. backtrace(3)
- * reports it like any other frame.
+ * For the unwinder, a slot is a frame of its own between a function and its caller. The real
+ * backtrace(3) reports this frame like any other frame.
  */
 #include <execinfo.h>
 

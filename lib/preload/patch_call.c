@@ -4,10 +4,10 @@
  * slot.
  *
  * Each thread keeps the slot that it has used last, so that most calls need no list. All other free
- * slots are in lists. Each thread chooses the next list in turn, so that threads seldom use the
- * same list. A list's head has a count of its changes beside the number of the first slot: if
- * another thread or a signal handler changes the list between the load and the exchange, the
- * exchange fails. No function of this file waits.
+ * slots are in lists. The first time that a thread needs a list, it gets the next list in turn, so
+ * that threads seldom share a list. The head of a list has the number of the first slot and a count
+ * of the list's changes. If another thread or a signal handler changes the list between the load
+ * and the exchange of the head, the exchange fails. No function of this file waits.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ _Thread_local uint32_t shim_depth __attribute__((tls_model("initial-exec")));
 _Thread_local uint32_t shim_tid __attribute__((tls_model("initial-exec")));
 bool shim_has_counter;
 
-/* Takes a free slot of the list. Returns 0 if the list has none. */
+/* Removes a free slot from the list and returns it. Returns 0 if the list has no free slot. */
 static uint32_t take_from(unsigned index)
 {
 	struct list *list = &lists[index];
@@ -58,16 +58,16 @@ static uint32_t take_from(unsigned index)
 	uint32_t fresh;
 
 	/*
-	 * Another thread may take the slot while its member `next` is read. Then the count in the
-	 * head has changed, and the exchange fails.
+	 * Another thread may acquire the slot while its member `next` is read. Then the count in
+	 * the head has changed, and the exchange fails.
 	 */
 	while ((uint32_t)head) {
 		uint32_t first = (uint32_t)head;
 		uint64_t next = atomic_load_explicit(&shim_slot[first].next, memory_order_relaxed);
 
 		/*
-		 * The acquire pairs with the release in give_to_list(): the former user of the slot
-		 * has finished with it.
+		 * The acquire pairs with the release in give_to_list(). The stores of the former
+		 * user of the slot are then visible.
 		 */
 		if (atomic_compare_exchange_weak_explicit(
 			    &list->head, &head, ((head >> 32) + 1) << 32 | next,
@@ -100,9 +100,9 @@ uint32_t shim_slot_after(uint32_t slot)
 }
 
 /*
- * Takes a slot. If the thread's own list is empty, the slot comes from another list. Returns 0 if
- * all slots are in use. A thread always uses the same list first. So it gets the slot that it has
- * returned last, which is still in the processor's cache.
+ * Acquires a slot. If the thread's own list is empty, the slot is from another list. Returns 0 if
+ * all slots are in use. A thread always uses its own list first. So it gets the slot that it gave
+ * back last, which is still in the processor's cache.
  */
 static uint32_t take_slot(void)
 {
@@ -120,8 +120,8 @@ static uint32_t take_slot(void)
 }
 
 /*
- * Gives a slot back to the list of this thread, which soon needs one again. If a coroutine has
- * moved to another thread, this thread is not the one that took the slot.
+ * Puts a slot into the list of this thread, which will soon need a slot again. If a coroutine has
+ * moved to this thread, another thread had acquired the slot.
  */
 static void give_to_list(uint32_t slot)
 {
@@ -143,11 +143,11 @@ static void give_to_list(uint32_t slot)
 #define KEYS 32
 static pthread_key_t key;
 static bool has_key;
-/* The destructor will be called for this thread. */
+/* True if the destructor will be called for this thread. */
 static _Thread_local bool has_destructor __attribute__((tls_model("initial-exec")));
 
 /*
- * The thread ends. Functions that it calls from now on, in later destructors, keep no slot as
+ * True if the thread is ending. Functions that it then calls, in later destructors, keep no slot as
  * spare. Even after the last destructor the C library calls free(), which may be a function of the
  * program.
  */
@@ -188,7 +188,7 @@ static const void **return_of(uint32_t slot)
 	return (const void **)(void *)(shim_slot_returns + SHIM_SLOT_BYTES * (size_t)slot);
 }
 
-/* Returns the number of the slot that an address is in; 0: it is in none. */
+/* Returns the number of the slot that contains an address; 0: no slot contains the address. */
 static uint32_t slot_at(const void *address)
 {
 	uintptr_t offset = (uintptr_t)address - (uintptr_t)shim_slots;
@@ -197,9 +197,9 @@ static uint32_t slot_at(const void *address)
 }
 
 /*
- * Records the call of a function with arguments: the fields of every call, the arguments when it
- * began, and the result when it has returned. `registers` is NULL if the function was left without
- * a return.
+ * Records the call of a function with arguments. The event has the fields of every call, the
+ * arguments as they were at the begin of the function, and its result. `registers` is NULL if the
+ * function was left without a return; the event then has no result.
  */
 static void record_values(uint32_t slot, const struct shim_call_data *head,
 			  const struct shim_registers *registers)
@@ -257,8 +257,8 @@ static void close_slot(uint32_t slot, const struct shim_registers *registers)
 }
 
 /*
- * Returns the stamp of a beginning. If a stamp is a number of the processor's counter, the hook
- * reads the counter itself from now on.
+ * Returns the stamp for the begin of a call. If the stamp is from the processor's counter,
+ * patch_hook.c will read the counter itself for later calls.
  */
 static uint64_t stamp_now(void)
 {
@@ -270,8 +270,8 @@ static uint64_t stamp_now(void)
 }
 
 /*
- * Stores the arguments of a function that begins in the memory of its slot, if they are recorded.
- * Returns NULL if they are not.
+ * Stores the arguments of a function into the memory of its slot, if they are recorded. Returns
+ * NULL if they are not recorded.
  */
 static const struct shim_probe *keep_values(uint32_t slot, const struct shim_probe *probe,
 					    const struct shim_registers *registers)
@@ -288,9 +288,9 @@ static const struct shim_probe *keep_values(uint32_t slot, const struct shim_pro
 }
 
 /*
- * Returns whether the calls of a function are recorded now. A function with arguments has an event
- * type of its own, which may be recorded while FUNC_CALL is not, and the other way round. If not,
- * the call is counted if it must be.
+ * Returns whether the calls of a function are recorded now. If the event type is skipped, the call
+ * is counted. A function with arguments has an event type of its own. A stream may record this type
+ * and not FUNC_CALL, or FUNC_CALL and not this type.
  */
 static bool is_recorded(const struct shim_probe *probe)
 {
@@ -298,7 +298,7 @@ static bool is_recorded(const struct shim_probe *probe)
 }
 
 /*
- * Called when a function begins and patch_hook.c does not handle it. `place` is where the
+ * Called when a function begins and patch_hook.c does not do the work. `place` is where the
  * function's return address is. A function that gets no slot returns as if it were not patched and
  * has no event.
  */
@@ -310,7 +310,7 @@ static void enter_function(uint64_t function, const void **place, const struct s
 
 	/*
 	 * The return address is already a slot: an earlier function has ended by a jump to this
-	 * function. This function returns in its place.
+	 * function. This function will return in place of the earlier one.
 	 */
 	if (slot && shim_slot[slot].place == place) {
 		close_slot(slot, NULL);
@@ -340,7 +340,7 @@ static void enter_function(uint64_t function, const void **place, const struct s
 	shim_slot_begin(slot, function, place, caller, probe, stamp_now());
 }
 
-/* Called by shim_patch_return at the end of a function, whose return address is restored. */
+/* Called by shim_patch_return when a function has returned to the slot that contains `at`. */
 __attribute__((used)) void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
 						 const unsigned char *vectors);
 void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
@@ -362,17 +362,17 @@ void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
 /*
  * An exception leaves frames that never return. Addresses alone do not show which frames these are:
  * another stack may be at any address, and a library may have copied a part of this stack
- * elsewhere. Only the unwinder can find the frames. So the slots of all frames that exist at the
- * throw are marked. At the catch the marked slots whose frames are below the handler's frame are
- * freed. They cannot be freed earlier, because the unwinder reads the return addresses until then.
+ * elsewhere. Only the unwinder can find the frames. So at the throw, the slots of all frames are
+ * marked. At the catch, a marked slot is freed if its frame is below the handler's frame. It cannot
+ * be freed earlier, because the unwinder reads the return addresses until then.
  *
  * The unwinder is in libgcc_s.so.1. If this library cannot be loaded, such slots stay in use.
  */
 static _Unwind_Reason_Code (*walk_frames)(_Unwind_Trace_Fn, void *);
 
 /*
- * Callback of _Unwind_Backtrace(): marks the slot that a frame returns to, and stores the address
- * of the last frame.
+ * Callback of _Unwind_Backtrace(): marks the slot to which a frame returns, and stores the address
+ * of the frame in *arg.
  */
 static _Unwind_Reason_Code mark_frame(struct _Unwind_Context *frame, void *arg)
 {
@@ -403,10 +403,10 @@ static uintptr_t mark_frames(void)
 #define MOST_LEFT 256 /* frames that are sorted at once */
 
 /*
- * Records the end of the functions whose marked frames are not above the place, from the innermost
- * one outwards, and frees their slots. All marks are removed. `place` is where the return address
- * of a function is that the handler calls. The last function that the same frame called before may
- * have had its return address at the same place.
+ * Records the end of the functions whose marked frames are not above `place`, from the innermost
+ * one outwards, and frees their slots. Removes all marks. At a catch, the handler has called
+ * __cxa_begin_catch(), and `place` is where the return address of this call is. An earlier call
+ * from the same frame, which the exception has left, may have had its return address there, too.
  */
 static void leave_frames(const void *place)
 {
@@ -440,8 +440,8 @@ static void leave_frames(const void *place)
 }
 
 /*
- * Returns the stack pointer in the buffer of setjmp(), which the C library has scrambled with a
- * word that it keeps beside the thread's descriptor.
+ * Returns the stack pointer in the buffer of setjmp(). The C library has scrambled it with a word
+ * that it keeps beside the thread's descriptor.
  */
 static uintptr_t stack_pointer_of(const jmp_buf buffer)
 {
@@ -549,8 +549,8 @@ bool shim_slots_begin(void)
 			pthread_key_delete(key);
 	}
 	/*
-	 * The return addresses get pages in place of pages of the shim's text. So unwinders treat
-	 * these addresses as addresses of the shim.
+	 * Writable pages replace the pages of shim_slot_returns, which are in the shim's text. For
+	 * unwinders, these addresses still belong to the shim.
 	 */
 	are_used = mmap(shim_slot_returns, sizeof shim_slot_returns, PROT_READ | PROT_WRITE,
 			MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == shim_slot_returns;

@@ -2,11 +2,11 @@
 /*
  * preload/patch_enter.c - the assembly between patched functions and the shim (x86-64).
  *
- * At the begin of a patched function any register may have a value that is needed, not only those
- * in which arguments are passed: a compiler that sees caller and callee may keep values in
- * registers that this callee does not change (gcc -fipa-ra). So the code keeps all registers but
- * the flags. While an event is recorded, the C library may use any vector register. Therefore the
- * vector registers that patched modules use are kept, too.
+ * At the begin of a patched function, any register may have a value that is needed, and not only
+ * the registers of arguments. A compiler that sees caller and callee may keep values in registers
+ * that this callee does not change (gcc -fipa-ra). So the code saves all registers but the flags.
+ * While an event is recorded, the C library may use any vector register. Therefore the code also
+ * saves the vector registers that patched modules use.
  */
 #include "preload/patch.h"
 
@@ -16,8 +16,8 @@ int shim_vectors;
 
 /*
  * Bytes for 32 registers of 64 bytes, 8 masks, and the value of shim_vectors, at an address that is
- * a multiple of 64. The value is saved, too, because shim_vectors may grow before the registers are
- * restored.
+ * a multiple of 64. The value of shim_vectors is saved, because shim_vectors may grow before the
+ * registers are restored.
  */
 #define KEEP_BYTES "2176"
 #define KEPT_KIND  "2112"
@@ -109,9 +109,9 @@ int shim_vectors;
  *
  * 	DW_CFA_expression rip: lit8 minus deref const1s(-16) and const4s(0x80000) plus
  *
- * In a slot itself the frame's address (CFA) is 12 above that word. Behind the call the slot has
- * been given back, and the real return address is 8 below the word, which then has the address
- * behind the call:
+ * In a slot itself the frame's address (CFA) is 12 above that word. Behind the slot's call, the
+ * slot is free again. The word then has the address behind this call, and the real return address
+ * is 8 below the word:
  *
  * 	lit12 minus dup deref dup lit15 and bra(9) const4s(0x80000) plus skip(3) drop lit8 minus
  */
@@ -130,16 +130,17 @@ _Static_assert(SHIM_SLOTS * SHIM_SLOT_BYTES == 0x80000, "the expressions have th
  * address. The directives describe the frame as the frame of the function, so that an unwinder sees
  * the function's caller next.
  *
- * shim_function_enters_fast does the usual work without vector registers, which then need not be
- * saved. If it returns 0 it has done nothing, and shim_function_enters does the work.
+ * shim_function_enters_fast does the usual work without vector registers, so they need not be
+ * saved. If it returns 0, it has done nothing, and shim_function_enters does the work.
  *
- * shim_patch_return: called by a slot, to which a function has returned. The call in the slot has
- * stored an address in the slot where the return address was. The code stores the real return
- * address below it, and returns to the slot, which jumps there. It would be simpler to return to
- * the real address at once. But the processor predicts that each return leads behind its call, and
- * a wrong prediction costs as much as the rest of this function. The target of the jump in the slot
- * is usually the same as before, which the processor predicts correctly. The address stays below
- * the stack pointer for that time, in the red zone, where no signal handler changes it.
+ * shim_patch_return: called by a slot to which a function has returned. The call instruction of the
+ * slot has overwritten the word of the stack that held the return address. shim_patch_return stores
+ * the real return address below this word, and returns to the slot. The slot jumps to the real
+ * return address. It would be simpler to return to the real address at once. But the processor
+ * predicts that each return leads behind its call, and a wrong prediction costs as much as the rest
+ * of this function. The jump in the slot usually has the same target as before, so the processor
+ * predicts it correctly. Until the jump, the real address is below the stack pointer, in the red
+ * zone, where no signal handler changes it.
  */
 __asm__(
 	"	.text\n"
@@ -248,9 +249,9 @@ __asm__(
 	 * The first slot is not used: an unwinder looks up the byte before a return address, and
 	 * the byte before the first slot does not belong to the slots. An unwinder identifies a
 	 * frame by its address (CFA). The function that returns to the slot has the stack pointer
-	 * as its frame's address, so the address of a slot's frame must be another one: it is 4
-	 * above the stack pointer. DW_CFA_val_expression rsp: lit4 minus restores the stack pointer
-	 * from it.
+	 * as its frame's address, so a slot's frame must have another address: 4 above the stack
+	 * pointer. DW_CFA_val_expression rsp: lit4 minus restores the stack pointer from this
+	 * address.
 	 */
 	"	.section .text.shim_slots, \"ax\", @progbits\n"
 	"	.p2align 12\n"

@@ -3,7 +3,7 @@
  * preload/patch_file.c - maps a plan and checks it, and finds the part for a loaded module.
  *
  * The mapping is private and remains as long as a trampoline refers to it. The recorder may end
- * before that: the memory file exists as long as any mapping of it.
+ * earlier: the memory file exists as long as any mapping of it.
  */
 #include "preload/patch_file.h"
 
@@ -160,8 +160,8 @@ static const uint8_t *build_id_in(const uint8_t *note, size_t bytes, uint32_t *l
 }
 
 /*
- * Returns whether the file at the path is the one for which the plan of a module without build-id
- * was made. The program itself has an empty name in the list of the dynamic linker.
+ * For a module without build-id: returns whether the plan was made for the file at `path`. The
+ * program itself has an empty name in the list of the dynamic linker.
  */
 static bool is_same_file(const struct shim_plan_module *module, const char *path)
 {

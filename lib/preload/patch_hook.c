@@ -2,10 +2,11 @@
 /*
  * preload/patch_hook.c - the usual begin of a patched function, by general registers only.
  *
- * This file is compiled with -mgeneral-regs-only: the assembly in front of it saves no vector
- * register, which would take as long as all that happens here. It calls no function of another
- * file. Everything unusual is left to patch_call.c: a thread's first call, a call in a call for
- * which no slot is spare, a tail call, functions with arguments, hooks of exceptions.
+ * This file is compiled with -mgeneral-regs-only, because the assembly that calls its function
+ * saves no vector register. To save them would take as long as all work of this file. This file
+ * calls no function of another file. patch_call.c does everything unusual: a thread's first call, a
+ * nested call for which the thread has no spare slot, a tail call, functions with arguments, hooks
+ * of exceptions.
  */
 #include "preload/patch_slot.h"
 
@@ -17,7 +18,7 @@
 
 /*
  * Called by shim_patch_enter. `code` is the address behind the call in the trampoline. Returns
- * false if it has done nothing, and shim_function_enters() is to be called.
+ * false if it has done nothing and shim_function_enters() must be called.
  */
 __attribute__((used)) bool shim_function_enters_fast(const unsigned char *code,
 						     const void **place);
@@ -32,7 +33,7 @@ bool shim_function_enters_fast(const unsigned char *code, const void **place)
 		return false;
 	if (!*shim_switch[FUNC_CALL])
 		return true;
-	/* A type that is not recorded now: shim_function_enters() counts the call. */
+	/* The type is not recorded now: shim_function_enters() counts the call if it is skipped. */
 	if (shim_unlikely(posix_trace_silent_np[shim_id[FUNC_CALL]]))
 		return false;
 	/* A blind thread must not execute rdtsc, which would raise a signal there. */

@@ -40,15 +40,15 @@ static struct {
 	void *memory;
 	size_t bytes;
 	/*
-	 * The time at which a tracer got the memory. It may still be writing its plan. 0: the plan
-	 * was taken.
+	 * The time at which a tracer got the memory. The tracer may still be writing its plan. 0:
+	 * no tracer is writing a plan.
 	 */
 	uint64_t given_ns;
 } late;
 
 /*
- * Callback of dl_iterate_phdr(): prepares the jumps of the object if the plan has it. Its code does
- * not change here, because other threads execute it.
+ * Callback of dl_iterate_phdr(): prepares the jumps of the object if the plan has it. The object's
+ * code does not change here, because other threads execute it.
  */
 static int prepare_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
@@ -130,8 +130,8 @@ static void enter_tracer(uint32_t pid)
 /*
  * Called by a thread that posixtrace has stopped at a safe place, like posixtrace_shim_attach().
  * `tracer` is the process id of posixtrace as text, because posixtrace can pass a string only.
- * Returns the number of jumps that are wanted. After an error the shim continues to use the plan
- * before this one.
+ * Returns the number of jumps that are wanted. After an error the shim continues to use the
+ * previous plan.
  */
 long posixtrace_shim_patch(const char *tracer)
 {

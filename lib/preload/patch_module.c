@@ -30,7 +30,7 @@
  * bytes in front of the trampolines, for the pointers through which the trampolines call the shim
  */
 #define POINTERS 64
-#define BATCHES  1024 /* the most batches in the life of a process */
+#define BATCHES  1024 /* the greatest number of batches in the life of a process */
 
 /*
  * The trampolines for one module by one plan. They are never unmapped, because a thread may be
@@ -41,8 +41,8 @@ static struct batch {
 	uintptr_t base;
 	struct shim_trampoline *trampoline;
 	/*
-	 * The index of its first jump in the list of late work, and the number of its jumps there,
-	 * or 0.
+	 * The index of the batch's first jump in the list of late work, and the number of the
+	 * batch's jumps in this list, or 0.
 	 */
 	uint32_t first, jumps;
 	/*
@@ -50,7 +50,7 @@ static struct batch {
 	 * later.
 	 */
 	struct shim_plan_module module;
-	/* the module was loaded at the last walk of shim_work_forget() */
+	/* true if the module was loaded when shim_work_forget() last examined all modules */
 	bool is_loaded;
 } batches[BATCHES];
 static unsigned batch_count;
@@ -249,8 +249,8 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 	trampoline = (void *)(memory + POINTERS);
 	/*
 	 * The loop goes from the last site to the first, because a site may continue with the next
-	 * one. If the next one is not usable, this site is not usable, either. A probe gets the
-	 * next free struct whether its trampoline is usable or not.
+	 * site. If the next site is not usable, this site is not usable, either. A probe gets the
+	 * next free struct shim_probe, even if its trampoline is not usable.
 	 */
 	for (uint32_t i = sites; i-- > 0;) {
 		bool is_probe = has_probe(&site[i]);
@@ -289,8 +289,8 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 }
 
 /*
- * Returns the trampolines of a module, NULL if it has none. They are found by the plan's number,
- * the module's address and its identity: a library may be loaded again at its former place, or
+ * Returns the trampolines of a module, NULL if it has none. They are found by the plan's hash, the
+ * module's address and its identity. A library may be loaded again at its former address, or
  * another library of the plan may be loaded there.
  */
 static struct batch *batch_of(const struct shim_work *work, const struct loaded *loaded)
@@ -346,7 +346,7 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 	bool is_added = false;
 
 	/*
-	 * All modules are examined after each dlopen(), so the jumps of this one may be written
+	 * All modules are examined after each dlopen(), so the jumps of this module may be written
 	 * already.
 	 */
 	if (!work->is_late && is_patched(work, loaded, batch))

@@ -4,7 +4,7 @@
  * them. patch.c carries out the plan of a program that posixtrace record starts. patch_late.c
  * carries out the plan of a process that was running already.
  *
- * Threads   the caller makes sure that one thread at a time is here.
+ * Threads   only one thread at a time may call these functions.
  * Errors    errno may change.
  */
 #ifndef PTX_PRELOAD_PATCH_MODULE_H
@@ -29,7 +29,7 @@ struct shim_work {
 	uint32_t jumps, room;
 	/* number of batches of trampolines that were made for plans of this work */
 	uint32_t batches;
-	/* Other threads are running, so posixtrace writes the jumps, and the list keeps them. */
+	/* True if other threads run: posixtrace writes the jumps, and the list keeps them. */
 	bool is_late;
 };
 
@@ -42,7 +42,7 @@ bool shim_work_list(struct shim_work *work, uint32_t room);
 /*
  * Opens the event types of the probes, in the order of the plan, and finds the registers that hooks
  * must save. Returns false if a type is not available: there are too many types, or an earlier plan
- * has given the type other fields. Events of its probes would be counted as lost.
+ * has given the type other fields. The events of such a type would be counted as lost.
  */
 bool shim_work_types(struct shim_work *work);
 

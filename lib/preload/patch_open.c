@@ -2,9 +2,9 @@
 /*
  * preload/patch_open.c - functions that have not returned at the end of their process.
  *
- * A function has one event, when it returns. If the process is killed, posixtrace reads the active
- * calls in a memory file, into which each call is noted. If the process ends by exit(), the thread
- * that ends it records its own calls here.
+ * A function has one event, which is recorded when it returns. The shim notes each active call in a
+ * memory file. If the process is killed, posixtrace reads the active calls there. If the process
+ * ends by exit(), the thread that called exit() records its own active calls.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@
 #if defined __x86_64__
 
 /*
- * The address is in a page that the kernel zeroes in each child that gets a copy of the memory, so
- * that the child does not store into the part of its parent. A fork handler would not be enough,
- * because a child of a raw system call runs none.
+ * The address of the active calls. It is in a page that the kernel zeroes in each child that gets a
+ * copy of the memory, so that the child does not store into the part of its parent. A fork handler
+ * would not be enough, because a child of a raw system call runs no handler.
  */
 static struct shim_open *no_open;
 struct shim_open **shim_open_own = &no_open;
@@ -31,8 +31,8 @@ struct shim_open **shim_open_own = &no_open;
 /*
  * The memory that this process uses: the head of a memory file and one of its parts. It is reserved
  * once and never unmapped, because another thread may be storing into the part. A second plan maps
- * another file over it. That is one step for the other threads: each store reaches the old file or
- * the new one, and both have the same place for a call.
+ * another file over this memory. For other threads this change is one step: each store reaches the
+ * old file or the new file, and a call has the same place in both.
  */
 struct memory {
 	struct shim_open_head head;
@@ -64,8 +64,8 @@ static bool map_fixed(void *to, size_t bytes, int fd, off_t at)
 }
 
 /*
- * Returns whether the descriptor is that of a memory file for active calls. No process can make
- * the file shorter: a store behind its end would end the program.
+ * Returns whether the descriptor is that of a memory file for active calls. The file has a seal, so
+ * that no process can make it shorter: a store behind its end would end the program.
  */
 static bool is_open_file(int fd, struct stat *is)
 {
@@ -90,7 +90,7 @@ static void mark_executed(int fd, uint32_t at)
 	munmap(old, 4096);
 }
 
-/* Gives a part up. This process notes no active calls any more. */
+/* Gives a part up. After that, this process notes no active calls. */
 static void leave_part(uint32_t at)
 {
 	*shim_open_own = NULL;
@@ -144,8 +144,9 @@ static void use_part(int fd)
 
 /*
  * Begins to use the file, unless it is in use already: a tracer writes a further plan when a
- * library was loaded. If another file was in use, its tracer loses the active calls, because they
- * would not be cleared there when they return.
+ * library was loaded. If another file was in use, this process gives up its part there, because it
+ * could not clear calls in that file when they return. The tracer of that file loses the active
+ * calls.
  */
 static void open_file(void)
 {
@@ -174,8 +175,8 @@ static bool reserve_memory(void)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	/*
-	 * If an old kernel cannot wipe the page, it is not used, because children would store into
-	 * the parent's part.
+	 * If an old kernel cannot wipe the page, no active calls are noted, because children would
+	 * store into the parent's part.
 	 */
 	if (page == MAP_FAILED || room == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK)) {
 		if (page != MAP_FAILED)
@@ -229,7 +230,7 @@ static uint32_t deepest_call(int64_t most)
 	return found;
 }
 
-/* Records that the call of a slot is still active. It is not recorded again if it returns. */
+/* Records that the call of a slot is still active. If the call returns, it has no other event. */
 static void record_open(uint32_t slot)
 {
 	const struct shim_call_data data = { shim_slot[slot].function, shim_slot[slot].depth };
@@ -241,11 +242,11 @@ static void record_open(uint32_t slot)
 	shim_open_clear(slot);
 }
 
-#define MOST_OPEN 64 /* each costs a search */
+#define MOST_OPEN 64 /* the greatest number of calls that are recorded; each costs a search */
 
 /*
- * The thread does not return to these functions, as exit() does not return. In a deep recursion
- * only the outermost calls are recorded here; posixtrace finds the others.
+ * The thread does not return to these functions, because exit() does not return. In a deep
+ * recursion only the outermost calls are recorded here; posixtrace finds the others in the file.
  */
 void shim_open_end(void)
 {
@@ -263,7 +264,10 @@ void shim_open_end(void)
 	for (uint32_t i = 0; (i = shim_slot_after(i)) != 0;)
 		if (memory->part.open[i].function)
 			return;
-	/* Another process may use the part. Functions that destructors call later are not noted. */
+	/*
+	 * After this, another process may use the part. Functions that destructors call later are
+	 * not noted.
+	 */
 	leave_part(number);
 }
 

@@ -6,9 +6,8 @@
  * on such a page is refused unless the same bytes are already there. Pads are never removed,
  * because another thread may be executing them.
  *
- * The program may want the memory of a pad later. mmap(2) then chooses other memory. A program that
- * insists on a fixed address (MAP_FIXED) would replace the pad, just as it would replace a library
- * there.
+ * The program may later ask mmap(2) for the memory of a pad. The kernel then chooses other memory.
+ * With MAP_FIXED, the program would replace the pad, just as it would replace a library there.
  */
 #include "preload/patch_pad.h"
 

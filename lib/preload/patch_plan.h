@@ -4,9 +4,9 @@
  * memory.
  *
  * The tool reads the ELF files, decodes the instructions, and decides which functions can be
- * patched. It writes the plan into a memory file, whose path POSIXTRACE_PATCH has. The shim needs
- * no decoder: it finds each module by its identity, compares the bytes at each site with those of
- * the plan, and copies the moved code.
+ * patched. It writes the plan into a memory file and the file's path into the variable
+ * POSIXTRACE_PATCH. The shim needs no decoder: it finds each module by its identity, compares the
+ * bytes at each site with those of the plan, and copies the moved code.
  *
  * 	head, modules[head.modules], sites[head.sites], types[head.types],
  * 	arguments[head.arguments], text[head.text_bytes]
@@ -32,13 +32,13 @@
 #define SHIM_PLAN_ARGUMENTS (1u << 20)
 #define SHIM_PLAN_OF_SITE  12     /* arguments of a probe; <sys/sdt.h> has no more */
 
-/* The most calls of functions that can be active in a process. */
+/* The greatest number of calls of functions that can be active in a process. */
 #define SHIM_SLOTS 32768
 
 /*
- * The calls that are active now, in a memory file that posixtrace has made: after the end of a
- * process, posixtrace reads there which functions the process had not left. Each process has a
- * part:
+ * The calls that are active now, in a memory file that posixtrace has made. After the end of a
+ * process, posixtrace reads in this file which functions the process had not left. Each process has
+ * a part:
  *
  * 	struct shim_open_head, then struct shim_open_process[SHIM_OPEN_PROCESSES]
  */
@@ -76,8 +76,8 @@ struct shim_plan_head {
 	uint32_t modules, sites;  /* numbers of elements */
 	/*
 	 * The longest vector registers that code of the modules uses: enum shim_vectors. The hooks
-	 * need not save longer registers: a caller in another file must expect that every function
-	 * changes them, so they have no value that is needed after the call of a patched function.
+	 * need not save longer registers. A caller in another module must expect that every
+	 * function changes these registers, so it needs none of their values after a call.
 	 */
 	uint32_t vectors;
 	/* numbers of elements, and bytes of the texts with their NULs */
@@ -102,8 +102,8 @@ struct shim_plan_file {
 };
 
 /*
- * A displacement of 4 bytes in the moved code that refers to an address of the module, or an
- * address of 8 bytes.
+ * A place in the moved code that the shim must correct. It is a displacement of 4 bytes that refers
+ * to an address of the module, or such an address itself, of 8 bytes.
  */
 #define SHIM_PLAN_ABSOLUTE 0xff
 struct shim_plan_fix {
@@ -114,9 +114,9 @@ struct shim_plan_fix {
 };
 
 /*
- * The hook of a site. A program's functions have the first kind. The next three kinds are functions
- * of the C and C++ libraries by which frames are left for good; their hooks record no event of
- * their own.
+ * The kind of a site, which determines its hook. Functions of the program have the first kind. The
+ * next three kinds are functions of the C and C++ libraries that leave frames for good. The hooks
+ * of these functions record no event of their own.
  */
 enum shim_site_kind {
 	SHIM_SITE_FUNCTION,
@@ -173,22 +173,22 @@ struct shim_plan_site {
 	uint8_t kind;          /* enum shim_site_kind */
 	uint8_t arguments;     /* number of arguments of a probe or function */
 	/*
-	 * Only the first byte of the jump is written. The others are bytes of the program that
-	 * follow and do not change, so that they determine the jump's target.
+	 * Not 0: only the first byte of the jump is written. Its other bytes are the next bytes of
+	 * the program. These do not change, so they determine the jump's target.
 	 */
 	uint8_t is_byte;
 	/*
-	 * The next site, a probe, is among the bytes that the jump replaces. The trampoline of this
-	 * site has the instructions before the probe and continues with the probe's trampoline. The
-	 * probe has no jump of its own: it is chained.
+	 * continues: the next site is a probe among the bytes that the jump replaces. The
+	 * trampoline of this site has the instructions before the probe and continues with the
+	 * probe's trampoline. is_chained: this site is such a probe. It has no jump of its own.
 	 */
 	uint8_t continues, is_chained;
 	uint8_t original[SHIM_PLAN_ORIGINAL];
 	uint8_t code[SHIM_PLAN_CODE];
 	/*
-	 * The index of the event type and of the first argument: of a probe, and of a function with
-	 * has_type. With has_result the arguments are followed by the place of the function's
-	 * result when it has returned.
+	 * The index of the event type, and the index of the first argument. They are valid for a
+	 * probe, and for a function if has_type is not 0. If has_result is not 0, one more argument
+	 * follows: the place of the result when the function has returned.
 	 */
 	uint32_t type, first;
 	uint8_t has_type, has_result;
@@ -199,7 +199,8 @@ struct shim_plan_site {
 
 /*
  * A jump that the shim has prepared in memory. In a process that was running already, the tool
- * writes it while all threads are stopped, and restores the original bytes at the end.
+ * writes the jump into the code while all threads are stopped, and restores the original bytes at
+ * the end.
  */
 struct shim_jump {
 	uint64_t at;           /* address of the jump */
@@ -223,21 +224,20 @@ struct shim_jump {
 #define SHIM_TRACERS 16
 
 /*
- * All jumps of a process that was running already, in the memory of the shim: the symbol
- * posixtrace_shim_jumps is such a struct. The list grows; an element never changes its place in the
- * list.
+ * All jumps of a process that was running already. The shim's variable posixtrace_shim_jumps is
+ * such a struct. The list grows; an element never changes its place in the list.
  */
 struct shim_jumps {
 	uint64_t count;        /* at most SHIM_JUMPS */
 	uint64_t jump;         /* address of the elements */
 	/*
-	 * Number of calls of dlopen(), by which posixtrace notices that there may be new libraries.
-	 * A call that the shim cannot follow is counted before the call.
+	 * Number of calls of dlopen(). If it has changed, posixtrace looks for new libraries. If
+	 * dlopen() does not return to the shim, the shim counts the call before it is made.
 	 */
 	uint64_t opened;
 	/*
-	 * Grows if the plan of the start has sites in a library that was loaded while other threads
-	 * ran. It also grows at a call of dlopen() that the shim cannot follow, because this call
+	 * Grows if a library is loaded while other threads run, and the plan of the start has sites
+	 * in the library. It also grows if dlopen() does not return to the shim, because this call
 	 * may load such a library.
 	 */
 	uint64_t missed;

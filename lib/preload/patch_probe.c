@@ -5,8 +5,8 @@
  *
  * The note of the probe says where the compiler keeps each value at this place: in a register, in
  * memory, or nowhere because it is constant. The tool has translated the note for the plan. Memory
- * is checked before it is read: a value is offered to tracers only, so the program itself may never
- * have read it.
+ * is checked before it is read: the value is for tracers only, so the program itself may never have
+ * read it.
  */
 #include <errno.h>
 
@@ -72,9 +72,9 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 }
 
 /*
- * If the type already has another schema, it keeps that one. Values of this plan would then be
- * misread, so the result is 0. A probe without values has an empty text as schema; its type is not
- * described, and its events have no data.
+ * If the type already has another schema, this schema cannot be replaced. Readers would then
+ * misread the values of this plan, so the result is 0. A probe without values has an empty text as
+ * schema; its type is not described, and its events have no data.
  */
 trace_event_id_t shim_probe_open(const char *name, const char *schema)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_slot.h - the calls of patched functions that are active, for patch_hook.c, where
- * most calls begin, and patch_call.c.
+ * preload/patch_slot.h - the active calls of patched functions, for patch_hook.c, where most calls
+ * begin, and for patch_call.c.
  *
- * Threads   a slot is used by the thread that acquired it, or by the thread to which a coroutine
- *           has moved.
+ * Threads   the thread that acquired a slot uses it. If a coroutine acquired the slot and moves to
+ *           another thread, that thread uses the slot.
  * Signals   all of it is async-signal-safe.
  */
 #ifndef PTX_PRELOAD_PATCH_SLOT_H
@@ -16,7 +16,7 @@
 
 #if defined __x86_64__
 
-/* How the data of a call's event begins, behind the duration: SHIM_CALL_FIELDS. */
+/* The first fields of a call's event behind the duration, as SHIM_CALL_FIELDS describes them. */
 struct shim_call_data {
 	uint64_t function;
 	uint32_t depth;
@@ -34,23 +34,26 @@ struct shim_slot {
 	const void *thread;
 	/* The thread whose exception may leave the frame, or NULL. */
 	_Atomic(const void *) mark;
-	_Atomic uint32_t next; /* of a free slot: the next one in the list; 0: none */
+	_Atomic uint32_t next; /* of a free slot: the next free slot in the list; 0: none */
 	uint32_t depth;
-	/* The function's arguments are in shim_slot_values; NULL: they are not recorded. */
+	/* Describes the arguments, which are in shim_slot_values; NULL: they are not recorded. */
 	const struct shim_probe *probe;
 };
 extern struct shim_slot shim_slot[SHIM_SLOTS];
 
 /*
- * Returns the next slot that was ever used, so that a caller can visit all of them, beginning with
- * 0. Returns 0 if there is no further one.
+ * Returns the next slot behind `slot` that was used at any time, or 0 if there is none. A caller
+ * that begins with 0 visits all such slots.
  */
 uint32_t shim_slot_after(uint32_t slot);
 
-#define SHIM_SLOT_TEXTS  256 /* bytes of all text arguments, and again of a text result */
+#define SHIM_SLOT_TEXTS  256 /* bytes for all text arguments; a text result has as many more */
 #define SHIM_SLOT_VALUES SHIM_VALUE_BYTES(SHIM_SLOT_TEXTS)
 
-/* The values of a function's arguments, when it began. NULL: no plan has such functions. */
+/*
+ * The values that a function's arguments had when the function began. The pointer is NULL if no
+ * plan has functions with arguments.
+ */
 struct shim_slot_values {
 	uint32_t bytes;
 	unsigned char data[SHIM_SLOT_VALUES];
@@ -58,8 +61,8 @@ struct shim_slot_values {
 extern struct shim_slot_values *shim_slot_values;
 
 /*
- * A slot that the thread has given back and uses again next; 0: none. The address of this variable
- * identifies the thread.
+ * A slot that the thread has given back and will use for its next call; 0: none. The address of
+ * this variable identifies the thread.
  */
 extern _Thread_local uint32_t shim_spare __attribute__((tls_model("initial-exec")));
 
@@ -69,7 +72,7 @@ extern _Thread_local uint32_t shim_depth __attribute__((tls_model("initial-exec"
 /* The kernel's number of the thread; 0: not known yet. */
 extern _Thread_local uint32_t shim_tid __attribute__((tls_model("initial-exec")));
 
-/* The clock that stamps events is the processor's counter. */
+/* True if the clock that stamps events is the processor's counter. */
 extern bool shim_has_counter;
 
 /*
@@ -78,7 +81,7 @@ extern bool shim_has_counter;
  */
 #define SHIM_COUNTER_NEAR UINT64_C(100000000000)
 
-/* Returns whether a stamp that was just read is one of the processor's counter. */
+/* Returns whether a stamp, which was just read, is from the processor's counter. */
 shim_inline bool shim_is_counter(uint64_t stamp)
 {
 	return stamp && stamp - __builtin_ia32_rdtsc() + SHIM_COUNTER_NEAR < 2 * SHIM_COUNTER_NEAR;
@@ -90,7 +93,7 @@ shim_inline bool shim_is_counter(uint64_t stamp)
  */
 extern struct shim_open **shim_open_own;
 
-/* Notes in the memory file that a call is active, or that it is not any more. */
+/* Notes in the memory file that a call is active. shim_open_clear() removes this note. */
 shim_inline void shim_open_note(uint32_t slot, uint64_t function)
 {
 	struct shim_open *open = *shim_open_own;
@@ -113,7 +116,7 @@ shim_inline void shim_open_clear(uint32_t slot)
 		__atomic_store_n(&open[slot].function, 0, __ATOMIC_RELAXED);
 }
 
-/* Uses the memory file that a plan names. `path` is that of the plan, /proc/PID/fd/N. */
+/* Maps the memory file that a plan names. `path` is the path of the plan, /proc/PID/fd/N. */
 void shim_open_begin(const char *path, int fd);
 /* In a child of fork(): the calls of the thread that forked are active here, too. */
 void shim_open_in_child(void);
@@ -121,9 +124,10 @@ void shim_open_in_child(void);
 void shim_open_end(void);
 
 /*
- * If the word has the value `from`, stores the value `to`. Returns whether it did. Only this thread
- * and its signal handlers change the word. A signal handler runs before or behind the instruction,
- * never inside it. So the instruction needs no lock prefix, which would cost four times as much.
+ * If the word has the value `from`, stores the value `to`. Returns whether it was stored. Only this
+ * thread and its signal handlers change the word. A signal handler runs before or after the
+ * instruction, never inside it. So the instruction needs no lock prefix, which would cost four
+ * times as much.
  */
 shim_inline bool shim_exchange_own(uint32_t *word, uint32_t from, uint32_t to)
 {
@@ -137,8 +141,8 @@ shim_inline bool shim_exchange_own(uint32_t *word, uint32_t from, uint32_t to)
 }
 
 /*
- * Begins a call: the function returns to the slot from now on. `caller` is its return address,
- * which is at `place`. If the arguments are recorded, they are in the values of the slot already.
+ * Begins a call: after this, the function returns to the slot. `caller` is the function's return
+ * address, which is at `place`. If the arguments are recorded, shim_slot_values already has them.
  */
 shim_inline void shim_slot_begin(uint32_t number, uint64_t function, const void **place,
 				 const void *caller, const struct shim_probe *probe,

@@ -2,7 +2,7 @@
 /*
  * preload/patch_trampoline.c - maps memory for trampolines, and writes trampolines.
  *
- * A jump has a distance of 4 bytes, so that a trampoline is at most 2 GiB from its module. The
+ * A jump has a distance of 4 bytes, so a trampoline must be at most 2 GiB from its module. The
  * moved instructions refer to the module by such distances, too.
  */
 #include "preload/patch_trampoline.h"
@@ -115,7 +115,7 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	const uint8_t *from = (const uint8_t *)(base + site->site);
 	const uint8_t *behind = site->continues ? next->before : from + site->replaced;
 	bool is_short = site->is_byte || site->is_chained;
-	/* If the site continues with the next one, there may be no instructions before that one. */
+	/* If the site continues with the next site, it may have no instructions of its own. */
 	uint8_t least = site->continues ? 0 : is_short ? 1 : SHIM_PLAN_JUMP;
 	const bool is_probe = site->kind == SHIM_SITE_PROBE;
 	uint8_t *code = to->code + (is_probe ? SHIM_RESTORES_FLAGS : 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_value.h - values of the program at a probe, and at the begin and end of a function:
- * from the places that a plan names into the data of an event.
+ * preload/patch_value.h - copies values of the program into the data of an event, at a probe and at
+ * the begin and the end of a function. A plan names the places of the values.
  *
- * Memory is checked before it is read: a pointer that the program passes on may be wrong.
+ * Memory is checked before it is read, because a pointer of the program may be wrong.
  *
  * Threads   any thread.
  * Signals   async-signal-safe.
@@ -34,10 +34,10 @@ struct shim_registers {
 #define SHIM_VALUE_BYTES(texts) (8 * SHIM_PLAN_OF_SITE + (texts))
 
 /*
- * Writes the values of arguments in their order and without gaps, and returns their bytes. `data`
- * has room for SHIM_VALUE_BYTES(texts). `base` is the address of the module. If is_passed_on is
- * true, the pointers of the program need not be valid. In a quiet process, a text whose memory
- * could only be checked by a system call is then left out.
+ * Writes the values of arguments in their order and without gaps, and returns the number of bytes.
+ * `data` has room for SHIM_VALUE_BYTES(texts). `base` is the address of the module. If is_passed_on
+ * is true, the pointers of the program need not be valid. A quiet process then leaves out a text
+ * whose memory only a system call could check.
  */
 size_t shim_values_put(unsigned char *data, size_t texts, const struct shim_plan_argument *argument,
 		       unsigned count, const struct shim_registers *registers, uintptr_t base,

@@ -18,8 +18,8 @@
 #include "preload/text.h"
 
 /*
- * The first event of a program. AT_EXECFN is the path that execve(2) was called with; argv[0] may
- * be anything.
+ * The first event of a program. AT_EXECFN is the path that was passed to execve(2); argv[0] may be
+ * any text.
  */
 void shim_process_begins(void)
 {
@@ -177,8 +177,8 @@ EXIT(quick_exit)
 SHIM_NEXT(abort, shim_no_return);
 
 /*
- * The event precedes the signal. The status is that of a shell for SIGABRT. A handler may leave by
- * longjmp(). Then the program continues after this event.
+ * The event precedes the signal. Its status is the one that a shell shows for SIGABRT. If a handler
+ * leaves by longjmp(), the program continues after this event.
  */
 SHIM_WRAPPER void abort(void)
 {

@@ -3,8 +3,8 @@
  * preload/process_exec.c - family process: another program is executed.
  *
  * The event precedes the call, which does not return if it succeeds. If it returns, a second
- * event has the error. In a child of vfork(), the process id of these events is that of the
- * parent, whose memory the child uses; their field pid is the child's.
+ * event has the error. In a child of vfork(), which uses its parent's memory, these events are
+ * recorded as events of the parent. Their field pid has the id of the child.
  *
  * All functions end in execve(), execvpe(), fexecve() or execveat() with an environment from
  * which the shim has been removed if the program cannot load it.
@@ -52,8 +52,8 @@ static int put_exec_failed(int result, const void *caller)
 	SHIM_WRAPPER int name params \
 	{ \
 		/* \
-		 * This comes before shim_on(), because an untraced call needs the changed \
-		 * environment, too. \
+		 * The environment is changed before the check, because an untraced call needs the \
+		 * changed environment, too. \
 		 */ \
 		char *const *environment = SHIM_ENVIRONMENT(__VA_ARGS__); \
 		if (!shim_on(PROCESS_EXEC)) \
@@ -89,8 +89,8 @@ EXEC(execveat, (int fd, const char *path, char *const argv[], char *const envp[]
      execveat, (fd, path, argv, environment, flags), fd, path, envp, fd, path, false)
 
 /*
- * Counts the arguments of a list. The list becomes a vector in the caller's frame, as in the C
- * library: these functions may be called in a child that must not allocate memory.
+ * Counts the arguments of a list. The wrapper then copies the list into a vector in its frame, as
+ * the C library does: these functions may be called in a child that must not allocate memory.
  */
 #define COUNT(count, first, list) \
 	do { \

@@ -3,7 +3,7 @@
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
  * Each event is recorded after its call. A process that kills itself therefore does not record that
- * call. Such a process's status is in the event of the process that waits for it.
+ * call. The process that waits for it records its status.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -36,8 +36,9 @@ SHIM_ERROR(pthread_sigqueue, PROCESS_KILL, (pthread_t thread, int signal, const 
 	   (thread, signal, value), (shim_pid(), signal, 0), ((int64_t)thread), ())
 
 /*
- * The next functions make descriptors of processes, and send a signal by such a descriptor. dump
- * shows these descriptors with a name, like all descriptors that an event makes.
+ * The next functions make descriptors of processes, and send a signal by such a descriptor.
+ * posixtrace dump shows a name for these descriptors, as for all descriptors whose making is
+ * recorded.
  */
 SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 	 (result, pid, (int32_t)flags), (), ())
@@ -77,7 +78,7 @@ LIMIT(getrlimit64, rlimit64, 0, )
 LIMIT(setrlimit, rlimit, 1, const)
 LIMIT(setrlimit64, rlimit64, 1, const)
 
-/* The new limits if there are any, else the old ones. The program may pass two null pointers. */
+/* The new limits if the program passes them, else the old limits. Both pointers may be null. */
 #define SHOWN(member) LIMIT_MEMBER(limit ? limit : old, member)
 
 /* prlimit(2) of any process; pid 0 is the caller. */

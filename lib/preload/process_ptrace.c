@@ -14,9 +14,9 @@ SHIM_NEXT(ptrace, shim_no_number);
 SHIM_WRAPPED(ptrace, PROCESS_PTRACE);
 
 /*
- * ptrace(2) has three further arguments. For those that the caller did not pass, the wrapper reads
- * some values, which the kernel ignores. A request that reads a word may return -1 without an
- * error; the C library has then set errno to 0.
+ * ptrace(2) has three further arguments. If the caller passed fewer, the wrapper reads arbitrary
+ * values for the rest, which the kernel ignores. A request that reads a word may return -1 without
+ * an error; the C library has then set errno to 0.
  */
 SHIM_WRAPPER long ptrace(enum __ptrace_request request, ...)
 {

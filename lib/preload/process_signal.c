@@ -2,8 +2,8 @@
 /*
  * preload/process_signal.c - family process: a thread waits for a signal.
  *
- * The functions are cancellation points: the event of a cancelled wait has the error ECANCELED. A
- * handler that leaves pause() or sigsuspend() by siglongjmp() leaves no event.
+ * The functions are cancellation points: the event of a cancelled wait has the error ECANCELED. If
+ * a handler leaves pause() or sigsuspend() by siglongjmp(), there is no event.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@ struct sigwait_data {
 };
 
 /*
- * Copies what the kernel says of a signal. si_pid is defined for signals of a process, and for
- * those of children that have ended or stopped.
+ * Copies the kernel's details of a signal. si_pid is defined for signals that a process has sent,
+ * and for SIGCHLD of children that have ended or stopped.
  */
 static void take_info(struct sigwait_data *data, int signal, const siginfo_t *info)
 {
@@ -51,7 +51,7 @@ SIGWAIT_INFO(sigtimedwait,
 /* sigwait() returns an error number, and the signal without its details. */
 SIGWAIT(sigwait, shim_no_error, (const sigset_t *set, int *signal), (set, signal),
 	data.error = result; if (!result) data.signal = *signal)
-/* These two end when a handler has returned, and then always fail with EINTR: that is no error. */
+/* These two functions end with EINTR when a handler has returned. This is no error. */
 SIGWAIT(pause, shim_no_number, (void), (), data.error = errno == EINTR ? 0 : errno)
 SIGWAIT(sigsuspend, shim_no_number, (const sigset_t *mask), (mask),
 	data.error = errno == EINTR ? 0 : errno)

@@ -34,8 +34,8 @@ struct spawn_data {
 			      char *const envp[]) \
 	{ \
 		/* \
-		 * This comes before shim_on(), because an untraced call needs the changed \
-		 * environment, too. \
+		 * The environment is changed before the check, because an untraced call needs the \
+		 * changed environment, too. \
 		 */ \
 		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched); \
 		if (!shim_on(PROCESS_SPAWN)) \
@@ -88,8 +88,8 @@ SHIM_WRAPPER int system(const char *command)
 	} data;
 
 	/*
-	 * /bin/sh inherits the environment of the process, so the shim is removed from that
-	 * environment if the shell cannot load it.
+	 * /bin/sh inherits the environment of the process. So the shim is removed from that
+	 * environment if the shell cannot load the shim.
 	 */
 	shim_environment_for_shell(shim_caller());
 	if (!shim_on(PROCESS_SYSTEM))
@@ -108,7 +108,7 @@ SHIM_NEXT(popen, shim_no_pointer);
 
 /*
  * popen(3). The event has the mode and the command. Reads and writes on the stream belong to the
- * family stdio. The pipe itself is not seen.
+ * family stdio. The creation of the pipe has no event.
  */
 SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 {
@@ -150,7 +150,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 SHIM_NEXT(pclose, shim_no_number);
 
 /*
- * pclose(3) waits for the command. Its result is a status as that of waitpid(), or -1 with errno.
+ * pclose(3) waits for the command. It returns a status, as waitpid() stores it, or -1 with errno.
  * The stream is identified by its address, which popen() has recorded.
  */
 SHIM_WRAPPER int pclose(FILE *file)

@@ -5,14 +5,15 @@
  * The child returns first and runs in the caller's frame, where it overwrites everything that a
  * wrapper would have left on the stack. The wrapper therefore leaves nothing there. Like the C
  * library's vfork(), it moves the return address into a register, which the kernel preserves for
- * both processes, and restores it afterwards. Data that the parent needs after the call is
- * thread-local. The child shares this data with its parent, which sleeps meanwhile.
+ * both processes. After the system call it moves the address back to the stack. Data that the
+ * parent needs after the call is thread-local. The child shares this data with its parent, which
+ * sleeps meanwhile.
  *
- * Events of the child are recorded as events of the thread whose memory it uses; their own fields
- * have the child's process id. The thread is the parent's again when the child has executed a
- * program or ended.
+ * Events of the child are recorded as events of the parent's thread, whose memory the child uses.
+ * Their own fields have the child's process id. When the child has executed a program or ended,
+ * the parent's thread continues.
  *
- * On other processors than x86-64, vfork() is the C library's and is not seen.
+ * On other processors than x86-64, the shim does not wrap vfork().
  */
 #include <unistd.h>
 
@@ -57,8 +58,8 @@ void shim_vfork_child(const void *caller)
 
 /*
  * Runs in the parent after the child has executed a program or ended. `result` is the result of the
- * system call: an id or a negative error number. The C library's vfork() sets errno from it, and so
- * must this function.
+ * system call: an id or a negative error number. As the C library's vfork() does, this function
+ * must set errno after an error.
  */
 pid_t shim_vfork_parent(long result, const void *caller)
 {

@@ -120,10 +120,7 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		.child = -1, .error = ECANCELED, .status = -1,
 		.which = type == P_ALL ? -1 : (int32_t)id, .options = (uint32_t)options
 	};
-	/*
-	 * The memory for the answer if the program passes NULL, because it does not want to know
-	 * which child it was.
-	 */
+	/* Memory for the answer if the program passes NULL. */
 	siginfo_t own;
 	int result;
 

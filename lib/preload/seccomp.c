@@ -2,12 +2,12 @@
 /*
  * preload/seccomp.c - family process: the program restricts the system calls that it may make.
  *
- * Before a filter is installed, the library reserves what it needs. From then on it makes no
+ * Before a filter is installed, the library acquires all that it needs. From then on it makes no
  * system call that the program did not request (posix_trace_confine_np()). A thread in strict
  * mode, or after prctl(PR_SET_TSC), must not read the processor's counter, on which the clock is
  * based: the thread's events are counted as lost.
  *
- * A filter that the program installs by its own system call instruction is not seen.
+ * The shim does not see a filter that the program installs by its own system call instruction.
  */
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -162,9 +162,9 @@ SHIM_NEXT(prctl, shim_no_number);
 SHIM_WRAPPED(prctl, PROCESS_PRCTL);
 
 /*
- * prctl(2) has up to four further arguments. For those that the caller did not pass, the wrapper
- * reads some values. The kernel ignores them for the options that programs use with fewer
- * arguments.
+ * prctl(2) has up to four further arguments. If the caller passed fewer, the wrapper reads
+ * arbitrary values for the rest. For an option that has fewer arguments, the kernel ignores the
+ * rest.
  */
 SHIM_WRAPPER int prctl(int option, ...)
 {

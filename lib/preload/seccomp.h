@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/seccomp.h - calls after which a thread may not make all system calls.
+ * preload/seccomp.h - calls that forbid some system calls to a thread.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.

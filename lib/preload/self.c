@@ -39,7 +39,7 @@ static pid_t last_pid, parent;
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
 
 /*
- * Stores the id of this process. If the id is new, the one that was stored before is the parent's.
+ * Stores the id of this process. If the id is new, the id that was stored before is the parent's.
  */
 static pid_t keep_pid(pid_t pid)
 {
@@ -66,8 +66,8 @@ void shim_self_begin(void)
 
 /*
  * fork() stores the child's id in the C library's descriptor of the thread. A mutex that the thread
- * has locked shows this id as its owner (base/ids.h). So no system call is needed, which a filter
- * might refuse.
+ * has locked shows this id as its owner (base/ids.h). So no system call is needed. A filter might
+ * refuse a system call.
  */
 void shim_self_forked(void)
 {

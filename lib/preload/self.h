@@ -25,14 +25,15 @@ void shim_self_forked(void);
  */
 pid_t shim_pid(void);
 
-/* Returns the id of the process that forked this one, or 0. */
+/* Returns the id of the process that forked this process, or 0. */
 pid_t shim_parent(void);
 
 /* Called in a new child of vfork(), which runs in this thread. */
 void shim_self_vforked(void);
 
 /*
- * True if a seccomp filter is installed or about to be: the shim makes no system call of its own.
+ * True if a seccomp filter is or will soon be installed. The shim then makes no system call of its
+ * own.
  */
 extern atomic_bool shim_quiet;
 

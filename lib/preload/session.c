@@ -26,9 +26,9 @@
  * program gets the numbers that it expects.
  */
 #define LOCK_FD_MIN    240
-/* For this number of seconds, an empty log counts as one that its writer is about to lock. */
+/* The writer of an empty log may be about to lock it, if the log is at most so many seconds old. */
 #define YOUNG_S        5
-#define MOST_LOGS      1000 /* logs with the same name that are tried */
+#define MOST_LOGS      1000 /* the greatest number of names that are tried for a log */
 #define STREAM_NAME    "preload:" /* the stream's name is this text followed by the log's name */
 
 /* Reports a problem on standard error, if the user requested that. */
@@ -52,8 +52,8 @@ static void find_inherited(void *arg, const struct posix_trace_stream_np *stream
 }
 
 /*
- * Returns whether this process inherits a stream of another process's shim. Its events go into the
- * log of that stream.
+ * Returns whether this process inherits a stream of another process's shim. The log of that stream
+ * then has the events of this process, too.
  */
 static bool has_inherited(void)
 {
@@ -185,9 +185,9 @@ static int open_output(char *path, size_t bytes)
 }
 
 /*
- * Keeps the lock of the log as long as the process lives. posix_trace_create_withlog() duplicates
- * the descriptor, which shares the lock. The duplicate that hold_lock() makes remains open when the
- * library closes its own.
+ * Keeps the lock of the log as long as the process lives. Duplicates of a descriptor share its
+ * lock. posix_trace_create_withlog() makes a duplicate and closes it when the stream ends. The
+ * duplicate that hold_lock() makes remains open.
  */
 static void hold_lock(int fd)
 {
@@ -278,7 +278,7 @@ void shim_session_begin(const struct shim_options *options)
 	err = create_stream(options, path, fd);
 	if (!err) {
 		hold_lock(fd);
-	/* A log that could not be created must not leave an empty file. */
+	/* If the stream could not be created, no empty file must remain. */
 	} else {
 		close(fd);
 		report_problem(options, path, strerror(err));

@@ -7,10 +7,10 @@
  * 	the real call
  * 	one event: the arguments, the result, and the duration of the call
  *
- * A thread does not set a guard around its own calls: a signal handler may leave any function by
- * siglongjmp(), and a guard that remains set would stop all tracing of the thread. The shim does
- * not trace the library's own calls, which it recognizes by their return address.
- * posix_trace_event() supports events in a handler that interrupted an event.
+ * A wrapper sets no flag that says that the thread is in a wrapper. A signal handler may leave any
+ * function by siglongjmp(), and a flag that remains set would stop all tracing of the thread. The
+ * shim does not trace the library's own calls, which it recognizes by their return address. A
+ * signal handler may call posix_trace_event() while it interrupts posix_trace_event().
  *
  * A wrapper holds nothing during the real call. The call may return twice (vfork), never (exec,
  * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup of the
@@ -18,7 +18,7 @@
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.
- * Errors    errno is that of the real call.
+ * Errors    a wrapper leaves errno as the real call has set it.
  */
 #ifndef PTX_PRELOAD_SHIM_H
 #define PTX_PRELOAD_SHIM_H
@@ -59,8 +59,8 @@
  */
 extern const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT];
 /*
- * The event types that the library has given to the shim's types; 0: not opened. A type whose
- * events have a stack has its id in the second array only.
+ * The id that the library has given to each type of the shim; 0: the type was not opened. If the
+ * events of a type have a stack, only the second array has the id.
  */
 extern trace_event_id_t shim_id[SHIM_TYPE_COUNT], shim_stack_id[SHIM_TYPE_COUNT];
 
@@ -81,9 +81,9 @@ extern _Atomic int shim_is_ready;
 void shim_some_are_blind(void);
 
 /*
- * For all states but SHIM_READY: returns whether to trace the call. Before the shim has begun, the
+ * Returns whether to trace the call, in all states but SHIM_READY. Before the shim has begun, the
  * function starts the shim, or counts the call as lost. In a thread that must not read the clock,
- * the library counts the loss.
+ * it returns false, and the library counts the call as lost.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 
@@ -98,7 +98,7 @@ shim_inline bool shim_is_own(const void *caller)
 	       (uintptr_t)caller - shim_own[1].begin < shim_own[1].bytes;
 }
 
-/* Returns whether to trace a call from `caller`. The switch of the type is not 0. */
+/* Returns whether to trace a call from `caller`. Called only if the switch of the type is not 0. */
 shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 {
 	if (shim_unlikely(atomic_load_explicit(&shim_is_ready, memory_order_acquire) !=
@@ -112,17 +112,17 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 #define shim_on(type) \
 	(shim_unlikely(*shim_switch[type]) && shim_is_wanted((type), shim_caller()))
 
-/* Does the same as shim_records() for a type that is not one of the shim's list. */
+/* Does the same as shim_records() below, for an event type that is not in types.h. */
 shim_inline bool shim_records_id(trace_event_id_t id)
 {
 	return shim_likely(!posix_trace_silent_np[id]) || posix_trace_is_wanted_np(id);
 }
 
 /*
- * Returns whether the type may be recorded now. If not, the event is counted if it must be, so the
- * wrapper calls this once for each event and then only makes the real call. The usual case costs
- * two loads and a branch more than the wrapper without it. The id is 0 if the type has none, or if
- * its events have stacks, and type 0 is never silent.
+ * Returns whether an event of the type may be recorded now. If the type is skipped, the function
+ * counts the event. So a wrapper calls the function once for each event, and makes only the real
+ * call if the result is false. The usual case costs two loads and a branch. The id is 0 if the type
+ * has no id or if its events have stacks; the id 0 is never silent.
  */
 shim_inline bool shim_records(enum shim_type type)
 {
@@ -130,9 +130,9 @@ shim_inline bool shim_records(enum shim_type type)
 }
 
 /*
- * As shim_on(), for a wrapper whose only work is one event of this type: it reads no clock for a
- * type that is filtered out or skipped. A wrapper that records events of other types, or does other
- * work, uses shim_on(), and the library leaves out the event.
+ * Does the same as shim_on(), for a wrapper whose only work is one event of this type. The wrapper
+ * then reads no clock if the type is filtered out or skipped. A wrapper that also records events of
+ * other types, or does other work, uses shim_on(), and the library leaves out the event.
  */
 #define shim_on_alone(type) (shim_on(type) && shim_records(type))
 
@@ -160,8 +160,8 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
 		shim_tell_lost();
 	/*
-	 * The id is loaded only once, because a tracer may choose the type for stacks at the same
-	 * time.
+	 * The id is loaded only once. A tracer that chooses the type for stacks may set it to 0 at
+	 * the same time.
 	 */
 	const trace_event_id_t id = __atomic_load_n(&shim_id[type], __ATOMIC_RELAXED);
 
@@ -169,15 +169,15 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		posix_trace_event_at_np(id, data, len, caller);
 	else if (*shim_switch[type])
 		/*
-		 * A loss is counted only if the type is wanted. The switch of a type that is not
-		 * wanted may have been on while the shim began; then nothing is lost.
+		 * The event is lost only if the type was chosen. The switch of a type that was not
+		 * chosen may have been on while the shim began, but is off now.
 		 */
 		shim_put_unusual(type, data, len, caller);
 }
 
 /*
- * Converts a duration that the program gave to nanoseconds. Any numbers are possible. A duration
- * that is too long for the event is INT64_MAX.
+ * Converts a duration, which the program passed, to nanoseconds. Any numbers are possible. If the
+ * duration is too long for the event, the result is INT64_MAX, or INT64_MIN if it is negative.
  */
 shim_inline int64_t shim_span(int64_t seconds, int64_t ns)
 {
@@ -211,7 +211,7 @@ struct shim_call {
 	enum shim_type type;
 	/* The memory that the call has filled or read, if its bytes are recorded: content.h. */
 	enum shim_form {
-		SHIM_FLAT,    /* bytes bytes */
+		SHIM_FLAT,    /* an array of `bytes` bytes */
 		SHIM_VECTOR,  /* an array of struct iovec with `parts` elements */
 		SHIM_MESSAGE, /* a struct msghdr */
 		SHIM_MESSAGES /* an array of struct mmsghdr */
@@ -240,8 +240,8 @@ shim_inline void shim_call_end(struct shim_call *call)
 }
 
 /*
- * Begins a timed call. Results of the call are stored into data_ before the scope ends, and
- * call.len can be set if the data is shorter than the struct.
+ * Begins a timed call. The wrapper stores the results of the call into data_ before the scope ends.
+ * It sets call.len if the data is shorter than the struct.
  */
 #define SHIM_CALL(type_, data_) \
 	struct shim_call call __attribute__((cleanup(shim_call_end), unused)) = { \
@@ -250,7 +250,8 @@ shim_inline void shim_call_end(struct shim_call *call)
 	(data_).time = shim_now()
 
 /*
- * The next definition of a function behind the shim's own. It is looked up once.
+ * The definition of a function that the dynamic linker finds next, behind the shim's definition. It
+ * is looked up once.
  *
  * 	SHIM_NEXT(read, shim_no_number);	next(read)(fd, buffer, size)
  *
@@ -288,8 +289,8 @@ void shim_no_return(void);  /* ends the process */
 		&name_##_next
 
 /*
- * The load is an acquire, because the thread that looked up the function may have initialized its
- * library.
+ * The load is an acquire, because the thread that looked up the function may have initialized the
+ * library of this function.
  */
 shim_inline void *shim_next_of(struct shim_next *next)
 {

@@ -8,9 +8,10 @@
  * the program sees that.
  *
  * A handler is stored in one word, so that a signal that arrives during a change finds either the
- * old or the new handler. Two threads that change the same signal take turns, with all signals
- * blocked, so that the word and the kernel agree. A thread that has waited very long continues
- * without its turn, because a thread that was killed in its turn would block all others.
+ * old or the new handler. Only one thread at a time changes the action of a signal, with all
+ * signals blocked, so that the word and the kernel agree. The other threads wait for their turns. A
+ * thread that has waited very long continues without its turn: otherwise a thread that was killed
+ * in its turn would block all others.
  *
  * A child of vfork() has signal actions of its own but its parent's memory: the handlers that it
  * sets are not traced. Handlers that the program sets without the functions of this file are not
@@ -34,8 +35,8 @@ typedef void (*plain_handler)(int number);
 typedef void (*info_handler)(int number, siginfo_t *info, void *context);
 
 /*
- * The program's handler for each signal, with HAS_INFO if it takes three arguments; 0: none was
- * set through the shim.
+ * The program's handler for each signal, with HAS_INFO if the handler has three arguments; 0: no
+ * handler was set through the shim.
  */
 static _Atomic uint64_t handlers[SIGNALS];
 /* 1 while a thread changes the action of the signal. */
@@ -65,8 +66,8 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 	} data = { .handler = (uint64_t)(uintptr_t)handler, .number = number };
 
 	/*
-	 * The signal had no handler. sigaction() stored one, failed, and has removed it again since
-	 * the signal arrived.
+	 * The word was 0 before. sigaction() stored a handler, failed, and removed the handler
+	 * after the signal had arrived.
 	 */
 	if (!handler)
 		return;

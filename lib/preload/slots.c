@@ -156,8 +156,11 @@ static void *hold_module(const struct module *module)
 	return NULL;
 }
 
-/* The dynamic linker of glibc has replaced offsets by addresses, except in read-only tables. */
-/* A table is behind the module's beginning in memory, so a smaller value is an offset. */
+/*
+ * Returns the address of a table. The dynamic linker of glibc has replaced offsets by addresses,
+ * except in read-only tables. A table is behind the module's beginning in memory, so a smaller
+ * value is an offset.
+ */
 static const void *pointer_of(const struct module *module, const ElfW(Dyn) *entry)
 {
 	uintptr_t value = entry->d_un.d_ptr;
@@ -266,7 +269,7 @@ static void close_page(struct open_page *open)
 
 /*
  * Reads a number in base 16, with small letters as the kernel prints it. Returns a pointer to the
- * end of the number, which is the first other character, or end.
+ * first character behind the number, or `end`.
  */
 static const char *read_address(const char *text, const char *end, uintptr_t *value)
 {
@@ -297,8 +300,8 @@ static int protection_in(const char *line, const char *end, uintptr_t page)
 }
 
 /*
- * Returns the protection of a page, or -1 if it cannot be determined. It uses raw system calls,
- * because a program may have replaced open() and read().
+ * Returns the protection of a page, or -1 if it cannot be determined. The function uses raw system
+ * calls, because a program may have replaced open() and read().
  */
 static int protection_of(uintptr_t page)
 {
@@ -307,7 +310,7 @@ static int protection_of(uintptr_t page)
 	int protection = -1;
 	size_t used = 0;
 
-	/* A line is shorter than the buffer; otherwise the answer is "unknown". */
+	/* If a line does not fit into the buffer, the protection is unknown. */
 	while (fd >= 0 && protection < 0) {
 		long n = syscall(SYS_read, fd, buffer + used, sizeof buffer - used);
 		const char *line = buffer, *end;
@@ -361,9 +364,9 @@ static bool open_page(struct open_page *open, const void *slot)
 enum direction { TO_WRAPPER, TO_REAL };
 
 /*
- * Returns whether the slot is to be changed from its present value. In a walk back, each slot that
- * leads to the wrapper is changed. A slot that was not bound before the redirection then leads to
- * the real function, too.
+ * Returns whether the walk must change the slot, which now has this value. A walk back changes each
+ * slot that leads to the wrapper. After that, a slot that was not bound before the redirection
+ * leads to the real function, too.
  */
 static bool is_due(const struct shim_slots *slots, const struct module *module,
 		   const struct tables *tables, size_t symbol, const struct shim_wrapper *wrapper,
@@ -419,9 +422,9 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 				continue;
 			to = direction == TO_WRAPPER ? wrapper->wrapper : wrapper->real;
 			/*
-			 * The store is a release: a thread that calls the wrapper sees what was
-			 * prepared for it. If another thread binds the slot meanwhile, the exchange
-			 * fails and that thread's value stays.
+			 * The store is a release: a thread that calls the wrapper through the slot
+			 * sees all earlier stores of this thread. If another thread binds the slot
+			 * meanwhile, the exchange fails and that thread's value stays.
 			 */
 			if (atomic_compare_exchange_strong_explicit(
 				    slot, &value, to, memory_order_release, memory_order_relaxed))
@@ -452,7 +455,7 @@ static void note_done(const struct module *module)
 
 /*
  * Walks over all modules once. Returns the number of slots that were changed, or -ENOMEM. A module
- * that is loaded during the walk belongs to the next one.
+ * that is loaded during the walk is examined by the next walk.
  */
 static long walk_modules(const struct shim_slots *slots, enum direction direction, bool is_new)
 {
@@ -464,11 +467,11 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 		return -ENOMEM;
 	walk->count = 0;
 	/*
-	 * Only during this call a lock of the dynamic linker is held for all modules. The loop
-	 * below opens one module at a time.
+	 * This call visits all modules under a lock of the dynamic linker. The loop below holds no
+	 * lock; it opens one module at a time.
 	 */
 	dl_iterate_phdr(slots_collect, walk);
-	/* The address of a module that is gone may have been given to another one. */
+	/* Another module may now be at the address of a module that was unloaded. */
 	if (!is_new || walk->unloaded != done_unloaded)
 		done_count = 0;
 	done_unloaded = walk->unloaded;

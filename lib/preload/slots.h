@@ -4,8 +4,9 @@
  *
  * A slot is a word in the writable part of a module: its relocation is JUMP_SLOT for calls through
  * the procedure linkage table, and GLOB_DAT for other calls. The dynamic linker stores the
- * function's address there, at the start or at the first call. A call reads the slot each time, so
- * an atomic store of another address redirects all later calls, and no thread needs to stop.
+ * function's address in the slot, at the start or at the first call. A call reads the slot each
+ * time, so an atomic store of another address redirects all later calls, and no thread needs to
+ * stop.
  *
  * Threads   the caller makes sure that only one thread at a time calls these functions.
  * Signals   not async-signal-safe: the functions take locks of the dynamic linker.
@@ -31,8 +32,8 @@ struct shim_wrapper {
 typedef const struct shim_wrapper *shim_wrapper_find(const char *name);
 
 /*
- * The data that the walks need. `program` is the dlopen() handle of the program, for names with
- * versions.
+ * The data for a walk over all modules. `program` is the dlopen() handle of the program, for names
+ * with versions.
  */
 struct shim_slots {
 	shim_wrapper_find *find;

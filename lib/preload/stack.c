@@ -7,16 +7,16 @@
  * unwinds the copy after the trace.
  *
  * A read beyond the stack would end the program, and a system call that checks the memory is not
- * permitted. So the end of the stack must be known from memory that can be read:
+ * permitted. So the shim must find the end of the stack in memory that can be read:
  *
- * - The dynamic linker has the end of the first thread's stack in __libc_stack_end. Below it, the
- *   kernel reserves 128 MiB or more for this stack alone.
- * - The C library keeps the descriptor of another thread at the upper end of its stack, and in the
- *   descriptor the place and size of the memory. The place of these members depends on the version
- *   of the C library. This file searches them, and uses them only if the memory that they describe
- *   contains the descriptor.
- * - Nothing is known of any other stack, such as that of a coroutine or of sigaltstack(2). It is
- *   not copied.
+ * - The dynamic linker stores the end of the first thread's stack in __libc_stack_end. Below it,
+ *   the kernel reserves 128 MiB or more for this stack alone.
+ * - For every other thread, the C library keeps a descriptor at the upper end of the thread's
+ *   stack. The descriptor has the address and the size of the stack's memory. The offset of these
+ *   members depends on the version of the C library. This file searches for them, and uses them
+ *   only if the memory that they describe contains the descriptor.
+ * - The end of any other stack, such as that of a coroutine or of sigaltstack(2), is not known.
+ *   Such a stack is not copied.
  */
 #include "preload/stack.h"
 
@@ -93,16 +93,19 @@ bool shim_stack_is_chosen(enum shim_type type)
 
 /* The first thread's stack is not larger than this, and nothing else is mapped so near its end. */
 #define FIRST_MOST   ((uintptr_t)64 << 20)
-/* The stack that recording an event may need, and some for a signal handler. */
+/* The bytes of the stack that recording an event may need, and some more for a signal handler. */
 #define RESERVE      16384u
 
 /*
- * This number of bytes of a thread's descriptor is searched. The members are at byte 1680 on
- * x86-64, and more than 500 bytes follow them in all versions, among them the state of the
- * resolver.
+ * find_lowest() searches this number of bytes of a thread's descriptor for three members. They are
+ * at byte 1680 on x86-64, and more than 500 bytes follow them in all versions, among them the state
+ * of the resolver.
  */
 #define DESCRIPTOR   2048u
-/* The rest of the descriptor may follow, and on some processors the variables of the thread. */
+/*
+ * The stack's memory ends less than this behind the beginning of the descriptor. This memory has
+ * the descriptor and, on some processors, the variables of the thread.
+ */
 #define BEHIND_MOST  ((uintptr_t)1 << 20)
 
 /* The exported variable of the dynamic linker. */
@@ -115,8 +118,9 @@ extern void *__libc_stack_end __attribute__((weak, visibility("default")));
 static _Thread_local uintptr_t lowest __attribute__((tls_model("initial-exec")));
 
 /*
- * Searches three members of the descriptor that follow each other: the address of the stack's
- * memory, its size, and the size of the guard at its lower end.
+ * Searches for three members of the descriptor that follow each other: the address of the stack's
+ * memory, its size, and the size of the guard at its lower end. Returns the lowest readable
+ * address, or 0.
  */
 static uintptr_t find_lowest(uintptr_t self, uintptr_t sp)
 {
@@ -201,7 +205,7 @@ static __attribute__((noinline)) void put_copy(enum shim_type type, const void *
 	posix_trace_event_at_np(shim_stack_id[type], all, (size_t)(at - all), caller);
 }
 
-/* Stores the registers that a called function must preserve, and its own place. */
+/* Stores the registers that a called function must preserve, and the address of this code. */
 shim_inline void store_registers(struct shim_stack_copy *copy)
 {
 #if defined __x86_64__
@@ -233,9 +237,9 @@ shim_inline void store_registers(struct shim_stack_copy *copy)
 }
 
 /*
- * The copy begins at the stack pointer of this function. After that, the function does not change
- * its stack, and it does not jump to put_copy(), because put_copy() has a pointer to one of its
- * variables.
+ * The copy begins at the stack pointer of this function. The function does not change its stack
+ * pointer after that. Its frame exists during put_copy(), because put_copy() has a pointer to one
+ * of its variables.
  */
 __attribute__((noinline)) void shim_stack_put(enum shim_type type, const void *data, size_t len,
 					      const void *caller)
@@ -246,7 +250,7 @@ __attribute__((noinline)) void shim_stack_put(enum shim_type type, const void *d
 
 	store_registers(&copy);
 	above = stack_above((uintptr_t)copy.reg[SHIM_STACK_SP], &below) & ~(size_t)7;
-	/* If a thread has little stack left, the event has no copy, only its caller. */
+	/* If a thread has little stack left, the event has no copy, only the caller's address. */
 	copy.bytes = above < most ? above : most;
 	if (below < copy.bytes + RESERVE)
 		copy.bytes = 0;

@@ -8,7 +8,7 @@
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   async-signal-safe. An event of a chosen type needs as many more bytes of the stack as
- *           the copy has; a copy of a stack whose end is not known has 2 KiB at most.
+ *           the copy has. A stack whose end is not known is not copied.
  * Errors    errno is preserved. No system call is made.
  */
 #ifndef PTX_PRELOAD_STACK_H
@@ -17,8 +17,8 @@
 #include "preload/shim.h"
 
 /*
- * Chooses by the list of families which types have a stack, before ids are stored. NULL: none. The
- * caller then stores the ids.
+ * Chooses by the list of families which types have a stack. NULL: none. The caller stores the ids
+ * of the types after that.
  */
 void shim_stack_choose(const char *list);
 

@@ -3,10 +3,9 @@
  * preload/start.c - starts the shim, opens the event types, and counts calls that came too early.
  *
  * The shim begins with the first call of a wrapper, because constructors of other libraries may run
- * before its own. But the dynamic linker allocates memory before anything has begun, even before
- * the C library is initialized. Such calls are passed on, and counted as lost. Calls are also not
- * traced while another thread, or the code that a signal handler has interrupted, is starting the
- * shim.
+ * before its own. But the dynamic linker allocates memory even before the C library is initialized.
+ * The wrappers pass such calls on, and count them as lost. Calls are also not traced while another
+ * thread, or the code that a signal handler has interrupted, is starting the shim.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -47,10 +46,10 @@ _Atomic unsigned shim_untold;
 
 /*
  * True if the program has functions that run before all constructors (DT_PREINIT_ARRAY).
- * AddressSanitizer and other sanitizers start their run-times in this way. They define mmap(),
- * strcat() and other functions, which must not be called before they have started, and they call
- * wrappers while they start. When the shim's constructor runs, the run-times of sanitizers have
- * started.
+ * AddressSanitizer and other sanitizers start their run-times in this way. A sanitizer defines
+ * mmap(), strcat() and other functions, which must not be called before its run-time has started.
+ * The run-time calls wrappers while it starts. When the shim's constructor runs, the run-times of
+ * sanitizers have started.
  */
 static bool has_preinit;
 
@@ -67,7 +66,7 @@ static bool may_begin(void)
 /*
  * If AddressSanitizer is a shared library, it requires to be loaded before every other library. A
  * preloaded library prevents that. AddressSanitizer calls this function for its options, unless the
- * program defines the function, too. The option turns the check off.
+ * program defines the function, too. The option turns off the check of the order.
  */
 SHIM_WRAPPER const char *__asan_default_options(void);
 SHIM_WRAPPER const char *__asan_default_options(void)
@@ -80,10 +79,10 @@ extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(vo
 
 /*
  * Returns whether the family alloc cannot be traced. If a program defines mmap(), as sanitizers do,
- * the calls that libposixtrace makes reach that definition, too. They would be traced, and
- * recording would call mmap() again. LeakSanitizer recognizes the dynamic linker's memory by the
- * address of the call. It would also find the address of leaked memory in the event, and not report
- * the leak.
+ * the calls of mmap() by libposixtrace reach that definition, too. These calls would be traced, and
+ * recording them would call mmap() again. LeakSanitizer recognizes the dynamic linker's memory by
+ * the address of the caller, which would be the wrapper. It would also find the address of leaked
+ * memory in the event, and not report the leak.
  */
 static bool has_own_memory(void)
 {
@@ -96,10 +95,11 @@ extern const struct shim_wrapped *const __stop_shim_wrapped[]
 	__attribute__((visibility("hidden")));
 
 /*
- * Returns whether a sanitizer defines a function of this type. A call of the library would then
- * reach the wrapper from the sanitizer, as a call of the program, and could recurse without end. A
- * statically linked sanitizer may export no name of its own, but it defines fstat() and other
- * functions that the library calls. So the first check also examines these functions.
+ * Returns whether a sanitizer defines a function of this type. If the library called the function,
+ * the sanitizer would call the wrapper. The wrapper would trace the call as a call of the program,
+ * and this could recurse without end. A statically linked sanitizer may export no name of its own,
+ * but it defines fstat() and other functions that the library calls. So the first check also
+ * examines these functions.
  */
 static bool is_sanitized(enum shim_type type)
 {
@@ -173,9 +173,9 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 }
 
 /*
- * Notes the ranges of addresses of libposixtrace and the shim, and the objects of scope.c. From
- * then on functions are found without the dynamic linker. Two threads may do this at once: they
- * find the same values.
+ * Notes the ranges of addresses of libposixtrace and the shim, and the objects of scope.c. After
+ * that, scope.c finds functions without the dynamic linker. Two threads may call this function at
+ * once: they find the same values.
  */
 static void note_ranges(void)
 {
@@ -220,7 +220,10 @@ static void open_type(enum shim_type type)
 	store_id(type, id);
 }
 
-/* A program with more rights than its caller must not obey the caller's environment. */
+/*
+ * Returns whether the environment turns the shim off. A program with more rights than its caller
+ * must not obey the caller's environment, so the shim is always off in such a program.
+ */
 static bool is_off(void)
 {
 	const char *word = secure_getenv("POSIXTRACE");
@@ -262,7 +265,7 @@ static void choose_types(void)
 
 /*
  * Starts the shim, once. Returns whether the shim has begun. Returns false while another thread, or
- * code that this signal handler has interrupted, is starting it.
+ * the code that a signal handler has interrupted, is starting the shim.
  */
 static bool begin_shim(void)
 {
@@ -313,7 +316,7 @@ static void count_lost(_Atomic uint64_t *count)
 }
 
 /*
- * From now on every wrapper checks whether its thread is blind. The state never returns to
+ * After this call, every wrapper checks whether its thread is blind. The state never returns to
  * SHIM_READY.
  */
 void shim_some_are_blind(void)
@@ -325,16 +328,16 @@ void shim_some_are_blind(void)
 }
 
 /*
- * Handles a call that comes before the shim has begun. libposixtrace's own constructor calls
- * wrappers, too; these calls do not belong to the program.
+ * Handles a call before the shim has begun. Returns whether to trace the call. libposixtrace's own
+ * constructor calls wrappers, too; these calls do not belong to the program.
  */
 static bool early_call(enum shim_type type, const void *caller)
 {
 	enum shim_family family = shim_family_of(type);
 
 	/*
-	 * A call of the family alloc must not start the shim, because the start would call such
-	 * functions again.
+	 * A call of the family alloc must not start the shim, because the start would call
+	 * functions of this family again.
 	 */
 	if (family != FAMILY_ALLOC) {
 		note_ranges();
@@ -399,8 +402,8 @@ void shim_tell_lost(void)
 			data.early_alloc = lost;
 	}
 	/*
-	 * A count may have grown since the flag was cleared. It is then reported now, and the next
-	 * report may find nothing.
+	 * A count may have grown since the flag was cleared. The new losses are then reported now,
+	 * and the next call may find nothing to report.
 	 */
 	data.unnamed = atomic_exchange_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	data.holds = atomic_exchange_explicit(&lost_holds, 0, memory_order_relaxed);
@@ -427,9 +430,9 @@ static void after_fork_in_child(void)
 }
 
 /*
- * The constructor of a shim that was loaded into a running process. The variables of its
- * environment were not meant for this shim and are ignored. No type is chosen before
- * posixtrace_shim_attach(), and no slot leads to a wrapper.
+ * The constructor of a shim that was loaded into a running process. The variables in the process's
+ * environment were not meant for this shim and are ignored. Before posixtrace_shim_attach(), no
+ * type is chosen, and no call of the program reaches a wrapper.
  */
 static void start_injected(void)
 {
@@ -473,8 +476,8 @@ static void __attribute__((constructor)) start_shim(void)
 }
 
 /*
- * Destructor of the shim. It runs before that of libposixtrace, on which the shim depends, so
- * that the last event is still recorded.
+ * The destructor of the shim. The shim depends on libposixtrace, so this destructor runs before the
+ * destructor of libposixtrace, and the last event is still recorded.
  */
 static void __attribute__((destructor)) end_shim(void)
 {

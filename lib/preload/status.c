@@ -5,7 +5,7 @@
  * The texts are assembled without snprintf(), because a program may wait for its children in a
  * signal handler, where that function is not allowed.
  */
-/* posixtrace includes this file after the header, because its include path is another one */
+/* The tool has another include path, so it includes the header itself before this file. */
 #ifndef PTX_PRELOAD_STATUS_H
 # include "preload/status.h"
 #endif

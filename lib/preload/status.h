@@ -3,8 +3,8 @@
  * preload/status.h - how a process ended, as text and as the event posixtrace_ended.
  *
  * Two parts of the project record this event: the wrappers of wait() for children of traced
- * processes, and posixtrace record for the processes whose parent it is. Both use this code, so
- * that the events are equal.
+ * processes, and the command posixtrace record for its own children. Both use this code, so that
+ * the events are equal.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.

@@ -2,10 +2,10 @@
 /*
  * preload/syscall.c - calls of syscall(2) by the program.
  *
- * The wrapper handles the system calls that restrict the thread (seccomp.c). It also handles two
- * system calls that open or close descriptors and for which many versions of the C library have no
- * function, and futex(2), for which no version has one. All other system calls are passed on and
- * not traced.
+ * The wrapper handles the system calls that restrict the thread (seccomp.c). It also traces
+ * openat2(2) and close_range(2), for which many versions of the C library have no function, and
+ * futex(2), for which no version has a function. All other system calls are passed on and not
+ * traced.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -75,7 +75,7 @@ static long close_some(long first, long last, long flags, const void *caller)
 	return result;
 }
 
-/* The fields of lock.futex; lock.futex_wake has also the number of threads. */
+/* The fields of lock.futex; lock.futex_wake also has `result`, the number of woken threads. */
 struct futex_data {
 	uint64_t time;
 	uint64_t lock;
@@ -98,8 +98,8 @@ static bool futex_waits(int operation)
 }
 
 /*
- * futex(2). A call that neither waits nor wakes a thread has no event: a program makes many of them
- * in vain, and they explain nothing.
+ * futex(2). A call that neither waits nor wakes a thread has no event: a program makes many such
+ * calls, and they explain nothing.
  */
 static long futex_call(long a, long b, long c, long d, long e, long f, const void *caller)
 {
@@ -155,8 +155,8 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 }
 
 /*
- * Through shim_syscall_next the assembly jumps to the real function. Before this variable is set,
- * every call is handled in C.
+ * The assembly jumps to the real function, whose address is in shim_syscall_next. Before this
+ * variable is set, every call is handled in C.
  */
 void shim_syscall_begin(void)
 {

@@ -23,10 +23,10 @@
 
 /*
  * Returns whether the byte at `from` can be read. Known memory needs no system call. For other
- * memory the kernel is asked by a call that changes nothing: rt_sigprocmask() with an invalid
- * `how`. The kernel first reads the mask, and fails with EFAULT if it cannot read the mask.
- * Otherwise it fails with EINVAL. A quiet process must not make this call. It trusts the program,
- * as most C libraries do.
+ * memory, the function makes a system call that changes nothing: rt_sigprocmask() with an invalid
+ * `how`. The kernel first reads the mask. If it cannot, the call fails with EFAULT, and else with
+ * EINVAL. A quiet process must not make this call. Then the function trusts the program, as most C
+ * libraries do.
  */
 static bool is_there(const void *from)
 {
@@ -41,8 +41,8 @@ static bool is_there(const void *from)
 }
 
 /*
- * Like is_there(), but returns false if the answer is not known, because a quiet process cannot ask
- * the kernel. This function is for memory that may be the reason why a call failed.
+ * Does the same as is_there(), but in a quiet process it returns false for memory that is not
+ * known. This function is for memory that may be the reason why a call failed.
  */
 static bool is_surely_there(const void *from)
 {
@@ -50,9 +50,9 @@ static bool is_surely_there(const void *from)
 }
 
 /*
- * Copies bytes that the shim has checked, but that the memcpy() of a sanitizer may reject. These
- * bytes are loaded one by one, by code that is not checked; volatile keeps the compiler from making
- * a call of the loop.
+ * Copies bytes that the shim has checked, but that the memcpy() of a sanitizer may reject. The loop
+ * loads single bytes, and the sanitizer does not check this function. Because of volatile, the
+ * compiler does not replace the loop by a call of memcpy().
  */
 __attribute__((no_sanitize("address")))
 static void copy_unchecked(char *to, const char *from, size_t bytes)
@@ -90,14 +90,14 @@ static size_t put_text(char *to, size_t bytes, const char *text, size_t len, boo
 /* Used for constants, and for strings of a call that succeeded. */
 size_t shim_text(char *to, size_t bytes, const char *text)
 {
-	/* The text was read by a successful call, so that it is readable. */
+	/* A successful call has read the text, so it is readable. */
 	return put_text(to, bytes, text, text ? strlen(text) : 0, true);
 }
 
 /*
- * Determines the length of a text that may be invalid memory, at most PATH_MAX: the kernel searches
- * for the NUL of a path only so far. Each page is checked before its first byte is read. Returns
- * false if unreadable memory comes before a NUL.
+ * Determines the length of a text that may be invalid memory. The length is at most PATH_MAX,
+ * because the kernel reads at most so many bytes of a path. Each page is checked before its first
+ * byte is read. Returns false if there is unreadable memory before the NUL.
  */
 __attribute__((no_sanitize("address")))
 static bool find_end(const char *text, size_t *len)
@@ -132,9 +132,8 @@ size_t shim_text_unsure(char *to, size_t bytes, const char *text)
 }
 
 /*
- * Returns whether the error is one of the search for a file. If a call has only one path, the
- * kernel has read the path before it reports such an error. These errors are frequent, and the path
- * then needs no check.
+ * Returns whether the kernel found the error while it searched for a file. If a call has only one
+ * path, the kernel has then read this path, so the path needs no check. Such errors are frequent.
  */
 static bool is_of_search(int error)
 {
@@ -183,8 +182,7 @@ bool shim_can_read(const void *from, size_t bytes)
  * the number of bytes.
  *
  * A program with AddressSanitizer has a memcpy() that ends the program if it reads behind an
- * object. These bytes are therefore loaded one by one, by code that is not checked; volatile
- * keeps the compiler from making a call of the loop.
+ * object. The loop therefore loads single bytes, as copy_unchecked() does.
  */
 __attribute__((no_sanitize("address")))
 static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
@@ -263,7 +261,7 @@ size_t shim_text_before(char *to, size_t bytes, const char *text)
 	return len + 1;
 }
 
-/* The vector ends with NULL. A pointer that cannot be read ends it as well. */
+/* The vector ends with NULL, or before a pointer that cannot be read. */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[])
 {
 	int saved = errno;

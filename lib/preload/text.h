@@ -3,8 +3,8 @@
  * preload/text.h - strings of the program in an event's data. Their length is limited, and each has
  * its NUL.
  *
- * A string that is too long loses its beginning, because the end of a path identifies the file;
- * "..." replaces it.
+ * If a string is too long, "..." replaces its beginning, because the end of a path identifies the
+ * file.
  *
  * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
@@ -53,8 +53,8 @@ bool shim_copy(void *to, const void *from, size_t bytes);
 bool shim_is_there(const void *from);
 
 /*
- * Returns whether all bytes of a struct are readable. This is for calls that failed. The result is
- * false also if a quiet process cannot find this out.
+ * Returns whether all bytes of a struct are readable, for calls that failed. The result is also
+ * false if a quiet process cannot find out whether they are.
  */
 bool shim_can_read(const void *from, size_t bytes);
 

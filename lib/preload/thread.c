@@ -148,7 +148,8 @@ SHIM_NEXT(pthread_create, shim_no_error);
 
 /*
  * pthread_create(3). If no process traces, the thread starts as the program requested, without
- * run_thread(); its events are recorded all the same if tracing begins later.
+ * run_thread(). If tracing begins later, the thread has no events thread.begin and thread.end, but
+ * all others.
  */
 SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				void *(*function)(void *), void *argument)

@@ -30,8 +30,8 @@ struct sleep_data {
 		data.asked = (asked_))
 
 /*
- * The kernel checks the clock before it reads the time. So after an error the time may still be
- * unreadable.
+ * Returns the requested time in nanoseconds, or -1. The kernel checks the clock before it reads the
+ * time. So after an error the time may be unreadable.
  */
 static int64_t asked_of(const struct timespec *time, int error)
 {
@@ -82,7 +82,7 @@ struct timer_data {
 		data.asked = (asked_); \
 		data.interval = (interval_))
 
-/* A member of the time that a call has read. After an error the memory may be unreadable. */
+/* A member of the time that a call has read; 0 after an error, when it may be unreadable. */
 #define TIMER_TIME(time_, member_, part_, unit_) \
 	(result || !(time_) ? 0 : \
 	 shim_span((time_)->member_.tv_sec, (int64_t)(time_)->member_.part_ * (unit_)))

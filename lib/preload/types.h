@@ -4,10 +4,10 @@
  *
  * 	X(TYPE, FAMILY, "name", "schema")
  *
- * A schema names the fields of the data in their order, without gaps. "ns time", which is always
- * the first field, is the duration of the call; the event's own time is that of its return.
- * "error" is errno if the call failed, else 0; ECANCELED means that the thread was cancelled in
- * the call.
+ * A schema names the fields of the data in their order, without gaps. If there is a field "time",
+ * it is the first one and has the duration of the call; the time of the event is the call's return.
+ * The field "error" is errno if the call failed, else 0; ECANCELED means that the thread was
+ * cancelled in the call.
  */
 #ifndef PTX_PRELOAD_TYPES_H
 #define PTX_PRELOAD_TYPES_H
@@ -114,14 +114,14 @@
 	X(SHIM_PATCHED, SHIM, "posixtrace_shim_patched", "u32 patched; u32 refused; str why")
 
 /*
- * The events of functions that return memory follow the call. That of free() precedes it, because
- * another thread may get the same address at once.
+ * The events of functions that return memory follow the call. The event of free() precedes the
+ * call, because another thread may get the same address at once.
  */
 #define SHIM_TYPES_ALLOC(X) \
 	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
-	/* `size` is that of one of `count` elements. */ \
+	/* `count` elements of `size` bytes each. */ \
 	X(ALLOC_CALLOC, ALLOC, "alloc.calloc", "u64 count; u64 size; ptr result") \
-	/* `old` is invalid afterwards unless `result` is NULL and `size` is not 0. */ \
+	/* If `result` is NULL and `size` is not 0, `old` stays valid. */ \
 	X(ALLOC_REALLOC, ALLOC, "alloc.realloc", "ptr old; u64 size; ptr result") \
 	/* All functions that return memory at a multiple of `alignment`. */ \
 	X(ALLOC_ALIGNED, ALLOC, "alloc.aligned", "u64 alignment; u64 size; ptr result") \
@@ -153,7 +153,7 @@
 	X(IO_OPEN, IO, "io.open", \
 	  "ns time; fd fd; errno error; " SHIM_FOLDER "; x32 flags" SHIM_OPEN_FLAGS \
 	  "; o32 mode; str path") \
-	/* The number may belong to another file by the time of the event. */ \
+	/* When the event is recorded, the number of fd may already belong to another file. */ \
 	X(IO_CLOSE, IO, "io.close", "ns time; fd fd; errno error") \
 	/* A result of 0 is the end of the file. `data` is recorded only on request: content.h. */ \
 	X(IO_READ, IO, "io.read", \
@@ -166,7 +166,7 @@
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITE, IO, "io.pwrite", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 offset; bytes data") \
-	/* These calls move several parts of memory. Only the vector shows the total size. */ \
+	/* These calls move `parts` parts of memory. Their total size is not recorded. */ \
 	X(IO_READV, IO, "io.readv", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; bytes data") \
 	X(IO_WRITEV, IO, "io.writev", \
@@ -289,7 +289,7 @@
 	X(IO_URING_DONE, IO, "io.uring_complete", \
 	  "fd ring; s32 result; errno error; x32 flags; x64 user_data")
 
-/* Files by name. `folder` is the descriptor that a relative path begins at. */
+/* Files by name. A relative path begins at the folder with the descriptor `folder`. */
 #define SHIM_TYPES_FILE(X) \
 	/* All forms of stat(). lstat() has the flag 0x100. */ \
 	X(FILE_STAT, FILE, "file.stat", \
@@ -315,7 +315,7 @@
 	  "ns time; errno error; " SHIM_FOLDER "; str path; str to") \
 	X(FILE_READLINK, FILE, "file.readlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; str path; str to") \
-	/* The bits of umask(2) are removed from `mode` by the kernel. */ \
+	/* The kernel removes the bits of umask(2) from `mode`. */ \
 	X(FILE_MKDIR, FILE, "file.mkdir", \
 	  "ns time; errno error; " SHIM_FOLDER "; o32 mode; str path") \
 	X(FILE_MKNOD, FILE, "file.mknod", \
@@ -420,8 +420,8 @@
 	  "fd fd; errno error; s32 domain" SHIM_DOMAIN "; x32 type" SHIM_SOCKET_TYPE \
 	  "; s32 protocol; fd other") \
 	/* \
-	 * connect() begins. If it does not return, no other event has its address. The next \
-	 * event net.connect of the thread is its end. \
+	 * connect() begins. The next event net.connect of the thread is the end of this call. If \
+	 * the call does not return, only net.connecting has the address. \
 	 */ \
 	X(NET_CONNECTING, NET, "net.connecting", "fd fd; str address") \
 	/* EINPROGRESS: the connection is made later, without an event. */ \
@@ -484,7 +484,7 @@
 	X(TIME_TIMER, TIME, "time.timer", \
 	  "ns time; errno error; x32 flags{|0=0,1=TIMER_ABSTIME}; s64 asked; s64 interval; str by")
 
-/* A call of dlopen() whose result cannot be seen has only the first of these events. */
+/* If dlopen() does not return to the shim, it has only the first of these events. */
 #define SHIM_TYPES_DL(X) \
 	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
@@ -496,8 +496,8 @@
 	X(SIGNAL_LEAVE, SIGNAL, "signal.leave", "signal signal; @end signal")
 
 /*
- * The fields with which the data of each call of a function begins. The types of functions with
- * arguments have their fields behind these.
+ * The first fields of the event of each call of a function. The types of functions with arguments
+ * have the arguments behind these fields.
  */
 #define SHIM_CALL_FIELDS "ns time; ptr function; u32 depth"
 
@@ -507,7 +507,7 @@
 	X(FUNC_LEAVE, FUNC, "func.leave", "ptr function; @end function") \
 	/* \
 	 * A patched function has returned, or was left by an exception or a jump. `depth` is the \
-	 * number of traced functions that had begun before it in this thread, and not returned. \
+	 * number of traced functions that were active in the thread when this function began. \
 	 */ \
 	X(FUNC_CALL, FUNC, "func.call", SHIM_CALL_FIELDS "; @span function") \
 	/* A patched function had not returned when its thread, its process or the trace ended. */ \
@@ -524,7 +524,7 @@
 	X(LOCK_SEM_POST, LOCK, "lock.sem_post", "ns time; ptr lock; errno error") \
 	X(LOCK_SEM_OPEN, LOCK, "lock.sem_open", \
 	  "ns time; errno error; x32 flags; o32 mode; ptr lock; str name") \
-	/* futex(2) by syscall(2): a wait; and a wake-up of `result` threads, if there are any. */ \
+	/* futex(2) by syscall(2): a wait, and a call that has woken `result` threads. */ \
 	X(LOCK_FUTEX, LOCK, "lock.futex", "ns time; ptr lock; errno error; x32 operation" \
 	  SHIM_FUTEX_OPERATIONS) \
 	X(LOCK_FUTEX_WAKE, LOCK, "lock.futex_wake", \
@@ -573,7 +573,7 @@
 	  "ns time; s32 child; errno error; str path; str arguments") \
 	/* process.exec is recorded before the call, which does not return if it succeeds. */ \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
-	/* This library cannot be loaded into the program. */ \
+	/* A program is executed into which the shim is not loaded; `why` has the reason. */ \
 	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
 	X(PROCESS_EXEC_FAILED, PROCESS, "process.exec_failed", "s32 pid; errno error") \
 	/* `status` is valid if `known` is 1. */ \
@@ -628,7 +628,7 @@
 	  "0x4204=PTRACE_GETREGSET,0x4205=PTRACE_SETREGSET,0x4206=PTRACE_SEIZE," \
 	  "0x4207=PTRACE_INTERRUPT,0x4208=PTRACE_LISTEN}; s32 pid; ptr address; ptr data; " \
 	  "s64 result") \
-	/* `value`: the second argument. `name`: the name that PR_SET_NAME gives, else empty. */ \
+	/* `value` is the second argument. `name` is the new name for PR_SET_NAME, else empty. */ \
 	X(PROCESS_PRCTL, PROCESS, "process.prctl", \
 	  "s32 option{1=PR_SET_PDEATHSIG,2=PR_GET_PDEATHSIG,3=PR_GET_DUMPABLE,4=PR_SET_DUMPABLE," \
 	  "7=PR_GET_KEEPCAPS,8=PR_SET_KEEPCAPS,15=PR_SET_NAME,16=PR_GET_NAME,21=PR_GET_SECCOMP," \

@@ -3,10 +3,11 @@
  * preload/unwind.c - the functions of the unwinder that the compiler's code and this library call.
  *
  * The wrappers have cleanups, which run if a call is left by an exception or by the cancellation of
- * its thread. The compiler's code for that refers to libgcc_s, so that libgcc_s would be loaded
- * into every program. Loading it would cost as much as all of the shim's own start: its constructor
- * executes CPUID a dozen times, and under a hypervisor each CPUID costs microseconds. So these
- * definitions, which only this library sees, pass the calls on.
+ * its thread. The compiler's code for cleanups calls functions of libgcc_s, so the dynamic linker
+ * would load libgcc_s into every program. This would cost as much as all of the shim's own start:
+ * the constructor of libgcc_s executes CPUID a dozen times, and under a hypervisor each CPUID costs
+ * microseconds. So this file defines the functions, which only this library sees, and passes the
+ * calls on.
  *
  * The functions are called while a thread unwinds its stack. Usually the program's unwinder is a
  * library and is loaded already at that time. If the unwinder is part of the program itself,
