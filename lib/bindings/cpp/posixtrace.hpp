@@ -147,8 +147,8 @@ inline std::vector<std::string> split(const char *names)
 } /* namespace detail */
 
 /*
- * Makes a structure's members the fields of an event, up to 31 of them. It belongs behind the
- * structure, in its namespace:
+ * Makes the members of a structure, up to 31, the fields of an event. Use the macro behind the
+ * structure, in the same namespace:
  *
  *	struct request { std::uint32_t id; std::string peer; };
  *	POSIXTRACE_FIELDS(request, id, peer)
@@ -165,7 +165,7 @@ inline std::vector<std::string> split(const char *names)
 				POSIXTRACE_MEMBERS_(posixtrace_of_, posixtrace_use_, __VA_ARGS__) \
 			}, posixtrace_object_); \
 	}
-/* The list of trace points passes each member in parentheses; here they are plain names. */
+/* Applies `use` to each member. Unlike the words of a trace point, members have no parentheses. */
 #define POSIXTRACE_MEMBERS_(of, use, ...) \
 	const auto &posixtrace_ref_ = of; \
 	POSIX_TRACE_CAT_(POSIXTRACE_M, POSIX_TRACE_COUNT_(__VA_ARGS__, ))(use, __VA_ARGS__)
@@ -304,7 +304,7 @@ private:
 	trace_event_id_t id_ = 0;
 };
 
-/* A kind of span with a name that is known when the program runs. Make it static. */
+/* A kind of span, whose name need not be a literal. Make it static. */
 class span_type {
 public:
 	explicit span_type(std::string name) : name_(std::move(name))
@@ -324,7 +324,7 @@ private:
 	posix_trace_site_np site_{};
 };
 
-/* A span from its construction to its end, also by an exception. */
+/* A span. It begins when the object is made and ends with the object, also by an exception. */
 class span {
 public:
 	explicit span(const span_type &type) noexcept : end_(0)
@@ -416,7 +416,7 @@ private:
 	trace_id_t trid_ = 0;
 };
 
-/* The value of a field. An array is not a value; entry::text() has it. */
+/* The value of a field. The value of an array field is the first element of the array. */
 using value = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string_view>;
 
 class log;
@@ -451,7 +451,7 @@ public:
 		return {};
 	}
 
-	/* The value of a field as T, which is converted. Throws std::out_of_range. */
+	/* The value of a field, converted to T. Throws std::out_of_range if that is impossible. */
 	template <class T> T get(std::string_view field) const
 	{
 		return std::visit([&](const auto &is) -> T {
@@ -507,8 +507,8 @@ private:
 };
 
 /*
- * An opened log, a range of events that is passed once: for (const auto &event : log("x.ptl")) ...
- * Each begin() starts with the first event again.
+ * An opened log, a single-pass range of events: for (const auto &event : log("x.ptl")) ... Each
+ * begin() starts with the first event again.
  */
 class log {
 public:
@@ -574,7 +574,7 @@ private:
 			made.name = name;
 		if (!posix_trace_eventid_get_schema_np(trid_, id, text, sizeof(text))) {
 			made.schema = std::make_unique<posix_trace_schema_np>();
-			/* The text comes from a file: one that is no schema counts as none. */
+			/* The text comes from a file. If it is not a schema, it is ignored. */
 			if (posix_trace_schema_parse_np(text, made.schema.get()))
 				made.schema.reset();
 		}

@@ -4,7 +4,7 @@
 //
 // While no stream traces the process, an event costs one call of Go and one test. Recording does not
 // fail, and may be done from any goroutine. The events of a goroutine can be on several threads, so
-// a span that blocks needs a key, which Event takes as attributes.
+// a span that blocks needs a key: use two types Event with "@begin" and "@end" in their schemas.
 package posixtrace
 
 /*
@@ -12,7 +12,7 @@ package posixtrace
 #include <stdlib.h>
 #include <trace_np.h>
 
-// Fields that are passed in one call of C, which costs more than the event.
+// A field of an event. All fields are passed in one call of C, which costs more than the event.
 struct field {
 	int form;
 	unsigned long long number;

@@ -19,8 +19,8 @@ function event(name, schema = '') {
   };
 }
 
-// Returns a kind of span: span(f) calls f as a span; begin() and end() record its two events. The
-// span of an async function would overlap with others of its thread; pass it a key by event().
+// Returns a kind of span. span(f) calls f as a span; begin() and end() record the two events. Spans
+// of async functions would overlap in one thread. Such spans need a key and two events, see README.
 function span(name, level = 0) {
   const more = level ? `;@level ${level}` : '';
   const begin = event(`${name}.begin`, `@begin ${name}${more}`);
@@ -48,7 +48,7 @@ class Stream {
   shutdown() { native.control(this.#stream, 'shutdown'); }
 }
 
-// A log: for (const event of new Log(path)) has name, timeNs, pid, tid, fields, message and data.
+// A log. A loop over it yields its events, with name, timeNs, pid, tid, fields, message and data.
 class Log {
   #log;
   constructor(path) { this.#log = native.open(path); }

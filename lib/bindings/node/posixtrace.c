@@ -395,7 +395,7 @@ static napi_value value_object(napi_env env, const struct posix_trace_value_np *
 	return result;
 }
 
-/* An object with the fields; an array is an array. */
+/* Returns an object with the fields. The value of an array field is an array. */
 static napi_value fields_object(napi_env env, const struct posix_trace_schema_np *schema,
 				const struct posix_trace_event_np *event)
 {

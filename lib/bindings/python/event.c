@@ -107,7 +107,7 @@ static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf
 	for (size_t i = 0; i < nargs; i++)
 		if (!argument_of(&event->schema.field[i], args[i], &arg[i]))
 			return NULL;
-	/* Arguments with a name follow those without, in any order. */
+	/* Keyword arguments follow the positional arguments, in any order. */
 	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
 		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
 		size_t field = nargs;

@@ -4,8 +4,8 @@
 
 static trace_event_id_t call_begin, call_end;
 /*
- * The number of begins whose end has not been recorded yet. If a function was running when the hook
- * was set, it has no begin.
+ * The number of begins whose end has not been recorded yet. A function that was running when the
+ * hook was set has no begin, so its end is not recorded, either.
  */
 static __thread unsigned depth;
 
@@ -32,7 +32,7 @@ static void begin_code(PyCodeObject *code)
 	};
 	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
 
-	/* Names with lone surrogates have no UTF-8; the event then has empty ones. */
+	/* A name with lone surrogates has no UTF-8 form; the event then has an empty name. */
 	if (!name || !file)
 		PyErr_Clear();
 	depth++;
@@ -88,7 +88,10 @@ PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 	Py_RETURN_NONE;
 }
 
-/* on_return(code, offset, value), and when a function is left by an exception or yields. */
+/*
+ * For sys.monitoring: on_return(code, offset, value). Also called when an exception leaves a
+ * function, and when a function yields.
+ */
 PyObject *ptx_on_end(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)self;

@@ -30,7 +30,7 @@ extern PyTypeObject ptx_event_type, ptx_span_type, ptx_traced_type, ptx_log_type
 extern PyTypeObject ptx_record_type;
 bool ptx_record_ready(void);
 
-/* Raises OSError for an error number; what is the file or the name, or NULL. Returns NULL. */
+/* Raises OSError for an error number. `what` is the file or the name, or NULL. Returns NULL. */
 PyObject *ptx_fail(int err, const char *what);
 
 /* Returns None, or raises OSError unless the error number is 0. */

@@ -74,7 +74,7 @@ class Stream(_Stream):
 
 
 class Log(_Log):
-    """Log(path): the events of a log; each loop over it begins with the first.
+    """Log(path): the events of a log. Each loop over it begins with the first event.
 
     An event has name, time_ns, pid, tid, fields (a dictionary), message, data and address.
     """
@@ -88,7 +88,7 @@ class Log(_Log):
         self.close()
 
     def frame(self, name=None):
-        """The events as a pandas.DataFrame, a column for each field; name: of this type only."""
+        """The events, or those of the type name, as a pandas.DataFrame with a column per field."""
         import pandas
 
         rows = []
@@ -105,12 +105,13 @@ class Log(_Log):
 
 
 class trace_functions:
-    """Records each call of a function that is written in Python as the span python.
+    """Records each call of a Python function as a span with the name python.
 
-    Its begin has the fields function, file and line. As a context manager, or with start() and
-    stop(). With Python 3.12 it uses sys.monitoring for all threads; before, sys.setprofile for the
-    calling thread and for those that begin later. Generators and coroutines end a span where they
-    yield. Each call of a function costs two events; README has the cost.
+    The event python.begin has the fields function, file and line. Use the object as a context
+    manager, or call start() and stop(). With Python 3.12 and later, sys.monitoring traces all
+    threads. Before, sys.setprofile traces the calling thread and threads that begin later.
+    Generators and coroutines end a span where they yield. Each call of a function costs two
+    events; README has the cost.
     """
 
     def __init__(self, tool=None):

@@ -226,7 +226,7 @@ impl Site {
         let id = if known != 0 { known } else { self.id(name, &schema()) };
         let mut payload = std::mem::MaybeUninit::<Payload>::uninit();
         unsafe {
-            // This initializes all members but bytes, of which only the first len are read.
+            // This initializes all members but `bytes`. Only its first `len` bytes are read.
             sys::posix_trace_payload_begin_np(
                 payload.as_mut_ptr().cast(), std::mem::size_of::<sys::Payload>());
             let payload = &mut *payload.as_mut_ptr();
@@ -248,7 +248,7 @@ fn register(name: &str, schema: &str) -> io::Result<c_uint> {
     unsafe {
         check(sys::posix_trace_eventid_open(name.as_ptr(), &mut id))?;
         if !schema.as_bytes().is_empty() && id != 63 {
-            // Another schema of the same name: its fields would be misread.
+            // This fails if the type has another schema, by which readers would misread the fields.
             check(sys::posix_trace_eventid_describe_np(id, schema.as_ptr()))?;
         }
     }

@@ -16,7 +16,7 @@ struct Values {
     reserved: [c_uint; 5],
 }
 
-/// The first members of struct posix_trace_field_np, which are those that are needed.
+/// The first members of struct posix_trace_field_np. This crate needs no others.
 #[repr(C)]
 struct FieldHead {
     name: *const c_char,
@@ -54,7 +54,7 @@ extern "C" {
     ) -> usize;
 }
 
-/// Bytes for a struct posix_trace_schema_np, whose members this crate does not use.
+/// The room for a struct posix_trace_schema_np, whose members this crate does not use.
 const SCHEMA_WORDS: usize = 2048;
 
 /// The value of a field.
@@ -107,8 +107,8 @@ struct Type {
     schema: Option<Box<[u64; SCHEMA_WORDS]>>,
 }
 
-/// An opened log, an iterator of its events. A log that is damaged or incomplete is read as far as
-/// it is whole.
+/// An opened log, an iterator of its events. If the log is damaged or incomplete, the iterator has
+/// the events of all whole blocks.
 pub struct Log {
     id: c_ulong,
     types: HashMap<c_uint, Type>,
@@ -196,7 +196,7 @@ unsafe fn message_of(schema: *const c_void, event: &sys::Event) -> Option<String
 impl Iterator for Log {
     type Item = Record;
 
-    /// None at the end of the log, and at the end of what can be read.
+    /// None at the end of the log, and if the rest of the log cannot be read.
     fn next(&mut self) -> Option<Record> {
         let mut none = 0;
         unsafe {

@@ -82,7 +82,8 @@ impl Kind {
         }
     }
 
-    /// Appends a value. One of another type is converted if the field is a text, else it is 0.
+    /// Appends a value. If the value has another type than the field, it is converted to a text
+    /// for a text field, and else replaced by 0.
     fn put(self, value: &Value, payload: &mut Payload) {
         match (self, value) {
             (Kind::Signed, Value::Signed(number)) => number.put(payload),
@@ -139,7 +140,7 @@ impl Visit for Values {
     }
     fn record_debug(&mut self, key: &Key, value: &dyn Debug) {
         let mut text = String::new();
-        // An error of the value's own format leaves what was written before it.
+        // If the value's own formatting fails, the text that was written before is kept.
         let _ = write!(text, "{value:?}");
         self.set(key, Value::Text(text));
     }
@@ -155,7 +156,7 @@ fn field_name(name: &str) -> String {
     plain
 }
 
-/// Gives fields of equal names further ones: `a.b` and `a_b` are `a_b` and `a_b_2`.
+/// Makes equal names of fields different: `a.b` and `a_b` become `a_b` and `a_b_2`.
 fn unique(mut fields: Vec<(String, Kind)>) -> Vec<(String, Kind)> {
     for i in 1..fields.len() {
         let name = fields[i].0.clone();
@@ -174,7 +175,7 @@ struct Line {
     fields: Vec<(String, Kind)>,
     attributes: String,
     site: Site,
-    /// Of a span.
+    /// For a span: the name, the schema and the site of its end.
     end: Option<(String, String, Site)>,
 }
 
@@ -292,7 +293,7 @@ impl Recorder {
     }
 
     fn set_values(&self, id: &Id, record: &Record<'_>) {
-        // The values are formatted without the lock, because their code may enter spans.
+        // The values are formatted without the lock, because the code for that may enter spans.
         let fields = self.spans(id).get(&id.into_u64()).map(|span| span.values.fields);
         let fields = match fields {
             Some(fields) => fields,
