@@ -135,13 +135,14 @@ int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set);
  * the stream, waits for no writer, and may be called many times a second.
  *
  * recorded  the number of events that were recorded so far, including overwritten events
- * recent    for each type, the number of events since the last call that the newest part of the
- *           writers' memory still has. This is a sample: it shows the shares of the types
+ * recent    for each type, an estimate of the number of events since the last call. The number of
+ *           events of each writer is exact. Their types come from a sample: the events that are
+ *           still in the newest part of the writer's memory
  * skipped   for each type, the number of events that were skipped so far
  * types     the number of elements of the array recent, and of the array skipped. Their indexes are
  *           the types 0 to types - 1
  *
- * EINVAL: trid is not an active stream of this process, or a pointer is null.
+ * EINVAL: trid is not an active stream of this process, or a pointer is null. ENOMEM.
  */
 int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recent,
 			    uint64_t *skipped, size_t types);

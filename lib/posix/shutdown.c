@@ -133,6 +133,7 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	/* The target's trace points no longer find the stream (SHUT-09). */
 	ptx_view_destroy(stream->view);
 	ptx_drain_destroy(stream->drain);
+	free(stream->load_records);
 	ptx_target_release(&stream->target);
 	/*
 	 * Only from now on another process can use the stream's place for a new stream (SHUT-02).

@@ -5,10 +5,12 @@
  * A controller with a budget needs the rate of each type, many times a second. The ledger has exact
  * counts, but the census for it copies all unread events, and claims them from a LOOP stream. So
  * posix_trace_get_load_np() reads the memory of the writers instead. The number of recorded events
- * is exact. Their types come from a sample: the newest events of each writer. The counts of skipped
- * events are exact.
+ * is exact for each writer. Their types come from a sample: the newest events of the writer. A
+ * sample counts only for its own writer, so that a busy thread does not multiply the few events of
+ * another one, such as the start of a program. The counts of skipped events are exact.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <trace_np.h>
@@ -62,13 +64,15 @@ PTX_EXPORT int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set
 }
 
 /*
- * Counts the types of a chunk's records that are newer than a time. A writer may overwrite the
- * chunk meanwhile, and the memory is hostile: no step leaves the chunk, and a wrong sample does no
- * harm.
+ * Counts the types of a chunk's records that are newer than a time, and returns the number of these
+ * records. A writer may overwrite the chunk meanwhile, and the memory is hostile: no step leaves
+ * the chunk, and a wrong sample does no harm.
  */
-static void sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t since,
-			 unsigned *recent, size_t types)
+static unsigned sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t since,
+			     unsigned sample[PTX_TYPE_MAX])
 {
+	unsigned samples = 0;
+
 	for (uint32_t at = 0; at + sizeof(struct ptx_record) <= end;) {
 		const struct ptx_record *record = (const void *)(chunk->records + at);
 		uint64_t word = ptx_load_word(record), first = ptx_record_first(&word);
@@ -76,10 +80,34 @@ static void sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64_t s
 		unsigned type = ptx_record_first_type(first);
 
 		if (size > end - at)
-			return;
-		if (ptx_load_word(&record->time) > since && type < types)
-			recent[type]++;
+			break;
+		if (ptx_load_word(&record->time) > since && type < PTX_TYPE_MAX) {
+			sample[type]++;
+			samples++;
+		}
 		at += (uint32_t)size;
+	}
+	return samples;
+}
+
+/*
+ * Adds the new events of a ring to those of all rings, in the shares of the ring's sample, and
+ * empties the sample.
+ */
+static void add_sample(unsigned sample[PTX_TYPE_MAX], unsigned samples, uint64_t events,
+		       unsigned *recent, size_t types)
+{
+	for (size_t type = 0; type < PTX_TYPE_MAX; type++) {
+		uint64_t count = sample[type];
+
+		if (!count)
+			continue;
+		sample[type] = 0;
+		/* The sample may be larger, because the writer has recorded after the count. */
+		if (events > samples)
+			count = (uint64_t)((double)count * (double)events / samples + 0.5);
+		if (type < types)
+			recent[type] += (unsigned)count;
 	}
 }
 
@@ -116,29 +144,53 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 	       atomic_load_explicit(&ring->current, memory_order_relaxed) == link;
 }
 
-/* Returns the number of records of a ring, and samples the chunk that its writer fills. */
-static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t since,
-			    unsigned *recent, size_t types)
+/*
+ * Returns the number of records of a ring, and samples the chunk that its writer fills, if the ring
+ * has more records than `before`.
+ */
+static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t before,
+			    uint64_t since, unsigned sample[PTX_TYPE_MAX], unsigned *samples)
 {
 	const struct ptx_ring *ring = &rings->ring[number];
 	uint64_t records, head;
 	uint32_t at;
 
+	*samples = 0;
 	for (int try = 0; !load_ring(rings, ring, &at, &head, &records); try++)
 		if (try == LOAD_TRIES)
 			return atomic_load_explicit(&ring->published, memory_order_acquire);
-	if (head && ptx_head_offset(head) <= ptx_ring_room_of(&rings->geometry, at))
-		sample_chunk(ptx_ring_chunk(rings, at), ptx_head_offset(head), since, recent,
-			     types);
+	if (records != before && head &&
+	    ptx_head_offset(head) <= ptx_ring_room_of(&rings->geometry, at))
+		*samples = sample_chunk(ptx_ring_chunk(rings, at), ptx_head_offset(head), since,
+					sample);
 	return records;
+}
+
+/* Makes room for the records of `rings` rings. Returns false if memory is lacking. */
+static bool grow_load(struct ptx_stream *stream, uint32_t rings)
+{
+	uint64_t *records;
+
+	if (rings <= stream->load_rings)
+		return true;
+	rings = rings > 2 * stream->load_rings ? rings : 2 * stream->load_rings;
+	records = realloc(stream->load_records, rings * sizeof(*records));
+	if (!records)
+		return false;
+	memset(records + stream->load_rings, 0, (rings - stream->load_rings) * sizeof(*records));
+	stream->load_records = records;
+	stream->load_rings = rings;
+	return true;
 }
 
 PTX_EXPORT int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsigned *recent,
 				       uint64_t *skipped, size_t types)
 {
 	struct ptx_call call = ptx_call_begin();
+	unsigned sample[PTX_TYPE_MAX] = { 0 };
 	struct ptx_stream *stream;
 	const struct ptx_rings *rings;
+	uint32_t count;
 	uint64_t now;
 
 	if (!recorded || !recent || !skipped)
@@ -147,11 +199,25 @@ PTX_EXPORT int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsi
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	rings = stream->drain->rings;
+	count = ptx_ring_count(rings);
+	if (!grow_load(stream, count)) {
+		ptx_stream_unlock(stream);
+		return ptx_call_end(call, ENOMEM);
+	}
 	now = ptx_clock_now();
 	*recorded = 0;
 	memset(recent, 0, types * sizeof(*recent));
-	for (uint32_t i = 0; i < ptx_ring_count(rings); i++)
-		*recorded += sample_ring(rings, i, stream->sampled, recent, types);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t before = stream->load_records[i], records;
+		unsigned samples;
+
+		records = sample_ring(rings, i, before, stream->sampled, sample, &samples);
+		/* Only hostile memory has fewer records than before, or more than 2^32 new ones. */
+		if (samples && records > before)
+			add_sample(sample, samples, (uint32_t)(records - before), recent, types);
+		stream->load_records[i] = records;
+		*recorded += records;
+	}
 	for (size_t type = 0; type < types; type++)
 		skipped[type] = type < PTX_TYPE_MAX ?
 					ptx_ring_lost(rings, PTX_WRITER_SKIPPED, (unsigned)type) :

@@ -70,6 +70,8 @@ struct ptx_stream {
 	} control_writer;               /* the thread of the last records in `control` */
 	struct ptx_flush *flush;        /* NULL without log */
 	uint64_t sampled;               /* ticks: when posix_trace_get_load_np() was last called */
+	uint64_t *load_records;         /* records of each ring then; NULL: never called */
+	uint32_t load_rings;            /* elements of load_records */
 	uint32_t tickets;               /* the value that readers slept on last; even */
 
 	/* Opened logs. */

@@ -286,7 +286,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		return err;
 	for (trace_event_id_t id = 0; id < TYPES; id++)
 		sampled += budget->recent[id];
-	/* how many recorded events each event of the sample represents */
+	/* Events of writers without a sample are attributed to the types of the others. */
 	each = recorded > budget->recorded && sampled > 0 ?
 		       (double)(recorded - budget->recorded) / sampled : 0;
 	for (trace_event_id_t id = FIRST_USER; id < TYPES; id++) {
@@ -303,8 +303,9 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		budget->credit_ns -= cost_ns;
 		budget->spent_ns += cost_ns;
 		skipping += skipped * budget->cost.skip_ns;
+		/* The sample of a writer has its own starts, so others add none. */
 		if (type->is_start)
-			starting += calls * budget->cost.start_ns;
+			starting += budget->recent[id] * budget->cost.start_ns;
 	}
 	budget->spent_ns += skipping + starting;
 	budget->skipping_ns += skipping;
