@@ -172,7 +172,7 @@ static void check_threads(struct ptx_check *check)
 
 		/*
 		 * This is a line of several threads: the writer had no memory for more lines, or
-		 * folded old ones.
+		 * has added old lines to this one.
 		 */
 		if (!line->pid) {
 			folded += line->line.reported;
@@ -208,8 +208,8 @@ static void check_threads(struct ptx_check *check)
 }
 
 /*
- * Checks L3 in total and by type. It is called only for logs without damage, because a damage makes
- * the counts differ.
+ * Checks L3 in total and by type. The caller calls it only for logs without damage, because damage
+ * makes the counts differ.
  */
 static void check_reported(struct ptx_check *check)
 {
@@ -244,10 +244,9 @@ static void check_names(struct ptx_check *check)
 }
 
 /*
- * Checks the header and its closing area. If the checksum of the closing area is wrong, its
- * state and its sum are not used. If the state is "closed", the tail should be there (2.2,
- * R3). The sum in the closing area is compared with that of END as a whole, status
- * included.
+ * Checks the header and its closing area. If the checksum of the closing area is wrong, its state
+ * and its sum are not used. If the state is "closed", the tail should be there (2.2, R3). The whole
+ * sum in the closing area, with the status, is compared with the sum in END.
  */
 static void check_header(struct ptx_check *check)
 {

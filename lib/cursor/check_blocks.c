@@ -39,7 +39,7 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 
 /*
  * Checks a DATA block: its events must follow those of the block before (D3). Adds the block to the
- * sum and the tally. In slots the first block may have any first_record, as older ones were
+ * sum and the tally. In slots the first block may have any first_record, because older blocks were
  * overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
@@ -123,7 +123,7 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	 */
 	check->indexed += block->records < waiting ? block->records : waiting;
 	/*
-	 * If all places are in an INDEX block, the array begins anew. Otherwise a long sequence
+	 * If all places are in an INDEX block, the array is emptied. Otherwise a long sequence
 	 * would need memory for the places of the whole log.
 	 */
 	if (check->indexed == check->places)

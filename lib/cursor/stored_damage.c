@@ -72,7 +72,7 @@ static void survey_tail(struct survey *survey)
 
 /*
  * Damage of the header and of its closing area is always counted. Each call reads the areas and the
- * tail anew. This is cheap enough, because programs call the function once, at the end.
+ * tail again. The cost does not matter, because programs call the function once, at the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 {

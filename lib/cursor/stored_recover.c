@@ -43,8 +43,8 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 
 /*
  * Notes an INDEX block that is found while the blocks are visited. Seeks can use it like an INDEX
- * block that TOP names. The fields are those of its header, whose checksum is right; its entries
- * are checked when they are used.
+ * block that TOP names. The facts come from the header of the INDEX block, whose checksum is right.
+ * The entries of the block are checked when they are used.
  */
 static int note_index(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -136,7 +136,7 @@ static void note_end(struct ptx_stored *stored, const struct ptx_log_found *foun
 		return;
 	/* The caller ends its loop: no block follows END. */
 	stored->complete = true;
-	/* The sum that the writer has stored replaces the one that was counted here. */
+	/* The sum that the writer has stored replaces the sum that was counted here. */
 	stored->sum = end->sum;
 }
 
@@ -242,8 +242,8 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 }
 
 /*
- * Orders by falling number; if two blocks have the same number, the one with more records is first
- * (R6).
+ * Orders by falling number. If two blocks have the same number, the block with more records is
+ * first (R6).
  */
 static int newest_first(const void *a, const void *b)
 {
@@ -284,7 +284,7 @@ static int stored_recover_gather(struct ptx_stored *stored)
 		    found.block.type != PTX_LOG_DATA)
 			continue;
 		/*
-		 * The count begins anew, because it is only for slots without a block that follow
+		 * The count begins again, because it is only for slots without a block that follow
 		 * each other directly.
 		 */
 		empty = 0;

@@ -134,8 +134,8 @@ static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
 }
 
 /*
- * Returns true if the log is a sequence. Damage can separate the blocks of a sequence as well, but
- * then the distances are not multiples of a length that each block fits in, or the areas are
+ * Returns true if the log is a sequence. Damage can separate the blocks of a sequence, too. But
+ * then their distances are not multiples of a length into which each block fits, or the areas are
  * impossible.
  */
 static bool is_sequence(const struct ptx_log_header *h, const struct survey *survey)

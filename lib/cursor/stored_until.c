@@ -3,9 +3,9 @@
  * cursor/stored_until.c - ends a cursor at a time. The index shows behind which block there is no
  * wanted event.
  *
- * Times can decrease: a late event, whose writer was suspended, follows younger ones anywhere. The
- * index has the least time of every block. So these times are enough to find the last block with an
- * event that is old enough. The search begins at the end of the log.
+ * Times can decrease: a late event, whose writer was suspended, follows younger events and can be
+ * anywhere. The index has the least time of every block. So these times are enough to find the last
+ * block with an event that is old enough. The search begins at the end of the log.
  */
 #include "cursor/stored_private.h"
 

@@ -3,7 +3,7 @@
  * drain/account.c - a stream's ledger as of now.
  *
  * Three parties keep the account (ring/DESIGN 8). The drain counts each record that it delivers or
- * drops. Writers count, in the region, the events that they cannot record and those that they
+ * drops. Writers count, in the region, the events that they cannot record and the events that they
  * overwrite. The census, here, counts the events that are still in the stream. The number of
  * `called` events is computed from the heads of the chunks and not from the other columns.
  * Therefore the equation called = reported + unread + lost is a check: if it holds, no event was
@@ -200,9 +200,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted the chunk's
-	 * records. The reader counts them now. It does not count them if the writers may be in
-	 * another name space of process ids (the members same_ids and `mixed` show this): the same
-	 * id may name another process there, so a living writer could seem dead.
+	 * records. The reader counts them now. The members same_ids and `mixed` show whether the
+	 * writers may be in another name space of process ids. If so, the reader does not count:
+	 * the same id may name another process there, so a living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))

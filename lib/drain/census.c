@@ -70,7 +70,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
 			 * The census has visited all records with numbers below `published`, or the
-			 * last ones of them were overwritten and `next` is already above
+			 * last of these records were overwritten and `next` is already above
 			 * `published`. The difference is modulo 2^32: if `next` is equal to
 			 * `published`, the difference is UINT32_MAX.
 			 */
@@ -135,8 +135,8 @@ int ptx_census_take(struct ptx_census *census)
 	/*
 	 * The number of published records is read for all rings before the first ring is visited.
 	 * So the numbers belong to one moment as nearly as possible. While the census visits the
-	 * first rings, writers may record further events in the last ones, and it does not visit
-	 * these events.
+	 * first rings, writers may record further events in the last rings. The census does not
+	 * visit these events.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t by = ptx_ring_published_by(drain->rings, i);

@@ -76,7 +76,7 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 }
 
 /*
- * The caller has the stream's lock and, if there is a log, the turn of the flush. The call
+ * The caller has the stream's lock and, if there is a log, is the only one that flushes. The call
  * allocates no memory, so it cannot fail. It does not wait for writers: the numbers in
  * source->published bound what it removes, however fast they write.
  */
@@ -84,8 +84,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
 	/*
-	 * The clock is read before the numbers of the records. So an event that is published after
-	 * its ring's number was read, but stamped before this time, is removed by its time.
+	 * The clock is read before the numbers of the records. An event may be published after its
+	 * ring's number was read, although it was stamped before this clock reading. The clear
+	 * removes such an event because of its time.
 	 */
 	const uint64_t began = ptx_clock_ordered(); /* ticks */
 	uint64_t limit = began, latest = began;
@@ -137,9 +138,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 * If a writer overwrites chunks as fast as the reader reads them, ptx_drain_refill() can
 	 * return before the end of the ring. The reader removes the remaining records when it
 	 * reaches them later: it drops all records up to the time in drain->cleared. This is the
-	 * time at which the clear began. It must not be the later limit: on a processor whose
-	 * counter is behind, an event may be recorded after the clear and yet have a time below the
-	 * limit.
+	 * time at which the clear began. drain->cleared must not be the limit, which may be later:
+	 * on a processor whose counter is behind, an event may be recorded after the clear and yet
+	 * have a time below the limit.
 	 */
 	drain->cleared = began;
 	/*

@@ -132,9 +132,9 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->queued)
 			return true;
 		/*
-		 * After RESUME the survivor must follow: the first event that was not lost. It is
-		 * valid in a private buffer, so it stays deliverable. The cut is not applied,
-		 * because it could drop the survivor.
+		 * After RESUME the survivor must follow: the first event that was not lost. The
+		 * survivor is valid in a private buffer, even if a writer overwrites its chunk. So
+		 * the cut, which could drop the survivor, is not applied here.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
@@ -236,9 +236,9 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 }
 
 /*
- * Delivers events up to the clock reading of the last pass and no further: an event that was
- * stamped later may still be incomplete, even if its writer is not suspended. After a success the
- * watermark stays raised, and older events that appear afterwards are LATE.
+ * Delivers events up to the clock reading of the last pass. An event that was stamped later may
+ * still be incomplete, even if its writer is not suspended. After a success the watermark stays
+ * raised, and older events that appear afterwards are LATE.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
 {

@@ -117,7 +117,8 @@ struct ptx_drain {
 	bool shared;       /* other processes write into the stream */
 	bool is_snapshot;  /* the region is a copy without writers, made at snapshot_at */
 	uint64_t snapshot_at;
-	uint64_t before;   /* number of records that another reader had taken before this one */
+	/* number of records that an earlier reader of the stream has delivered */
+	uint64_t before;
 	/* this process and the writers are in one name space of process ids */
 	bool same_ids;
 	/* policy FLUSH: OVERFLOW and RESUME report losses while the stream is full */
@@ -186,8 +187,8 @@ struct ptx_drain {
 	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
 	/*
-	 * of a stream with log: chunks that the reader has left; it frees them when the log has
-	 * their events
+	 * of a stream with log: chunks that the reader has left and frees when the log has their
+	 * events
 	 */
 	struct ptx_debts debts;
 	struct ptx_timescale scale;
@@ -217,9 +218,9 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 /*
  * For callers that must not wait, after a peek that found nothing. Finds the oldest event that was
  * complete at the time of that peek, even if a writer that is suspended in a trace point may still
- * publish an older event. The older event is then LATE. Call peek twice before: at the second peek,
- * a writer that is running has moved on, so it no longer holds back the events that were there at
- * the first peek.
+ * publish an older event. The older event is then LATE. Call peek twice before. At the second peek,
+ * a writer that runs has left the trace point in which the first peek saw it, so the writer no
+ * longer holds back the events of the first peek.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 

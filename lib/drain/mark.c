@@ -49,9 +49,9 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 
 /*
  * The new mark moves from the end towards the begin, and stays behind marks of the same time. A
- * reader that replaces another one needs this (flush/checkpoint.c), because it finds the marks of
- * starts, of FULL states and of flushes in three different places and adds those of one place after
- * those of the other.
+ * reader that replaces another one needs this order (flush/checkpoint.c). It finds the marks of
+ * starts, of FULL states and of flushes in three places, and adds the marks of one place after the
+ * other.
  */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark)
 {

@@ -263,7 +263,7 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 /*
  * Returns the latest time for which it is known that the ring's writer publishes nothing older. If
  * the writer is outside its window, this is `now`, the time of the pass. Otherwise the bound is
- * computed once, when the reader first sees the writer inside at this place. The bound remains
+ * computed once, when the reader first sees the writer inside at this place. This bound remains
  * until the writer has moved.
  */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
@@ -351,8 +351,8 @@ static void pass_live(struct ptx_drain *drain)
 
 	/*
 	 * If the kernel refuses the barrier, the reader may not see that a writer has just gone
-	 * inside its window, so the watermark is lowered. drain->certain is not lowered, because it
-	 * concerns only the writers that were seen inside.
+	 * inside its window, so the watermark is lowered. The member drain->certain is not lowered,
+	 * because it concerns only the writers that the pass has seen inside.
 	 */
 	if (!ordered)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
@@ -367,8 +367,8 @@ static void pass_live(struct ptx_drain *drain)
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
 	drain->takes = 4 * ptx_drain_chunks(drain); /* a chunk may be claimed in parts */
 	/*
-	 * The anchor is taken after the clock reading, so no event of this pass is converted by
-	 * extrapolation.
+	 * The reader makes the anchor after its clock reading, so the time of each event of this
+	 * pass is before an anchor.
 	 */
 	ptx_timescale_add(&drain->scale, ptx_clock_anchor());
 	ptx_drain_sync(drain);

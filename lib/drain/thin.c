@@ -39,11 +39,11 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 }
 
 /*
- * Drops the marks of calls that separate no events, and moves the others together. The census has
- * seen all events that are older than the watermark. So only for a phase that ended before the
- * watermark is it known that the phase has no event. ptx_drain_peek_beyond() may have raised the
- * watermark above the time of an event that a writer is about to publish; therefore the phase must
- * have ended before drain->certain, too.
+ * Drops the marks of calls that separate no events, and moves the remaining marks together. The
+ * census has seen all events that are older than the watermark. So a mark is dropped only if its
+ * phase ended before the watermark. The phase must have ended before drain->certain, too, because
+ * ptx_drain_peek_beyond() may have raised the watermark above the time of an event that a writer is
+ * about to publish.
  *
  * The marks that change the state correspond, in the same order, to the moments behind moment[0].
  * So the loop walks through both together. The marks of a FULL and of a RESTART always remain,

@@ -27,7 +27,7 @@ struct looking {
 	bool is_arena;
 };
 
-/* This function only makes the calls in this file shorter. */
+/* Calls image->copy(); makes the calls in this file shorter. */
 static bool look_copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	return image->copy(image, to, bytes, offset);
@@ -118,7 +118,9 @@ static uint32_t at_most(uint32_t number, uint32_t bound)
 	return number < bound ? number : bound;
 }
 
-/* Returns the bytes of the chunks with numbers below `chunks`, of which `large` ones are large. */
+/*
+ * Returns the bytes of the chunks with numbers below `chunks`; `large` of these chunks are large.
+ */
 static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_t large)
 {
 	return chunks <= g->large ? chunks * g->chunk_bytes

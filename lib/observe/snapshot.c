@@ -362,8 +362,8 @@ static bool is_unmoved(const struct ptx_taking *taking)
 }
 
 /*
- * Copies the words again, then the cut, and then the counts. The words come first: a chunk that is
- * overwritten after the words were copied remains in the copy, even if the counts also have its
+ * Copies the words again, then the cut, and then the counts. The words come first. A chunk that is
+ * overwritten after the words were copied remains in the copy, although the counts may have its
  * events as lost. If a reader delivers events meanwhile, the counts are not of one moment. Then the
  * function copies them again. After some attempts it accepts them as not exact.
  */

@@ -212,8 +212,8 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 }
 
 /*
- * If the lines of a cause add up to more than its total, it is unknown which of them counts too
- * much: all of them become losses of `rest`, which has no known type or thread.
+ * If the lines add up to more losses of a cause than its total, it is unknown which line counts too
+ * much. Then all these losses become losses of `rest`, the line of no known type or thread.
  */
 static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_line *rest,
 				  enum ptx_lost cause, uint64_t total)

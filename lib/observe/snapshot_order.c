@@ -2,11 +2,11 @@
 /*
  * observe/snapshot_order.c - repairs a copied region, so that a reader finds nothing wrong in it.
  *
- * For each ring this file keeps the chunks that were there before and after the copy, in the order
- * in which they were opened, up to the last record that is not younger than the moment. If a
- * chunk's head counts more records than can be read, the records that cannot be read count as
- * damaged. Links, heads and claimed words are written anew, so no reader follows a value that a
- * hostile process has written.
+ * For each ring this file keeps the chunks that were there before and after the copy. It arranges
+ * them in the order in which they were opened, and ends the ring with the last record that is not
+ * younger than the moment. If a chunk's head counts more records than can be read, the records that
+ * cannot be read count as damaged. This file writes all links, heads and claimed words again, so no
+ * reader follows a value that a hostile process has written.
  */
 #include <errno.h>
 #include <stdlib.h>

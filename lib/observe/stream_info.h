@@ -20,7 +20,7 @@ struct ptx_stream_info {
 	uint32_t pid;     /* of the traced process, in its own name space */
 	uint32_t counter; /* 1: its ticks are those of the processor's counter; 0: nanoseconds */
 	char clock[32];   /* name of that clock */
-	/* the kernel's boot id, because after another boot the ticks begin anew */
+	/* the kernel's boot id, because after another boot the ticks begin again */
 	char boot[40];
 };
 

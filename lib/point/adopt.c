@@ -9,10 +9,10 @@
  * posix_trace_start() is missed. The facts of the attachment are checked, because another process
  * wrote them: a hostile process can make the trace wrong but cannot harm this process.
  *
- * A process counts its events in the attachment if it cannot map the region (no memory, a refused
- * system call), or cannot determine whether it is the process that the stream traces. The stream's
- * reader moves this count into the region. There the events count as lost for lack of memory
- * (drain/missed.c).
+ * A process counts its events in the attachment in two cases: it cannot map the region (no memory,
+ * a refused system call), or it cannot determine whether the stream traces this process. The
+ * stream's reader moves this count into the region. There the events count as lost for lack of
+ * memory (drain/missed.c).
  *
  * All functions run inside trace points: lock-free, async-signal-safe, errno is restored by
  * ptx_view_seek().
@@ -133,8 +133,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 }
 
 /*
- * Removes an adopted view from ptx_private.view. Other threads may be using it, so it is freed
- * later by ptx_views_sweep(). Only the thread whose exchange succeeds retires it.
+ * Removes an adopted view from ptx_private.view. Other threads may be using the view, so
+ * ptx_views_sweep() frees it later. Only the thread whose exchange succeeds retires it.
  */
 static void drop_view(unsigned bit, struct ptx_view *view)
 {

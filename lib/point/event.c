@@ -15,7 +15,7 @@
  *
  * Reading the clock needs most of the time. The processor executes the instructions before the
  * reading in parallel with it, if they are few. This file therefore has the usual case only.
- * record.c has all others: a handler in a trace point, a new thread, a full chunk, a change of
+ * record.c has all other cases: a handler in a trace point, a new thread, a full chunk, a change of
  * state or filter, a full stream.
  *
  * Claim and word     view.c unmaps a view when no thread is inside a trace point. Therefore a trace
@@ -309,7 +309,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		}
 		if (ptx_unlikely(len > lane->max_data) ||
 		    !prepare_record(lane, chunk, type, since, data, len, address, &pending[count]))
-			goto unusual; /* nothing is published yet: record.c starts anew */
+			goto unusual; /* nothing is published yet: record.c begins again */
 		count++;
 	}
 	publish_all(thread, frame, pending, count, since, len);

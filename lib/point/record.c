@@ -2,9 +2,9 @@
 /*
  * point/record.c - records an event where event.c cannot.
  *
- * It reads the state and the filter from the stream's region and not from the thread's lanes. It
- * claims what the thread lacks: an object, a nesting level, a ring, a chunk. Afterwards it fills
- * the lanes, so that the thread's next event can use event.c again.
+ * The functions read the state and the filter from the stream's region and not from the thread's
+ * lanes. They claim what the thread lacks: an object, a nesting level, a ring, a chunk. Afterwards
+ * they fill the lanes, so that the thread's next event can use event.c again.
  *
  * Everything is bounded, lock-free and async-signal-safe. A handler may interrupt any step, may
  * trace, and may leave by siglongjmp(). A fork may happen at any step: the child finds the thread
@@ -25,7 +25,7 @@
 #include "ring/ring_write.h"
 #include "ring/skip.h"
 
-#define BATCH 8 /* streams served by one reading of the clock */
+#define BATCH 8 /* the most streams that get an event with the same clock reading */
 /*
  * How many chunks a thread fills, or how many events it loses because the stream is full, before
  * it checks again whether the stream's creator is alive.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/thread.c - the life of a thread object. It is made at a thread's first event. Handlers use
- * its nesting levels. A child leaves its parent's object after a fork. An object is given back at
- * the thread's end.
+ * point/thread.c - the life of a thread object. The object is made at a thread's first event.
+ * Handlers use its nesting levels. A child leaves its parent's object after a fork. An object is
+ * given back at the thread's end.
  *
  * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such a
  * handler must see are ordered by signal fences. In a child the kernel has zeroed ptx_private and
@@ -83,9 +83,9 @@ static uint32_t own_tid(void)
  * Returns the id of this process, in a child for which ptx_process_child() has not run yet.
  *
  * If a handler forks between two instructions here, the function returns the parent's id in the
- * child of that fork, and ptx_process_child() calls it again. One fault remains in a quiet process:
- * if a child of _Fork() has recorded no event when it calls raw clone(), the new process uses that
- * child's id.
+ * child of that fork, and ptx_process_child() calls it again. One fault remains in a quiet process.
+ * If a child of _Fork() calls raw clone() before it has recorded an event, the new process uses the
+ * id of that child.
  */
 uint32_t ptx_thread_child_pid(void)
 {
@@ -110,8 +110,8 @@ uint32_t ptx_thread_child_pid(void)
 }
 
 /*
- * This call stores the present id. Without it a child of a quiet process could not see whether the
- * C library shows its own id or its parent's.
+ * own_tid() stores the present id. Without the stored id, a child of a quiet process could not see
+ * whether the C library shows the child's id or its parent's.
  */
 void ptx_thread_before_fork(void)
 {

@@ -7,8 +7,8 @@
  * claims the next one. Objects are allocated from pools and slabs that are zeroed in a child
  * (MADV_WIPEONFORK) and are never unmapped.
  *
- * Threads   the thread itself stores into its object. Others read frame[], pid and tid, and
- *           overwrite the chunks of its lanes.
+ * Threads   e thread itself stores into its object. Others read frame[], pid and tid, and overwrite
+ *           the chunks of its lanes.
  * Signals   everything here except ptx_threads_prepare() is async-signal-safe.
  */
 #ifndef PTX_POINT_THREAD_H
@@ -93,8 +93,8 @@ void ptx_threads_init(void);
 void ptx_threads_prepare(unsigned count);
 
 /*
- * Reserves address space for many threads before the process becomes quiet. It uses no memory
- * yet.
+ * Reserves address space for many threads before the process becomes quiet. The address space is
+ * not memory yet.
  */
 void ptx_threads_reserve(void);
 

@@ -256,8 +256,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 
 		ptx_view_note(view);
 		/*
-		 * If there is a view at this bit, it is an adopted one, of a stream that was
-		 * detached: the place was free when this process claimed it.
+		 * The place was free when this process claimed it. So if there is still a view at
+		 * this bit, it is an adopted view of a stream that was detached.
 		 */
 		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
 						  memory_order_acq_rel);

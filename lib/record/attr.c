@@ -14,7 +14,7 @@
 
 /*
  * The value of posix_trace_attr_getgenversion(). With its NUL it has at most TRACE_NAME_MAX bytes,
- * so that a buffer of that size holds it, also in older programs that have such buffers.
+ * because older programs have buffers of that size.
  */
 static const char generation[] = PACKAGE_NAME " " PACKAGE_VERSION;
 

@@ -87,7 +87,7 @@ static void make_places(struct ptx_ledger *ledger)
 
 	if (ledger->threads < FEW_ENOUGH || 2 * ledger->threads < ledger->places)
 		return;
-	/* The old table is not copied: all indices are entered anew into the larger one. */
+	/* The old table is not copied: all indices are entered into the larger table below. */
 	free(ledger->place);
 	ledger->places = 8 * FEW_ENOUGH;
 	while (ledger->places < 4 * ledger->threads)
@@ -113,8 +113,8 @@ static struct ptx_ledger_line *append_thread(struct ptx_ledger *ledger, uint32_t
 	new->tid = tid;
 	new->thread = thread;
 	/*
-	 * If make_places() keeps the table, the new entry must be in it. If it replaces the table,
-	 * it enters all threads anew.
+	 * If make_places() keeps the table, the new entry must be in it. If make_places() replaces
+	 * the table, it enters all threads.
 	 */
 	if (ledger->place)
 		place_thread(ledger, ledger->threads - 1);
@@ -210,7 +210,7 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 	memcpy(to->thread, from->thread, from->threads * sizeof(*to->thread));
 	to->threads = from->threads;
 	/*
-	 * The indices of the old content are void. The table is built anew from the copied
+	 * The indices of the old content are invalid, so the table is made again from the copied
 	 * entries.
 	 */
 	free(to->place);

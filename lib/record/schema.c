@@ -625,7 +625,7 @@ static bool take_format(struct parser *parser)
 static bool take_attribute(struct parser *parser)
 {
 	skip_blanks(parser);
-	/* The order does not matter: no keyword is the beginning of another. */
+	/* The order does not matter, because take_keyword() compares whole words. */
 	if (take_keyword(parser, "level"))
 		return take_level(parser);
 	if (take_keyword(parser, "begin"))

@@ -118,8 +118,8 @@ static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 
 /*
  * Claims an idle ring. Returns false if the caller should add a new ring. A hint can name a ring
- * that another thread has claimed meanwhile, so it is only a proposal. Other threads may add hints
- * meanwhile without end, so the loop has a bound.
+ * that another thread has claimed meanwhile, so it is only a proposal. The loop has a bound,
+ * because other threads may add hints all the time.
  */
 static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -133,9 +133,9 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 	}
 	/*
 	 * If numbers for new rings are left and the queue is empty, the function does not search: a
-	 * new ring costs less than a search. If the queue is not empty, another thread may not have
-	 * completed its hint yet, and hints behind it cannot be taken out. An idle ring may
-	 * therefore have no hint that this thread can take.
+	 * new ring costs less than a search. If the queue is not empty, it may begin with a hole
+	 * that another thread has not filled yet (hint.c). No thread can remove the hints behind
+	 * the hole, so only a search finds the rings that they name.
 	 */
 	if (ptx_ring_count(rings) < rings->geometry.rings &&
 	    !ptx_ring_has_hints(rings, PTX_HINT_IDLE))

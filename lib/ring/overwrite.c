@@ -103,8 +103,9 @@ struct tally {
  * Adds one sum to the counters. Before the writer adds the first sum of a thread's records, it
  * marks in the claimed word that counting has begun. A writer that continues after a kill then
  * omits these records, because it cannot know which sums were added. The fence keeps the two steps
- * in this order if the writer is killed, or leaves by a jump, between them. It is enough, because
- * another writer continues only when this one has stopped, and then sees all its stores.
+ * in this order if the writer is killed, or leaves by a jump, between them. This fence is enough,
+ * because another writer continues only when this one has stopped, and then sees all stores of this
+ * one.
  */
 static void overwrite_count(struct tally *tally, unsigned i)
 {
@@ -276,8 +277,8 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
  * claimed word has the number of bytes that the reader has claimed. From then on it has the mark
  * UNCOUNTED and an offset: the records from this offset on are not counted.
  *
- * The holder of the ring calls this function for its own chunk, and a thread that mends the ring of
- * a dead writer calls it for that writer's chunk. A second call continues where the first one was
+ * The holder of a ring calls this function for its own chunk. A thread that mends the ring of a
+ * dead writer calls it for the dead writer's chunk. A second call continues where the first one was
  * interrupted. After a complete first call, a second call has no effect.
  */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)

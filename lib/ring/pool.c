@@ -4,7 +4,7 @@
  *
  * This file relies on three facts. region->chunks and region->rings only grow, so a number is never
  * returned. Only the holder of a chunk changes its entry in `present`. And rings->back() may be
- * called by several threads for the same pages: the call writes nothing and changes no content.
+ * called by several threads for the same pages: the call does not change their content.
  *
  * Any process of the arena may store other numbers. So each count is limited by the geometry, which
  * this process computed itself.
@@ -158,11 +158,11 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
 }
 
 /*
- * Makes entries of the tables of chunks present: those of the numbers `from` to `number`. The
- * entries for the chunks of the first rings are present from the start. The first small chunk may
- * pass over numbers of large chunks. Those numbers need entries too, because searches look at each
- * number. Several writers may prepare the same number. The exchange of region->chunks decides
- * between them. Returns false without memory.
+ * Makes the entries of the numbers `from` to `number` present in the tables of chunks. The entries
+ * for the chunks of the first rings are present from the start. The first small chunk may pass over
+ * numbers of large chunks. Those numbers need entries too, because searches look at each number.
+ * Several writers may prepare the same number. The exchange of region->chunks decides between them.
+ * Returns false without memory.
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {
@@ -258,9 +258,9 @@ static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, 
 
 /*
  * Heads and claims only grow while a chunk has one owner. So the heads of a first search minus the
- * claims of a second one are at most the unread bytes between the two, if no chunk changed its
- * owner. The result is then no more than the stream really holds, and the stream is never reported
- * full too early.
+ * claims of a second search are at most the bytes that were unread between the two searches, if no
+ * chunk changed its owner. The result is then no more than the stream really holds, and the stream
+ * is never reported full too early.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
@@ -296,8 +296,8 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
 }
 
 /*
- * ABSENT is the zero of fresh memory. So a number whose chunk was never added needs no
- * initialization, and a writer that finds one adds the chunk in place of a writer that was killed.
+ * ABSENT is the zero of fresh memory. So a number without a chunk needs no initialization. A writer
+ * that finds such a number adds the chunk in place of a writer that was killed.
  */
 bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {

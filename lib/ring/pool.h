@@ -3,10 +3,10 @@
  * ring/pool.h - the chunks of a stream, and how much of each is present memory.
  *
  * The pool begins with the chunks that the stream's size requires, and grows with the rings. A
- * chunk that was never used is address space only. Its writer makes it present, from its beginning,
- * before the first record that needs it. It then stays present for all later writers. So the memory
- * of a stream follows its use. A writer that uses old chunks makes no system call and causes no
- * page fault.
+ * chunk that was never used is address space only. Its writer makes the chunk present, from its
+ * beginning on, before the first record that needs the memory. The memory stays present for all
+ * later writers. So the memory of a stream follows its use. A writer that uses old chunks makes no
+ * system call and causes no page fault.
  *
  * Threads   writers. Only the holder of a chunk makes parts of it present.
  * Signals   all functions are async-signal-safe.

@@ -165,7 +165,7 @@ struct ptx_region {
 	_Atomic uint32_t chunks; /* how many numbers of chunks are in use; it only grows (pool.c) */
 	_Atomic uint32_t rings;  /* how many numbers of rings are in use; it only grows */
 	_Atomic uint32_t slots;
-	_Atomic uint32_t free_small; /* the small ones among free_chunks */
+	_Atomic uint32_t free_small; /* number of free small chunks; free_chunks includes them */
 	/*
 	 * number of large chunks when the first small one was added; 0: the pool has no small chunk
 	 */
@@ -224,8 +224,8 @@ struct ptx_chunk {
 	_Atomic uint64_t last;   /* time of the last record */
 	uint64_t opened;
 	/*
-	 * the thread of the records up to the first IDENT record; the member `spare` of `ident` is
-	 * the number of the ring's records in the chunks before this one, modulo 2^32
+	 * the thread of the records up to the first IDENT record; ident.spare is the number of
+	 * records in the ring's earlier chunks, modulo 2^32
 	 */
 	struct ptx_ident ident;
 	unsigned char records[];
@@ -274,7 +274,9 @@ struct ptx_geometry {
 	uint32_t present;   /* how many of the first chunks are present from the start */
 	uint32_t useful;    /* how many of the first chunks the stream's size requires */
 	uint32_t chunks_max;
-	/* the numbers below this one are those of large chunks; the numbers of small ones follow */
+	/*
+	 * large chunks have numbers below this one, small chunks have this number or a greater one
+	 */
 	uint32_t large;
 	/*
 	 * chunks below this number are in the region; the others are in the far part, behind the
@@ -318,8 +320,8 @@ struct ptx_rings {
 	_Atomic uint64_t *word;    /* the words of the chunks */
 	_Atomic uint64_t *claimed; /* generation 32 | bytes that the reader has claimed */
 	/*
-	 * an entry for each chunk: how many bytes from its beginning are memory; its writer changes
-	 * it
+	 * for each chunk: how many bytes from its beginning are memory; only its writer changes
+	 * this number
 	 */
 	_Atomic uint32_t *present;
 	struct ptx_ring *ring;

@@ -30,8 +30,8 @@
  * larger than the promise. The pool can grow to N + 3 R chunks, which is R + 1 more. One is for
  * deaths (see below). R are for hints that are out of order where the queues change (hint.c). R is
  * not known beforehand: the pool begins with N chunks, and each ring lets it grow by
- * PTX_RING_CHUNKS. A chunk is added when a writer finds none, unless the stream holds all that it
- * promises without this chunk (pool.c, spare.c).
+ * PTX_RING_CHUNKS. A writer that finds no chunk adds one, unless the stream already holds all that
+ * it promises (pool.c, spare.c).
  *
  * Each ring keeps an open chunk. So if a stream has many rings, they get small chunks. A small
  * chunk has room for an IDENT record and one of the largest records. For small chunks the argument
@@ -47,8 +47,8 @@
  * R - 1 of M small chunks are not closed, unread and above the cut. Thus a stream that is full
  * holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
  *
- * The large chunks help if R is small beside N: by 1. and 2. at most 2 R - 1 of them hold less than
- * `useful`, and R + 1 more may if their hints are out of order. Each of the other large chunks
+ * The large chunks help if R is small beside N. By 1. and 2. at most 2 R - 1 large chunks hold less
+ * than `useful`, and R + 1 more may if their hints are out of order. Each of the other large chunks
  * holds `useful`. So the small chunks need to hold only S bytes, where S = min(size, 3 R useful),
  * and the pool can grow to
  *
@@ -69,11 +69,11 @@
  * ring needs one chunk less than the sum has for it: the chunk that was open when X was closed is
  * either F itself, or the one that is open now. The sum counts the open chunk both in 1. and in 2.
  * If a thread continues in the ring, after a jump or because the ring was taken from a dead
- * process, the ring needs one chunk more, until a writer finds F: take_forgotten() (ring_write.c)
- * examines each chunk once in a round through the pool. So within one round there may be one such F
- * among the large chunks, and two among the small ones. Each further F reduces the promise by
- * `useful` bytes, or by half of a small chunk's room, for the rest of the round. A further F needs
- * another kill between the same two instructions.
+ * process, the ring needs one chunk more until a writer finds F. A writer finds F within one round
+ * through the pool, because take_forgotten() (ring_write.c) examines each chunk once in a round. So
+ * within one round there may be one such F among the large chunks, and two among the small ones.
+ * Each further F reduces the promise by `useful` bytes, or by half of a small chunk's room, for the
+ * rest of the round. A further F needs another kill between the same two instructions.
  *
  * The IDENT record in `useful` is for an IDENT record that no event follows in its chunk, because
  * the thread was killed, or left by a jump, before it recorded the event. The computed sizes of
@@ -101,8 +101,8 @@
 /* Places for hints to free small chunks. Further hints are lost, and a writer then searches. */
 #define SMALL_HINTS  512u
 /*
- * At most this many bytes of chunks are present from the beginning, the others from their first
- * use.
+ * Chunks of at most this many bytes are present from the beginning. Other chunks become present at
+ * their first use.
  */
 #define PRESENT_MAX  (4u << 20)
 /* Limit of the far part's address space, so that the file does not run out of address space. */
@@ -191,7 +191,7 @@ static size_t chunk_for(size_t stream_size, size_t most)
 /*
  * Returns the number of rings that get large chunks. Each may keep two large chunks: one that it
  * fills and one that a reader is in. Together with the chunks that the stream's size requires,
- * these may take twice the size and the slack.
+ * these chunks may need twice the size and FEW_SLACK.
  */
 static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
 {

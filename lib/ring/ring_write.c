@@ -15,8 +15,8 @@
 #include "ring/spare.h"
 
 /*
- * The most searches that a writer makes while readers free, or other writers take, the chunks that
- * it finds.
+ * The most searches that a writer makes. It repeats a search if readers free, or other writers
+ * take, the chunks that it finds.
  */
 #define LOOP_TRIES      64
 /* The most hints to far chunks that a writer returns to the queue before it looks elsewhere. */
@@ -477,9 +477,9 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 
 /*
  * Adds an anchor, once in a second. The exchange of the member `due` chooses one writer. This
- * writer overwrites the older of the two anchors, which the count does not name, and then stores
- * the count, so a reader never sees half an anchor as the newest. If it is killed in between, no
- * writer adds an anchor for a second, and the count still names the valid anchor.
+ * writer overwrites the older of the two anchors and then stores the count, which from then on
+ * names the new anchor. So a reader never uses half an anchor. If the writer is killed in between,
+ * no writer adds an anchor for a second, and the count still names the valid anchor.
  */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {

@@ -115,9 +115,9 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 
 #ifndef PTX_COPY_BY_WORDS
 /*
- * Copies more than 32 bytes. Up to PTX_COPY_INLINE bytes the copy has pieces of constant size, of
- * which some overlap: a call of memcpy() costs more there, because the trace point has to save its
- * registers for the call. Source and destination do not overlap.
+ * Copies more than 32 bytes. Up to PTX_COPY_INLINE bytes the copy has pieces of constant size, some
+ * of which overlap. A call of memcpy() would cost more there, because the trace point would have to
+ * save its registers for the call. Source and destination do not overlap.
  */
 ptx_inline void ptx_copy_long(unsigned char *to, const unsigned char *from, size_t bytes)
 {

@@ -2,7 +2,7 @@
 /*
  * ring/skip.c - the rows in which skipped events are counted.
  *
- * One count for all threads would be a cache line that all of them write, which costs more than the
+ * With one count for all threads, all threads would write one cache line, which costs more than the
  * events themselves. A count for each thread would need memory for each thread and type. So there
  * are a few rows, and a thread uses the row that its id selects.
  */

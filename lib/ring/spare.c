@@ -3,7 +3,7 @@
  * ring/spare.c - searches for chunks that a LOOP stream can spare. spare.h has the contract, DESIGN
  * 7 the argument.
  *
- * Each sum is a lower bound of the bytes that the stream holds: a chunk counts as empty if it gets
+ * Each sum is a lower bound of the bytes that the stream holds. A chunk counts as empty if it gets
  * another owner during the search, if this process cannot access it, or if its content is not
  * plausible. So an error can only keep a chunk that could be overwritten; the pool then grows
  * instead. No error causes the loss of events that the size promises.
@@ -258,9 +258,9 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Each round takes the oldest closed chunk if it is spare. Another writer may overwrite the chunk
- * that this writer found before this writer takes it; then the search is repeated a bounded number
- * of times. If the result is PTX_NONE, the caller lets the pool grow.
+ * Each round takes the oldest closed chunk if it is spare. If another writer overwrites that chunk
+ * first, the function repeats the search, a bounded number of times. If the result is PTX_NONE, the
+ * caller lets the pool grow.
  */
 uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 {

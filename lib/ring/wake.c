@@ -35,9 +35,9 @@ void ptx_ring_wake(struct ptx_region *region)
 						    memory_order_acq_rel, memory_order_relaxed))
 		ticket |= WAKING;
 	/*
-	 * If the word has another ticket by now and that is even, this writer need not wake: the
-	 * writer that made the former ticket odd wakes its readers, or the reader of the new ticket
-	 * checks again before it sleeps.
+	 * If the word has another, even ticket by now, this writer need not wake. Either another
+	 * writer has made the former ticket odd and wakes the readers of that ticket, or the reader
+	 * of the new ticket checks again before it sleeps.
 	 */
 	if (!(ticket & WAKING))
 		return;
