@@ -59,9 +59,10 @@
 /*
  * PTX_RINGS is the largest number of rings in a stream, and also the largest number of slots. So it
  * is also the number of threads whose losses are counted separately at a time. PTX_RINGS_FEW is the
- * largest number for a stream in a file, where address space is scarce (arena/region.c). The chunks
- * of the first PTX_RINGS_FEW rings are near: in the mapping that every process has. The chunks of
- * further rings are far: in a second mapping, which a process makes when it first needs it.
+ * largest number of rings for a stream in a file, where address space is scarce (arena/region.c).
+ * The chunks of the first PTX_RINGS_FEW rings are near: in the mapping that every process has. The
+ * chunks of further rings are far: in a second mapping, which a process makes when it first needs
+ * it.
  *
  * The first geometry.few_rings rings get large chunks. A stream with more rings than
  * geometry.few_rings has "many" rings. The further rings get small chunks, so that the open chunk

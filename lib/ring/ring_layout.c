@@ -6,13 +6,13 @@
  * are all recorded. A writer fails, or overwrites, only when every chunk is taken. Let R be the
  * number of rings.
  *
- * Few rings have large chunks. A chunk that is no ring's open one was closed because the next
- * record, with an IDENT record before it, did not fit: it holds at least
+ * Few rings have large chunks. A chunk that is not a ring's open chunk was closed because the next
+ * record, with an IDENT record before it, did not fit. So the chunk holds at least
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
- * bytes of events, and so does the open one of the writer that needs another. Only these chunks may
- * hold less:
+ * bytes of events, and so does the open chunk of the writer that needs another one. Only these
+ * chunks may hold less:
  *
  *	1. the open chunks of the other rings, R - 1;
  *	2. of each ring, one chunk: the one that was open when the reader last looked, if the
@@ -93,7 +93,7 @@
 #define CHUNK_MIN    1024u
 #define CHUNK_MAX    16384u
 #define PAGE         4096u
-/* Small chunks begin at multiples of this: head and window are in one cache line. */
+/* Small chunks begin at multiples of this, so that head and window are in one cache line. */
 #define SMALL_ALIGN  16u
 /* The limits of few_rings. The upper limit is the number of rings whose chunks are all near. */
 #define FEW_MIN      4u
@@ -113,8 +113,8 @@
  */
 #define MEMORY_SLACK (64u << 10)
 /*
- * The corresponding part for the large chunks of the few rings. It is larger, because their tables
- * are small.
+ * The corresponding part for the large chunks of the few rings. It is larger, because the tables of
+ * few rings are small.
  */
 #define FEW_SLACK    (128u << 10)
 /* The memory of a ring besides its chunk: ring, slot, and a chunk's entries and hints. */

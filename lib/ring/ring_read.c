@@ -172,9 +172,9 @@ static const struct ptx_chunk *chunk_of(const struct ptx_reader *reader, uint64_
 }
 
 /*
- * Copies the bytes behind the reader's place to its buffer. Returns the offset of their end in the
- * chunk, 0 if there are none. The copy is valid only if afterwards the chunk's word is unchanged,
- * or the claim succeeds.
+ * Copies the bytes behind the reader's place to the reader's buffer. Returns the offset of their
+ * end in the chunk, 0 if there are none. The copy is valid only if afterwards the chunk's word is
+ * unchanged, or the claim succeeds.
  */
 static uint32_t copy_new(struct ptx_reader *reader, const struct ptx_chunk *chunk)
 {

@@ -41,8 +41,8 @@ struct holding {
 };
 
 /*
- * Returns the offset behind the records at the beginning of the chunk that are not younger than
- * `time`. Returns PTX_NONE if the chunk begins with WALK such records or more. The records may be
+ * Returns the offset of the chunk's first record that is younger than `time`, or the end of the
+ * records. Returns PTX_NONE if the chunk begins with WALK such records or more. The records may be
  * overwritten during the walk, so sizes and times may be any values. The caller discards the result
  * if the chunk was reused.
  */
