@@ -186,7 +186,8 @@ struct ptx_region {
 	_Atomic uint64_t first_overwritten;
 	/* up to this time chunks may be overwritten, also if the pool can grow: spare.c */
 	_Atomic uint64_t spare;
-	_Atomic uint32_t spare_looks; /* number of searches for a spare chunk */
+	/* where the next search for a spare chunk begins: a chunk's number, modulo their number */
+	_Atomic uint32_t spare_looks;
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
 	/* number of records that the reader has delivered; only the reader writes this member */
