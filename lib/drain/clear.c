@@ -76,9 +76,9 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 }
 
 /*
- * The caller has the stream's lock and, if there is a log, is the only one that flushes. The call
- * allocates no memory, so it cannot fail. It does not wait for writers: the numbers in
- * source->published bound what it removes, however fast they write.
+ * The caller has the stream's lock, and no other thread flushes meanwhile. The call allocates no
+ * memory, so it cannot fail. It does not wait for writers: the numbers in source->published bound
+ * what it removes, however fast they write.
  */
 void ptx_drain_clear(struct ptx_drain *drain)
 {

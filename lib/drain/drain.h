@@ -2,10 +2,10 @@
 /*
  * drain/drain.h - a stream's rings merged into one order of events.
  *
- * Order     by time; the events of one ring in the order of the ring. Nothing is delivered before
- *           it is certain that nothing older can still appear (the watermark). The drain holds
- *           events back while a writer is suspended between reading the clock and publishing, but
- *           not for ever: that writer's event is then delivered late, with the flag LATE.
+ * Order     by time; the events of one ring in the order of the ring. An event is delivered only
+ *           when it is certain that no older event can still appear (the watermark). The drain
+ *           holds events back while a writer is suspended between reading the clock and publishing,
+ *           but not for ever: that writer's event is then delivered late, with the flag LATE.
  * Members   events that were stamped while the stream was running. The moments at which the stream
  *           started, stopped or became full are marks in the same order as the events. So these
  *           moments are exact, and the drain need not wait for writers.
@@ -183,7 +183,7 @@ struct ptx_drain {
 	int64_t peeked_ns; /* the label of the event that consume() removes */
 
 	bool checkpoint;        /* which of the two checkpoints was written last */
-	uint32_t placed;        /* how many rings' places have memory in the checkpoints */
+	uint32_t placed;        /* the checkpoints have memory for the places of this many rings */
 	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
 	/*

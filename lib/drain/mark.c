@@ -124,7 +124,7 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 	if (early)
 		now -= ptx_clock_ticks(EARLY_NS);
 	else
-		now++; /* later than an event of the same tick that was recorded before */
+		now++; /* later than an event that was recorded before in the same tick */
 	moment = now > last ? now : last + 1;
 	/* No event that is recorded after the call may be older than the mark. */
 	if (!drain->is_snapshot)

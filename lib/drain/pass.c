@@ -23,9 +23,9 @@
 
 /*
  * These times are in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS,
- * is_dead() makes more system calls, which also find a killed process that was not waited for. The
- * counters of two processors may differ, so a record may be up to FUTURE_NS ahead of the reader's
- * clock. A record with a later time is damaged.
+ * is_dead() makes more system calls, to see also that a process has ended whose parent has not
+ * waited for it. The counters of two processors may differ, so a record may be up to FUTURE_NS
+ * ahead of the reader's clock. A record with a later time is damaged.
  */
 #define STALL_NS      200000000u /* how long the reader waits for a writer in its window */
 #define LONG_INSIDE_NS 1000000u
