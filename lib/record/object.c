@@ -2,7 +2,7 @@
 /*
  * record/object.c - finds the name of an object at the time of an event.
  *
- * Entries are sorted by process, address and time, so that one binary search finds the last entry
+ * Entries are sorted by address, process and time, so that one binary search finds the last entry
  * that is not younger than the event. The entries come from logs and shared memory, so chains of
  * parents have a limit.
  */

@@ -511,7 +511,7 @@ static bool take_keys(struct parser *parser)
 
 /*
  * Consumes names behind @counter. The fields may follow later in the text. A type may have several
- * of these attributes, because a trace point in one line has one for each word.
+ * of these attributes: the macros of <trace_words_np.h> make one for each word.
  */
 static bool take_counters(struct parser *parser)
 {
@@ -751,7 +751,10 @@ const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_n
 	/* The limit also bounds the size of schema->text, in which the names are stored. */
 	if (strnlen(text, PTX_SCHEMA_BYTES) == PTX_SCHEMA_BYTES)
 		return "it is too long";
-	/* The parser increments some of these members, and may not set the others. */
+	/*
+	 * The parser increments some of these members. It sets the others only if the text has
+	 * them.
+	 */
 	schema->fields = 0;
 	schema->level = 0;
 	schema->role = POSIX_TRACE_POINT_NP;

@@ -36,9 +36,9 @@ const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
 /*
- * Does the same for a struct of `size` bytes, which a program may have that was compiled with an
- * earlier version. If the struct lacks the member value_mask, the fields have no masks. If it lacks
- * the member `format`, there is no message.
+ * Does the same for a struct of `size` bytes: in a program that was compiled with an earlier
+ * version, the struct is smaller. If the struct lacks the member value_mask, the fields have no
+ * masks. If the struct lacks the member `format`, the format is not stored.
  */
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size);
