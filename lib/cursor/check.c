@@ -45,7 +45,7 @@ static const char *const column[] = {
 
 _Static_assert(sizeof(column) / sizeof(column[0]) == 3 + PTX_LOST_CAUSES, "a name for each column");
 
-/* Returns the members of a line as an array of numbers, because all of them have the same type. */
+/* Returns the members of a line as an array of numbers: all of them have the same type. */
 static uint64_t *check_cells(struct ptx_ledger_line *line)
 {
 	return (uint64_t *)line;

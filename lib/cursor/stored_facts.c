@@ -3,7 +3,7 @@
  * cursor/stored_facts.c - the description of an opened log: attributes, status, names, lists,
  * ledger.
  *
- * Everything but the ledger of an incomplete log was read when the log was opened. Pointers are
+ * Everything except the ledger of an incomplete log was read when the log was opened. Pointers are
  * valid until the log is closed.
  */
 #include <errno.h>
@@ -83,8 +83,8 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 
 /*
  * Makes a ledger of the events that the log has. A total from the closing area remains, because it
- * also counts the events that are lost. The ledger of a log that grows is made anew each time. An
- * error leaves the ledger without lines, because ptx_stored_ledger() cannot return an error.
+ * also counts the events that are lost. The ledger of a log that grows is made again at each call.
+ * An error leaves the ledger without lines, because ptx_stored_ledger() cannot return an error.
  */
 static void stored_facts_rebuild(struct ptx_stored *stored)
 {

@@ -3,9 +3,9 @@
  * cursor/stored_open.c - opens a log: finds out whether the file is a log, and whether it is
  * complete or being written, and reads its description.
  *
- * This file implements R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8. The usual
- * log is complete: then only its header, its tail and, if the log has slots, its INDEX blocks are
- * read.
+ * This file implements the rules R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8.
+ * The usual log is complete: then only its header, its tail and, if the log has slots, its INDEX
+ * blocks are read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -214,7 +214,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 
 	*complete = false;
 	/*
-	 * Every part of a log is a multiple of 8 bytes, so a file of another length is
+	 * The length of every part of a log is a multiple of 8, so a file of another length is
 	 * incomplete.
 	 */
 	if (size & 7 || size < PTX_LOG_HEADER_BYTES + sizeof(*end))
@@ -242,7 +242,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	if (!payload)
 		return 0;
 	err = ptx_log_decode_ledger(&found.block, payload, &stored->ledger);
-	/* Only a budget makes a block between LEDGER and END. */
+	/* A block between LEDGER and END is a SKIPS block: a budget has skipped events. */
 	if (!err && found.end < copy.end_offset)
 		take_skips(stored, found.end);
 	if (!err)

@@ -2,9 +2,9 @@
 /*
  * cursor/stored_recover.c - finds the content of a log that was not completed.
  *
- * FORMAT 6, rules R5 and R6. The functions read the header of each block, which has 88 bytes for 64
- * KiB of records. They read the payload of a block only if it has names or lists, or if it is the
- * last block, which may be unfinished.
+ * FORMAT 6, rules R5 and R6. The functions read the header of each block: 88 bytes for about 64 KiB
+ * of records. They read the payload of a block only if it has names or lists, or if it is the last
+ * block, which may be unfinished.
  */
 #include <errno.h>
 #include <stdlib.h>
