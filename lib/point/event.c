@@ -110,9 +110,9 @@ ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 }
 
 /*
- * Copies the data behind a duration. The caller has usually just stored it by a word of 8 bytes and
- * one of 4 bytes. A load that includes both would have to wait until both stores are in the cache.
- * The size of a record is a multiple of 8 bytes, so the last word has room.
+ * Copies the data behind a duration. The caller has usually just stored the data by two stores, of
+ * 8 bytes and of 4 bytes. A load that includes both would have to wait until both stores are in the
+ * cache. The size of a record is a multiple of 8 bytes, so the last word has room.
  */
 ptx_inline void copy_behind_span(unsigned char *to, const unsigned char *data, size_t len)
 {
@@ -299,8 +299,8 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		struct ptx_chunk *chunk = chunk_of(lane);
 
 		/*
-		 * For a full stream no type is enabled, but each refused event is counted. So are
-		 * the events of types that a stream skips.
+		 * For a full stream no type is enabled, but each refused event is counted. Events
+		 * of types that a stream skips are counted, too.
 		 */
 		if (!lane->enabled[type]) {
 			if (ptx_unlikely(lane->refuses))

@@ -2,10 +2,10 @@
 /*
  * point/lane.c - fills a thread's lanes, from which event.c records.
  *
- * A lane copies what a trace point needs of a stream: chunk, room, limit, and a byte for each
- * event type. The lanes are valid while the control word has the value under which they were
- * made. The thread has claimed level 0 while it fills a lane, so a signal handler of the thread
- * does not read the lane. Other threads may change the lane's chunk only: ptx_threads_drop_lanes().
+ * A lane copies what a trace point needs of a stream: chunk, room, limit, and a byte for each event
+ * type. The lanes are valid while the control word has the value that it had when they were made.
+ * The thread has claimed level 0 while it fills a lane, so a signal handler of the thread does not
+ * read the lane. Other threads may change the lane's chunk only: ptx_threads_drop_lanes().
  */
 #include "point/lane.h"
 

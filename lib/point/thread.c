@@ -377,8 +377,8 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 		cell->chunk = ptx_ring_mend(&view->rings, cell->ring);
 		if (!cell->chunk)
 			/*
-			 * another process has overwritten the chunk: the next event claims another
-			 * ring
+			 * the ring has no chunk that this process can map: the next event claims
+			 * another ring
 			 */
 			cell->serial = 0;
 	}
