@@ -307,8 +307,8 @@ bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 	    !look_copy(image, &look->names, sizeof look->names, PTX_NAMES_AT))
 		return false;
 	/*
-	 * Looks at every place: after a process was killed, bits of `attached` may be wrong (DESIGN
-	 * 2).
+	 * Looks at every place: after a process was killed, bits of `attached` may be wrong
+	 * (arena/DESIGN 2).
 	 */
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 		look_at_stream(image, look, bit);
