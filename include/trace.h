@@ -191,9 +191,9 @@ int posix_trace_set_filter(trace_id_t, const trace_event_set_t *, int);
 /* Trace points: posix_trace_event(3). */
 void posix_trace_event(trace_event_id_t, const void *__restrict, size_t);
 #ifdef __GNUC__
-/* The empty statement behind the call prevents a jump instead of a call. If the call were the last
- * statement of a function, the compiler could make it a jump, and the event's address would be in
- * the caller of that function. */
+/* The compiler may replace a call by a jump if the call is the last statement of a function. The
+ * event's address would then be in the caller of that function. The empty statement behind the call
+ * prevents this. */
 # define posix_trace_event(event_id, data, len) \
 	__extension__({ \
 		(posix_trace_event)((event_id), (data), (len)); \

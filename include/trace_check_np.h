@@ -39,8 +39,8 @@ struct posix_trace_check_np {
 };
 
 /*
- * Verifies every checksum, every length, and the counts of every block against its events. Verifies
- * the ledger's equation (<trace_ledger_np.h>) in total, for each type and for each thread.
+ * Verifies every checksum, every length, and the counts of every block against its events. Also
+ * verifies the ledger's equation (<trace_ledger_np.h>) in total, for each type and for each thread.
  *
  * file_desc  the log, open for reading; its position does not matter
  * report     called for each fault with arg; may be null

@@ -96,7 +96,7 @@ static __inline int posix_trace_observe_np(
  * events that were lost before.
  *
  * ESRCH: the stream has ended. EAGAIN: writers overwrite it faster than it can be copied. EINVAL: a
- * pointer is null, or the stream is not the one that visit got. EBADF: file_desc is not open for
+ * pointer is null, or visit() did not receive this stream. EBADF: file_desc is not open for
  * writing. EIO: the stream's memory cannot be read. Other errors: ENOMEM, and errors of writing the
  * file.
  */

@@ -77,10 +77,10 @@ int posix_trace_attr_setlogcompression_np(trace_attr_t *attr, int level);
 int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
 
 /*
- * Sets the level of an active stream. An event type has a level if its schema has @level. The
- * filter then excludes event types with a level greater than max_level, and admits all other event
- * types with a level. For event types without a level the filter does not change. If an event type
- * is described later, its level has the same effect.
+ * Sets the level of an active stream. After that, its filter excludes event types with a level
+ * greater than max_level, and admits all other event types with a level. An event type has a level
+ * if its schema has @level. For event types without a level the filter does not change. If an event
+ * type is described later, its level has the same effect.
  *
  * max_level  1 (critical) to 5 (verbose); 0 admits all event types with a level, and later
  *            descriptions no longer change the filter. After posix_trace_set_filter() with
@@ -121,7 +121,7 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
  * after ENDED was stored, the reader has all events of the process.
  *
  * ALIVE    the traced process, or a process that inherited the stream, is alive
- * ENDED    all these processes have ended. A zombie, for which its parent has not waited, has ended
+ * ENDED    all these processes have ended. A zombie counts as ended
  * UNKNOWN  the caller cannot find out, for one of two reasons. /proc or another name space of
  *          process ids hides a process; or a further process has the memory of an inherited stream
  *          open, and may start a traced program

@@ -558,7 +558,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_BYTES_T_end(span)
 #define POSIX_TRACE_PUT_T_end(span)
 #define POSIX_TRACE_PROBE_T_end(span)
-/* A key uses the variables of its fields, so the compiler rejects a name of no earlier field. */
+/* A key uses the variables of its fields, so the compiler rejects all but earlier fields. */
 #define POSIX_TRACE_SCHEMA_T_key(...)  "@key " #__VA_ARGS__ ";"
 #define POSIX_TRACE_DECLARE_T_key(...) \
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_KEYS, \
