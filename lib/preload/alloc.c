@@ -8,7 +8,7 @@
  * library.
  *
  * The wrappers must not allocate memory, and must not call a function that might: they would call
- * themselves without end. shim_put(), which they call, allocates no memory in libposixtrace.
+ * themselves without end. shim_put(), which they call, allocates no memory.
  */
 #include <malloc.h>
 #include <stdlib.h>

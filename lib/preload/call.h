@@ -25,13 +25,13 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* Each event begins with the time and the error, which have so many bytes. */
+/* The number of bytes of the time and the error, at the beginning of each event. */
 #define SHIM_RECORD_HEAD 12
 
 /*
  * An event's data: time and error, then the fields and strings without gaps. bytes_ is the size of
  * the fields and strings. A program may call a wrapper in a signal handler with a small stack.
- * Therefore only calls with strings have room for strings.
+ * Therefore the data has room for strings only if the call has strings.
  */
 #define SHIM_RECORD(bytes_) \
 	struct { \

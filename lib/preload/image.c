@@ -105,9 +105,9 @@ static bool is_foreign_loader(const char *path)
 }
 
 /*
- * Examines an ELF program. The fields that decide about class and machine have the same place in
- * 32-bit and 64-bit files. The others are read only if the file is for this machine. Sizes and
- * offsets are hostile: each read is bounded.
+ * Examines an ELF program. The fields that show the class and the machine have the same place in
+ * 32-bit and 64-bit files. The other fields are read only if the file is for this machine. Sizes
+ * and offsets are hostile: each read is bounded.
  */
 static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *path, char *loader)
 {

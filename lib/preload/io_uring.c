@@ -100,8 +100,8 @@ struct counts {
  * the return address of the call, because another caller may use another copy of liburing.
  *
  * An entry is valid as long as the object of its caller is loaded. shim_uring_unloaded() removes
- * all entries. A thread reads only the entry of its own caller. The caller's object is loaded then,
- * because the thread is in a call from it.
+ * all entries. A thread reads only the entry of its own caller. The caller's object is then loaded,
+ * because the thread will return to it.
  */
 #define CALLERS 64 /* entries for each function; a power of two */
 #define PROBED  4  /* entries where a caller may be */

@@ -74,9 +74,9 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 	}
 
 /*
- * SHIM_TRYLOCK() is the wrapper of a function that does not wait, SHIM_UNLOCK() that of a function
- * that releases the lock. The hold ends before the lock is released, because another thread may
- * acquire the lock at once.
+ * SHIM_TRYLOCK() wraps a function that does not wait, and SHIM_UNLOCK() wraps a function that
+ * releases the lock. The hold ends before the lock is released, because another thread may acquire
+ * the lock immediately.
  */
 #define SHIM_TRYLOCK(name, held, params, args, lock_) \
 	SHIM_NEXT(name, shim_no_error); \

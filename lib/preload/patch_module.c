@@ -187,7 +187,7 @@ static bool has_values(const struct shim_plan_site *site)
 	return site->kind == SHIM_SITE_FUNCTION && site->has_type;
 }
 
-/* Returns whether a site has an event type of its own, and a struct shim_probe for that. */
+/* Returns whether a site has an event type of its own. Such a site has a struct shim_probe. */
 static bool has_probe(const struct shim_plan_site *site)
 {
 	return site->kind == SHIM_SITE_PROBE || has_values(site);

@@ -42,7 +42,7 @@ static struct memory *memory;
 
 static char file_path[48];
 static struct stat file;   /* the file that is mapped; st_ino is 0: none */
-static uint32_t number;    /* of the part */
+static uint32_t number;    /* the number of this process's part of the file */
 
 /*
  * A moment before all calls, on both clocks. In a child it is the parent's moment, because the

@@ -169,7 +169,7 @@ struct shim_plan_site {
 	uint64_t site;         /* the address of the bytes that the jump replaces */
 	uint8_t replaced;      /* number of these bytes, whole instructions */
 	uint8_t code_len;      /* bytes of the moved instructions */
-	uint8_t fixes;         /* number of places in them to correct */
+	uint8_t fixes;         /* number of places to correct in the moved instructions */
 	uint8_t kind;          /* enum shim_site_kind */
 	uint8_t arguments;     /* number of arguments of a probe or function */
 	/*

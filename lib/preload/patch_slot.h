@@ -5,7 +5,7 @@
  *
  * Threads   the thread that acquired a slot uses it. If a coroutine acquired the slot and moves to
  *           another thread, that thread uses the slot.
- * Signals   all of it is async-signal-safe.
+ * Signals   everything here is async-signal-safe.
  */
 #ifndef PTX_PRELOAD_PATCH_SLOT_H
 #define PTX_PRELOAD_PATCH_SLOT_H

@@ -37,8 +37,8 @@ SHIM_ERROR(pthread_sigqueue, PROCESS_KILL, (pthread_t thread, int signal, const 
 
 /*
  * The next functions make descriptors of processes, and send a signal by such a descriptor.
- * posixtrace dump shows a name for these descriptors, as for all descriptors whose making is
- * recorded.
+ * posixtrace dump shows a name for these descriptors, as for all descriptors that a recorded call
+ * has made.
  */
 SHIM_INT(pidfd_open, PROCESS_PIDFD, (pid_t pid, unsigned flags), (pid, flags),
 	 (result, pid, (int32_t)flags), (), ())

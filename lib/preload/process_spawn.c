@@ -95,7 +95,7 @@ SHIM_WRAPPER int system(const char *command)
 	if (!shim_on(PROCESS_SYSTEM))
 		return next(system)(command);
 	data.status = -1;
-	/* This is the value for a call that does not return, as for every cancellation point. */
+	/* system() is a cancellation point. If it does not return, the event has this error. */
 	data.error = ECANCELED;
 	SHIM_CALL(PROCESS_SYSTEM, data);
 	call.len = 16 + shim_text_before(data.command, sizeof data.command, command);

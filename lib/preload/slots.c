@@ -148,7 +148,7 @@ static void *hold_module(const struct module *module)
 
 	if (!handle)
 		return NULL;
-	/* The module may have been unloaded, and another one may have got its name. */
+	/* The module may have been unloaded, and another module may now have its name. */
 	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == module->base &&
 	    map->l_ld == module->dynamic)
 		return handle;

@@ -46,8 +46,8 @@ _Atomic unsigned shim_untold;
 
 /*
  * True if the program has functions that run before all constructors (DT_PREINIT_ARRAY).
- * AddressSanitizer and other sanitizers start their run-times in this way. A sanitizer defines
- * mmap(), strcat() and other functions, which must not be called before its run-time has started.
+ * AddressSanitizer and other sanitizers start their run-times by such functions. They also define
+ * mmap(), strcat() and other functions, which must not be called before the run-time has started.
  * The run-time calls wrappers while it starts. When the shim's constructor runs, the run-times of
  * sanitizers have started.
  */

@@ -204,7 +204,7 @@
 	  "1025=F_GETLEASE,1026=F_NOTIFY,1030=F_DUPFD_CLOEXEC,1031=F_SETPIPE_SZ," \
 	  "1032=F_GETPIPE_SZ,1033=F_ADD_SEALS,1034=F_GET_SEALS}; s32 result; " \
 	  "s32 lock{-1=none,0=F_RDLCK,1=F_WRLCK,2=F_UNLCK}; s64 value") \
-	/* Requests depend on the device; those of terminals and some files have names. */ \
+	/* Requests depend on the device. Requests for terminals and some files have names. */ \
 	X(IO_IOCTL, IO, "io.ioctl", \
 	  "ns time; errno error; fd fd; s32 result; x64 request{0x5401=TCGETS,0x5402=TCSETS," \
 	  "0x5403=TCSETSW,0x5404=TCSETSF,0x5409=TCSBRK,0x540a=TCXONC,0x540b=TCFLSH," \
@@ -262,7 +262,7 @@
 	/* fd is -1 for sync(), which concerns all file systems. */ \
 	X(IO_SYNC, IO, "io.sync", \
 	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
-	/* Message queues of POSIX. `size` is that of the message, or of the memory for it. */ \
+	/* Message queues of POSIX. `size`: of the message, or of the memory for a message. */ \
 	X(IO_MQ_OPEN, IO, "io.mq_open", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
 	X(IO_MQ_CLOSE, IO, "io.mq_close", "ns time; errno error; fd fd") \
@@ -449,7 +449,7 @@
 	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
 	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
-	/* `timeout` is -1 for a wait without limit. The duration is that of the wait. */ \
+	/* `timeout` is -1 for a wait without limit. The field `time` has the actual duration. */ \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
 	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; fd fd; s32 result; errno error") \
