@@ -55,6 +55,10 @@ program_cxx cpp_first "$bindings/cpp/first.cpp"
 "$tmp/cpp_first" "$tmp/first.ptl" >"$tmp/out"
 check "the first program of C++ reads what it wrote" has out '^2 from localhost in 1$'
 check "also its messages" has out '^request 2$'
+program_cxx cpp_arrays "$points/arrays.cpp"
+"$tmp/cpp_arrays" "$tmp/arrays.ptl" >"$tmp/out"
+check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
+check "also if some are missing" has out '^7 8 7 1 no such field: other$'
 
 # --- Python
 

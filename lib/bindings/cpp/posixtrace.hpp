@@ -57,6 +57,9 @@ namespace detail {
 
 template <class> inline constexpr bool never = false;
 
+template <class> inline constexpr bool is_vector = false;
+template <class T> inline constexpr bool is_vector<std::vector<T>> = true;
+
 /* The name of a member's type in a schema. */
 template <class T> constexpr const char *type_name()
 {
@@ -439,33 +442,42 @@ public:
 		return { static_cast<const char *>(event_.data), event_.data_len };
 	}
 
-	/* The value of a field; monostate if the event does not have it. */
-	value operator[](std::string_view field) const
+	/*
+	 * The value of a field; monostate if the event does not have it. The value of an array is its
+	 * first element.
+	 */
+	value operator[](std::string_view field) const { return at(field, 0); }
+
+	/* An element of an array; index 0 of another field is its value. Monostate if it does not exist. */
+	value at(std::string_view field, unsigned index) const
 	{
 		posix_trace_value_np found;
 
 		for (unsigned i = 0; schema_ && i < schema_->fields; i++)
 			if (field == schema_->field[i].name)
-				return posix_trace_field_get_np(schema_, i, 0, event_.data, event_.data_len, 0,
-								&found) ? make(found) : value();
+				return posix_trace_field_get_np(schema_, i, index, event_.data,
+								event_.data_len, 0, &found) ?
+					       make(found) : value();
 		return {};
 	}
 
-	/* The value of a field, converted to T. Throws std::out_of_range if that is impossible. */
+	/*
+	 * The value of a field, converted to T; a vector has all elements of an array. Throws
+	 * std::out_of_range if that is impossible.
+	 */
 	template <class T> T get(std::string_view field) const
 	{
-		return std::visit([&](const auto &is) -> T {
-			using U = std::decay_t<decltype(is)>;
+		if constexpr (detail::is_vector<T>) {
+			T all;
 
-			if constexpr (std::is_same_v<U, std::string_view>) {
-				if constexpr (std::is_constructible_v<T, std::string_view>)
-					return T(is);
-			} else if constexpr (!std::is_same_v<U, std::monostate>) {
-				if constexpr (std::is_arithmetic_v<T>)
-					return static_cast<T>(is);
-			}
-			throw std::out_of_range("no such field: " + std::string(field));
-		}, (*this)[field]);
+			for (value is = at(field, 0); !std::holds_alternative<std::monostate>(is);
+			     is = at(field, static_cast<unsigned>(all.size())))
+				all.push_back(convert<typename T::value_type>(is, field));
+			return all.empty() ? throw std::out_of_range("no such field: " + std::string(field))
+					   : all;
+		} else {
+			return convert<T>(at(field, 0), field);
+		}
 	}
 
 	/* The message of an event of POSIX_TRACE_LOG_NP(); empty if it has none. */
@@ -484,6 +496,22 @@ public:
 
 private:
 	friend class log;
+
+	template <class T> static T convert(const value &from, std::string_view field)
+	{
+		return std::visit([&](const auto &is) -> T {
+			using U = std::decay_t<decltype(is)>;
+
+			if constexpr (std::is_same_v<U, std::string_view>) {
+				if constexpr (std::is_constructible_v<T, std::string_view>)
+					return T(is);
+			} else if constexpr (!std::is_same_v<U, std::monostate>) {
+				if constexpr (std::is_arithmetic_v<T>)
+					return static_cast<T>(is);
+			}
+			throw std::out_of_range("no such field: " + std::string(field));
+		}, from);
+	}
 
 	static value make(const posix_trace_value_np &found)
 	{

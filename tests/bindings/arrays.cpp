@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* arrays.cpp - reads all elements of an array from a log of the program itself. Usage: arrays LOG */
+#include <posixtrace.hpp>
+
+#include <iostream>
+
+int main(int, char **argv)
+{
+	const std::uint16_t three[] = { 7, 8, 65535 };
+	trace_event_id_t id;
+
+	posixtrace::check(posix_trace_eventid_open("sizes", &id), "open");
+	{
+		posixtrace::stream stream(argv[1]);
+
+		posixtrace::check(posix_trace_eventid_describe_np(id, "u16[3] size"), "schema");
+		stream.start();
+		posix_trace_event(id, three, sizeof(three));
+		posix_trace_event(id, three, 4); /* the last element is missing */
+		stream.shutdown();
+	}
+	for (const auto &event : posixtrace::log(argv[1])) {
+		if (event.name() != "sizes")
+			continue;
+		for (std::uint32_t size : event.get<std::vector<std::uint32_t>>("size"))
+			std::cout << size << ' ';
+		std::cout << event.get<int>("size") << ' '
+			  << std::holds_alternative<std::monostate>(event.at("size", 2)) << ' ';
+		try {
+			event.get<std::vector<int>>("other");
+		} catch (const std::out_of_range &e) {
+			std::cout << e.what() << '\n';
+		}
+	}
+}
