@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,27 +31,6 @@ struct look {
 	uid_t uid;
 	char cgroup[CGROUP_BYTES];
 };
-
-/*
- * Reads the path of the program. Returns false for a kernel thread, which has none. If the file of
- * the program was removed, for example by an upgrade, the kernel adds " (deleted)" to the path.
- * The function removes this addition, because the process still executes that program.
- */
-static bool look_executable(struct look *look)
-{
-	static const char deleted[] = " (deleted)";
-	char path[40];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)look->pid);
-	n = readlink(path, look->executable, PATH_MAX - 1);
-	if (n <= 0)
-		return false;
-	look->executable[n] = '\0';
-	if ((size_t)n > strlen(deleted) && !strcmp(look->executable + n - strlen(deleted), deleted))
-		look->executable[(size_t)n - strlen(deleted)] = '\0';
-	return true;
-}
 
 /*
  * Reads the effective user from the file status. The owner of /proc/PID is not used, because it is
@@ -172,7 +152,7 @@ static bool is_own(const struct look *look)
  */
 static const struct config_record *record_of(const struct config *config, struct look *look)
 {
-	if (!look_executable(look)) {
+	if (!procfile_program(look->pid, look->executable, PATH_MAX)) {
 		look->is_unknown = true;
 		return NULL;
 	}

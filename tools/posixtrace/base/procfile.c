@@ -56,6 +56,22 @@ bool procfile_is_foreign(void)
 	return strtoll(number, NULL, 10) != getpid();
 }
 
+bool procfile_program(pid_t pid, char *path, size_t bytes)
+{
+	static const char deleted[] = " (deleted)";
+	char link[40];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	len = readlink(link, path, bytes - 1);
+	if (len <= 0)
+		return false;
+	path[len] = '\0';
+	if ((size_t)len > strlen(deleted) && !strcmp(path + len - strlen(deleted), deleted))
+		path[(size_t)len - strlen(deleted)] = '\0';
+	return true;
+}
+
 bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 {
 	char path[40], text[1024];

@@ -40,6 +40,14 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
  */
 bool procfile_is_foreign(void);
 
+/*
+ * Stores the path of the program that a process executes. Returns false for a kernel thread, which
+ * has none, and if this process may not know it. If the file of the program was removed, for
+ * example by an upgrade, the kernel adds " (deleted)" to the path. The function removes this
+ * addition, because the process still executes that program.
+ */
+bool procfile_program(pid_t pid, char *path, size_t bytes);
+
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */
 	unsigned long long start; /* clock ticks after boot */

@@ -5,15 +5,16 @@
  * Logs, other processes and their names may be hostile. The shell uses each line as a word, and
  * shows it. So a name with an unsafe character, such as a line end, is left out.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_np.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "completion/shells.h"
@@ -92,22 +93,13 @@ int shells_processes(void)
 		return TOOL_FAILURE;
 	}
 	while ((entry = readdir(folder))) {
-		char link[sizeof(entry->d_name) + sizeof("/exe")], program[4096];
+		pid_t pid = (pid_t)atoi(entry->d_name);
+		char program[PATH_MAX];
 		const char *name;
-		char *deleted;
-		ssize_t len;
 
-		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
+		if (pid <= 0 || pid == getpid() ||
+		    !procfile_program(pid, program, sizeof(program)))
 			continue;
-		snprintf(link, sizeof(link), "%s/exe", entry->d_name);
-		len = readlinkat(dirfd(folder), link, program, sizeof(program) - 1);
-		if (len <= 0)
-			continue;
-		program[len] = '\0';
-		/* The kernel writes this behind the name of a file that is gone. */
-		deleted = len > 10 ? program + len - 10 : program;
-		if (!strcmp(deleted, " (deleted)"))
-			*deleted = '\0';
 		name = strrchr(program, '/');
 		name = name ? name + 1 : program;
 		out_str(&out_stdout, entry->d_name);
