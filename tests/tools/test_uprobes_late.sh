@@ -243,6 +243,25 @@ say "call 10" called
 exec 7>&-
 wait $host_id
 is_counted older.ptl 10
+
+# The memory of --sched is all that every user may lock. RLIMIT_MEMLOCK permits 64 pages more for each
+# CPU, and the largest memory for mappings has 65, so record must map less. No other test locks memory
+# as this user.
+cpus=$(getconf _NPROCESSORS_CONF)
+caps=-all,+bpf,+perfmon,+sys_admin,+sys_ptrace,+dac_override,+kill
+limited="prlimit --memlock=$((cpus * 256 * 1024)) setpriv --reuid=65531 --inh-caps=$caps --ambient-caps=$caps"
+if test "$cpus" -le 50 && $limited true 2>/dev/null; then
+	label="little memory"
+	begin $limited "$posixtrace" record --force --sched -o ../little.ptl --function 'plug_*@far.so' "./$host"
+	say "open ./deep/er/far.so" opened
+	check "$label: record says so" until_has trace.err ' functions of far.so, mapped'
+	say "call 10" called
+	exec 7>&-
+	wait $host_id
+	is_counted little.ptl 10
+else
+	echo "no prlimit, no setpriv, or more than 50 CPUs: not tested with little memory"
+fi
 unset POSIXTRACE_KERNEL
 
 if make_host dynamic musl musl-gcc; then

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+#include "base/perf.h"
 #include "base/procfile.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -332,6 +332,7 @@ static void examine_ptrace(doctor_report *report)
 			   scope);
 }
 
+/* A dummy event counts nothing and needs no hardware. */
 int doctor_try_perf(pid_t pid)
 {
 	struct perf_event_attr attr = {
@@ -342,13 +343,7 @@ int doctor_try_perf(pid_t pid)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	/* A dummy event counts nothing and needs no hardware. */
-	long fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return errno;
-	close((int)fd);
-	return 0;
+	return perf_try(&attr, pid);
 }
 
 /* Examines perf_event_open(2), which record --sched and --sample use. */

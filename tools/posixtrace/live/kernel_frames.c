@@ -3,15 +3,13 @@
 #include "live/kernel_frames.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <trace_np.h>
-#include <unistd.h>
 
+#include "base/perf.h"
 #include "base/vec.h"
 #include "log/stacks.h"
 
@@ -54,12 +52,8 @@ static int try_kernel(void)
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK, .disabled = 1, .exclude_hv = 1,
 	};
-	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0)
-		return errno;
-	close((int)fd);
-	return 0;
+	return perf_try(&attr, 0);
 }
 
 /*

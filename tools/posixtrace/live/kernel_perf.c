@@ -2,22 +2,18 @@
 /*
  * kernel_perf.c - reads the kernel's records of switches and samples by perf_event_open(2).
  *
- * The kernel writes into one memory for each CPU. Each record is checked against the memory's size
- * before its fields are used, although only the kernel can write there.
+ * The kernel writes into one memory for each CPU.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/perf.h"
 #include "base/vec.h"
 #include "live/kernel_copies.h"
 #include "live/kernel_frames.h"
@@ -28,14 +24,8 @@
  * Pages of memory for each CPU. Every user may lock this number of pages (perf_event_mlock_kb is
  * 516). If other programs of the user have locked some of them, fewer pages are tried.
  */
-#define DATA_PAGES  128
-#define LEAST_PAGES 8
-#define COPY_PAGES  1024 /* with copies of stacks, which unprivileged users seldom get */
-
-/*
- * The greatest size of a record that is read. The records that this file requests are not larger.
- */
-#define RECORD_BYTES (2048 + SHIM_STACK_MAX)
+#define DATA_PAGES 128
+#define COPY_PAGES 1024 /* with copies of stacks, which unprivileged users seldom get */
 
 /* ------------------------------------------------------------------ beginning */
 
@@ -92,37 +82,11 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 	return attr;
 }
 
-/* Calls perf_event_open(2), for which the C library has no function. Returns a descriptor or -1. */
-static int open_event(const struct perf_event_attr *attr, pid_t tid, int cpu)
-{
-	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-/*
- * Maps the memory of a CPU, smaller if the limit of locked memory requires it. The number of pages
- * must be a power of two. Returns false, with errno, if even the least number is refused.
- */
+/* Maps the memory of a CPU. Returns false, with errno, if the kernel refuses it. */
 static bool map_memory(const struct kernel *kernel, struct kernel_cpu *cpu)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t pages = kernel->copies ? COPY_PAGES : DATA_PAGES; pages >= LEAST_PAGES;
-	     pages /= 2) {
-		cpu->memory = mmap(NULL, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED,
-				   cpu->fd, 0);
-		if (cpu->memory != MAP_FAILED)
-			return true;
-	}
-	cpu->memory = NULL;
-	return false;
-}
-
-/* Returns the size of the memory of a CPU, which its control page has. */
-static size_t memory_bytes(const struct kernel_cpu *cpu)
-{
-	const struct perf_event_mmap_page *control = cpu->memory;
-
-	return control->data_offset + control->data_size;
+	cpu->memory = perf_map(cpu->fd, kernel->copies ? COPY_PAGES : DATA_PAGES);
+	return cpu->memory;
 }
 
 /*
@@ -132,7 +96,7 @@ static size_t memory_bytes(const struct kernel_cpu *cpu)
 static int open_more(struct kernel *kernel, const struct perf_event_attr *attr, pid_t tid,
 		     const struct kernel_cpu *cpu)
 {
-	int fd = open_event(attr, tid, cpu->cpu);
+	int fd = perf_open(attr, tid, cpu->cpu);
 
 	/* If the thread has ended meanwhile, this is no error. */
 	if (fd < 0)
@@ -162,7 +126,7 @@ static int open_thread(struct kernel *kernel, pid_t tid, bool starts)
 	for (int number = 0; is_first && number < configured; number++) {
 		struct kernel_cpu cpu = { .cpu = number };
 
-		cpu.fd = open_event(&attr, tid, number);
+		cpu.fd = perf_open(&attr, tid, number);
 		/* A CPU that is off has no device. */
 		if (cpu.fd < 0 && errno == ENODEV)
 			continue;
@@ -236,7 +200,7 @@ static int open_cpus(struct kernel *kernel)
 	samples.inherit = faults.inherit = 0;
 	samples.exclude_idle = 1;
 	for (int number = 0; !err && number < configured; number++) {
-		struct kernel_cpu cpu = { .cpu = number, .fd = open_event(&samples, -1, number) };
+		struct kernel_cpu cpu = { .cpu = number, .fd = perf_open(&samples, -1, number) };
 
 		/* A CPU that is off has no device. */
 		if (cpu.fd < 0 && errno == ENODEV)
@@ -249,7 +213,7 @@ static int open_cpus(struct kernel *kernel)
 			return err;
 		}
 		if (!vec_grow(&kernel->cpu, kernel->cpus, 1)) {
-			munmap(cpu.memory, memory_bytes(&cpu));
+			perf_unmap(cpu.memory);
 			close(cpu.fd);
 			return ENOMEM;
 		}
@@ -383,19 +347,18 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 }
 
 /*
- * Takes one record with its header. bytes is its size, which is at least that of the header.
- * Records of other kinds than those below are ignored. A record that is too short for its kind is
- * ignored.
+ * Takes one record. Records of other kinds than those below are ignored. A record that is too short
+ * for its kind is ignored.
  */
-static void take_record(struct kernel *kernel, const struct perf_event_header *header,
-			size_t bytes)
+static void take_record(void *arg, const struct perf_event_header *header)
 {
+	struct kernel *kernel = arg;
 	const unsigned char *data = (const unsigned char *)(header + 1);
+	const size_t bytes = header->size - sizeof(*header);
 	struct kernel_record record = { .kind = KERNEL_IN };
 	struct trailer trailer;
 	uint64_t count;
 
-	bytes -= sizeof(*header);
 	if (bytes < sizeof(trailer))
 		return;
 	if (header->type == PERF_RECORD_SAMPLE) {
@@ -430,65 +393,14 @@ static void take_record(struct kernel *kernel, const struct perf_event_header *h
 
 void kernel_perf_mark(struct kernel *kernel)
 {
-	for (size_t i = 0; i < kernel->cpus; i++) {
-		struct perf_event_mmap_page *control = kernel->cpu[i].memory;
-
-		/*
-		 * The kernel publishes the records by storing data_head, so it is loaded with
-		 * acquire.
-		 */
-		kernel->cpu[i].head =
-			atomic_load_explicit((_Atomic uint64_t *)(void *)&control->data_head,
-					     memory_order_acquire);
-	}
-}
-
-/*
- * Takes the records of one CPU up to its head. A record may continue at the beginning of the
- * memory, so each record is copied to one piece. Behind a record with an impossible size no record
- * can be read, so the reader skips the rest up to the head.
- */
-static void look_at(struct kernel *kernel, const struct kernel_cpu *cpu)
-{
-	struct perf_event_mmap_page *control = cpu->memory;
-	const unsigned char *data = (const unsigned char *)control + control->data_offset;
-	uint64_t size = control->data_size;
-	uint64_t head = cpu->head;
-	uint64_t tail = control->data_tail;
-	_Alignas(8) unsigned char copy[RECORD_BYTES];
-	struct perf_event_header header;
-
-	while (size && head - tail >= sizeof(header) && head - tail <= size) {
-		uint64_t at = tail % size, first;
-
-		/*
-		 * The sizes of the records and of the memory are multiples of 8 bytes, so the 8
-		 * bytes of a header are in one piece.
-		 */
-		memcpy(&header, data + at, sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - tail)
-			break;
-		if (header.size <= sizeof(copy)) {
-			first = size - at < header.size ? size - at : header.size;
-			memcpy(copy, data + at, first);
-			memcpy(copy + first, data, header.size - first);
-			take_record(kernel, (const struct perf_event_header *)(const void *)copy,
-				    header.size);
-		}
-		tail += header.size;
-	}
-	/*
-	 * The new tail permits the kernel to overwrite the records, so it is stored after they were
-	 * copied.
-	 */
-	atomic_store_explicit((_Atomic uint64_t *)(void *)&control->data_tail, head,
-			      memory_order_release);
+	for (size_t i = 0; i < kernel->cpus; i++)
+		kernel->cpu[i].head = perf_head(kernel->cpu[i].memory);
 }
 
 void kernel_perf_look(struct kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->cpus; i++)
-		look_at(kernel, &kernel->cpu[i]);
+		perf_read(kernel->cpu[i].memory, kernel->cpu[i].head, take_record, kernel);
 }
 
 /* The descriptors remain open, because the memory is read once more. */
@@ -505,7 +417,7 @@ void kernel_perf_fini(struct kernel *kernel)
 	for (size_t i = 0; i < kernel->mores; i++)
 		close(kernel->more[i]);
 	for (size_t i = 0; i < kernel->cpus; i++) {
-		munmap(kernel->cpu[i].memory, memory_bytes(&kernel->cpu[i]));
+		perf_unmap(kernel->cpu[i].memory);
 		close(kernel->cpu[i].fd);
 	}
 	free(kernel->more);

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <linux/bpf.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/perf.h"
 #include "base/procfile.h"
 #include "syscalls/apart.h"
 #include "syscalls/program.h"
@@ -237,8 +237,7 @@ static bool attach_programs(struct syscalls *syscalls, unsigned scope)
 		if (!syscalls_read_event(events[i], "id", text, sizeof(text)))
 			return false;
 		attr.config = strtoull(text, NULL, 10);
-		syscalls->event[i] = (int)syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(),
-						  -1, PERF_FLAG_FD_CLOEXEC);
+		syscalls->event[i] = perf_open(&attr, -1, sched_getcpu());
 		if (syscalls->event[i] < 0 ||
 		    ioctl(syscalls->event[i], PERF_EVENT_IOC_SET_BPF, syscalls->program[i]) ||
 		    ioctl(syscalls->event[i], PERF_EVENT_IOC_ENABLE, 0))

@@ -9,7 +9,6 @@
 #include "uprobes/uprobes.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/perf.h"
 #include "base/procfile.h"
 #include "base/vec.h"
 #include "syscalls/apart.h"
@@ -217,8 +217,7 @@ static int attach_place(struct uprobes *uprobes, const struct batch *batch, size
 	};
 	union bpf_attr link = { .link_create = { .prog_fd = (uint32_t)batch->program,
 						 .attach_type = BPF_PERF_EVENT } };
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(), -1,
-			      PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_open(&attr, -1, sched_getcpu());
 
 	if (fd < 0 || !keep_descriptor(uprobes, fd))
 		return errno;

@@ -8,15 +8,13 @@
 #include "uprobes/mapped.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/perf.h"
 #include "base/vec.h"
 
 #define DATA_PAGES 64 /* some 2000 mappings between two looks */
@@ -39,7 +37,6 @@ struct record_end {
 /* Opens the event of a CPU, and maps its memory. Returns 0 or an error number. */
 static int open_cpu(struct mapped *mapped, int number)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME, .sample_id_all = 1, .mmap = 1, .mmap2 = 1,
@@ -48,19 +45,18 @@ static int open_cpu(struct mapped *mapped, int number)
 		/* Each record makes the descriptor readable. */
 		.watermark = 1, .wakeup_watermark = 1,
 	};
-	struct mapped_cpu cpu = { .bytes = (DATA_PAGES + 1) * page };
+	struct mapped_cpu cpu = { .fd = perf_open(&attr, -1, number) };
 	struct epoll_event event = { .events = EPOLLIN };
 
-	cpu.fd = (int)syscall(SYS_perf_event_open, &attr, -1, number, -1, PERF_FLAG_FD_CLOEXEC);
 	/* A CPU that is off has no device. */
 	if (cpu.fd < 0)
 		return errno == ENODEV ? 0 : errno;
-	cpu.memory = mmap(NULL, cpu.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, cpu.fd, 0);
-	if (cpu.memory == MAP_FAILED || !vec_grow(&mapped->cpu, mapped->cpus, 1)) {
-		int err = cpu.memory == MAP_FAILED ? errno : ENOMEM;
+	cpu.memory = perf_map(cpu.fd, DATA_PAGES);
+	if (!cpu.memory || !vec_grow(&mapped->cpu, mapped->cpus, 1)) {
+		int err = cpu.memory ? ENOMEM : errno;
 
-		if (cpu.memory != MAP_FAILED)
-			munmap(cpu.memory, cpu.bytes);
+		if (cpu.memory)
+			perf_unmap(cpu.memory);
 		close(cpu.fd);
 		return err;
 	}
@@ -81,24 +77,18 @@ int mapped_begin(struct mapped *mapped)
 	return err;
 }
 
-/* Copies bytes out of the ring, whose size is a power of two. */
-static void copy_out(const struct mapped_cpu *cpu, uint64_t at, void *to, size_t bytes)
-{
-	const struct perf_event_mmap_page *control = cpu->memory;
-	const char *data = (const char *)cpu->memory + control->data_offset;
-	const size_t place = at & (control->data_size - 1);
-	const size_t first = control->data_size - place < bytes ? control->data_size - place :
-								  bytes;
+/* One look at the records of all CPUs. */
+struct look {
+	void (*take)(void *arg, const struct mapped_file *file);
+	void *arg;
+	bool is_complete; /* no record was dropped */
+};
 
-	memcpy(to, data + place, first);
-	memcpy((char *)to + first, data, bytes - first);
-}
-
-/* Passes one record, which has this number of bytes. */
-static void take_record(const char *text, size_t bytes,
-			void (*take)(void *arg, const struct mapped_file *file), void *arg)
+/* Passes a mapping of a file. */
+static void take_mapping(const struct look *look, const struct perf_event_header *header)
 {
-	const size_t path_at = sizeof(struct record_of_map);
+	const char *const text = (const char *)header;
+	const size_t bytes = header->size, path_at = sizeof(struct record_of_map);
 	struct record_of_map record;
 	struct record_end end;
 	struct mapped_file file;
@@ -112,49 +102,33 @@ static void take_record(const char *text, size_t bytes,
 	/* Memory without a file has a name that is not a path, such as "[vdso]". */
 	if (*file.path == '/' && file.path[1] != '/' &&
 	    memchr(file.path, '\0', bytes - path_at - sizeof(end)))
-		take(arg, &file);
+		look->take(look->arg, &file);
 }
 
-/* Passes the records of a CPU. Returns false if some were dropped. */
-static bool look_at_cpu(const struct mapped_cpu *cpu,
-			void (*take)(void *arg, const struct mapped_file *file), void *arg)
+static void take_record(void *arg, const struct perf_event_header *header)
 {
-	struct perf_event_mmap_page *control = cpu->memory;
-	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-	uint64_t at = control->data_tail;
-	bool is_complete = true;
+	struct look *look = arg;
 
-	while (at < head) {
-		struct perf_event_header header;
-		static char text[UINT16_MAX];
-
-		copy_out(cpu, at, &header, sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - at)
-			break;
-		copy_out(cpu, at, text, header.size);
-		if (header.type == PERF_RECORD_MMAP2)
-			take_record(text, header.size, take, arg);
-		is_complete &= header.type != PERF_RECORD_LOST;
-		at += header.size;
-	}
-	__atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
-	return is_complete;
+	if (header->type == PERF_RECORD_MMAP2)
+		take_mapping(look, header);
+	look->is_complete &= header->type != PERF_RECORD_LOST;
 }
 
 bool mapped_look(struct mapped *mapped, void (*take)(void *arg, const struct mapped_file *file),
 		 void *arg)
 {
-	bool is_complete = true;
+	struct look look = { .take = take, .arg = arg, .is_complete = true };
 
 	for (size_t i = 0; i < mapped->cpus; i++)
-		is_complete &= look_at_cpu(&mapped->cpu[i], take, arg);
-	return is_complete;
+		perf_read(mapped->cpu[i].memory, perf_head(mapped->cpu[i].memory), take_record,
+			  &look);
+	return look.is_complete;
 }
 
 void mapped_end(struct mapped *mapped)
 {
 	for (size_t i = 0; i < mapped->cpus; i++) {
-		munmap(mapped->cpu[i].memory, mapped->cpu[i].bytes);
+		perf_unmap(mapped->cpu[i].memory);
 		close(mapped->cpu[i].fd);
 	}
 	free(mapped->cpu);

@@ -20,7 +20,6 @@ struct mapped {
 	struct mapped_cpu {
 		int fd;
 		void *memory;
-		size_t bytes;
 	} *cpu;
 	size_t cpus;
 };
