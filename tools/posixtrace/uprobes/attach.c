@@ -256,10 +256,11 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 }
 
 /*
- * Attaches those places of a file that have values, or those without. Returns 0 or an error number.
+ * Attaches those of the places of one file that have values, or those without. first is the number
+ * of the first place in the records. Returns 0 or an error number.
  */
-static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
-		       const struct uprobes_place *place, size_t count, bool has_values)
+static int attach_file(struct uprobes *uprobes, const char *path, const struct uprobes_place *place,
+		       size_t count, size_t first, bool has_values)
 {
 	struct batch batch = { .path = path,
 			       .program = has_values ? uprobes->valued : uprobes->program };
@@ -272,12 +273,12 @@ static int attach_file(struct uprobes *uprobes, const char *path, uint32_t file,
 	batch.semaphore = memory + count;
 	batch.cookie = memory + 2 * count;
 	for (size_t i = 0; i < count; i++) {
-		if (place[i].file != file || (place[i].values != NULL) != has_values)
+		if ((place[i].values != NULL) != has_values)
 			continue;
 		batch.offset[batch.count] = place[i].offset;
 		batch.semaphore[batch.count] = place[i].semaphore;
 		batch.has_semaphores |= place[i].semaphore != 0;
-		batch.cookie[batch.count++] = cookie_of(&place[i], uprobes->first + i);
+		batch.cookie[batch.count++] = cookie_of(&place[i], first + i);
 	}
 	err = !batch.count ? 0 : uprobes->is_multi ?
 	      attach_multi(uprobes, &batch, 0, batch.count) : attach_events(uprobes, &batch);
@@ -290,7 +291,6 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  size_t first)
 {
 	const char *why;
-	uint32_t files = 0;
 	int err = 0;
 
 	*uprobes = (struct uprobes){ .syscalls = syscalls, .first = first, .program = -1,
@@ -298,13 +298,16 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 	why = load_uprobe(uprobes);
 	if (!why)
 		why = load_valued(uprobes, place, count);
-	/* Finds the number of files. Some of them may have no places; they are skipped below. */
-	for (size_t i = 0; i < count; i++)
-		files = place[i].file >= files ? place[i].file + 1 : files;
-	for (uint32_t i = 0; i < files && !why && !err; i++)
-		err = attach_file(uprobes, path[i], i, place, count, false);
-	for (uint32_t i = 0; i < files && !why && !err; i++)
-		err = attach_file(uprobes, path[i], i, place, count, true);
+	/* Files are planned one after the other, so the places of a file follow one another. */
+	for (size_t i = 0, behind; i < count && !why && !err; i = behind) {
+		const char *of = path[place[i].file];
+
+		for (behind = i + 1; behind < count && place[behind].file == place[i].file;)
+			behind++;
+		err = attach_file(uprobes, of, place + i, behind - i, first + i, false);
+		if (!err)
+			err = attach_file(uprobes, of, place + i, behind - i, first + i, true);
+	}
 	return err ? place_reason(err) : why;
 }
 
