@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -68,9 +69,7 @@ bool outfile_is_descriptor(const char *path)
 	 * A symbolic link below /dev or /proc leads to an open file. For example, /dev/stdout leads
 	 * to /proc/self/fd/1. So the function examines only in which folder the link is.
 	 */
-	const char *slash = strrchr(path, '/');
-	char *folder =
-		slash > path ? strndup(path, (size_t)(slash - path)) : strdup(slash ? "/" : ".");
+	char *folder = disk_folder(path);
 	char *real = folder ? realpath(folder, NULL) : NULL;
 	struct stat st;
 	bool is = real && !lstat(path, &st) && S_ISLNK(st.st_mode) &&

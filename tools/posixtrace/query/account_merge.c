@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/say.h"
 #include "base/vec.h"
 #include "query/account_load.h"
@@ -348,13 +349,10 @@ bool account_is_unchanged(const char *account, const struct stat *was)
 
 bool account_remove_merged(const char *account, const struct stat *was)
 {
-	char *folder = strdup(account), *slash = folder ? strrchr(folder, '/') : NULL;
+	char *folder = disk_folder(account);
+	int fd = folder ? lock_folder(folder) : -1;
 	bool good = false;
-	int fd;
 
-	if (slash)
-		slash[slash == folder] = '\0';
-	fd = folder ? lock_folder(slash ? folder : ".") : -1;
 	if (fd >= 0 && account_is_unchanged(account, was)) {
 		good = !unlink(account);
 		if (!good)

@@ -3,7 +3,6 @@
 #include "query/query_account.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/put.h"
 #include "base/say.h"
 #include "base/table.h"
@@ -73,18 +73,6 @@ static bool write_tables(struct query_log *log, const char *made)
 	return !err;
 }
 
-/* Writes a file or folder to the disk. Returns 0 or an error number. */
-static int sync_path(const char *path, int flags)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | flags), err = 0;
-
-	if (fd < 0 || fsync(fd))
-		err = errno;
-	if (fd >= 0)
-		close(fd);
-	return err;
-}
-
 /*
  * Returns the name of the account, or NULL if memory is lacking. The account of another log, which
  * had the same name and was not shipped yet, is not replaced.
@@ -106,20 +94,11 @@ static char *account_name(const char *name, const struct posix_trace_loginfo_np 
 
 int account_keep_file(const char *made, const char *account, int64_t *growth)
 {
-	char *folder = strdup(account), *slash = folder ? strrchr(folder, '/') : NULL;
-	int err = folder ? sync_path(made, O_NOFOLLOW) : ENOMEM;
 	struct stat st;
 
-	if (slash)
-		slash[slash == folder] = '\0';
 	*growth = lstat(account, &st) ? 0 : -(int64_t)st.st_size;
 	*growth += lstat(made, &st) ? 0 : (int64_t)st.st_size;
-	if (!err && rename(made, account))
-		err = errno;
-	if (!err)
-		err = sync_path(slash ? folder : ".", O_DIRECTORY);
-	free(folder);
-	return err;
+	return disk_rename(made, account);
 }
 
 /* Writes the account of the open log. Returns false after it printed an error. */

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -91,14 +92,8 @@ static bool say_failure(const struct folder *folder, const char *what)
 /* Writes a file or folder to the disk. */
 static bool sync_at(const struct folder *folder, const char *path, int flags)
 {
-	int fd = openat(folder->fd, path, O_RDONLY | O_CLOEXEC | flags);
-	bool good = fd >= 0 && !fsync(fd);
-
-	if (!good)
-		say_failure(folder, path);
-	if (fd >= 0)
-		close(fd);
-	return good;
+	errno = disk_sync(folder->fd, path, flags);
+	return !errno || say_failure(folder, path);
 }
 
 /* Makes the folders of a path whose last part is a file. Each new name is written to the disk. */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/say.h"
 #include "base/whole.h"
 
@@ -105,33 +106,11 @@ void state_say_invalid(const struct state *state)
 	say("%s: this is not a position of posixtrace ship; it is left as it is", state->path);
 }
 
-/*
- * Writes the folder of a file to the disk. Before that, the file's new name may not be on the disk.
- */
-static int sync_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder = strndup(path, slash ? (size_t)(slash - path) : 0);
-	int fd, err = 0;
-
-	if (!folder)
-		return ENOMEM;
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fsync(fd))
-		err = errno;
-	if (fd >= 0)
-		close(fd);
-	free(folder);
-	return err;
-}
-
 static int write_text(const char *name, const char *text)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int err = fd < 0 ? errno : whole_write(fd, text, strlen(text));
 
-	if (!err && fsync(fd))
-		err = errno;
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -144,10 +123,8 @@ bool state_save(const struct state *state, const char *text)
 
 	if (asprintf(&name, "%s.new", state->path) >= 0) {
 		err = write_text(name, text);
-		if (!err && rename(name, state->path))
-			err = errno;
 		if (!err)
-			err = sync_folder(state->path);
+			err = disk_rename(name, state->path);
 		free(name);
 	}
 	if (err)
