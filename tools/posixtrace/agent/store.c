@@ -379,24 +379,18 @@ static enum removal remove_kept(struct store *store, const struct config *config
 	return REMOVE_NOW;
 }
 
-/* If the folder has many accounts, merges them. Then the list is made again. */
-static size_t merge_accounts(struct store *store, size_t count, struct kept **list)
+/* If the folder has many accounts, merges them. */
+static void merge_accounts(const struct store *store)
 {
 #ifdef HAVE_SQLITE_QUERY
-	size_t apart = 0;
 	char *folder;
 
-	for (size_t i = 0; i < count; i++)
-		apart += (*list)[i].is_account && !account_merged_number((*list)[i].name);
-	if (apart <= ACCOUNT_APART || asprintf(&folder, "%s/logs", store->folder) < 0)
-		return count;
+	if (asprintf(&folder, "%s/logs", store->folder) < 0)
+		return;
 	account_merge(folder);
 	free(folder);
-	free(*list);
-	return list_kept(store, list);
 #else
-	(void)store, (void)list;
-	return count;
+	(void)store;
 #endif
 }
 
@@ -427,13 +421,15 @@ static void say_excess(struct store *store, const struct config *config, size_t 
 static void make_room(struct store *store, const struct config *config, uint64_t more)
 {
 	struct kept *list;
-	size_t count = list_kept(store, &list), unreadable = 0;
+	size_t count, unreadable = 0;
 	int64_t now = store_now_ms();
 	enum removal removal = REMOVE_NOW;
 	uint64_t accounts = 0;
 
+	/* This changes the number of bytes in the folder. */
 	if (config->is_spool)
-		count = merge_accounts(store, count, &list);
+		merge_accounts(store);
+	count = list_kept(store, &list);
 	/*
 	 * After a failure, the next call tries again, so that there is one message, not many. A log
 	 * that cannot be opened remains, and the next ones are removed in its place.
