@@ -10,14 +10,13 @@
 
 #include <string.h>
 
-#define LOOK_AT 512 /* the most calls that a search examines in each direction */
-#define NEXT    4   /* the most calls after a poll that ender_through() examines */
+#define NEXT 4 /* the most calls after a poll that ender_through() examines */
 /* the greatest error of the times of different threads */
 #define ENDER_AFTER_NS INT64_C(1000000)
 
 /* A wait whose partner is searched. */
 struct wait {
-	const struct history *history;
+	const struct history *history; /* NULL: there is none, and no pid */
 	const struct call *call;
 	enum cause wanted;   /* the cause of the partner */
 	uint32_t object;     /* 0: unknown */
@@ -27,18 +26,35 @@ struct wait {
 	pid_t pid;
 };
 
+/* The calls among which a partner is searched, in the order of their ends. */
+struct transfers {
+	const struct call *call;
+	const uint32_t *order; /* indexes in call; NULL: the calls themselves have the order */
+	size_t count;
+};
+
+static struct transfers transfers_of(const struct history *history)
+{
+	return (struct transfers){ history->call, history->transfer, history->transfers };
+}
+
+static const struct call *transfer_at(const struct transfers *transfers, size_t i)
+{
+	return &transfers->call[transfers->order ? transfers->order[i] : i];
+}
+
 /*
  * Returns the number of transfers that end at or before a time. If the time is the end of a wait,
  * the last of these transfers is the one that ended nearest to it.
  */
-static size_t transfers_until(const struct history *history, int64_t time_ns)
+static size_t transfers_until(const struct transfers *transfers, int64_t time_ns)
 {
-	size_t low = 0, high = history->transfers;
+	size_t low = 0, high = transfers->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (history->call[history->transfer[middle]].end_ns <= time_ns)
+		if (transfer_at(transfers, middle)->end_ns <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -53,8 +69,8 @@ static size_t transfers_until(const struct history *history, int64_t time_ns)
  */
 static int same_object(const struct wait *wait, const struct call *other)
 {
-	const struct history_thread *thread = &wait->history->thread[wait->call->thread];
-	const pid_t pid = wait->history->thread[other->thread].pid;
+	const struct history_thread *thread;
+	pid_t pid;
 
 	switch (wait->wanted) {
 	case CAUSE_BARRIER:
@@ -63,8 +79,10 @@ static int same_object(const struct wait *wait, const struct call *other)
 			return wait->object == other->object;
 		if (other->key != wait->call->key)
 			return 0;
-		return pid == wait->pid ? 1 : -1;
+		return wait->history->thread[other->thread].pid == wait->pid ? 1 : -1;
 	case CAUSE_KILL:
+		thread = &wait->history->thread[wait->call->thread];
+		pid = wait->history->thread[other->thread].pid;
 		/* Signal 0 is none: kill() only checks with it whether the process exists. */
 		if (!other->key || (wait->signal && other->key != wait->signal))
 			return 0;
@@ -173,29 +191,19 @@ static enum cause wanted_of(const struct call *call, const struct call *through)
  * pipe: its two ends have different descriptors. Among these calls the one that began last is
  * preferred. For a barrier this second rule is the only one. A writing thread may lose its CPU to
  * the reading thread before the write ends, so calls that end after the wait are examined as well.
- * At most LOOK_AT calls are examined before the end of the wait, and as many after it.
+ * At most ENDER_LOOK_AT calls are examined before the end of the wait, and as many after it.
  */
-struct ender ender_find(const struct history *history, const struct call *call,
-			    const struct call *through)
+static struct ender search_ender(const struct wait *wait, const struct transfers *transfers)
 {
-	const struct call *used = call->cause == CAUSE_POLL && through ? through : call;
-	const struct wait wait = {
-		.history = history, .call = call, .wanted = wanted_of(call, through),
-		.object = used->object, .is_second = used->is_second,
-		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,
-		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
-		.pid = history->thread[call->thread].pid,
-	};
-	size_t at = transfers_until(history, call->end_ns), i = at;
+	const struct call *call = wait->call;
+	const size_t at = transfers_until(transfers, call->end_ns);
 	struct ender found = { .call = NULL };
 	uint32_t certain = HISTORY_NONE;
 
-	for (unsigned n = 0; i < history->transfers && n < LOOK_AT; n++, i++) {
-		examine_call(&wait, &history->call[history->transfer[i]], &found, &certain);
-	}
-	i = at;
-	for (unsigned n = 0; i-- > 0 && n < LOOK_AT; n++) {
-		const struct call *other = &history->call[history->transfer[i]];
+	for (size_t n = 0; at + n < transfers->count && n < ENDER_LOOK_AT; n++)
+		examine_call(wait, transfer_at(transfers, at + n), &found, &certain);
+	for (size_t n = 1; n <= at && n <= ENDER_LOOK_AT; n++) {
+		const struct call *other = transfer_at(transfers, at - n);
 
 		/*
 		 * The transfers are in the order of their ends, so all transfers before this one
@@ -203,10 +211,42 @@ struct ender ender_find(const struct history *history, const struct call *call,
 		 */
 		if (other->end_ns <= call->begin_ns)
 			break;
-		examine_call(&wait, other, &found, &certain);
+		examine_call(wait, other, &found, &certain);
 	}
-	found.is_certain = found.call && same_object(&wait, found.call) > 0 && !found.has_rivals;
+	found.is_certain = found.call && same_object(wait, found.call) > 0 && !found.has_rivals;
 	return found;
+}
+
+/* Returns a wait without its history and pid, which ender_find() adds. */
+static struct wait wait_of(const struct call *call, const struct call *through)
+{
+	const struct call *used = call->cause == CAUSE_POLL && through ? through : call;
+
+	return (struct wait){
+		.call = call, .wanted = wanted_of(call, through),
+		.object = used->object, .is_second = used->is_second,
+		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,
+		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
+	};
+}
+
+struct ender ender_find(const struct history *history, const struct call *call,
+			const struct call *through)
+{
+	const struct transfers transfers = transfers_of(history);
+	struct wait wait = wait_of(call, through);
+
+	wait.history = history;
+	wait.pid = history->thread[call->thread].pid;
+	return search_ender(&wait, &transfers);
+}
+
+const struct call *ender_among(const struct call *calls, size_t count, const struct call *call)
+{
+	const struct transfers transfers = { .call = calls, .count = count };
+	const struct wait wait = wait_of(call, NULL);
+
+	return search_ender(&wait, &transfers).call;
 }
 
 const struct call *ender_through(const struct history *history, const struct call *call)

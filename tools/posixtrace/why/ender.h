@@ -8,6 +8,8 @@
 
 #include "why/history.h"
 
+#define ENDER_LOOK_AT 512 /* the most calls that a search examines in each direction */
+
 struct ender {
 	const struct call *call; /* NULL: none was found. The history owns it. */
 	/*
@@ -23,7 +25,14 @@ struct ender {
  * is ignored for other waits.
  */
 struct ender ender_find(const struct history *history, const struct call *call,
-			    const struct call *through);
+			const struct call *through);
+
+/*
+ * Does the same for a read, write or poll of a log without a history. calls are reads, writes and
+ * polls in the order of their ends, and their member thread is any number of a thread. The caller
+ * knows no objects, so the result is only probable. Returns NULL if no call was found.
+ */
+const struct call *ender_among(const struct call *calls, size_t count, const struct call *call);
 
 /*
  * Returns the call by which a thread used the input for which it had waited in a poll: its next

@@ -21,8 +21,8 @@
 #include "convert/threads.h"
 #include "log/stacks.h"
 #include "why/classify.h"
+#include "why/ender.h"
 #include "why/links.h"
-#include "why/partner.h"
 
 enum { /* Trace, TracePacket */
 	TRACE_PACKET = 1,
@@ -168,13 +168,9 @@ struct perfetto_stacks {
  */
 struct perfetto_flows {
 	struct links links;
-	struct perfetto_transfer {
-		struct transfer transfer;
-		uint32_t pid;
-		const char *call;  /* the name of its type */
-		bool waits;        /* it is a read or a poll that may have waited */
-	} *transfer;
-	size_t transfers, done; /* done: those whose partner was searched */
+	struct call *call;     /* their member thread is the Linux thread number */
+	uint32_t *pid;         /* by the index of the call */
+	size_t calls, done;    /* done: those whose partner was searched */
 	uint64_t flows;
 };
 

@@ -2,7 +2,7 @@
 /*
  * perfetto_flow.c - flows: arrows from the thread that ended a wait to the thread that waited.
  *
- * The rules are those of the command why: links.h finds the holders of locks, and partner.h finds
+ * The rules are those of the command why: links.h finds the holders of locks, and ender.h finds
  * the write that ended a read. A flow joins two instants: one in the call of the first thread, and
  * one at the end of the wait. Readers join slices in the order of their begins, and a wait usually
  * begins before the call that ends it, so the slices of the two calls cannot be joined directly.
@@ -17,7 +17,7 @@
 #include "convert/paired.h"
 
 #define WAITED_NS 10000 /* a shorter read has probably not waited */
-#define KEPT      (4 * PARTNER_LOOK_AT) /* transfers in memory */
+#define KEPT      (4 * ENDER_LOOK_AT) /* calls in memory */
 
 /* One of the two threads that a flow joins, and the call in which it is. */
 struct flow_side {
@@ -120,44 +120,48 @@ static int put_locks(struct perfetto *perfetto)
 
 /* ------------------------------------------------------------------ pipes and sockets */
 
-static void get_kept(const void *arg, size_t index, struct transfer *transfer)
+static struct flow_side side_of_call(const struct perfetto_flows *flows, const struct call *call)
 {
-	*transfer = ((const struct perfetto_transfer *)arg)[index].transfer;
-}
-
-static struct flow_side side_of_transfer(const struct perfetto_transfer *of)
-{
-	return (struct flow_side){ of->pid, of->transfer.thread, of->transfer.begin_ns,
-				   of->transfer.end_ns };
+	return (struct flow_side){ flows->pid[call - flows->call], call->thread, call->begin_ns,
+				   call->end_ns };
 }
 
 /*
- * Writes the flows to those waits behind which at least this number of transfers is kept. Then
- * removes transfers that no later search examines.
+ * Returns whether a call is a read or a poll that may have waited. No thread ended a call that
+ * failed or reached its time limit.
+ */
+static bool may_have_waited(const struct call *call)
+{
+	return call->cause != CAUSE_WRITE && call->other &&
+	       (uint64_t)call->end_ns - (uint64_t)call->begin_ns >= WAITED_NS;
+}
+
+/*
+ * Writes the flows to those waits behind which at least this number of calls is kept. Then removes
+ * calls that no later search examines.
  */
 static int put_transfers(struct perfetto *perfetto, size_t behind)
 {
 	struct perfetto_flows *flows = &perfetto->flows;
-	const struct transfers transfers = { get_kept, flows->transfer, flows->transfers };
 	size_t drop;
 	int err = 0;
 
-	for (; !err && flows->done + behind < flows->transfers; flows->done++) {
-		const struct perfetto_transfer *wait = &flows->transfer[flows->done];
-		size_t found = wait->waits ? partner_find(&transfers, &wait->transfer) :
-			       PARTNER_NONE;
-		struct flow_side from, to = side_of_transfer(wait);
+	for (; !err && flows->done + behind < flows->calls; flows->done++) {
+		const struct call *wait = &flows->call[flows->done];
+		const struct call *found = may_have_waited(wait) ?
+					   ender_among(flows->call, flows->calls, wait) : NULL;
+		struct flow_side from, to = side_of_call(flows, wait);
 
-		if (found == PARTNER_NONE)
+		if (!found)
 			continue;
-		from = side_of_transfer(&flows->transfer[found]);
-		err = put_flow(perfetto, &from, &to, true, wait->call);
+		from = side_of_call(flows, found);
+		err = put_flow(perfetto, &from, &to, true, perfetto->kind[wait->type->index].name);
 	}
-	drop = flows->done > PARTNER_LOOK_AT ? flows->done - PARTNER_LOOK_AT : 0;
-	memmove(flows->transfer, flows->transfer + drop,
-		(flows->transfers - drop) * sizeof(*flows->transfer));
-	flows->transfers -= drop;
+	drop = flows->done > ENDER_LOOK_AT ? flows->done - ENDER_LOOK_AT : 0;
+	flows->calls -= drop;
 	flows->done -= drop;
+	memmove(flows->call, flows->call + drop, flows->calls * sizeof(*flows->call));
+	memmove(flows->pid, flows->pid + drop, flows->calls * sizeof(*flows->pid));
 	return err;
 }
 
@@ -174,31 +178,26 @@ static bool is_file(struct perfetto *perfetto, const struct fmt_event *event, in
 
 static int note_transfer(struct perfetto *perfetto, const struct fmt_event *event)
 {
-	struct perfetto_kind *kind = &perfetto->kind[event->type->index];
+	const struct perfetto_kind *kind = &perfetto->kind[event->type->index];
 	const struct plan *plan = &kind->plan;
 	struct perfetto_flows *flows = &perfetto->flows;
 	const int64_t result = (int64_t)perfetto_field(perfetto, event, plan->result);
-	struct perfetto_transfer *of;
 
 	if (is_file(perfetto, event, plan->key))
 		return 0;
-	if (!flows->transfer)
-		flows->transfer = calloc(KEPT, sizeof(*flows->transfer));
-	if (!flows->transfer)
+	if (!flows->call)
+		flows->call = calloc(KEPT, sizeof(*flows->call));
+	if (!flows->pid)
+		flows->pid = calloc(KEPT, sizeof(*flows->pid));
+	if (!flows->call || !flows->pid)
 		return ENOMEM;
-	of = &flows->transfer[flows->transfers++];
-	*of = (struct perfetto_transfer){
-		.transfer = {
-			.begin_ns = event->span->begin_ns, .end_ns = event->time_ns,
-			.bytes = result > 0 ? (uint64_t)result : 0, .thread = event->tid,
-			.cause = plan->cause,
-		},
-		.pid = event->pid, .call = kind->name,
-		/* No thread ended a call that failed or reached its time limit. */
-		.waits = plan->cause != CAUSE_WRITE && result > 0 &&
-			 (uint64_t)event->time_ns - (uint64_t)event->span->begin_ns >= WAITED_NS,
+	flows->pid[flows->calls] = event->pid;
+	flows->call[flows->calls++] = (struct call){
+		.begin_ns = event->span->begin_ns, .end_ns = event->time_ns,
+		.other = result > 0 ? (uint64_t)result : 0, .type = kind->as,
+		.thread = event->tid, .cause = (uint8_t)plan->cause,
 	};
-	return flows->transfers == KEPT ? put_transfers(perfetto, PARTNER_LOOK_AT) : 0;
+	return flows->calls == KEPT ? put_transfers(perfetto, ENDER_LOOK_AT) : 0;
 }
 
 /* ------------------------------------------------------------------ the interface */
@@ -224,11 +223,12 @@ int perfetto_flow_end(struct perfetto *perfetto)
 {
 	int err = put_locks(perfetto);
 
-	return err || !perfetto->flows.transfer ? err : put_transfers(perfetto, 0);
+	return err || !perfetto->flows.calls ? err : put_transfers(perfetto, 0);
 }
 
 void perfetto_flows_fini(struct perfetto_flows *flows)
 {
 	links_fini(&flows->links);
-	free(flows->transfer);
+	free(flows->call);
+	free(flows->pid);
 }
