@@ -30,7 +30,7 @@
  */
 #define AFTER_NS INT64_C(1000000)
 #define CALLERS  8   /* the most callers of a call in a label */
-#define LOOK_AT  512 /* the most calls or holds that a search examines */
+#define LOOK_AT  512 /* the most holds that add_signaller() examines */
 
 /*
  * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
@@ -325,40 +325,6 @@ static bool is_vain_signal(const struct call *call)
 	return call->cause == CAUSE_SIGNAL && call->error == EAGAIN;
 }
 
-/*
- * Returns the event that set the timer whose signal has probably ended a wait, or NULL: the timer
- * expired during the wait. The search goes backwards through the calls of the log, at most LOOK_AT
- * of those that end waits.
- */
-static const struct call *find_timer(const struct history *history, const struct call *call)
-{
-	const pid_t pid = history->thread[call->thread].pid;
-	size_t low = 0, high = history->transfers;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (history->call[history->transfer[middle]].end_ns <= call->end_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (unsigned n = 0; low-- > 0 && n < LOOK_AT; n++) {
-		const struct call *timer = &history->call[history->transfer[low]];
-		int64_t at_ns;
-
-		if (timer->cause != CAUSE_TIMER || timer->error ||
-		    history->thread[timer->thread].pid != pid)
-			continue;
-		/* An absolute time is no interval, and the sum is then after any wait. */
-		if (timer->other && timer->other <= INT64_MAX &&
-		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->other, &at_ns) &&
-		    at_ns >= call->begin_ns && at_ns <= call->end_ns)
-			return timer;
-	}
-	return NULL;
-}
-
 /* Adds a cause that is no thread of the log. key separates it from the others of a node. */
 static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
 			bool is_guess, int64_t from_ns, int64_t to_ns)
@@ -399,7 +365,7 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 	if (child != HISTORY_NONE) {
 		add_who(division, node, call->sender ? "sent at the end of" :
 			"probably sent at the end of", child, !call->sender, from_ns, to_ns);
-	} else if (is_of_timer(call) || (is_unknown && find_timer(history, call))) {
+	} else if (is_of_timer(call) || (is_unknown && ender_timer(history, call))) {
 		add_outside(division, node, 0, is_of_timer(call) ? "sent by a timer" :
 			    "probably sent by a timer of the process", !is_of_timer(call), from_ns,
 			    to_ns);

@@ -271,6 +271,28 @@ const struct call *ender_through(const struct history *history, const struct cal
 	return NULL;
 }
 
+const struct call *ender_timer(const struct history *history, const struct call *call)
+{
+	const struct transfers transfers = transfers_of(history);
+	const pid_t pid = history->thread[call->thread].pid;
+	const size_t at = transfers_until(&transfers, call->end_ns);
+
+	for (size_t n = 1; n <= at && n <= ENDER_LOOK_AT; n++) {
+		const struct call *timer = transfer_at(&transfers, at - n);
+		int64_t at_ns;
+
+		if (timer->cause != CAUSE_TIMER || timer->error ||
+		    history->thread[timer->thread].pid != pid)
+			continue;
+		/* An absolute time is no interval, and the sum is then after any wait. */
+		if (timer->other && timer->other <= INT64_MAX &&
+		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->other, &at_ns) &&
+		    at_ns >= call->begin_ns && at_ns <= call->end_ns)
+			return timer;
+	}
+	return NULL;
+}
+
 uint32_t ender_child(const struct history *history, const struct call *call, pid_t child)
 {
 	const pid_t pid = history->thread[call->thread].pid;

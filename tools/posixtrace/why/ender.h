@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ender.h - finds the call of another thread that ended a wait: the write that a read waited for,
+ * ender.h - finds the call that ended a wait of another thread: the write that a read waited for,
  * the post of a semaphore, the signal, or the last thread at a barrier.
  */
 #ifndef POSIXTRACE_WHY_ENDER_H
@@ -39,6 +39,13 @@ const struct call *ender_among(const struct call *calls, size_t count, const str
  * call, if that reads or accepts. Returns NULL if it did something else first.
  */
 const struct call *ender_through(const struct history *history, const struct call *call);
+
+/*
+ * Returns the event that set the timer whose signal has probably ended a wait, or NULL: the timer
+ * expired during the wait. At most ENDER_LOOK_AT calls that may end waits are examined, backwards
+ * from the end of the wait.
+ */
+const struct call *ender_timer(const struct history *history, const struct call *call);
 
 /*
  * Returns the index of the main thread of the child whose end probably sent SIGCHLD to a process
