@@ -70,6 +70,16 @@ int perfetto_end(struct perfetto *perfetto, size_t packet)
 	return perfetto->out->err;
 }
 
+size_t perfetto_begin_untimed(struct perfetto *perfetto)
+{
+	size_t packet;
+
+	perfetto->packet.used = 0;
+	packet = proto_begin(&perfetto->packet, TRACE_PACKET);
+	proto_number(&perfetto->packet, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	return packet;
+}
+
 static int perfetto_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
@@ -121,11 +131,8 @@ static void intern_name(struct proto *packet, unsigned field, uint64_t iid, cons
 static int begin_sequence(struct perfetto *perfetto)
 {
 	struct proto *p = &perfetto->packet;
-	size_t packet, inner;
+	size_t packet = perfetto_begin_untimed(perfetto), inner;
 
-	p->used = 0;
-	packet = proto_begin(p, TRACE_PACKET);
-	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
 	proto_number(p, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
 	inner = proto_begin(p, PACKET_DEFAULTS);
 	proto_number(p, DEFAULTS_CLOCK_ID, CLOCK_ID_REALTIME);
@@ -137,24 +144,27 @@ static int begin_sequence(struct perfetto *perfetto)
 	return perfetto_end(perfetto, packet);
 }
 
-/*
- * Writes a ClockSnapshot that makes the clock of the events the primary clock of the trace. The
- * reader then shows times without conversion.
- */
-static int put_snapshot(struct perfetto *perfetto, int64_t time_ns)
+/* Adds the time of a clock to a ClockSnapshot. */
+static void put_clock(struct proto *p, unsigned id, int64_t time_ns)
 {
-	struct proto *p = &perfetto->packet;
-	size_t packet, inner, clock;
+	size_t clock = proto_begin(p, SNAPSHOT_CLOCK);
 
-	p->used = 0;
-	packet = proto_begin(p, TRACE_PACKET);
-	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
-	inner = proto_begin(p, PACKET_CLOCK_SNAPSHOT);
-	clock = proto_begin(p, SNAPSHOT_CLOCK);
-	proto_number(p, CLOCK_ID, CLOCK_ID_REALTIME);
+	proto_number(p, CLOCK_ID, id);
 	proto_number(p, CLOCK_TIMESTAMP, (uint64_t)time_ns);
 	proto_end(p, clock);
-	proto_number(p, SNAPSHOT_PRIMARY, CLOCK_ID_REALTIME);
+}
+
+int perfetto_snapshot(struct perfetto *perfetto, int64_t time_ns, unsigned equal)
+{
+	struct proto *p = &perfetto->packet;
+	size_t packet = perfetto_begin_untimed(perfetto);
+	size_t inner = proto_begin(p, PACKET_CLOCK_SNAPSHOT);
+
+	put_clock(p, CLOCK_ID_REALTIME, time_ns);
+	if (equal)
+		put_clock(p, equal, time_ns);
+	else
+		proto_number(p, SNAPSHOT_PRIMARY, CLOCK_ID_REALTIME);
 	proto_end(p, inner);
 	return perfetto_end(perfetto, packet);
 }
@@ -197,7 +207,7 @@ static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 	perfetto->last_ns = time_ns;
 	perfetto->facts = *facts;
 	if (!err)
-		err = put_snapshot(perfetto, time_ns);
+		err = perfetto_snapshot(perfetto, time_ns, 0);
 	if (!err)
 		err = perfetto_plain_track(perfetto, PERFETTO_TRACK_STREAM, "stream");
 	return err ? err : put_facts(perfetto, facts, time_ns);

@@ -228,6 +228,16 @@ static inline uint8_t *perfetto_put_annotation(uint8_t *to, uint64_t iid, unsign
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns);
 int perfetto_end(struct perfetto *perfetto, size_t packet);
 
+/* Begins a packet without a time, to which the members of the message must be added. */
+size_t perfetto_begin_untimed(struct perfetto *perfetto);
+
+/*
+ * Writes a ClockSnapshot with the clock of the events. equal is the identifier of another clock
+ * that is said to be equal to it. If equal is 0, the clock of the events becomes the primary clock
+ * of the trace, and the reader then shows times without conversion. Returns 0 or an error number.
+ */
+int perfetto_snapshot(struct perfetto *perfetto, int64_t time_ns, unsigned equal);
+
 /* Begins a TrackEvent in the packet. Returns the value for proto_end(), which ends it. */
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 

@@ -41,12 +41,6 @@ enum { /* ProcessTree, its messages for a process and a thread */
 	TREE_THREAD_NAME = 2,
 };
 
-enum { /* ClockSnapshot */
-	SNAPSHOT_CLOCK = 1,
-	CLOCK_ID = 1,
-	CLOCK_TIME = 2,
-};
-
 /* The kernel's flags of a record that an interrupt made, by the value of the field context. */
 static const unsigned flags_of_context[] = { 0, 0x10, 0x08 };
 
@@ -80,45 +74,22 @@ bool perfetto_sched_takes(const struct plan *plan)
 }
 
 /*
- * Gives the kernel's events a clock. Readers assume that they have CLOCK_BOOTTIME, but the times
- * here are those of the other packets. The snapshot says that the two clocks are equal.
- */
-static int put_clock(struct perfetto *perfetto, int64_t time_ns)
-{
-	static const unsigned ids[] = { CLOCK_ID_REALTIME, CLOCK_ID_BOOTTIME };
-	struct proto *p = &perfetto->packet;
-	size_t packet, snapshot, clock;
-
-	p->used = 0;
-	packet = proto_begin(p, TRACE_PACKET);
-	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
-	snapshot = proto_begin(p, PACKET_CLOCK_SNAPSHOT);
-	for (size_t i = 0; i < 2; i++) {
-		clock = proto_begin(p, SNAPSHOT_CLOCK);
-		proto_number(p, CLOCK_ID, ids[i]);
-		proto_number(p, CLOCK_TIME, (uint64_t)time_ns);
-		proto_end(p, clock);
-	}
-	proto_end(p, snapshot);
-	perfetto->sched.has_clock = true;
-	return perfetto_end(perfetto, packet);
-}
-
-/*
  * Begins a packet with an event of the kernel on a CPU. The kernel's event has the thread that the
- * CPU executed, which for a wake-up is the waker.
+ * CPU executed, which for a wake-up is the waker. Readers assume that the kernel's events have
+ * CLOCK_BOOTTIME, but the times here are those of the other packets. So the first event comes after
+ * a snapshot that says that the two clocks are equal.
  */
 static int begin_kernel(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t tid,
 			size_t open[3])
 {
 	struct proto *p = &perfetto->packet;
-	int err = perfetto->sched.has_clock ? 0 : put_clock(perfetto, time_ns);
+	int err = perfetto->sched.has_clock ? 0 :
+		  perfetto_snapshot(perfetto, time_ns, CLOCK_ID_BOOTTIME);
 
 	if (err)
 		return err;
-	p->used = 0;
-	open[0] = proto_begin(p, TRACE_PACKET);
-	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	perfetto->sched.has_clock = true;
+	open[0] = perfetto_begin_untimed(perfetto);
 	open[1] = proto_begin(p, PACKET_FTRACE);
 	proto_number(p, BUNDLE_CPU, cpu);
 	open[2] = proto_begin(p, BUNDLE_EVENT);

@@ -251,15 +251,13 @@ static int intern_stack(struct perfetto *perfetto, const struct fmt_event *event
 	uint64_t *frame;
 	bool is_new;
 
-	p->used = 0;
 	*iid = intern_key(perfetto, key, &is_new);
 	if (!is_new || p->failed)
 		return p->failed ? ENOMEM : 0;
 	frame = calloc(found->count, sizeof(*frame));
 	if (!frame)
 		return ENOMEM;
-	packet = proto_begin(p, TRACE_PACKET);
-	proto_number(p, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	packet = perfetto_begin_untimed(perfetto);
 	proto_number(p, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	interned = proto_begin(p, PACKET_INTERNED_DATA);
 	for (size_t i = 0; i < found->count; i++)

@@ -60,9 +60,7 @@ static size_t begin_track(struct perfetto *perfetto, uint64_t uuid, size_t *pack
 {
 	size_t track;
 
-	perfetto->packet.used = 0;
-	*packet = proto_begin(&perfetto->packet, TRACE_PACKET);
-	proto_number(&perfetto->packet, PACKET_SEQUENCE_ID, SEQUENCE_ID);
+	*packet = perfetto_begin_untimed(perfetto);
 	track = proto_begin(&perfetto->packet, PACKET_TRACK_DESCRIPTOR);
 	proto_number(&perfetto->packet, TRACK_UUID, uuid);
 	return track;
