@@ -45,20 +45,15 @@ void paired_fini(struct paired *paired)
 }
 
 /*
- * Makes the struct log_type of a type. Predefined types keep their numbers, which pairing knows.
- * Other types get numbers by their indexes, because several logs may use one number for different
- * types.
+ * Predefined types keep their numbers, which pairing knows. Other types get numbers by their
+ * indexes, because several logs may use one number for different types.
  */
-static struct log_type *paired_learn(struct paired *paired, const struct fmt_type *from)
+struct log_type *paired_new(const struct fmt_type *from)
 {
-	struct log_type *type;
+	struct log_type *type = calloc(1, sizeof(*type));
 
-	if (!vec_reach(&paired->type, &paired->types, from->index))
-		return NULL;
-	type = calloc(1, sizeof(*type));
 	if (!type)
 		return NULL;
-	paired->type[from->index] = type;
 	type->id = from->id && from->id < FIRST_ID ? from->id
 						   : (trace_event_id_t)(FIRST_ID + from->index);
 	/*
@@ -75,6 +70,14 @@ static struct log_type *paired_learn(struct paired *paired, const struct fmt_typ
 		from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;
 	memcpy(type->name, from->name, type->name_len);
 	return type;
+}
+
+static struct log_type *paired_learn(struct paired *paired, const struct fmt_type *from)
+{
+	if (!vec_reach(&paired->type, &paired->types, from->index))
+		return NULL;
+	paired->type[from->index] = paired_new(from);
+	return paired->type[from->index];
 }
 
 struct log_type *paired_type(struct paired *paired, const struct fmt_type *from)

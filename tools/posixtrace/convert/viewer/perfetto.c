@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
+#include "convert/paired.h"
 #include "convert/plain.h"
 
 extern const struct format format_perfetto;
@@ -213,34 +214,48 @@ static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 	return err ? err : put_facts(perfetto, facts, time_ns);
 }
 
+/*
+ * Returns the type as one of a log, with its plan in *plan. The caller frees it. Returns NULL if
+ * memory is lacking.
+ */
+static struct log_type *plan_type(const struct fmt_type *type, struct plan *plan)
+{
+	struct log_type *as = paired_new(type);
+
+	if (!as)
+		return NULL;
+	as->index = type->index;
+	classify_type(as, plan);
+	return as;
+}
+
 static int perfetto_type(void *context, const struct fmt_type *type)
 {
 	struct perfetto *perfetto = context;
-	struct perfetto_kind *more;
+	struct perfetto_kind *kind;
 
 	if (!vec_reach(&perfetto->kind, &perfetto->kinds, type->index))
 		return ENOMEM;
-	more = perfetto->kind;
-	more[type->index].type = type;
-	more[type->index].name = plain_copy(type->name,
-					    type->name_len < 4096 ? type->name_len : 4096);
+	kind = &perfetto->kind[type->index];
+	kind->type = type;
+	kind->name = plain_copy(type->name, type->name_len < 4096 ? type->name_len : 4096);
 	/*
 	 * The names of the fields get consecutive numbers, so that a field's index gives its
 	 * number.
 	 */
-	more[type->index].field_iid = perfetto->next_iid;
+	kind->field_iid = perfetto->next_iid;
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
 	for (unsigned i = 0; type->fields && i < type->fields->fields; i++)
-		more[type->index].has_counters |= type->fields->field[i].is_counter != 0;
-	more[type->index].stack = -1;
+		kind->has_counters |= type->fields->field[i].is_counter != 0;
+	kind->stack = -1;
 	if (type->fields) {
-		more[type->index].as = perfetto_plan(type, &more[type->index].plan);
-		if (!more[type->index].as)
+		kind->as = plan_type(type, &kind->plan);
+		if (!kind->as)
 			return ENOMEM;
-		more[type->index].stack = stacks_field(more[type->index].as->name, type->fields);
-		more[type->index].is_stack = stacks_is_type(type->name, type->fields);
+		kind->stack = stacks_field(kind->as->name, type->fields);
+		kind->is_stack = stacks_is_type(type->name, type->fields);
 	}
-	return more[type->index].name ? perfetto_prepare(&more[type->index]) : ENOMEM;
+	return kind->name ? perfetto_prepare(kind) : ENOMEM;
 }
 
 /* Returns whether a type begins or ends spans for other sinks, but is a switch of threads here. */
@@ -252,7 +267,7 @@ static bool perfetto_takes(const struct fmt_type *type)
 
 	if (!type->fields || type->name_len < 6 || memcmp(type->name, "sched.", 6) != 0)
 		return false;
-	as = perfetto_plan(type, &plan);
+	as = plan_type(type, &plan);
 	takes = as && perfetto_sched_takes(&plan);
 	free(as);
 	return takes;

@@ -271,6 +271,9 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 /* perfetto_fields.c: adds an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
+/* Returns the value of a field, or 0 if the event lacks it. */
+uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field);
+
 /*
  * Prepares the annotations of a type, whose member field_iid must be set. If all fields of the type
  * are integers whose values have no names, perfetto_fields() later writes them in a faster way.
@@ -356,15 +359,6 @@ void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *
 int perfetto_flow_event(struct perfetto *perfetto, const struct fmt_event *event);
 int perfetto_flow_end(struct perfetto *perfetto);
 void perfetto_flows_fini(struct perfetto_flows *flows);
-
-/*
- * Returns the type as one of a log, with its plan in *plan. The caller frees it. Returns NULL if
- * memory is lacking.
- */
-struct log_type *perfetto_plan(const struct fmt_type *type, struct plan *plan);
-
-/* Returns the value of a field, 0 if the event lacks it. */
-uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field);
 
 /*
  * Describes a track that has only a name, for the stream or for losses. Returns 0 or an error

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/text.h"
+#include "convert/paired.h"
 #include "convert/plain.h"
 #include "log/integer.h"
 #include "log/value.h"
@@ -189,4 +190,13 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 	}
 	if (last && last->is_array)
 		proto_end(p, array);
+}
+
+uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field)
+{
+	const struct log_type *as = perfetto->kind[event->type->index].as;
+	struct posix_trace_event_np of;
+
+	paired_event(event, as, &of);
+	return classify_number(as, &of, field);
 }

@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "base/vec.h"
-#include "convert/paired.h"
 #include "convert/plain.h"
 
 #define INTERNED_MOST (UINT32_C(1) << 20)
@@ -53,31 +52,6 @@ enum { /* PerfSample */
 	MODE_KERNEL = 1,
 	MODE_USER = 2,
 };
-
-struct log_type *perfetto_plan(const struct fmt_type *type, struct plan *plan)
-{
-	struct log_type *as = calloc(1, sizeof(*as));
-
-	if (!as)
-		return NULL;
-	as->index = type->index;
-	as->listed = true;
-	as->schema = (struct posix_trace_schema_np *)(uintptr_t)type->fields;
-	as->name_len = type->name_len < TRACE_EVENT_NAME_MAX ? type->name_len :
-		       TRACE_EVENT_NAME_MAX;
-	memcpy(as->name, type->name, as->name_len);
-	classify_type(as, plan);
-	return as;
-}
-
-uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field)
-{
-	const struct log_type *as = perfetto->kind[event->type->index].as;
-	struct posix_trace_event_np of;
-
-	paired_event(event, as, &of);
-	return classify_number(as, &of, field);
-}
 
 int perfetto_stack_keep(struct perfetto *perfetto, const struct fmt_event *event)
 {
