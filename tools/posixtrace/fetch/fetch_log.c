@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "fetch/fetch_part.h"
 #include "log/stacks.h"
+#include "log/value.h"
 #include "symbols/given.h"
 
 #define TABLE_BYTES ((size_t)1 << 28)
@@ -77,16 +78,6 @@ static int name_types(struct fetch_making *making)
 
 /* ------------------------------------------------------------------ objects */
 
-static int kind_of_object(const char *name)
-{
-	int kind = POSIX_TRACE_OBJECT_THREAD_NP;
-
-	while (kind < POSIX_TRACE_OBJECT_OTHER_NP &&
-	       strcmp(posix_trace_object_kind_name_np(kind), name) != 0)
-		kind++;
-	return kind;
-}
-
 /* Writes the names of objects. Returns false after it printed an error. */
 static bool add_objects(struct fetch_making *making)
 {
@@ -105,7 +96,7 @@ static bool add_objects(struct fetch_making *making)
 		int err;
 
 		fetch_string(&row, kind, sizeof(kind));
-		object.kind = kind_of_object(kind);
+		object.kind = value_object_kind(kind);
 		object.pid = (pid_t)fetch_u64(&row);
 		object.pointer = fetch_u64(&row);
 		object.time_ns = (int64_t)fetch_u64(&row);

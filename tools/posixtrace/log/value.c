@@ -189,6 +189,16 @@ static void put_descriptor(struct out *out, const struct logfile *log,
 	}
 }
 
+int value_object_kind(const char *name)
+{
+	int kind = POSIX_TRACE_OBJECT_THREAD_NP; /* the first one */
+
+	while (kind < POSIX_TRACE_OBJECT_OTHER_NP &&
+	       strcmp(posix_trace_object_kind_name_np(kind), name) != 0)
+		kind++;
+	return kind;
+}
+
 /* Writes the address. If the log has an object at this address, also writes its kind and name. */
 static void put_pointer(struct out *out, const struct logfile *log,
 		    const struct posix_trace_event_np *event,

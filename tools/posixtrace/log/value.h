@@ -26,6 +26,12 @@ static inline bool value_is_pointer(const struct posix_trace_field_np *field)
 	return field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_PTR32_NP;
 }
 
+/*
+ * Returns the kind of objects with a name of posix_trace_object_kind_name_np(), or
+ * POSIX_TRACE_OBJECT_OTHER_NP if no kind has this name.
+ */
+int value_object_kind(const char *name);
+
 #define VALUE_LABEL_BYTES (POSIX_TRACE_LABEL_MAX_NP + POSIX_TRACE_OBJECT_NAME_MAX_NP + 32)
 
 /*

@@ -18,6 +18,7 @@
 #include "convert/log/log.h"
 #include "log/losses.h"
 #include "log/stacks.h"
+#include "log/value.h"
 
 #define DATA_MAX (1u << 20) /* the most data bytes, if the source does not know its largest event */
 
@@ -197,20 +198,12 @@ int log_sink_type(void *context, const struct fmt_type *type)
 	return err == EEXIST ? 0 : err;
 }
 
-/* Returns the number of a kind of objects, for a source that gives only the word for the kind. */
-static int kind_number(const char *kind)
-{
-	for (int i = 1; i < POSIX_TRACE_OBJECT_OTHER_NP; i++)
-		if (!strcmp(posix_trace_object_kind_name_np(i), kind))
-			return i;
-	return POSIX_TRACE_OBJECT_OTHER_NP;
-}
-
 int log_sink_object(void *context, const struct fmt_object *object)
 {
 	struct writing *writing = context;
 	struct posix_trace_object_np to = {
-		.kind = object->number ? object->number : kind_number(object->kind),
+		/* Some sources give only the name of the kind. */
+		.kind = object->number ? object->number : value_object_kind(object->kind),
 		.pid = (pid_t)object->pid, .pointer = object->pointer,
 		.time_ns = object->has_since ? object->since_ns : INT64_MIN,
 	};
