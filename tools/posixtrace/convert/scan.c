@@ -322,34 +322,44 @@ static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t
 	return name;
 }
 
-const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
-			 const struct stacks_found *stack, size_t index, int64_t time_ns)
+/* Returns the symbol of a frame and the log that has it in *log, or NULL if no log has it. */
+static const struct symbol *find_frame(const struct fmt_flow *flow, uint32_t pid,
+				       const struct stacks_found *stack, size_t index,
+				       int64_t time_ns, trace_id_t *log)
 {
 	const struct symbol *symbol = NULL;
 
-	for (size_t i = 0; i < flow->object_logs && !symbol; i++)
-		symbol = symbols_of_frame(flow->objects[i], (pid_t)pid, stack, index, time_ns);
+	for (size_t i = 0; i < flow->object_logs && !symbol; i++) {
+		*log = flow->objects[i];
+		symbol = symbols_of_frame(*log, (pid_t)pid, stack, index, time_ns);
+	}
+	return symbol;
+}
+
+const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
+			 const struct stacks_found *stack, size_t index, int64_t time_ns)
+{
+	trace_id_t log;
+	const struct symbol *symbol = find_frame(flow, pid, stack, index, time_ns, &log);
+
 	return symbol ? symbol->whole : NULL;
 }
 
 void fmt_frame(const struct fmt_flow *flow, uint32_t pid, const struct stacks_found *stack,
 	       size_t index, int64_t time_ns, struct fmt_frame *frame)
 {
-	*frame = (struct fmt_frame){ .function = NULL };
-	for (size_t i = 0; i < flow->object_logs && !frame->function; i++) {
-		const struct symbol *symbol = symbols_of_frame(flow->objects[i], (pid_t)pid, stack,
-							       index, time_ns);
+	trace_id_t log;
+	const struct symbol *symbol = find_frame(flow, pid, stack, index, time_ns, &log);
 
-		if (!symbol)
-			continue;
-		frame->function = symbol->whole;
-		frame->file = symbol->file;
-		frame->line = symbol->line;
-		frame->is_mapped = !stacks_is_kernel(stack->frame[index]) &&
-				   !posix_trace_mapping_find_np(flow->objects[i], (pid_t)pid,
-								stack->frame[index], time_ns,
-								&frame->mapping);
-	}
+	*frame = (struct fmt_frame){ .function = NULL };
+	if (!symbol)
+		return;
+	frame->function = symbol->whole;
+	frame->file = symbol->file;
+	frame->line = symbol->line;
+	frame->is_mapped = !stacks_is_kernel(stack->frame[index]) &&
+			   !posix_trace_mapping_find_np(log, (pid_t)pid, stack->frame[index],
+							time_ns, &frame->mapping);
 }
 
 /* ------------------------------------------------------------------ the sink */
@@ -434,7 +444,7 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
  * may report losses. After a loss the open spans get no end.
  */
 static int pass_without_span(struct scan *scan, const struct fmt_event *from,
-			   const struct log_type *type)
+			     const struct log_type *type)
 {
 	struct scan_source *source = &scan->source[from->source];
 	struct posix_trace_event_np event;
