@@ -51,13 +51,15 @@ function durationRange(text) {
 	return [Number(found[1]) * unit - half, Number(found[1]) * unit + half];
 }
 
+/* Returns whether the duration of a row's event with fields k is in a range, which may be null. */
+const tookFits = (row, k, range) => range !== null && row.detailTook[k] > 0 && row.detailTook[k] - 1 >= range[0] && row.detailTook[k] - 1 < range[1];
+
 /* Returns a function that says whether a row's event with fields k has one that fits. */
 function detailFits(pattern, range) {
 	const texts = meta.details ? meta.details.texts : [], fits = new Uint8Array(texts.length + 1);
 
 	for (let i = 0; i < texts.length; i++) fits[i + 1] = pattern.test(texts[i]);
-	return (row, k) => fits[row.detailText[k]] === 1 ||
-		(range !== null && row.detailTook[k] > 0 && row.detailTook[k] - 1 >= range[0] && row.detailTook[k] - 1 < range[1]);
+	return (row, k) => fits[row.detailText[k]] === 1 || tookFits(row, k, range);
 }
 
 /* ------------------------------------------------------------------ the hits */
@@ -214,7 +216,7 @@ function sayFound() {
 /* Returns the field of an event that fits, as [name, value], or null if its name fits only. */
 function fittingField(row, k) {
 	const { pattern, range } = state.matching;
-	const found = fieldsOf(row, k).find(([name, value]) => pattern.test(name + "=" + value) || (name === "time" && range && row.detailTook[k] - 1 >= range[0] && row.detailTook[k] - 1 < range[1]));
+	const found = fieldsOf(row, k).find(([name, value]) => pattern.test(name + "=" + value) || (name === "time" && tookFits(row, k, range)));
 	return found || null;
 }
 
