@@ -88,9 +88,7 @@ static bool parse_atom(struct where_reader *reader, unsigned *node)
 	return where_wrong_here(reader, "a field, a number or a text was expected");
 }
 
-/*
- * ------------------------------------------------------------------ operators, the tightest first
- */
+/* ------------------------------------------------------------------ operators, tightest first */
 
 /*
  * Parses unary operators. Any number of them may follow each other, so the function checks the

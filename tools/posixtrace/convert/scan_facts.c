@@ -38,10 +38,7 @@ void scan_facts_end(struct plan *plan, const struct fmt_end *end)
 	}
 }
 
-/*
- * ------------------------------------------------------------------ a sink that receives only
- * facts
- */
+/* ------------------------------------------------------------------ a sink of facts only */
 
 static int facts_event(void *context, const struct fmt_event *event)
 {

@@ -790,8 +790,9 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	err = reading_begin(&history->reading, log, wanted);
 	while (!err && !history->err && reading_next(&history->reading, &err)) {
 		/*
-		 * The reading has events behind --end, too, up to the end of a block of the log.
-		 * Of those only the stacks count, to which samples before --end may refer.
+		 * The reading also has events behind --end, up to the end of a block of the log.
+		 * Their stacks are kept, because samples before --end may refer to them. Otherwise
+		 * these events are ignored.
 		 */
 		if (history->reading.is_wanted)
 			add_event(history, history->reading.type, &history->reading.event);

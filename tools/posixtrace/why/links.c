@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* links.c - keeps the waits for locks and the holds of locks of a picture. */
+/* links.c - keeps the waits for locks and the holds of locks. */
 #include "why/links.h"
 
 #include <errno.h>
