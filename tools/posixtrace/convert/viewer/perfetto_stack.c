@@ -303,8 +303,7 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event)
 void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,
 			     const struct stacks_found *found)
 {
-	struct proto *p = &perfetto->packet;
-	size_t count = found->count < LINES_MOST ? found->count : LINES_MOST, annotation, used = 0;
+	size_t count = found->count < LINES_MOST ? found->count : LINES_MOST, used = 0;
 	char text[LINES_MOST * 128], name[PLAIN_FACTOR * 100 + 1];
 
 	for (size_t i = 0; i < count; i++) {
@@ -327,10 +326,8 @@ void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *
 		memcpy(text + used, name, len);
 		used += len;
 	}
-	annotation = proto_begin(p, EVENT_ANNOTATION);
-	proto_text(p, ANNOTATION_NAME, "callstack");
-	proto_bytes(p, ANNOTATION_STRING, text, used);
-	proto_end(p, annotation);
+	text[used] = '\0';
+	perfetto_annotate_text(&perfetto->packet, "callstack", text);
 }
 
 void perfetto_stacks_fini(struct perfetto_stacks *stacks)
