@@ -12,6 +12,8 @@
 #define OBJECTS_BY_NAME (UINT32_C(1) << 31)
 /* A limit, so that a hostile log cannot make the searches slow. */
 #define FILE_LOCKS_MOST 1024
+/* The most processes that are searched: a log may name a process as its own ancestor. */
+#define ANCESTORS 8
 
 /* ------------------------------------------------------------------ descriptors */
 
@@ -67,14 +69,13 @@ static pid_t parent_of(const struct history *history, pid_t pid, int64_t *born_n
  * Returns what is known of a descriptor. An ancestor of the process may have opened the
  * descriptor, so its entries are searched, too. The search ends at the first process that has an
  * entry, even a closed one. If an ancestor has used the number again since the fork, for example
- * for the pipe of its next child, nothing is known. A log may name a process as its own ancestor,
- * so the levels are limited.
+ * for the pipe of its next child, nothing is known.
  */
 static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number)
 {
 	int64_t born_ns = INT64_MAX;
 
-	for (unsigned level = 0; pid > 0 && level < 8; level++) {
+	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
 		struct history_fd *fd = fd_of(history, pid, number, false);
 
 		if (fd && fd->since_ns <= born_ns)
@@ -304,7 +305,7 @@ static void find_semaphore(struct history *history, pid_t pid, struct call *call
 {
 	int64_t born_ns = INT64_MAX;
 
-	for (unsigned level = 0; pid > 0 && level < 8; level++) {
+	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
 		const struct semaphore_name *name = semaphore_of(history, pid, call->key);
 
 		if (name && name->since_ns <= born_ns) {
