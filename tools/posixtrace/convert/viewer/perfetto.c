@@ -208,6 +208,8 @@ static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 	perfetto->last_ns = time_ns;
 	perfetto->facts = *facts;
 	if (!err)
+		err = perfetto_mapped_read(perfetto);
+	if (!err)
 		err = perfetto_snapshot(perfetto, time_ns, 0);
 	if (!err)
 		err = perfetto_plain_track(perfetto, PERFETTO_TRACK_STREAM, "stream");

@@ -159,6 +159,11 @@ struct perfetto_stacks {
 	/* interned texts, mappings, frames and stacks as text; the identifier is the index + 1 */
 	struct nameset interned;
 	uint64_t overflow;     /* number of identifiers that the full set has no place for */
+	struct perfetto_change {
+		uint32_t pid;
+		int64_t time_ns;
+	} *change;             /* by process and time: the mapped files change */
+	size_t changes;
 };
 
 /*
@@ -346,6 +351,14 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event);
 int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 		   struct stacks_found *found, uint64_t *iid);
 void perfetto_stacks_fini(struct perfetto_stacks *stacks);
+
+/*
+ * perfetto_mapped.c: perfetto_mapped_read() reads when the mapped files of processes change.
+ * Returns 0 or an error number. perfetto_mapped_changes() returns a number that is equal for two
+ * times of a process only if its mapped files did not change between them.
+ */
+int perfetto_mapped_read(struct perfetto *perfetto);
+size_t perfetto_mapped_changes(const struct perfetto_stacks *stacks, uint32_t pid, int64_t time_ns);
 
 /* Adds an annotation with the functions of a stack, one in a line, the innermost first. */
 void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,

@@ -251,7 +251,7 @@ int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 {
 	const struct perfetto_kind *kind = &perfetto->kind[event->type->index];
 	struct perfetto_stacks *stacks = &perfetto->stacks;
-	char key[64];
+	char key[96];
 
 	*iid = 0;
 	if (kind->stack < 0 || event->source >= stacks->sources ||
@@ -259,8 +259,9 @@ int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 			kind->stack, event->data, event->data_len, found) || !found->count)
 		return 0;
 	/* The first address of a sample has another meaning than that of a call. */
-	snprintf(key, sizeof(key), "stack %u %u %u %d", event->source, event->pid, found->number,
-		 found->is_exact);
+	snprintf(key, sizeof(key), "stack %u %u %u %d %zu", event->source, event->pid,
+		 found->number, found->is_exact,
+		 perfetto_mapped_changes(stacks, event->pid, event->time_ns));
 	return intern_stack(perfetto, event, found, key, iid);
 }
 
@@ -273,15 +274,16 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event)
 	struct stacks_found found;
 	size_t packet, sample;
 	uint64_t iid;
-	char key[64];
+	char key[96];
 	int err = perfetto_stack(perfetto, event, &found, &iid);
 
 	/* Without a stack, the address of the sample is the whole stack. */
 	if (!err && !iid && event->address) {
 		found = (struct stacks_found){ .frame = &event->address, .count = 1,
 					       .is_exact = true };
-		snprintf(key, sizeof(key), "alone %u %u %llx", event->source, event->pid,
-			 (unsigned long long)event->address);
+		snprintf(key, sizeof(key), "alone %u %u %llx %zu", event->source, event->pid,
+			 (unsigned long long)event->address,
+			 perfetto_mapped_changes(&perfetto->stacks, event->pid, event->time_ns));
 		err = intern_stack(perfetto, event, &found, key, &iid);
 	}
 	if (err)
@@ -300,6 +302,10 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event)
 	return perfetto_end(perfetto, packet);
 }
 
+/*
+ * Each event has the whole text. Readers of 2021 know neither interned texts of annotations nor
+ * call stacks of events, so this annotation is the only stack that they show.
+ */
 void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,
 			     const struct stacks_found *found)
 {
@@ -335,5 +341,6 @@ void perfetto_stacks_fini(struct perfetto_stacks *stacks)
 	for (size_t i = 0; i < stacks->sources; i++)
 		stacks_fini(&stacks->of[i]);
 	free(stacks->of);
+	free(stacks->change);
 	nameset_fini(&stacks->interned);
 }
