@@ -211,6 +211,9 @@ static void put_shortest(struct json *json, const char *name, double value, bool
 		real_text(text, value, is_single);
 		json_name(json, name);
 		out_str(json->out, text);
+		/* Some readers make the integer 0 of -0, and lose its sign. */
+		if (!value && signbit(value))
+			out_str(json->out, ".0");
 		return;
 	}
 	json_string_member(json, name, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");

@@ -299,8 +299,8 @@ static inline void json_null(struct json *json, const char *name)
 void json_real(struct json *json, const char *name, const char *format, double value);
 
 /*
- * Writes a number with the fewest digits that restore it exactly. nan and the infinities become
- * strings.
+ * Writes a number with the fewest digits that restore it exactly. The negative zero is -0.0. nan
+ * and the infinities become strings.
  */
 void json_double(struct json *json, const char *name, double value);
 /* Writes a float as json_double() writes a double, with only as many digits as a float needs. */

@@ -319,12 +319,10 @@ static void json_bytes(struct json *json, const char *name,
 static void json_float(struct json *json, const char *name,
 		       const struct posix_trace_value_np *value)
 {
-	const char *quote = isfinite(value->f64) ? "" : "\"";
-
-	json_name(json, name);
-	out_str(json->out, quote);
-	put_float(json->out, value);
-	out_str(json->out, quote);
+	if (value->field->type == POSIX_TRACE_TYPE_F32_NP)
+		json_single(json, name, (float)value->f64);
+	else
+		json_double(json, name, value->f64);
 }
 
 /*
