@@ -554,6 +554,19 @@ static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_
 }
 
 /*
+ * Returns whether the process executes no code of the program after an event of its end. Handlers
+ * run after a call of exit(), and the process then has the event process.end, which has no text. A
+ * program may go on after abort().
+ */
+static bool is_last(struct history *history, const struct plan *plan, const struct log_type *type,
+		    const struct posix_trace_event_np *event)
+{
+	const uint32_t text = keep_text(history, type, event, plan->text);
+
+	return !text || !strcasecmp(history->text[text - 1], "_exit");
+}
+
+/*
  * Adds one event to the history of its thread. Even an event that explains nothing extends the time
  * in which the thread is known to exist.
  */
@@ -617,6 +630,14 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_ENDED:
 		add_ended(history, (pid_t)classify_number(type, event, plan->key),
 			  (int32_t)classify_number(type, event, plan->more), event->time_ns);
+		objects_end_process(history, (pid_t)classify_number(type, event, plan->key),
+				    event->time_ns);
+		break;
+	case PLAN_OVER:
+		thread->last_call = type;
+		thread->last_call_ns = event->time_ns;
+		if (is_last(history, plan, type, event))
+			objects_end_process(history, thread->pid, event->time_ns);
 		break;
 	case PLAN_CLOCK:
 		history->clock_error_ns = (int64_t)classify_number(type, event, plan->key);

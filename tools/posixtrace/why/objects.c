@@ -157,6 +157,13 @@ static void close_locks(struct history *history, pid_t pid, int32_t fd, uint32_t
 	}
 }
 
+void objects_end_process(struct history *history, pid_t pid, int64_t time_ns)
+{
+	for (size_t i = history->file_locks; i-- > 0;)
+		if (history->file_lock[i].pid == pid)
+			end_lock(history, i, time_ns);
+}
+
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock)
 {
 	const struct file_lock lock = {

@@ -29,7 +29,13 @@ void objects_find(struct history *history, pid_t pid, struct call *call);
  */
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
 
-/* Ends the locks of files that processes had at their ends, and sorts all of them. */
+/* Ends the locks of files that a process had at its end. Its number may be used again. */
+void objects_end_process(struct history *history, pid_t pid, int64_t time_ns);
+
+/*
+ * Ends the locks of files that are left, at the last events of their processes, and sorts all of
+ * them.
+ */
 void objects_end(struct history *history);
 /* Frees the memory of the objects. */
 void objects_fini(struct history *history);
