@@ -67,6 +67,7 @@ bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64
 	/* A receiver may ask for a pause that is longer than the time that is left. */
 	if (retry->give_up_ns && (left_ns <= 0 || least_ns > left_ns)) {
 		say("ship gives up; the next run continues from here");
+		retry->has_given_up = true;
 		return false;
 	}
 	if (retry->work)

@@ -245,12 +245,18 @@ static int expire_logs(struct link *link)
 	return keep_expire(link, given.keep_days) ? TOOL_OK : TOOL_FAILURE;
 }
 
+/* Returns whether the receiver has not answered for the time of --give-up. */
+static bool has_given_up(const struct link *link)
+{
+	return given.collector.retry.has_given_up || (link && link->retry.has_given_up);
+}
+
 static int ship_all(struct candidates *list, struct link *link, bool is_last)
 {
 	enum shipment_state state;
 	int status = expire_logs(link);
 
-	for (size_t i = 0; i < list->count && !ship_stopped; i++) {
+	for (size_t i = 0; i < list->count && !ship_stopped && !has_given_up(link); i++) {
 		struct candidate *candidate = &list->candidate[i];
 
 		/* The spool may have dropped a log of the list while the server was absent. */
