@@ -39,14 +39,16 @@ static struct picture_series *series_of(struct picture *picture, const struct se
 {
 	struct picture_log *log = picture->current;
 
-	while (log->count <= series->index) {
-		size_t index = series_index(picture, log->pairing.series[log->count]);
+	if (!vec_reach(&log->series, &log->count, series->index))
+		return NULL;
+	if (!log->series[series->index]) {
+		size_t index = series_index(picture, series);
 
-		if (index == SIZE_MAX || !vec_grow(&log->series, log->count, 1))
+		if (index == SIZE_MAX)
 			return NULL;
-		log->series[log->count++] = (uint16_t)index;
+		log->series[series->index] = (uint32_t)index + 1;
 	}
-	return &picture->series[log->series[series->index]];
+	return &picture->series[log->series[series->index] - 1];
 }
 
 /* First reading: counts a span. */
@@ -78,13 +80,14 @@ static void keep_span(struct picture *picture, const struct span *span, size_t r
 	const struct picture_log *log = picture->current;
 	const int64_t end_ns = picture_time(picture, span->end_ns);
 	const uint64_t begin = picture_place(picture, picture_time(picture, span->begin_ns));
+	const uint32_t series = span->series->index < log->count ?
+				log->series[span->series->index] : 0;
 	const struct picture_span it = {
 		.begin_ns = begin, .time_ns = picture_place(picture, end_ns) - begin,
-		.row = (uint16_t)row, .series = span->series->index < log->count ?
-						log->series[span->series->index] : 0,
+		.row = (uint16_t)row, .series = (uint16_t)(series - 1),
 	};
 
-	if (end_ns < picture->begin_ns || span->end_ns < span->begin_ns)
+	if (!series || end_ns < picture->begin_ns || span->end_ns < span->begin_ns)
 		return;
 	pyramid_span(picture, &it);
 	if (it.time_ns >= picture->least_ns && picture->spans_kept.items < picture->limit &&

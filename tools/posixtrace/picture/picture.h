@@ -69,7 +69,7 @@ struct picture_log {
 		bool has_state;        /* events change or explain states of threads */
 		struct details_plan details;
 	} *type;                       /* by the log's type index; last: types not listed */
-	uint16_t *series;              /* index in the picture, by the index in the pairing */
+	uint32_t *series;              /* index in the picture + 1, by the index in the pairing */
 	size_t count;
 	int64_t shift_ns;              /* its times are moved by this */
 	int64_t first_ns, last_ns;     /* moved times of events */

@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "choose/at.h"
 #include "choose/bound.h"
+#include "choose/function_names.h"
 #include "symbols/symbols.h"
 
 extern const struct tool_command why_command;
@@ -88,6 +89,20 @@ static bool keep_window(const struct window *window)
 }
 
 /*
+ * Returns the name by which --span selects a series, or NULL. A function has its own name and the
+ * name of all functions.
+ */
+static const char *selected_name(const struct series *series)
+{
+	if (!options.span || !fnmatch(options.span, series->name, 0))
+		return series->name;
+	if (fnmatch(options.span, series->of->name, 0))
+		return NULL;
+	/* The text of --aggregate describes all functions together. */
+	return options.aggregate ? series->of->name : series->name;
+}
+
+/*
  * A span belongs to the thread in which it began. A span is skipped if the history lacks this
  * thread or the log lacks the begin of the span, because nothing could be explained.
  * pairing_event() calls this function, which stores ENOMEM in pairing.err if there is no memory.
@@ -95,15 +110,14 @@ static bool keep_window(const struct window *window)
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct window window = {
-		.kind = WINDOW_SPAN, .name = span->series->name, .from_ns = span->begin_ns,
+		.kind = WINDOW_SPAN, .name = selected_name(span->series), .from_ns = span->begin_ns,
 		.to_ns = span->end_ns,
 		.thread = history_find(&why.history, span->pid, span->begin_tid),
 	};
 
 	(void)arg;
 	(void)end;
-	if (window.thread == HISTORY_NONE || window.from_ns == INT64_MIN ||
-	    (options.span && fnmatch(options.span, window.name, 0)))
+	if (!window.name || window.thread == HISTORY_NONE || window.from_ns == INT64_MIN)
 		return;
 	if (!keep_window(&window))
 		pairing.err = ENOMEM;
@@ -404,6 +418,7 @@ static int explain_log(void)
 
 	if (!pairing_begin(&pairing, &why.log))
 		return TOOL_USAGE;
+	function_names(&pairing, &why.log);
 	err = history_read(&why.history, &why.log, &wanted, see_event, NULL);
 	if (!err)
 		err = pairing.err;
