@@ -143,7 +143,8 @@ const struct option_row report_options[] = {
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
 	{ NULL, 'O', "KEY=VALUE",
-		"may be repeated, or a list with commas; all but the last two need --template:\n"
+		"columns and times to show; may be repeated, or a list with commas; "
+		"all but the last two need --template:\n"
 		"       ids=on|off         event type numbers, on\n"
 		"       exec=on|off        program names, off\n"
 		"       pid=on|off         process numbers, off\n"

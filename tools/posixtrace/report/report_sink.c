@@ -402,8 +402,8 @@ static int report_sink_lost(void *context, const struct fmt_lost *lost)
 	const char *path = fmt_input_name(sink->flow->input);
 
 	if (lost->counted)
-		say_warning("%s: %llu events lost: %s", path, (unsigned long long)lost->count,
-			    cause ? cause : "?");
+		say_warning("%s: %llu event%s lost: %s", path, (unsigned long long)lost->count,
+			    text_plural(lost->count), cause ? cause : "?");
 	else
 		say_warning("%s: events were lost: %s", path, cause ? cause : "?");
 	return 0;

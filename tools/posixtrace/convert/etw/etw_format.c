@@ -16,8 +16,8 @@ static bool detect_etw(const struct fmt_head *head)
 
 static const struct option_row option_rows[] = {
 	{ "etw-clock", FMT_OPTION, "N",
-		"the clock; read: 1 performance counter, 2 system time, 3 cycles; write: "
-		"filetime" },
+		"the clock of the times; read: 1 performance counter, 2 system time, 3 cycles; "
+		"write: filetime" },
 	{ "etw-freq", FMT_SOURCE_OPTION, "N",
 		"ticks of the clock in a second, instead of the log's number" },
 	{ "etw-payload", FMT_SOURCE_OPTION, NULL,
