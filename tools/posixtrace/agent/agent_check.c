@@ -75,9 +75,9 @@ int agent_check(const char *path)
 	for (size_t i = 0; i < config->records; i++) {
 		struct shown shown = { .record = config->record[i] };
 
-		out_printf(&out_stdout, "record %s: %zu bytes for each process, inject %s",
+		out_printf(&out_stdout, "record %s: %zu byte%s for each process, inject %s",
 			   shown.record->name, shown.record->size,
-			   shown.record->injects ? "yes" : "no");
+			   text_plural(shown.record->size), shown.record->injects ? "yes" : "no");
 		if (config_budget(config, shown.record) > 0)
 			out_printf(&out_stdout, ", budget %.3g%%",
 				   100 * config_budget(config, shown.record));

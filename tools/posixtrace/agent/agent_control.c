@@ -107,8 +107,8 @@ static int answer_status(struct agent *agent, FILE *answer)
 		fprintf(answer, "record %s: process %d (", recorder->record->name,
 			(int)recorder->pid);
 		put_safe(answer, recorder->executable);
-		fprintf(answer, "): %llu events, %llu overwritten, %llu lost\n",
-			(unsigned long long)counts.events,
+		fprintf(answer, "): %llu event%s, %llu overwritten, %llu lost\n",
+			(unsigned long long)counts.events, text_plural(counts.events),
 			(unsigned long long)counts.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
 			(unsigned long long)lost);
 	}

@@ -16,6 +16,7 @@
 #include "base/endpoint.h"
 #include "base/say.h"
 #include "base/spool.h"
+#include "base/text.h"
 #include "base/until.h"
 #include "base/whole.h"
 #include "convert/flow.h"
@@ -183,7 +184,8 @@ static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
 	if (data == here)
 		return;
 	fmt_fault(flow, FMT_DAMAGED, input->at, NULL,
-		  "a hole of %llu bytes, to which no data was written", (unsigned long long)bytes);
+		  "a hole of %llu byte%s, to which no data was written", (unsigned long long)bytes,
+		  text_plural(bytes));
 	input->at += bytes;
 }
 

@@ -277,8 +277,8 @@ static bool add_losses(struct fetch_making *making)
 	bytes_free(&sql);
 	free(threads.thread);
 	if (good && account.other)
-		say_warning("%s: %" PRIu64 " events were lost by the cause '%s'; the lines below "
-			    "count them as unattributed", log->name, account.other, account.cause);
+		say_warning("%s: events were lost by the cause '%s': %" PRIu64 "; the lines below "
+			    "count them as unattributed", log->name, account.cause, account.other);
 	if (good && account.lost && !making->is_all)
 		say("%s: %" PRIu64 " of the %" PRIu64 " events of the whole log were lost; the "
 		    "lines below count all of these losses, but only the %" PRIu64 " events that "

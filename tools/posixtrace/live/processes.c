@@ -544,7 +544,7 @@ void processes_text(struct out *out, const struct processes *p)
 		if (kind)
 			kind->count++;
 	}
-	out_printf(out, "posixtrace: %zu processes: ", p->rows);
+	out_printf(out, "posixtrace: %zu process%s: ", p->rows, p->rows == 1 ? "" : "es");
 	for (size_t i = 0; i < count; i++) {
 		if (!list[i].count)
 			continue;

@@ -499,8 +499,8 @@ void logfile_close(struct logfile *log)
 void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault_np *fault)
 {
 	if (fault->bytes)
-		say("%s:%llu: %s (%llu bytes)", log->path, (unsigned long long)fault->offset,
-		    fault->reason, (unsigned long long)fault->bytes);
+		say("%s:%llu: %s (%llu byte%s)", log->path, (unsigned long long)fault->offset,
+		    fault->reason, (unsigned long long)fault->bytes, text_plural(fault->bytes));
 	else
 		say("%s:%llu: %s", log->path, (unsigned long long)fault->offset, fault->reason);
 }

@@ -123,10 +123,10 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 	char when[WHEN_BYTES];
 
 	put_label(out, "events");
-	out_printf(out, "%llu (%.0f/s), %llu bytes of data, %llu truncated, %llu late\n",
+	out_printf(out, "%llu (%.0f/s), %llu byte%s of data, %llu truncated, %llu late\n",
 		   (unsigned long long)total->events, stat_rate(tally, total),
-		   (unsigned long long)total->bytes, (unsigned long long)total->truncated,
-		   (unsigned long long)total->late);
+		   (unsigned long long)total->bytes, text_plural(total->bytes),
+		   (unsigned long long)total->truncated, (unsigned long long)total->late);
 	if (total->events) {
 		put_label(out, "time");
 		/*

@@ -86,10 +86,11 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 		say("%s: and %llu more fault%s", path, (unsigned long long)(check->faults - told),
 		    text_plural(check->faults - told));
 	text_safe(out, path, strlen(path));
-	out_printf(out, ": %s: %llu block%s, %llu event%s, %llu bytes, %llu fault%s\n",
+	out_printf(out, ": %s: %llu block%s, %llu event%s, %llu byte%s, %llu fault%s\n",
 		   verify_verdict(check, sound), (unsigned long long)check->blocks,
 		   text_plural(check->blocks), (unsigned long long)check->events,
 		   text_plural(check->events), (unsigned long long)check->bytes,
+		   text_plural(check->bytes),
 		   (unsigned long long)check->faults, text_plural(check->faults));
 	if (!check->complete) {
 		say("%s: its writer has not closed it, or it was cut: it has no ledger to verify",

@@ -161,9 +161,9 @@ static void put_text(struct out *out, const struct why *why, const struct aggreg
 	char slow[BRIEF_BYTES], middle[BRIEF_BYTES], more[BRIEF_BYTES];
 
 	text_name(out, why->window[0].name, strlen(why->window[0].name));
-	out_printf(out, ": %zu spans. The slowest %zu took %s, those around the median (%zu) took "
-		   "%s.\n", why->windows, size[0], brief_ns(slow, slow_ns), size[1],
-		   brief_ns(middle, middle_ns));
+	out_printf(out, ": %zu span%s. The slowest %zu took %s, those around the median (%zu) took "
+		   "%s.\n", why->windows, text_plural(why->windows), size[0],
+		   brief_ns(slow, slow_ns), size[1], brief_ns(middle, middle_ns));
 	if (aggregate->count && aggregate->total[0].slow_ns > aggregate->total[0].middle_ns) {
 		out_printf(out, "Cause: the slowest have %s more of: ",
 			   brief_ns(more, aggregate->total[0].slow_ns -

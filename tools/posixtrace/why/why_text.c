@@ -272,7 +272,8 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 				   when_span_string(longest,
 						    since_first(page, node->longest_at_ns)));
 		if (node->bytes)
-			out_printf(page->out, ", %llu bytes", (unsigned long long)node->bytes);
+			out_printf(page->out, ", %llu byte%s", (unsigned long long)node->bytes,
+				   text_plural(node->bytes));
 		out_char(page->out, ']');
 	}
 	out_char(page->out, '\n');
@@ -387,8 +388,8 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (why->lost)
 		out_str(out, "Parts may be wrong where events were lost.\n");
 	if (history->dropped)
-		out_printf(out, "%llu calls did not fit into memory.\n",
-			   (unsigned long long)history->dropped);
+		out_printf(out, "%llu call%s did not fit into memory.\n",
+			   (unsigned long long)history->dropped, text_plural(history->dropped));
 	if (is_cut)
 		out_str(out, "Some chains are longer than shown: a limit was reached.\n");
 }

@@ -13,6 +13,7 @@
 
 #include "base/say.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "convert/flow.h"
 #include "convert/log/log.h"
@@ -361,8 +362,8 @@ int log_sink_event(void *context, const struct fmt_event *event)
 		if (err != EMSGSIZE)
 			return err;
 		fmt_fault(writing->flow, FMT_WARN, FMT_NO_OFFSET, "data",
-			  "an event of %zu bytes was cut to %zu", event->data_len,
-			  writing->data_max);
+			  "an event of %zu byte%s was cut to %zu", event->data_len,
+			  text_plural(event->data_len), writing->data_max);
 		to.data_len = writing->data_max;
 		to.info.posix_truncation_status = POSIX_TRACE_TRUNCATED_RECORD;
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "base/when.h"
 #include "convert/log/log_reading.h"
@@ -138,10 +139,10 @@ bool joined_notes(const struct log_reading *reading, size_t count)
 		facts_of(log, &facts);
 		go = fmt_note(reading[i].flow,
 			      "log %zu of %zu: %s: stream %s, process %u, host %s, clock %s, "
-			      "%llu events",
+			      "%llu event%s",
 			      i + 1, count, log->path, *facts.name ? facts.name : "without a name",
 			      facts.pid, *facts.host ? facts.host : "unknown", facts.clock,
-			      (unsigned long long)facts.events);
+			      (unsigned long long)facts.events, text_plural(facts.events));
 	}
 	return go;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "base/when.h"
 
@@ -164,8 +165,8 @@ static int evt_lost(void *context, const struct fmt_lost *lost)
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
 	if (lost->counted)
-		out_printf(out, "# %" PRIu64 " events lost: %s\n", lost->count,
-			   cause ? cause : "?");
+		out_printf(out, "# %" PRIu64 " event%s lost: %s\n", lost->count,
+			   text_plural(lost->count), cause ? cause : "?");
 	else
 		out_printf(out, "# events were lost here: %s\n", cause ? cause : "?");
 	return out->err;

@@ -268,8 +268,9 @@ static bool tracex_import_finish(struct tracex_source *im)
 		},
 	};
 
-	if (im->strangers && !fmt_note(im->flow, "%llu events are of threads without a name",
-				       (unsigned long long)im->strangers))
+	if (im->strangers && !fmt_note(im->flow, "%llu event%s of threads without a name",
+				       (unsigned long long)im->strangers,
+				       im->strangers == 1 ? " is" : "s are"))
 		return false;
 	return fmt_finish(im->flow, &end);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "convert/octets.h"
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_part.h"
@@ -89,8 +90,8 @@ static int tracex_layout_detect(struct tracex *d, struct findings *f)
 
 	if (d->size < 4)
 		return finding(f, FINDING_REFUSAL, "T02", d->at,
-			       "the dump has %zu bytes, its header needs %d", d->size,
-			       TRACEX_HEADER_BYTES);
+			       "the dump has %zu byte%s, its header needs %d", d->size,
+			       text_plural(d->size), TRACEX_HEADER_BYTES);
 	if (!memcmp(p, "TXTB", 4)) {
 		d->big_endian = true;
 	} else if (!memcmp(p, "BTXT", 4)) {
@@ -255,8 +256,9 @@ static int find_parts(struct tracex *d, struct findings *f)
 		return EINVAL;
 	if (registry_at > d->size || registry_bytes > d->size - registry_at)
 		return finding(f, FINDING_REFUSAL, "T10", d->at + registry_at,
-			       "the registry has %llu bytes; the file ends after %zu",
-			       (unsigned long long)registry_bytes, d->size);
+			       "the registry has %llu byte%s; the file ends after %zu",
+			       (unsigned long long)registry_bytes, text_plural(registry_bytes),
+			       d->size);
 	if (entries_at > d->size || d->entry_bytes > d->size - entries_at)
 		return finding(f, FINDING_REFUSAL, "T10", d->at + entries_at,
 			       "no whole event: the file has %zu bytes, wanted %llu", d->size,
@@ -265,13 +267,15 @@ static int find_parts(struct tracex *d, struct findings *f)
 	d->slots = registry_bytes / d->slot_bytes;
 	if (registry_bytes % d->slot_bytes)
 		finding(f, FINDING_WARNING, "T04", d->at + fields_of(d)->registry_end,
-			"the registry has %llu bytes, no multiple of %zu: %zu slots are read",
-			(unsigned long long)registry_bytes, d->slot_bytes, d->slots);
+			"the registry has %llu byte%s, no multiple of %zu: %zu slot%s read",
+			(unsigned long long)registry_bytes, text_plural(registry_bytes),
+			d->slot_bytes, d->slots, d->slots == 1 ? " is" : "s are");
 	d->entries_at = entries_at;
 	if (buffer_bytes % d->entry_bytes)
 		finding(f, FINDING_WARNING, "T07", d->at + fields_of(d)->buffer_end,
-			"the buffer has %llu bytes, no multiple of %zu",
-			(unsigned long long)buffer_bytes, d->entry_bytes);
+			"the buffer has %llu byte%s, no multiple of %zu",
+			(unsigned long long)buffer_bytes, text_plural(buffer_bytes),
+			d->entry_bytes);
 	d->entries_wanted = buffer_bytes / d->entry_bytes;
 	buffer_bytes -= buffer_bytes % d->entry_bytes;
 	there = d->size - entries_at;
@@ -279,8 +283,9 @@ static int find_parts(struct tracex *d, struct findings *f)
 	if (buffer_bytes > there)
 		return finding(f, buffer_bytes - there > d->size ? FINDING_REFUSAL : FINDING_DAMAGE,
 			       "T11", d->at + d->size,
-			       "%zu of %zu events are there, %llu bytes are missing", d->entries,
-			       d->entries_wanted, (unsigned long long)(buffer_bytes - there));
+			       "%zu of %zu events are there, %llu byte%s missing", d->entries,
+			       d->entries_wanted, (unsigned long long)(buffer_bytes - there),
+			       buffer_bytes - there == 1 ? " is" : "s are");
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static void check_surplus(const struct tracex *d, unsigned part, struct findings
 			"another dump follows: --part=%u reads it", part + 1);
 	else
 		finding(f, FINDING_WARNING, "T21", d->at + end,
-			"%zu bytes behind the buffer are not read", d->size - end);
+			"bytes behind the buffer are not read: %zu", d->size - end);
 }
 
 /*

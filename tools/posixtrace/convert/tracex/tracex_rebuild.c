@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "convert/octets.h"
 #include "convert/tracex/tracex_export.h"
 
@@ -160,13 +161,14 @@ int tracex_rebuild_end(struct tracex_sink *s)
 	registry = p.registry_end - p.registry_start;
 	entries = (p.buffer_end - p.buffer_start) / TRACEX_ENTRY_BYTES;
 	if (s->events > entries || entries - s->events > UNUSED_MAX) {
-		say("%s: %llu events, and the header of the trace buffer has room for %llu",
-		    s->output->shown, (unsigned long long)s->events, (unsigned long long)entries);
+		say("%s: %llu event%s, and the header of the trace buffer has room for %llu",
+		    s->output->shown, (unsigned long long)s->events, text_plural(s->events),
+		    (unsigned long long)entries);
 		return -1;
 	}
 	if (s->foreign)
 		fmt_fault(s->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "%llu events have no entry of ThreadX as their data and are left out",
+			  "events without an entry of ThreadX as their data are left out: %llu",
 			  (unsigned long long)s->foreign);
 	out_bytes(s->output->out, s->header, sizeof(s->header));
 	out_bytes(s->output->out, s->slots, s->slot_count * s->slot_bytes);

@@ -247,7 +247,7 @@ static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 	} while (!end && !r.last);
 	if (data_bytes < span)
 		finding(t->f, FINDING_WARNING, NULL, 0,
-			"%llu bytes are in no record and read as zero",
+			"bytes that are in no record are read as zero: %llu",
 			(unsigned long long)(span - data_bytes));
 	return 0;
 }

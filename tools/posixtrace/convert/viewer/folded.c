@@ -70,8 +70,8 @@ static int folded_end_spans(struct tracks *tracks, const struct fmt_end *end)
 		err = folded.fold.err;
 	if (tracks->lost)
 		fmt_fault(tracks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			  "%llu events are lost, so that times may be wrong",
-			  (unsigned long long)tracks->lost);
+			  "%llu event%s lost, so that times may be wrong",
+			  (unsigned long long)tracks->lost, tracks->lost == 1 ? " is" : "s are");
 	if (!tracks->tracks)
 		fmt_fault(tracks->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
 			  "it has no spans, and no events with a duration: there are no stacks");

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "convert/viewer/tracks.h"
 
 extern const struct format format_speedscope;
@@ -111,8 +112,9 @@ static int put_track(struct speedscope *s, const struct track *track)
 static int put_name(struct speedscope *s)
 {
 	char *text;
-	int len = s->tracks->lost ? asprintf(&text, "%s, %llu events lost", s->tracks->trace,
-				     (unsigned long long)s->tracks->lost)
+	int len = s->tracks->lost ? asprintf(&text, "%s, %llu event%s lost", s->tracks->trace,
+					     (unsigned long long)s->tracks->lost,
+					     text_plural(s->tracks->lost))
 			  : asprintf(&text, "%s", s->tracks->trace);
 
 	if (len < 0)
