@@ -4,7 +4,7 @@
  *
  * A stream filters by numbers of types, but the user gives patterns of names, and a type gets its
  * number when the program first opens its name. So the command registers known names at once, and
- * computes the filter again whenever new types may have appeared. Before that, events of a new type
+ * computes the filter again whenever new types may have appeared. Until then, events of a new type
  * may be recorded, unless all patterns of --event are exact names.
  */
 #include "live/admit.h"

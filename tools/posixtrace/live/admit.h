@@ -4,11 +4,11 @@
  *
  * The traced program may register names at any time. Two kinds of names are registered in the
  * stream before it starts: patterns that are plain names, and names that the program will probably
- * use and that do not match. To the types of these names, the patterns apply from the first event
- * on. Unless all patterns of --event are plain names, all other types are recorded as long as they
- * have no name. Such a type is filtered when its name appears and does not match. So a few
- * superfluous events may be recorded, but none are missing. System events are always recorded,
- * because they report losses.
+ * use and that do not match. The patterns apply to these types from their first event on. Any other
+ * type has no name at first, and the stream then records it, unless all patterns of --event are
+ * plain names. When the name appears and does not match, the type is filtered. So the log may have
+ * a few superfluous events, but lacks none. System events are always recorded, because they report
+ * losses.
  */
 #ifndef POSIXTRACE_LIVE_ADMIT_H
 #define POSIXTRACE_LIVE_ADMIT_H

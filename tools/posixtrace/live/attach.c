@@ -226,9 +226,7 @@ static int attach_run(int argc, char **argv)
 	if (functions.patterns &&
 	    !preload_take_families(&plan.families, plan.families ? "func" : "default,func"))
 		return TOOL_FAILURE;
-	/*
-	 * --data adds its number of bytes to the list of families, by which it reaches the library.
-	 */
+	/* The library reads the number of bytes of --data from the list of families. */
 	if (plan.content && !preload_add_data(&plan.families, plan.content))
 		return TOOL_FAILURE;
 	if (kernel.stack.globs && !stack_add(&kernel.stack, &plan.families, &plan))

@@ -4,20 +4,20 @@
  *
  * The budget has a credit in nanoseconds. The share of the processor time that the program has used
  * is added to it, and the cost of the calls is subtracted. If the credit is negative, the stream
- * skips types. If it is enough to record a type from one look to the next, the stream records that
- * type again. The credit is limited to that of one second. Otherwise a program that was idle could
- * collect credit for minutes and spend it at once.
+ * skips types. If the credit is enough to record a type from one look to the next, the stream
+ * records that type again. The credit is limited to that of one second. Otherwise a program that
+ * was idle could collect credit for minutes and spend it at once.
  *
  * A debt is limited, too. Otherwise the stream would skip types for hours after one burst. The
- * limit is the credit of DEBT_S seconds, so that the debt of a frequent type from one look is
- * repaid in full.
+ * limit is the credit of DEBT_S seconds. A debt that a frequent type makes between two looks is
+ * less, so it is repaid in full.
  *
- * The number of recorded events is exact, and their types are a sample of the newest ones, so the
- * cost may be attributed to wrong types for a moment. The numbers of skipped calls are exact, so
- * the rate of a type is known while it is skipped. A skipped call costs a few nanoseconds, too,
- * which no decision can save, and neither can it save the starts of programs: each one loads the
- * preload library. At most half of the credit is used for both, so that the other half remains for
- * events.
+ * The number of recorded events is exact. Their types are known only from a sample of the newest
+ * events, so the cost may be attributed to wrong types for a moment. The numbers of skipped calls
+ * are exact, so the rate of a type is known while the stream skips it. No decision can save two
+ * costs: a skipped call costs a few nanoseconds, and each start of a program loads the preload
+ * library. At most half of the credit is used for these two costs, so that the other half remains
+ * for events.
  *
  * Processor time is that of the process and its descendants, from /proc. If the kernel does not
  * list children, their time counts only when they have ended. Until then the budget is smaller than
@@ -49,16 +49,15 @@
 #define MOST_THREADS 256
 #define DEBT_S	    10
 #define OWN_TYPES   "posixtrace_"
-/* the preload library records it when a program has loaded it at its start */
+/* the preload library records this event when a program has loaded the library at its start */
 #define START_TYPE  "process.start"
 /*
- * If the cost of a type is less than this part of the budget, the type is never skipped, whatever
- * the other types cost.
+ * A type that costs less than 1/MANY of the budget is never skipped, whatever the other types cost.
  */
 #define MANY	    64
 /*
- * the processor time whose share is the initial credit, so that no type is turned off because of
- * the first events
+ * The initial credit is the share of this processor time. With it, no type is turned off because of
+ * the first events.
  */
 #define FIRST_NS    2e8
 
@@ -286,7 +285,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		return err;
 	for (trace_event_id_t id = 0; id < TYPES; id++)
 		sampled += budget->recent[id];
-	/* Events of writers without a sample are attributed to the types of the others. */
+	/* Writers without a sample are assumed to record the same types as the writers with one. */
 	each = recorded > budget->recorded && sampled > 0 ?
 		       (double)(recorded - budget->recorded) / sampled : 0;
 	for (trace_event_id_t id = FIRST_USER; id < TYPES; id++) {
@@ -303,7 +302,10 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 		budget->credit_ns -= cost_ns;
 		budget->spent_ns += cost_ns;
 		skipping += skipped * budget->cost.skip_ns;
-		/* The sample of a writer has its own starts, so others add none. */
+		/*
+		 * The start of a program is in the sample of its own writer, so writers without a
+		 * sample add no starts.
+		 */
 		if (type->is_start)
 			starting += budget->recent[id] * budget->cost.start_ns;
 	}
@@ -421,8 +423,8 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	id = find_longest_off(budget);
 	/*
 	 * A type is turned on only if the credit is enough to record it until the next look. The
-	 * credit is at most that of a second. So a type that costs more than this in the time of a
-	 * look is turned on for one look when the credit has reached its limit.
+	 * credit is at most that of a second. A type may cost more than this between two looks. It
+	 * is turned on until the next look when the credit has reached its limit.
 	 */
 	look_ns = id ? load_of(budget, &budget->type[id]) * budget->look_s : 0;
 	if (id && budget->credit_ns > 0 &&

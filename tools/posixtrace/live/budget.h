@@ -3,8 +3,8 @@
  * budget.h - --budget: keeps the cost of events within a share of the program's processor time.
  *
  * The cost is the time that trace points take: for each type, the number of its calls times the
- * time of one call. The stream skips types that would cost too much, the most expensive ones first,
- * and records them for short times as far as the budget has room. The library counts skipped calls
+ * time of one call. The stream skips types that would cost too much, the most expensive ones first.
+ * It records them for short times when the budget has room. The library counts skipped calls
  * exactly. An event BUDGET_EVENT marks each change.
  *
  * Only one thread uses a budget. Functions print errors.
@@ -21,8 +21,8 @@
 #define BUDGET_LOOK_MS 20 /* how often budget_look() is called */
 
 /*
- * The event that marks a change. It has whether the type is recorded from now on, its calls per
- * second, and the cost of one call.
+ * The event that marks a change. Its fields say whether the type is recorded from now on, how many
+ * calls it has per second, what one call costs, and which type it is.
  */
 #define BUDGET_EVENT  "posixtrace_budget"
 #define BUDGET_SCHEMA "u32 recorded; u64 rate; ns cost; str type"
@@ -47,8 +47,9 @@ struct budget *budget_begin(pid_t pid, double share);
 void budget_end(struct budget *budget);
 
 /*
- * Reads what the stream records, decides, and lets the stream skip types. Calls note() for each
- * change with the data of an event of the type BUDGET_EVENT. Returns 0 or an error number.
+ * Reads the counts of the stream, and decides which types the stream skips from now on. For each
+ * change, calls note() with the data of an event of the type BUDGET_EVENT. Returns 0 or an error
+ * number.
  */
 int budget_look(struct budget *budget, trace_id_t trid,
 		void (*note)(void *arg, const void *data, size_t len), void *arg);

@@ -2,10 +2,10 @@
 /*
  * budget_cost.c - times events and calls in a child process, with and without a stream.
  *
- * The child loads the preload library as attach does in a running process, and calls read(2) with
- * a descriptor that does not exist, which costs little besides the recording. It also starts a
- * program that does nothing, as record starts it and without. The cost of an event is that of the
- * least of several rounds, because all disturbances make a round longer.
+ * The child loads the preload library as attach does in a running process, and calls read(2) with a
+ * descriptor that does not exist, which costs little besides the recording. It also starts a
+ * program that does nothing, both with the preload library and without. The cost of an event is
+ * that of the shortest of several rounds, because each disturbance makes a round longer.
  */
 #include "live/budget_cost.h"
 
@@ -33,13 +33,13 @@
 #define SLOW_CALL_NS  500
 #define SLOW_SKIP_NS  15
 
-/* The functions of the preload library that attach calls in a running process. */
+/* The function of the preload library that the command attach calls in a running process. */
 #define ATTACH "posixtrace_shim_attach"
 typedef long attach_call(const char *families);
 
 /*
- * Returns the least time of one event, in nanoseconds, that bursts of events of a type show. If id
- * is 0, the bursts consist of calls.
+ * Times bursts of events of a type. Returns the least time of one event, in nanoseconds. If id is
+ * 0, the bursts consist of calls.
  */
 static double least_ns(trace_event_id_t id)
 {
@@ -89,9 +89,10 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Returns how much more processor time a program needs that loads the preload library and records
- * into the inherited stream. A start has cold caches as a rule, which the least round has not, so
- * the median is used. Each round is a pair, so that both ways see the same machine.
+ * Returns how much more processor time a program needs if it loads the preload library and records
+ * into the inherited stream. A start usually has cold caches, but the shortest round has warm ones,
+ * so the function returns the median. Each round starts the program both with the library and
+ * without, so that both starts find the machine in the same state.
  */
 static double measure_start(const char *preload)
 {

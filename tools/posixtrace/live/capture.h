@@ -90,7 +90,7 @@ struct capture {
 
 struct capture_result {
 	struct posix_trace_ledger_np ledger; /* of the log */
-	struct shimloss shim; /* calls that the ledger does not know */
+	struct shimloss shim; /* calls that the ledger does not count */
 	uint64_t bytes;
 	/* how the traced process ended; empty: the output does not say it */
 	char end[2 * ENDED_TEXT];

@@ -2,10 +2,10 @@
 /*
  * core.c - finds the arenas in a core dump by libelf.
  *
- * A dump says in its notes which files were mapped where, and has the memory as segments. An arena
- * is found by the name of its file, its mappings are looked up in the segments, and the parts are
- * copied into a file in memory at their offsets. The library then reads that file as it reads a
- * backing file.
+ * A dump says in its notes which files were mapped where, and has the memory as segments. This file
+ * finds an arena by the name of the arena's file, and looks up the arena's mappings in the
+ * segments. It copies these parts into a file in memory, at their offsets in the arena. The library
+ * then reads that file as it reads a backing file.
  */
 #include "live/core.h"
 
@@ -41,7 +41,7 @@ static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 
 bool core_is_dump(int fd)
 {
-	Elf64_Half type; /* the member type has the same offset in ELF files of 32 bits */
+	Elf64_Half type; /* e_type has the same offset in ELF files of 32 bits */
 	unsigned char ident[EI_NIDENT];
 
 	return read_some(fd, ident, sizeof(ident), 0) == sizeof(ident) &&

@@ -64,8 +64,8 @@ void unwind_end(struct unwind *unwind)
 
 /*
  * Fills in function and module of the code at pc. In a frame with a return address, pc must be one
- * byte less than this address, because the next function may begin behind a call at the end of a
- * function.
+ * byte less than this address, because the call may be the last instruction of its function. The
+ * return address then belongs to the next function.
  */
 static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
 {

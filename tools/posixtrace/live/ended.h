@@ -39,9 +39,9 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended);
 struct ended ended_of(int pidfd, pid_t pid);
 
 /*
- * Stores the status of a process that has ended and for which its parent has not waited. Returns
- * false if the process is not such a zombie. Returns false also for the status 0, since the kernel
- * shows 0 in place of a status that the caller may not see.
+ * Stores the status of a zombie, a process that has ended and whose parent has not waited for it.
+ * Returns false if the process is not a zombie. Returns false also for the status 0, since the
+ * kernel shows 0 in place of a status that the caller may not see.
  */
 bool ended_zombie(pid_t pid, int *status);
 

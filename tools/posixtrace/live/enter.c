@@ -72,8 +72,8 @@ static bool is_foreign(pid_t pid)
 }
 
 /*
- * Decides that the kernel records the functions of a process, and its system calls if it may.
- * Returns NULL, or the reason why the kernel cannot.
+ * Decides that the kernel records the functions of a process, and also its system calls if this is
+ * permitted. Returns NULL, or the reason why the kernel cannot.
  */
 static const char *enter_functions(const struct capture_plan *plan, struct kernel_plan *kernel,
 				   struct patches *functions)

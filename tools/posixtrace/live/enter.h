@@ -13,11 +13,11 @@
 
 /*
  * Loads the library into the process of the plan. If that is impossible, the kernel may record the
- * system calls instead. This requires that the log is never full and that the kernel permits it.
- * The function then plans this, prints it with the reason, and completes the plan of the kernel. If
+ * system calls instead, if the log is never full and the kernel permits the recording. The function
+ * then prints that the kernel records, with the reason, and completes the plan of the kernel. If
  * the user selects functions, the kernel records these, too, and functions->traps.is_forced is true
- * afterwards.
- * Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the process is unchanged then.
+ * afterwards. Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the process is unchanged
+ * then.
  */
 int enter_process(struct inject *inject, const struct capture_plan *plan,
 		  struct kernel_plan *kernel, struct patches *functions);
@@ -29,8 +29,8 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel);
 
 /*
- * Stores in *traps the function that decides whether the kernel may record functions. It must be
- * called before the functions are planned.
+ * Stores in *traps the callback that decides whether the kernel may record functions.
+ * enter_allow_traps() must be called before the functions are planned.
  */
 void enter_allow_traps(const struct capture_plan *plan, struct traps *traps);
 

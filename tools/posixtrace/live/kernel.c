@@ -312,8 +312,8 @@ void kernel_look(struct kernel *kernel)
 }
 
 /*
- * Gives each sample the number of its stack with the names of the kernel's functions. A sample
- * whose stack has no room is lost.
+ * Gives each sample the number of its final stack, in which begins of functions have replaced the
+ * kernel's addresses. A sample is lost if the store has no room for its stack.
  */
 static void settle_samples(struct kernel *kernel)
 {

@@ -38,17 +38,17 @@
 
 /*
  * Records with the same time are sorted in the order of these kinds, so that a thread leaves a CPU
- * before another one gets it.
+ * before another one gets it. The comments quote the members of struct kernel_record.
  */
 enum kernel_kind {
 	KERNEL_OUT, KERNEL_PREEMPTED, KERNEL_EXIT, KERNEL_IN,
-	KERNEL_NEW,      /* tid started the thread other; detail: 1 for a new process */
-	KERNEL_SWITCH,   /* tid left the CPU in the state detail, and other got it */
-	KERNEL_WAKE,     /* tid woke other; detail: enum kernel_context */
-	KERNEL_SAMPLE,   /* other: number of the stack */
-	KERNEL_COPY,     /* the same with a copy of the stack; other: index in kernel.copy */
-	KERNEL_EVENT,    /* other: index in kernel.event */
-	KERNEL_CALL      /* other: index in kernel.call */
+	KERNEL_NEW,      /* "tid" started "other"; "detail": 1 for a new process */
+	KERNEL_SWITCH,   /* "tid" left the CPU in the state "detail"; "other" got it */
+	KERNEL_WAKE,     /* "tid" woke "other"; "detail": enum kernel_context */
+	KERNEL_SAMPLE,   /* "other": number of the stack */
+	KERNEL_COPY,     /* a sample with a copy of its stack; "other": index of the copy */
+	KERNEL_EVENT,    /* "other": index in kernel.event */
+	KERNEL_CALL      /* "other": index in kernel.call */
 };
 
 enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
@@ -67,7 +67,7 @@ struct kernel_record {
 };
 
 /*
- * A thread that a record of the kernel's tracing has: a traced thread, or a thread that woke a
+ * A thread that a record of the kernel's tracing names: a traced thread, or a thread that woke a
  * traced thread or followed it on a CPU.
  */
 struct kernel_task {
@@ -204,12 +204,12 @@ struct kernel {
 	struct kernel_cpu {
 		int cpu, fd;
 		void *memory;
-		uint64_t head;  /* end of the records that the present look takes */
+		uint64_t head;  /* the present look reads the records before this position */
 	} *cpu;
 	size_t cpus;
 	int *more;              /* further descriptors, which share the memory */
 	size_t mores;
-	bool switches;          /* perf_event_open() records them */
+	bool switches;          /* perf_event_open() records switches */
 	struct kernel_record *record;
 	size_t records;
 	struct stack_store stacks;
@@ -228,7 +228,7 @@ struct kernel {
 	size_t datas;           /* bytes */
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
-	uint64_t lost_switches; /* the kernel's tracing had no record of them */
+	uint64_t lost_switches; /* switches of which the kernel's tracing has no record */
 	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */
 	struct kernel_anchor before, now; /* of the previous and of this look */
 	int64_t error_ns;       /* the greatest error of the anchors so far */

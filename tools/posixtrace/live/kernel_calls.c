@@ -2,8 +2,8 @@
 /*
  * kernel_calls.c - lets the kernel record system calls. Chooses the types, and keeps the records.
  *
- * The events are made when the log is written again, because only then the log shows which
- * processes the preload library has recorded: weave_calls.c.
+ * weave_calls.c makes the events when it writes the log again, because only then the log shows
+ * which processes the preload library has recorded.
  */
 #include <stdlib.h>
 #include <fcntl.h>
@@ -68,7 +68,7 @@ int kernel_calls_begin(struct kernel *kernel)
 
 /*
  * Examines the file that a process executes. A relative path begins at the current folder of the
- * process, or at that of this process if the other one has ended.
+ * process. If the process has ended, it begins at the folder of the recorder instead.
  */
 static enum shim_image image_of(pid_t pid, const char *path)
 {

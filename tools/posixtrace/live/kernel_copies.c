@@ -94,7 +94,7 @@ struct rest {
 	size_t bytes;
 };
 
-/* Reads a number; 0 behind the end. */
+/* Reads the next number. Returns 0 at the end of the record. */
 static uint64_t next_word(struct rest *rest)
 {
 	uint64_t value = 0;

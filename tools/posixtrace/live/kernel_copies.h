@@ -32,9 +32,9 @@ struct kernel_copies *kernel_copies_begin(void);
 void kernel_copies_end(struct kernel_copies *copies);
 
 /*
- * Keeps the registers and the stack that the kernel has appended to a sample. number is the stack
- * that is known without the copy. Stores the index of the copy in *index. Returns false if there is
- * no copy, no room, or no memory; the sample then has the stack number.
+ * Keeps the registers and the stack that the kernel has appended to a sample. "number" is that of
+ * the stack that is known without the copy. Stores the index of the copy in *index. Returns false
+ * if there is no copy, no room, or no memory; the sample then keeps the stack "number".
  */
 bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t bytes,
 			uint32_t number, uint32_t *index);
@@ -49,8 +49,9 @@ bool kernel_copies_settle(struct kernel_copies *copies, uint32_t index,
 uint32_t kernel_copies_number(const struct kernel_copies *copies, uint32_t index);
 
 /*
- * Unwinds a copy, which is that of a thread at a time, and returns the number of its stack in
- * store. If the copy yields no caller, returns the stack that is known without the copy.
+ * Unwinds the copy that shows a thread's stack at the time time_ns. Returns the number that the
+ * unwound stack has in store. If the copy yields no caller, returns the stack that is known without
+ * the copy.
  */
 uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t index,
 			      struct stack_unwinder *unwinder, struct stack_store *store, pid_t pid,

@@ -16,18 +16,23 @@
 #define NAMES_FILE "/proc/kallsyms"
 
 #define STEP       8192 /* the lines that one look reads */
-/* the number of kept stacks from which on names are read, and that from which on all are read */
+/*
+ * From DUE kept stacks on, each look reads a part of the names. From URGENT on, one look reads all.
+ */
 #define DUE        4096
 #define URGENT     (STACK_MOST / 4)
-/* A longer function has no name for its end: in gaps between modules no function may be wrong. */
+/*
+ * An address so far behind the begin of a function has no name: it may be in a gap between modules.
+ */
 #define LONGEST    (UINT64_C(1) << 20)
-#define UNKNOWN    STACKS_KERNEL /* replaces each address without a function; no begin has it */
+#define UNKNOWN    STACKS_KERNEL /* for each address without a function; none begins here */
 #define RAW        (UINT32_C(1) << 31) /* marks the number of a stack without names */
 #define NO_NAME    UINT32_MAX
 
 struct kernel_function {
 	uint64_t begin;
-	uint32_t name;     /* offset in kernel_frames.text; NO_NAME: data, where functions end */
+	/* offset in kernel_frames.text; NO_NAME: data, and the end of a function */
+	uint32_t name;
 	bool is_met;
 };
 
@@ -45,7 +50,7 @@ struct kernel_frames {
 	size_t numbers;
 };
 
-/* Returns the error number for which this process may not take samples in the kernel, or 0. */
+/* Returns the error number by which the kernel refuses samples of its own code, or 0. */
 static int try_kernel(void)
 {
 	struct perf_event_attr attr = {
@@ -268,7 +273,9 @@ static void name_chain(struct kernel_frames *frames, uint64_t *chain, size_t len
 
 		if (!stacks_is_kernel(chain[i]))
 			continue;
-		/* Only the innermost address is no return address. */
+		/*
+		 * All addresses but the innermost are return addresses, so the call is before them.
+		 */
 		function = function_at(frames, chain[i] - (i > 0));
 		chain[i] = function ? function->begin : UNKNOWN;
 		if (function)

@@ -22,8 +22,8 @@ struct kernel_frames;
 struct posix_trace_composer_np;
 
 /*
- * Finds out whether samples may have functions of the kernel. Returns NULL, or the reason for which
- * they may not, which is a constant.
+ * Finds out whether samples may have functions of the kernel. Returns NULL, or the reason why not.
+ * The text is a constant.
  */
 const char *kernel_frames_refusal(void);
 
@@ -32,27 +32,29 @@ struct kernel_frames *kernel_frames_begin(void);
 void kernel_frames_end(struct kernel_frames *frames);
 
 /*
- * Keeps the chain of a sample, whose innermost address is the first one. Marks of the kernel are
- * left out. An address of the kernel becomes the begin of its function, or a common address if no
- * function has it. Without frames, addresses of the kernel are left out. Returns the number of the
- * stack for kernel_frames_number(), or STACK_NONE if there is no room for it.
+ * Keeps the chain of a sample, whose innermost address is the first one. The kernel's marks between
+ * the addresses are left out. The function replaces an address of the kernel by the begin of its
+ * function. It replaces all addresses without a function by one common address. If frames is NULL,
+ * addresses of the kernel are left out. Returns the number of the stack for kernel_frames_number(),
+ * or STACK_NONE if there is no room for it.
  */
 uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *store,
 			    const uint64_t *chain, uint64_t count);
 
-/* Reads a part of the names, if it is time. */
+/* Reads a part of the names, if enough stacks need them. */
 void kernel_frames_look(struct kernel_frames *frames);
 
 /* Reads all names that are missing, and puts all stacks that were kept into the store. */
 void kernel_frames_complete(struct kernel_frames *frames, struct stack_store *store);
 
 /*
- * Returns the number in the store of a stack that kernel_frames_keep() has kept, after
- * kernel_frames_complete(). STACK_NONE means that there was no room for it.
+ * Returns the number that a stack of kernel_frames_keep() has in the store.
+ * kernel_frames_complete() must be called before. STACK_NONE means that there was no room for the
+ * stack.
  */
 uint32_t kernel_frames_number(const struct kernel_frames *frames, uint32_t number);
 
-/* Writes the names of the functions that stacks have. Returns 0 or an error number. */
+/* Writes the names of the functions that occur in stacks. Returns 0 or an error number. */
 int kernel_frames_names(const struct kernel_frames *frames, struct posix_trace_composer_np *to);
 
 #endif

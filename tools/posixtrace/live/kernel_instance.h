@@ -4,8 +4,8 @@
  *
  * The name of an instance describes its owner: posixtrace-PID-START-SPACE has the process, its
  * start in clock ticks after boot, and its PID name space. The owner removes the instance. If the
- * owner was killed, the next recording or doctor removes it; an instance whose owner is perhaps
- * alive always remains.
+ * owner was killed, the next recording or doctor removes it; an instance whose owner may be alive
+ * always remains.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_INSTANCE_H
 #define POSIXTRACE_LIVE_KERNEL_INSTANCE_H
@@ -15,8 +15,8 @@
 struct tracefs_instance;
 
 /*
- * Finds out whether this process may use tracefs. Returns NULL, or the reason for which it may not,
- * which is a constant.
+ * Finds out whether this process may use tracefs. Returns NULL, or the reason why not. The text is
+ * a constant.
  */
 const char *kernel_instance_refusal(void);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* kernel_part.h - what the two ways of kernel.h share. One thread at a time uses it. */
+/*
+ * kernel_part.h - functions that the two ways of recording in kernel.h share. One thread at a time
+ * calls them.
+ */
 #ifndef POSIXTRACE_LIVE_KERNEL_PART_H
 #define POSIXTRACE_LIVE_KERNEL_PART_H
 
@@ -9,11 +12,11 @@
 #include "live/kernel.h"
 
 /*
- * Keeps a record. Its time is in ticks of the clock that kernel.now.ticks has. The record is
- * counted as lost if there are KERNEL_RECORDS records already, or if memory is lacking.
+ * Keeps a record. "ticks" is its time, on the same clock as kernel.now.ticks. The record is counted
+ * as lost if there are KERNEL_RECORDS records already, or if memory is lacking.
  */
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks);
-/* Keeps a record whose time is of CLOCK_MONOTONIC, while the ticks may be of another clock. */
+/* Keeps a record with a time of CLOCK_MONOTONIC, even if kernel.now.ticks is of another clock. */
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns);
 
 /* Keeps an event with a copy of its data. */
@@ -28,9 +31,9 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
 
 /*
- * These functions open, read and close the kernel's records by perf_event_open(2). switches is true
- * if records of the scheduler's switches are wanted, too. kernel_perf_begin() returns 0 or an error
- * number.
+ * These functions open, read and close the kernel's records by perf_event_open(2). "switches" is
+ * true if records of the scheduler's switches are wanted, too. kernel_perf_begin() returns 0 or an
+ * error number.
  */
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts);
 /*
@@ -53,8 +56,8 @@ void kernel_calls_stop(struct kernel *kernel);
 void kernel_calls_fini(struct kernel *kernel);
 
 /*
- * The same functions for functions that uprobes record, which are a part of the recording of system
- * calls. The record is one of syscalls/syscalls.h.
+ * The same functions for calls of functions, which uprobes record. They are a part of the recording
+ * of system calls, so their records have the form of syscalls/syscalls.h.
  */
 struct syscalls_record;
 int kernel_traps_begin(struct kernel *kernel);

@@ -37,10 +37,9 @@ enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 
 /*
  * Returns the attributes of an event. The kernel's own code is excluded, because an unprivileged
- * user may not observe it. Only samples of the CPU have it, if they are permitted to. If starts is
- * true, counting begins at execve(). A sample of page faults
- * represents as many page faults as its period says. The kernel chooses the period so that samples
- * have the wanted rate.
+ * user may not observe it. Only samples of the CPU include it, if the kernel permits this. If
+ * starts is true, counting begins at execve(). A sample of page faults represents as many page
+ * faults as its period says. The kernel chooses the period so that samples have the wanted rate.
  */
 static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)
 {
@@ -386,7 +385,7 @@ static void take_record(void *arg, const struct perf_event_header *header)
 	default:
 		return;
 	}
-	/* The idle thread and threads that are gone have no number. */
+	/* For the idle thread and for threads that are gone, the numbers are not positive. */
 	if (record.pid > 0 && record.tid > 0)
 		kernel_add_monotonic(kernel, record, trailer.time);
 }

@@ -5,8 +5,8 @@
  *
  * The instance has a list of threads. The kernel records an event if its thread is in the list, or
  * if the event switches to a thread in the list or wakes one. So a switch or a wake-up by another
- * thread is recorded, too, if it concerns a thread in the list. The kernel adds the threads that
- * the threads in the list start (the option event-fork of the instance).
+ * thread is recorded, too, if it concerns a thread in the list. When a thread in the list starts a
+ * thread, the kernel adds the new thread to the list (the option event-fork of the instance).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,8 @@
  * kernel_traps.c - records functions by uprobes. Attaches breakpoints at the places, matches begins
  * and ends of calls, and keeps the calls as data of events.
  *
- * The traced processes may not have the library, which would note where their files are mapped. So
- * this process notes it. It computes this from the records, which have the address of the place in
- * the process.
+ * A traced process may lack the library, which would note where files are mapped. So the recorder
+ * computes this from the records: each has the address of the place in the process.
  */
 #include "live/kernel_traps.h"
 
@@ -362,8 +361,8 @@ static bool make_place(struct kernel *kernel, size_t number, struct uprobes_plac
 }
 
 /*
- * Makes the lists of the places that are new. Returns false if memory is lacking. Then match.h has
- * the places before, or also some of the new ones, which get no breakpoints.
+ * Makes the lists of the places that are new. Returns false if memory is lacking. match.h then has
+ * the earlier places and perhaps some of the new ones. The new places get no breakpoints.
  */
 static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 {
@@ -380,7 +379,10 @@ static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 			break;
 		kernel->traps->places++;
 	}
-	/* The array of places may have moved, even if some places are missing. */
+	/*
+	 * The array of places may have moved, even if memory was lacking for some of the new
+	 * places.
+	 */
 	match_extend(&kernel->traps->match, kernel->traps->place, kernel->traps->places);
 	return kernel->traps->places == all;
 }
@@ -395,8 +397,8 @@ static void say_refusals(const struct uprobes *uprobes)
 }
 
 /*
- * The places get their breakpoints when all lists have them, so that the records of the places can
- * be processed at once.
+ * The kernel sets the breakpoints only after all lists have the new places. So the first record of
+ * a new place can already be processed.
  */
 const char *kernel_traps_extend(struct kernel *kernel)
 {

@@ -22,7 +22,8 @@ struct kernel_traps {
 	struct uprobes *uprobes;    /* one for the begin, and one for each later addition */
 	size_t uprobeses;
 	struct match match;
-	struct match_place *place;  /* of the first places of plan.traps->trap */
+	/* one for each of the first "places" elements of plan.traps->trap */
+	struct match_place *place;
 	size_t places;
 	struct kernel_module *module;
 	size_t modules;

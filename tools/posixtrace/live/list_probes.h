@@ -5,7 +5,7 @@
 
 /*
  * Prints a line for each probe and function of a file, or of all files with code that the process
- * with this number has mapped. Returns an exit status after it printed an error.
+ * with this number has mapped. Returns an exit status. The function prints all errors.
  */
 int list_probes(const char *target);
 

@@ -31,8 +31,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /*
- * Prints the end of a line, which has the number of functions or probes that are not traced for
- * each reason.
+ * Prints the end of a line: for each reason, the number of functions or probes that are not traced.
  */
 static void say_refused(struct out *err, struct patches_refusals *refused)
 {

@@ -14,11 +14,12 @@
 /*
  * Plans the functions and probes that the patterns select in the program and its libraries, and
  * unless quiet is true, prints how many can be patched and why others cannot. A pattern with a
- * module that the program does not have selects files that the program may load later. Those that
- * are found here are in the plan; patch_late.h patches the others. *path receives the path of the
- * plan for the program's environment, in memory that is never freed. The plan exists as long as
- * this process. *path remains as it was if there is nothing to patch yet. Returns false after it
- * printed an error. It is an error, too, if nothing that one of the options selects can be patched.
+ * module that the program does not have selects files that the program may load later. If the
+ * function finds such a file now, the plan has it; patch_late.h patches the others. *path receives
+ * the path of the plan for the program's environment, in memory that is never freed. The plan
+ * exists as long as this process. *path remains as it was if there is nothing to patch yet. Returns
+ * false after it printed an error. It is also an error if one of the options selects nothing that
+ * can be patched.
  */
 bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path);
 
@@ -27,7 +28,7 @@ void patch_say(struct patches *plan, const char *where);
 
 /*
  * Writes a plan into the process and carries it out. *jumps receives the number of places that are
- * patched now. Returns an exit status after it printed an error.
+ * patched now. Returns an exit status. The function prints all errors.
  */
 int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps);
 

@@ -19,8 +19,8 @@ struct patch_late {
 	const struct patches *plan; /* has the patterns; NULL: no library is patched */
 	bool quiet;
 	/*
-	 * The shim has a plan from the start of the program, and the modules of this plan are left
-	 * to it.
+	 * The shim has a plan from the start of the program. It patches the modules of this plan
+	 * itself.
 	 */
 	bool has_plan;
 	struct patch_late_process *process;

@@ -39,8 +39,8 @@ bool preload_take_families(const char **joined, const char *families);
 
 /*
  * Processes --data: stores the number of bytes of each call that are recorded. preload_add_data()
- * adds it to the list of preload_take_families(), which is NULL for the default families. Both
- * return false after they printed an error.
+ * adds this number to the list of preload_take_families(), which is NULL for the default families.
+ * Both return false after they printed an error.
  */
 bool preload_take_data(uint64_t *bytes, const char *text);
 bool preload_add_data(const char **joined, uint64_t bytes);
@@ -51,8 +51,8 @@ bool preload_add_data(const char **joined, uint64_t bytes);
 
 /*
  * Loads the library into a running process, unless the process uses libposixtrace or families is
- * "none". If families is NULL, the default families are traced. Returns an exit status after it
- * printed an error.
+ * "none". If families is NULL, the default families are traced. Returns an exit status. The
+ * function prints all errors.
  */
 struct inject;
 int preload_inject(struct inject *inject, pid_t pid, const char *families);

@@ -35,7 +35,7 @@ enum end {
 	 * the process has called exit(), or its program has ended; code is the status if has_code
 	 */
 	EXITED,
-	ENDED    /* the process has ended, and the member ended is final */
+	ENDED    /* the process has ended, and the member "ended" is final */
 };
 
 struct process_row {
@@ -176,7 +176,10 @@ static void on_begin(struct processes *p, const struct seen *seen)
 		return;
 	row->parent = parent > 0 && parent <= INT32_MAX ? (pid_t)parent : 0;
 	from = processes_find(p, row->parent);
-	/* If exec() follows, the parent may have ended, and then its number is another one. */
+	/*
+	 * Only the first event of a row decides. At a later exec(), the parent may have ended, and
+	 * the event then has the number of another parent.
+	 */
 	if (row->first_ns == time_ns)
 		row->is_inner = begins_inner(row->pid, parent, from);
 	if (!*row->program && from)

@@ -38,7 +38,7 @@ struct processes {
 	/* ends that the caller knows, and for which the log may have no event */
 	struct process_known *known;
 	size_t knowns;
-	uint64_t steps;          /* see STEPS */
+	uint64_t steps;          /* see STEPS in processes.c */
 };
 
 /*

@@ -262,10 +262,10 @@ static bool find_preload(void)
 
 /*
  * Removes the library from the plan if the program's dynamic linker would fail or complain because
- * of it. Notes the reason why the library cannot enter the program. This is also done for a program
- * that ignores the library because it is static or runs with the rights of another user. A message
- * reports that the kernel records the system calls, or that only the program's own trace points are
- * recorded.
+ * of it. Notes the reason why the library cannot enter the program. Such a reason also applies to a
+ * program that ignores the library because it is static or runs with the rights of another user. A
+ * message reports that the kernel records the system calls, or that only the program's own trace
+ * points are recorded.
  */
 static void drop_preload_if_foreign(const char *program)
 {

@@ -132,8 +132,8 @@ static void note_end(struct run *run, pid_t pid, int status)
 /*
  * Reaps every child that has ended: the program, whose status is kept, and orphans. If a traced
  * process becomes an orphan, it becomes a child of this process with --wait, or if this process is
- * the init process of a container. If it then remained a zombie, a program that waits until it is
- * gone would wait forever. Returns true if no children are left.
+ * the init process of a container. If no process reaped it, it would remain a zombie, and a program
+ * that waits until it is gone would wait forever. Returns true if no children are left.
  */
 static bool reap_children(struct run *run)
 {

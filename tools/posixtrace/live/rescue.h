@@ -31,7 +31,7 @@ struct rescue {
 	int status;
 };
 
-/* Rows for the tables of options of both commands. */
+/* Rows for the tables of options of the commands recover and snapshot. */
 extern const struct option_row rescue_rows[];
 
 enum { RESCUE_FORCE = 512, RESCUE_JSON, RESCUE_FAIL_ON_LOSS };

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 
 /*
- * Compares for table_find(). The key is the store. The wanted stack is in the array frame of the
+ * Compares for table_find(). The key is the store. The wanted stack is in the array "frame" of the
  * store, behind the kept stacks, with its length before it. It has no entry yet.
  */
 static bool is_stack(const void *array, uint32_t index, const void *key)

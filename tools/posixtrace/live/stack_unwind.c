@@ -2,8 +2,8 @@
 /*
  * stack_unwind.c - unwinds copies of stacks by the tables of the modules (libdw).
  *
- * libdw uses the tables in .eh_frame. For code without such a table, as of compilers that run in
- * the program, its processor-specific part follows the frame pointers.
+ * libdw uses the tables in .eh_frame. Code that a compiler makes within the running program has no
+ * such table. For such code, the processor-specific part of libdw follows the frame pointers.
  *
  * A session of libdw has all modules of a process. It is used for the time in which the process has
  * the same modules. Many events have the same callers. But whole copies are not compared, because
@@ -60,9 +60,9 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 
 #define SESSIONS   64 /* processes whose modules are kept */
 #define ANCESTORS  8
-#define VISITS     64 /* of the mappings of all, for a session: several may name a parent */
+#define VISITS     64 /* walks over all mappings for one session; several may name one parent */
 #define MODULES    1024 /* of a process */
-#define SHIM_FRAMES 16 /* of the shim at the inner end of a stack */
+#define SHIM_FRAMES 16 /* frames of the shim at the inner end of a stack */
 
 /* The modules of a process, which do not change from from_ns to before until_ns. */
 struct session {

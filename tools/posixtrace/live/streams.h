@@ -10,8 +10,8 @@
 #include "live/process.h"
 
 /*
- * A copy of all that the visitor got. is.member points to the copy in the member member, and
- * is.event_name is NULL.
+ * A copy of all that the visitor got. "is.member" points to the copied array "member", and
+ * "is.event_name" is NULL.
  */
 struct streams_one {
 	struct posix_trace_stream_np is;

@@ -44,8 +44,8 @@ static struct trap_late_file *find_file(struct trap_late *late, const char *path
 
 /*
  * Notes a file. Returns false if it is known already, or if memory is lacking. *has_places is true
- * if it is known, but was changed in place: breakpoints of the kernel belong to an inode, so those
- * that it has remain.
+ * if the file is known, but was changed in place. The kernel's breakpoints belong to an inode, so
+ * the earlier ones remain.
  */
 static bool note_file(struct trap_late *late, const char *path, const struct stat *is,
 		      bool *has_places)
@@ -138,7 +138,7 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
 		patches_fini(&later);
 		return;
 	}
-	/* The counts of the plan remain when its places are moved to that of the recording. */
+	/* The plan keeps its counts when its places are moved to the plan of the recording. */
 	if (!good)
 		why = no_memory;
 	else if (later.traps.traps && !traps_append(&late->plan->traps, &later.traps, &left_out))

@@ -199,8 +199,8 @@ static int copy_events(struct weave *weave)
 
 /*
  * Counts the kernel events that are missing, so that the ledger of the log has them. Their threads
- * are not known. The types of lost records are not known either. With --sched they count for
- * sched.out, and otherwise for cpu.sample. Lost switches count for sched.in.
+ * are not known. The types of lost records are not known either. With --sched lost records count
+ * for sched.out, and otherwise for cpu.sample. Lost switches count for sched.in.
  */
 static int count_lost(struct weave *weave)
 {

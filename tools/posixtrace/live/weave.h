@@ -22,8 +22,8 @@ enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
 
 /*
  * The state of one copy. kernel->record is sorted by time, and kernel->record[next] is the first
- * record that has not been examined. kernel_weave() closes the log from. The last call of the
- * composer frees to, even if it fails.
+ * record that has not been examined. kernel_weave() closes the log "from". The last call of the
+ * composer frees "to", even if that call fails.
  */
 struct weave {
 	struct kernel *kernel;
