@@ -2,7 +2,7 @@
 /*
  * call.c - makes a call in a stopped thread, after which all registers of the thread are as before.
  *
- * Below its stack the thread gets a signal frame, as the kernel would write it for a handler. Each
+ * The thread gets a signal frame below its stack, as the kernel would write it for a handler. Each
  * step before the end leads to that frame. The system calls that get memory return to the restorer,
  * whose address is at the frame, and the stub ends with rt_sigreturn(). So if this process is
  * killed, the thread returns by itself to the place where it was. If this process is not killed, it
@@ -57,8 +57,8 @@ struct software {
 #define MAGIC2 0x46505845u
 
 /*
- * The facts about a frame of this process, from which this process learns the format of the running
- * kernel.
+ * The facts about a signal frame of this process. They show the format in which the running kernel
+ * writes frames.
  */
 static struct {
 	unsigned long flags;
@@ -105,7 +105,8 @@ static bool learn_format(void)
 }
 
 /*
- * One call: the thread, and what was done in it so far. frame is set before any register changes.
+ * One call: the thread, and what was done in it so far. The member "frame" is set before any
+ * register changes.
  */
 struct call {
 	struct stopped *thread;
@@ -140,8 +141,8 @@ static bool is_restarted(const struct user_regs_struct *regs)
 /*
  * Returns the number of the system call that was interrupted. If the kernel has restarted the call
  * before, orig_rax has the number of restart_syscall(), which has no effect after rt_sigreturn().
- * In this case the function reads the number from the code: the instruction before the system call,
- * which is b8 and four bytes, loads it.
+ * In this case the function reads the number from the code: the instruction before the system call
+ * (b8 and four bytes) loads it.
  */
 static uint64_t number_of(const struct call *call)
 {
@@ -157,7 +158,7 @@ static uint64_t number_of(const struct call *call)
 }
 
 /*
- * Fills the kernel's context with the registers of the thread, so that it can continue. state is
+ * Fills the kernel's context with the registers of the thread, so that it can continue. "state" is
  * the address of the vector state in the thread's stack. rt_sigreturn() does not restart system
  * calls. So if the kernel would restart the interrupted call, the function sets the registers so
  * that the thread executes the call again. DESIGN 4 describes the difference that remains if this

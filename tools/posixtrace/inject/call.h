@@ -42,8 +42,8 @@ struct call_result {
 #if defined __x86_64__
 
 /*
- * Makes the call. Afterwards the thread continues as stop_end() describes. The thread remains
- * traced until this process ends only if the outcome is CALL_LATE. stack is the mapping of the
+ * Makes the call. Afterwards the thread continues as stop_end() describes. If the outcome is
+ * CALL_LATE, the thread remains traced until this process ends. "stack" is the mapping of the
  * thread's stack.
  */
 enum call_outcome call_run(struct stopped *thread, int memory, const struct call_place *place,

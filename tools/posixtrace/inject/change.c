@@ -360,7 +360,8 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 }
 
 /*
- * Adds 1 to a semaphore or subtracts 1 from it. If its number is already at the limit, it remains.
+ * Adds 1 to a semaphore or subtracts 1 from it. If the semaphore is already at the limit of its
+ * numbers, it remains unchanged.
  */
 static void change_count(int memory, uint64_t address, bool adds)
 {
@@ -450,8 +451,8 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 	for (size_t i = 0; i < change->jumps; i++) {
 		struct shim_jump *jump = &change->jump[i];
 		/*
-		 * If a chained site does not follow, the site before it was refused when the list
-		 * was made, and jump[-1] is a different site.
+		 * A chained site may not be close behind jump[-1]. Then the site to which it is
+		 * chained was refused when the list was made, and jump[-1] is a different site.
 		 */
 		bool follows = i && jump->at >= jump[-1].at &&
 			       jump->at - jump[-1].at <= SHIM_PLAN_ORIGINAL;

@@ -28,9 +28,9 @@ struct elf_module {
 };
 
 /*
- * Reads the module whose first mapping begins at begin. Returns false if there is no module for
- * this processor, or if its contents are contradictory. If with_code is true, the executable
- * segment is copied, too.
+ * Reads the module whose first mapping begins at the address "begin". Returns false if there is no
+ * module for this processor, or if its contents are contradictory. If with_code is true, the
+ * executable segment is copied, too.
  */
 bool elf_read(struct elf_module *module, int memory, uint64_t begin, bool with_code);
 void elf_fini(struct elf_module *module);

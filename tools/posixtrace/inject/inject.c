@@ -183,8 +183,8 @@ static bool has_ended(pid_t pid)
 #if defined __x86_64__
 
 /*
- * A thread that may be tried. rank was right at the moment of safe_look(). The thread has continued
- * to run since then.
+ * A thread that may be tried. "rank" is its rank at the moment of safe_look(). The thread has
+ * continued to run since then.
  */
 struct candidate {
 	pid_t tid;

@@ -133,8 +133,8 @@ struct stack {
 
 /*
  * Reads the stack of a thread. Returns false if the stack is too deep to search, or cannot be read.
- * mapping contains the stack pointer. The caller frees word in both cases. The thread is stopped,
- * so its stack does not change.
+ * "mapping" contains the stack pointer. The caller frees stack->word in both cases. The thread is
+ * stopped, so its stack does not change.
  */
 static bool read_stack(struct stack *stack, const struct target *target,
 		       const struct stopped *thread, const struct mapping *mapping)
@@ -224,7 +224,7 @@ static bool is_in_locked_code(const struct target *target, uint64_t address)
  * waits. If so, there are two cases. The address in the context may be that of the instruction that
  * enters the kernel, so that the call is restarted. Or it is behind the instruction, and the result
  * is EINTR. In the second case the function reads the number of the call from the code: the
- * instruction before, which is b8 and four bytes, loads it.
+ * instruction before (b8 and four bytes) loads it.
  */
 static bool has_interrupted_wait(const struct target *target, const struct stack *stack, size_t i)
 {
