@@ -115,7 +115,7 @@ static bool add_members(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigne
 	Dwarf_Die die, member;
 
 	if (dwarf_child(type, &die))
-		return true; /* it is empty */
+		return true; /* the structure is empty */
 	do {
 		int tag = dwarf_tag(&die);
 
@@ -172,8 +172,8 @@ static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigne
 }
 
 /*
- * Returns how a structure is passed. One of at most 16 bytes is in one register for each 8 bytes. A
- * longer one is in memory.
+ * Returns how a structure is passed. A structure of at most 16 bytes is in one register for each 8
+ * bytes. A longer structure is in memory.
  */
 static struct passing pass_structure(Dwarf_Die *type, uint64_t size)
 {
@@ -533,7 +533,7 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 	argument.bytes = type_of_it.bytes;
 	argument.is_signed = type_of_it.is_signed;
 	named = dwarf_diename(die);
-	/* Without the names of its values it may fit. */
+	/* The field may fit without the names of its values. */
 	if (!add_field(arguments, named, number, text, &argument) && strchr(text, '{')) {
 		*strchr(text, '{') = '\0';
 		add_field(arguments, named, number, text, &argument);
@@ -542,8 +542,8 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 }
 
 /*
- * Appends the result. The name of its field is return, which no parameter can have because it is a
- * keyword of C. A structure, and a result of more than 8 bytes, is left out.
+ * Appends the result. The name of its field is "return". No parameter can have this name, because
+ * it is a keyword of C. A structure, and a result of more than 8 bytes, is left out.
  */
 static void add_result(struct arguments *arguments, Dwarf_Die *type, enum arguments_way way)
 {

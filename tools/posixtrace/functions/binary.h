@@ -53,8 +53,8 @@ const char *binary_path(const struct binary_file *file);
 bool binary_is_stripped(const struct binary_file *file);
 
 /*
- * Returns whether the file calls a function by which the handling of exceptions works: it looks for
- * the tables of unwinders, as sanitizers do, too, or it throws exceptions itself.
+ * Returns whether the file calls a function that the handling of exceptions needs: the file looks
+ * for the tables of unwinders, as sanitizers also do, or it throws exceptions itself.
  */
 bool binary_may_unwind(const struct binary_file *file);
 
@@ -91,7 +91,7 @@ struct binary_mapping {
 	uint64_t start, end, offset; /* addresses in the file; offset of start */
 };
 
-/* Returns the number of segments with code, and stores at most most of them. */
+/* Returns the number of segments with code, and stores them, but no more than the number "most". */
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most);
 
@@ -111,9 +111,10 @@ bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 
 /*
- * Returns whether the data of the file contains an address that is greater than from and less than
- * until: in a table of jumps, or as a pointer to a label. Returns true also if the cold part of a
- * function branches to such an address. If the file is stripped, any part of a function counts.
+ * Returns whether the data of the file contains an address that is greater than "from" and less
+ * than "until": in a table of jumps, or as a pointer to a label. Returns true also if the cold part
+ * of a function branches to such an address. If the file is stripped, any part of a function
+ * counts.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
 
@@ -151,9 +152,9 @@ struct binary_frame {
 	 */
 	bool is_begin;
 	/*
-	 * Only binary_add_nameless() sets them. is_called: a call, a jump to its begin or an
-	 * address in the code leads to the part. is_entered: other parts branch into it in another
-	 * way.
+	 * Only binary_add_nameless() sets these two members. is_called: a call, a jump to its begin
+	 * or an address in the code leads to the part. is_entered: other parts branch into it in
+	 * another way.
 	 */
 	bool is_called, is_entered;
 };

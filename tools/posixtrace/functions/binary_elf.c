@@ -266,8 +266,8 @@ static void open_debug(struct binary_file *file)
 }
 
 /*
- * Adds the pointers that the dynamic linker sets to functions by name, so that the function that is
- * called through such a pointer is known by name. Returns false if memory is lacking.
+ * Adds the pointers that the dynamic linker sets to functions by name. So the name of a function
+ * that is called through such a pointer is known. Returns false if memory is lacking.
  */
 static bool take_imports(struct binary_file *file)
 {
@@ -307,8 +307,8 @@ static bool take_imports(struct binary_file *file)
 }
 
 /*
- * Notes where the descriptions for unwinders are, and where the procedure linkage table is. The
- * parts of this table have such descriptions, but each is of many functions.
+ * Notes where the descriptions for unwinders are, and where the procedure linkage table is. This
+ * table has such descriptions, too, but each of them covers the parts for many functions.
  */
 static void take_places(struct binary_file *file)
 {
@@ -463,9 +463,9 @@ void binary_read_end(struct binary_file *file)
 }
 
 /*
- * Passes on all aligned words of 8 bytes in all segments. This is for files in which some addresses
- * of code have no relocation. If a word is a number that only looks like an address, the tool
- * refuses one more function, which does no harm.
+ * Calls add() for all aligned words of 8 bytes in all segments. This is for files in which some
+ * addresses of code have no relocation. If a word is a number that only looks like an address, the
+ * tool refuses one more function, which does no harm.
  */
 static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uint64_t address),
 		      void *arg)

@@ -79,7 +79,7 @@ static uint64_t next_leb(struct cursor *cursor)
 	return value;
 }
 
-/* Ends a cursor with its description. The bytes behind this end belong to others. */
+/* Limits a cursor to its description. The bytes behind the description belong to others. */
 static void end_cursor(struct cursor *cursor, uint64_t len)
 {
 	if (len > DESCRIPTION_MAX)
@@ -90,7 +90,7 @@ static void end_cursor(struct cursor *cursor, uint64_t len)
 
 /* The facts that FDEs have in common. */
 struct common {
-	uint8_t pads;   /* how they encode the tables of landing pads */
+	uint8_t pads;   /* how FDEs encode the addresses of tables of landing pads */
 	bool is_begin;  /* the return address is at the stack pointer where a part begins */
 };
 
@@ -143,7 +143,7 @@ static bool read_common(struct cursor cursor, struct common *common)
 		next_number(&cursor, 1);
 	else
 		next_leb(&cursor);
-	len = next_leb(&cursor); /* of the data for the letters, which the first rules follow */
+	len = next_leb(&cursor); /* length of the data for the letters; the first rules follow */
 	rules = cursor;
 	rules.good &= len <= rules.bytes;
 	if (rules.good) {
@@ -166,7 +166,7 @@ static bool read_common(struct cursor cursor, struct common *common)
 			 */
 			next_number(&cursor, next_number(&cursor, 1) & 0x0f ? 4 : 8);
 			break;
-		case 'S': /* the kernel begins it, without a return address */
+		case 'S': /* the kernel begins such a frame, without a return address */
 			common->is_begin = false;
 			break;
 		case 'B':
@@ -252,8 +252,8 @@ static bool take_frame(struct binary_file *file, uint64_t address)
 
 /*
  * Collects the frames of a file without a table. A description of length 0 is the last one. A
- * longer one than 32 bits can express does not occur in programs, and ends the search, too. Returns
- * false if memory is lacking.
+ * description whose length needs more than 32 bits does not occur in programs. It ends the search,
+ * too. Returns false if memory is lacking.
  */
 static bool walk_frames(struct binary_file *file)
 {

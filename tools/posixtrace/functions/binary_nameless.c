@@ -151,7 +151,8 @@ static bool note_frames(struct binary_file *file)
 /*
  * Returns whether a frame is a part of another function. Compilers put code that is rarely executed
  * into a part of its own. The function branches to it, mostly on a condition, and the part may
- * branch back into the function. But only the function is called, or something has its address.
+ * branch back into the function. But other code calls only the function, or has only the function's
+ * address.
  */
 static bool is_part(struct binary_file *file, const struct binary_frame *frame)
 {
@@ -224,7 +225,7 @@ bool binary_add_nameless(struct binary_file *file)
 		name += NAME_BYTES;
 	}
 	binary_sort(file);
-	/* A stripped file lacks functions for no other reason than that it has no symbols. */
+	/* The only reason so far was that the stripped file has no symbols. */
 	file->lack = file->functions ? NULL : "it has neither symbols nor tables for unwinders, "
 					      "and no debug file of it was found";
 	return true;

@@ -30,7 +30,7 @@ struct binary_file {
 	size_t functions;
 	uint64_t *pointer;     /* sorted: addresses of code in data and in branches of cold parts */
 	size_t pointers;
-	bool has_pointers;     /* they were collected */
+	bool has_pointers;     /* the pointers were collected */
 	struct binary_import {
 		uint64_t address;
 		const char *name;
@@ -39,21 +39,21 @@ struct binary_file {
 	uint64_t begin, end;   /* of all segments in memory */
 	struct binary_frame *frame;
 	size_t frames;
-	bool has_frames;       /* they were collected */
+	bool has_frames;       /* the frames were collected */
 	uint64_t entry;        /* address of the first instruction of the program */
 	uint64_t frame_table;  /* address of .eh_frame_hdr, 0: there is none */
 	uint64_t frames_begin, frames_end; /* of the section .eh_frame; 0: there is none */
 	bool is_fixed;         /* the file is linked to fixed addresses (ET_EXEC) */
 	bool is_static;        /* the file is a program without a dynamic linker */
 	bool is_go;            /* the Go compiler has made the file */
-	bool may_unwind;       /* it calls a function that the handling of exceptions needs */
-	bool is_stripped;      /* there is no table of symbols but that of the dynamic ones */
+	bool may_unwind;       /* the file calls a function that the handling of exceptions needs */
+	bool is_stripped;      /* the file's only symbol table is that of dynamic symbols */
 	struct binary_plt {    /* the procedure linkage table, whose parts are not functions */
 		uint64_t begin, end;
 	} plt[BINARY_PLTS];
 	unsigned plts;
 	char *names;           /* of the functions that have no symbol */
-	bool has_nameless;     /* they were added */
+	bool has_nameless;     /* these functions were added */
 };
 
 /*
@@ -62,7 +62,9 @@ struct binary_file {
  */
 const char *binary_read(struct binary_file *file);
 
-/* In binary_elf.c. Sorts the functions. If an address has a name twice, it is kept once. */
+/*
+ * In binary_elf.c. Sorts the functions. If an address has the same name twice, one entry remains.
+ */
 void binary_sort(struct binary_file *file);
 void binary_read_end(struct binary_file *file);
 

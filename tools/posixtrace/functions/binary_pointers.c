@@ -6,7 +6,7 @@
  *
  * A jump to such an address would arrive in the middle of the bytes that a patch replaces. The
  * collection is made once for each file, when the first function is examined. It may contain
- * addresses that are none, but no address of the kinds above is missing.
+ * numbers that are no addresses, but no address of the kinds above is missing.
  */
 #include <stdlib.h>
 #include <string.h>

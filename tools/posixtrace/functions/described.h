@@ -35,7 +35,8 @@ struct described {
 
 /*
  * Adds the arguments and the type of a function to its site, if they are wanted and known. The
- * site's type and first are indexes of this struct. Returns false if memory is lacking.
+ * members "type" and "first" of the site are indexes into this struct. Returns false if memory is
+ * lacking.
  */
 bool described_take(struct described *described, struct prototypes *prototypes,
 		    const struct binary_function *function, enum arguments_way way,

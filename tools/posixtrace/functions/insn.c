@@ -49,8 +49,8 @@ static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 }
 
 /*
- * Classifies an instruction without a target of its own. insn_decode() corrects the kind of one
- * that turns out to have a target.
+ * Classifies an instruction without a target of its own. insn_decode() corrects the kind of an
+ * instruction that turns out to have a target.
  */
 static enum insn_kind kind_of(const ZydisDecodedInstruction *is)
 {

@@ -30,7 +30,7 @@ struct insn {
 	uint8_t condition;    /* INSN_BRANCH: the low 4 bits of the opcode */
 	uint8_t refers_at;    /* offset of a displacement relative to rip; 0: there is none */
 	/*
-	 * the member address is valid, because the instruction contains it, relative to rip or
+	 * the member "address" is valid, because the instruction contains it, relative to rip or
 	 * absolute
 	 */
 	bool has_address;

@@ -15,10 +15,10 @@ static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
 }
 
 /*
- * Notes that the 4 bytes at the offset at must become the distance from the end of the instruction
- * to the target. The shim fills in these bytes when it knows where the file and the moved code are.
- * The function must be called directly after put_code() for the instruction, when code_len is the
- * end of the instruction. Returns false if the plan has no room.
+ * Notes that the 4 bytes at the offset "at" must become the distance from the end of the
+ * instruction to the target. The shim fills in these bytes when it knows where the file and the
+ * moved code are. The function must be called directly after put_code() for the instruction, when
+ * code_len is the end of the instruction. Returns false if the plan has no room.
  */
 static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 {

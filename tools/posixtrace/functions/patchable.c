@@ -210,7 +210,10 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 	const struct binary_function *function = proof->function;
 
 	check_return_address(proof, insn);
-	/* Such a call is for its return address, as in a thunk of an indirect jump. */
+	/*
+	 * A call into the function itself only pushes its return address, as in a thunk for an
+	 * indirect jump.
+	 */
 	if (*function->name == '+' && insn->kind == INSN_CALL && insn->target > function->address &&
 	    insn->target < function->address + function->size)
 		proof->why = "it calls a part of itself";
@@ -315,9 +318,9 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 }
 
 /*
- * A function without a symbol may be one that refuse_name() refuses. Returns the reason, or NULL. A
- * file that contains the handling of exceptions or a sanitizer calls functions that no other file
- * needs.
+ * A function without a symbol may be one whose name refuse_name() would refuse. So such functions
+ * are refused in a file that contains the handling of exceptions or a sanitizer. Such a file calls
+ * functions that no other file needs. Returns the reason, or NULL.
  */
 static const char *refuse_nameless(const struct binary_file *file,
 				   const struct binary_function *function)

@@ -30,8 +30,8 @@ struct patchable {
 };
 
 /*
- * Decides for one function of the file. kind is SHIM_SITE_FUNCTION. For a function that handles
- * exceptions it is the kind of that function, whose hook records no event of its own.
+ * Decides for one function of the file. "kind" is SHIM_SITE_FUNCTION for most functions. For a
+ * function that handles exceptions it is the kind of its hook, which records no event of its own.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind);

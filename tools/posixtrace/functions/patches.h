@@ -41,7 +41,7 @@ struct patches {
 	struct patches_refusals refused, refused_probes;
 	struct probes probes;
 	struct described described; /* functions with arguments */
-	/* functions that the kernel records; they are counted in the member functions, too */
+	/* functions that the kernel records; they are counted in the member "functions", too */
 	struct traps traps;
 	/*
 	 * All files that were planned, also those without sites, with their real paths and their

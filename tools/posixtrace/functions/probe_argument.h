@@ -8,7 +8,7 @@
 #include "functions/binary.h"
 
 struct probe_argument {
-	struct shim_plan_argument plan; /* the member bytes is not set yet */
+	struct shim_plan_argument plan; /* the member "bytes" is not set yet */
 	/* false: the form of the argument is unknown, so it is not recorded */
 	bool is_known;
 	bool is_float;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The member name is a pattern (glob). The first row that matches is used. */
+/* The member "name" is a pattern (glob). The first row that matches is used. */
 static const struct {
 	const char *provider, *name, *fields;
 } known[] = {

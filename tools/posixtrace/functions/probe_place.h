@@ -24,7 +24,7 @@ struct probe_place {
 	const char *why;             /* PATCH_REFUSED: the reason */
 	/* for all other methods: the plan of the probe's site, without arguments */
 	struct shim_plan_site site;
-	/* the member before is valid; it is the site of the instructions before the place */
+	/* the member "before" is valid: the site of the instructions before the place */
 	bool has_before;
 	struct shim_plan_site before;
 };

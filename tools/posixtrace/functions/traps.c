@@ -171,9 +171,9 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file, con
 }
 
 /*
- * Finds the type in a plan that has the name and the schema of a type, or appends a copy of it.
- * *index receives its index, or UINT32_MAX if a type with this name has another schema. Returns
- * false if memory is lacking.
+ * Finds the type in traps that has the same name and schema as *type. If there is none, appends a
+ * copy of *type. *index receives the index in traps, or UINT32_MAX if a type with this name has
+ * another schema. Returns false if memory is lacking.
  */
 static bool find_type(struct traps *traps, const struct traps_type *type, uint32_t *index)
 {
@@ -201,7 +201,8 @@ static bool find_type(struct traps *traps, const struct traps_type *type, uint32
 }
 
 /*
- * Appends a place whose indexes are those of the plan from. index has the new index of each type.
+ * Appends a place whose indexes are those of the other plan. The array "index" has the new index of
+ * each type.
  */
 static void append_trap(struct traps *traps, struct trap trap, const uint32_t *index,
 			size_t *left_out)

@@ -22,19 +22,19 @@ enum trap_kind { TRAP_BEGIN, TRAP_RETURN, TRAP_JUMP, TRAP_PROBE };
 struct trap {
 	uint32_t file;           /* index */
 	/*
-	 * condition and target are those of exits.h. A begin has them, too, if its instruction is
-	 * an exit; otherwise both are 0.
+	 * "condition" and "target" are those of exits.h. A begin has both, too, if its instruction
+	 * is an exit. Otherwise both are 0.
 	 */
 	uint8_t kind, condition;
 	bool is_go;
 	uint64_t address, offset; /* offset: in the file */
 	uint64_t function, target;
 	/*
-	 * For TRAP_PROBE, and for TRAP_BEGIN with has_type: type is the index of the event type,
-	 * and the array traps.value has the values of the place, beginning at the index first. If
+	 * For TRAP_PROBE, and for TRAP_BEGIN with has_type: "type" is the index of the event type.
+	 * The array traps.value has the values of the place, from the index "first" on. If
 	 * has_result is true, the result follows these values. For TRAP_RETURN with has_result:
-	 * first is the index of the result. values is 1 if the result is a text, and 0 if it is a
-	 * number in a register.
+	 * "first" is the index of the result. "values" is 1 if the result is a text, and 0 if the
+	 * result is a number in a register.
 	 */
 	uint32_t type, first, values;
 	bool has_type, has_result;
@@ -67,7 +67,7 @@ struct traps {
 	/*
 	 * Returns NULL if the kernel may also record functions that cannot be patched, or otherwise
 	 * the reason why not. This function needs milliseconds, so it is called at most once, and
-	 * why then has its result.
+	 * the member "why" then has its result.
 	 */
 	const char *(*refusal)(void);
 	bool is_asked;
@@ -102,10 +102,10 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 enum arguments_way traps_arguments(const struct binary_file *file);
 
 /*
- * Adds the places of a function. path is the real path of the file. site has the type and the
- * values that described_take() has set, if any; has_type becomes false if the values are not in
- * their places any more where the breakpoint is. Returns NULL, or the reason why the function
- * cannot be traced. The constant text traps_no_memory is a reason, too.
+ * Adds the places of a function. path is the real path of the file. "site" has the type and the
+ * values that described_take() has set, if any. site->has_type becomes false if the values are no
+ * longer in their places at the breakpoint. Returns NULL, or the reason why the function cannot be
+ * traced. The constant text traps_no_memory is a reason, too.
  */
 const char *traps_function(struct traps *traps, struct binary_file *file, const char *path,
 			   const struct binary_function *function,
