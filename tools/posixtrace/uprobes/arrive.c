@@ -182,7 +182,7 @@ static void find_value(struct program *p, int i)
 	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 	done = p->count - 1;
 
-	/* If the value is a pointer to a text, the pointer is stored in the member number. */
+	/* If the value is a pointer to a text, the pointer is stored in the member "number". */
 	jump_lands(p, is_text);
 	move_number(p, BPF_REG_2, 8);
 	found_address(p, number);

@@ -10,8 +10,8 @@
 #define ARRIVE_GO 1
 
 /*
- * Each function makes one program: for places without values, and for those with values. map has
- * the maps of struct syscalls, values is the map of struct uprobes_values.
+ * Each function makes one program: for places without values, and for those with values. "map" has
+ * the maps of struct syscalls, and "values" is the map of struct uprobes_values.
  */
 void arrive_plain(struct program *program, const int *map);
 void arrive_valued(struct program *program, const int *map, int values);

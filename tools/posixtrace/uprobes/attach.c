@@ -126,7 +126,7 @@ static bool keep_descriptor(struct uprobes *uprobes, int fd)
 	return false;
 }
 
-/* Returns the number that the kernel passes to the program each time a thread arrives there. */
+/* Returns the number that the kernel passes to the program when a thread arrives at the place. */
 static uint64_t cookie_of(const struct uprobes_place *place, size_t index)
 {
 	return index | (uint64_t)(place->is_go ? ARRIVE_GO : 0) << 32;
@@ -349,8 +349,8 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 
 /*
  * A link of many places is removed at once. The events of single places need some 10 ms each, so
- * another process removes them. Meanwhile the breakpoints have no effect but some time of the
- * processes that arrive there.
+ * another process removes them. Until then the only effect of the breakpoints is that processes
+ * which arrive there are slower.
  */
 void uprobes_end(struct uprobes *uprobes)
 {

@@ -31,8 +31,9 @@ struct frame {
 };
 
 /*
- * The stack of a thread or goroutine. key is the thread's number or the goroutine's address. An
- * element of the array that is not used has is_free, and its key is the index of the next one.
+ * The stack of a thread or goroutine. "key" is the thread's number or the goroutine's address. In
+ * an element of the array that is not used, is_free is true, and "key" is the index of the next
+ * unused element.
  */
 struct match_stack {
 	pid_t pid;
@@ -43,7 +44,8 @@ struct match_stack {
 	size_t active;        /* number of frames that have not jumped */
 	struct frame *doubtful; /* sorted by place_at; of equal places, the latest is last */
 	size_t doubts, doubts_room;
-	uint64_t goroutine, low, high; /* of a thread: its last goroutine, and the stack of it */
+	/* of a thread: its last goroutine, and the bounds of that stack */
+	uint64_t goroutine, low, high;
 };
 
 struct stack_key {

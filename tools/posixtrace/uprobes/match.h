@@ -29,33 +29,38 @@
 
 enum match_kind {
 	MATCH_BEGIN,  /* the function begins; the stack pointer is at its return address */
-	MATCH_RETURN, /* it returns; the stack pointer is there again */
-	MATCH_JUMP,   /* it jumps to the function at target, if condition holds */
+	MATCH_RETURN, /* the function returns; the stack pointer is there again */
+	MATCH_JUMP,   /* the function jumps to "target", if "condition" holds */
 	MATCH_OTHER,  /* no begin or end of a function */
 };
 
 #define MATCH_ALWAYS 0xff
 
 struct match_place {
-	uint8_t kind, condition; /* condition: the lower 4 bits of its opcode, or MATCH_ALWAYS */
+	uint8_t kind, condition; /* condition: 4 bits of the jump's opcode, or MATCH_ALWAYS */
 	bool is_go;
 	uint64_t address;        /* of the place in the file */
 	uint64_t function;       /* of the function in the file */
 	/*
-	 * the target of a jump. For MATCH_BEGIN, target and condition describe the first
-	 * instruction: without a jump target is 0, and without a jump or return both are 0.
+	 * the target of a jump. For MATCH_BEGIN, "target" and "condition" describe the first
+	 * instruction: if it is a return, "target" is 0; if it is neither a jump nor a return, both
+	 * are 0.
 	 */
 	uint64_t target;
 };
 
-/* The result of a function. If number is a pointer, text may be the text there; NULL: not read. */
+/*
+ * The result of a function. If "number" is a pointer, "text" may be the text to which it points;
+ * NULL: not read.
+ */
 struct match_result {
 	uint64_t number;
 	const char *text;
 };
 
 struct match_call {
-	pid_t pid, tid;          /* the thread that ended the call; if is_open: that began it */
+	/* the thread that ended the call; if is_open: the one that began it */
+	pid_t pid, tid;
 	uint32_t place;          /* index of the place of the begin */
 	const void *data;        /* the data of the begin, which has the arguments; NULL: none */
 	const struct match_result *result; /* NULL: the function did not return */
@@ -78,7 +83,8 @@ struct match {
 };
 
 /*
- * Begins without stacks. place must exist as long as match. take() gets each call that is reported.
+ * Begins without stacks. The array "place" must exist as long as "match". take() gets each call
+ * that is reported.
  */
 void match_begin(struct match *match, const struct match_place *place, size_t places,
 		 void (*take)(void *arg, const struct match_call *call), void *arg);
@@ -87,10 +93,10 @@ void match_begin(struct match *match, const struct match_place *place, size_t pl
 void match_extend(struct match *match, const struct match_place *place, size_t places);
 
 /*
- * Processes a record of kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD. Records come in their order. data
- * is memory from malloc(3), or NULL. If the record is a begin, the call keeps data until take() has
- * returned. In each case data is freed by this file. text is the text that a function returns, or
- * NULL.
+ * Processes a record of kind SYSCALLS_TRAP, _NEW, _EXEC or _DEAD. The caller passes the records in
+ * their order. "data" is memory from malloc(3), or NULL. If the record is a begin, the call keeps
+ * "data" until take() has returned. This file frees "data" in each case. "text" is the text that a
+ * function returns, or NULL.
  */
 void match_record(struct match *match, const struct syscalls_record *record, void *data,
 		  const char *text);

@@ -20,7 +20,7 @@
 
 /*
  * These members of a struct syscalls_record have another meaning in a record of the kind
- * SYSCALLS_TRAP than in the record of a call. The member number is the index of the place.
+ * SYSCALLS_TRAP than in the record of a call. The member "number" is the index of the place.
  */
 #define UPROBES_ADDRESS(record)  ((record)->begin_ns)          /* of the place in the process */
 #define UPROBES_STACK(record)    ((uint64_t)(record)->result)  /* the stack pointer */
@@ -38,17 +38,18 @@
 #define UPROBES_TEXT_BYTES 1024 /* memory for the texts of a place */
 
 /*
- * How the program finds a value in memory. It need not find a value that is UPROBES_KNOWN, because
- * such a value is in a register or is a constant.
+ * How the program finds a value in memory. A value that is UPROBES_KNOWN is in a register or is a
+ * constant, so the program does not search it.
  */
 enum uprobes_how { UPROBES_KNOWN, UPROBES_NUMBER, UPROBES_TEXT_AT, UPROBES_TEXT_BEHIND };
 
 /*
- * A value of a place. Its address is the sum of three parts: the member value, the register base,
- * and the register index shifted by shift. A register of UPROBES_NONE is left out. With
- * UPROBES_NUMBER a number of size bytes is at the address. With UPROBES_TEXT_AT a text is there,
- * and with UPROBES_TEXT_BEHIND a pointer to a text. A text has at most size bytes with its NUL, and
- * is stored in the member text from the byte at on. Both size and at are less than 512.
+ * A value of a place. Its address is the sum of three parts: the member "value", the register
+ * "base", and the register "index" shifted by "shift". A register of UPROBES_NONE is left out. With
+ * UPROBES_NUMBER a number of "size" bytes is at the address. With UPROBES_TEXT_AT a text is there,
+ * and with UPROBES_TEXT_BEHIND a pointer to a text. A text has at most "size" bytes with its NUL.
+ * The program stores the text in uprobes_found.text, from the byte "at" on. Both "size" and "at"
+ * are less than 512.
  */
 struct uprobes_value {
 	uint8_t how, base, index, shift;
@@ -101,10 +102,10 @@ const char *uprobes_refusal(void);
 /*
  * Adds the places to the recording that syscalls_begin() has begun. Only threads of processes that
  * it follows are recorded. Other processes that execute the same files are slower meanwhile. The
- * argument first is the number of the first place in the records, and the others follow it. Later
- * calls with other structures add further places to the same recording. If the kernel refuses some
- * places, they are counted. If it refuses all of them, that is an error. The caller must call
- * uprobes_end() in any case.
+ * argument "first" is the number of the first place in the records. The numbers of the other places
+ * follow. Later calls with other structures add further places to the same recording. If the kernel
+ * refuses some places, they are counted. If it refuses all of them, that is an error. The caller
+ * must call uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
