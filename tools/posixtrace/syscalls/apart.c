@@ -31,7 +31,9 @@ static void close_gaps(const int *fd, size_t count)
 	syscall(SYS_close_range, from, ~0u, 0);
 }
 
-/* Closes in reverse order, so a link is closed before its event if it was made later. */
+/*
+ * Closes in reverse order, so that a link that was made after its event is closed before the event.
+ */
 void apart_close_here(const int *fd, size_t count)
 {
 	while (count-- > 0)

@@ -79,7 +79,8 @@ static inline void call_function(struct program *p, int function)
 }
 
 /*
- * Loads the address of a map. The kernel puts it in place of the descriptor as it loads a program.
+ * Loads the address of a map. The program has the descriptor of the map. The kernel replaces the
+ * descriptor by the address when it loads the program.
  */
 static inline void load_map(struct program *p, unsigned to, int descriptor)
 {
@@ -88,8 +89,8 @@ static inline void load_map(struct program *p, unsigned to, int descriptor)
 }
 
 /*
- * Appends a jump forward, which is executed if the condition holds. Returns its index, by which
- * jump_lands() later makes the end of the program so far its target.
+ * Appends a jump forward, which is executed if the condition holds. Returns the index of the jump.
+ * jump_lands() later sets the target of the jump to the end that the program has then.
  */
 static inline size_t jump_if(struct program *p, unsigned condition, unsigned reg, int number)
 {
@@ -163,7 +164,7 @@ static inline void delete_key(struct program *p, int map, int key)
 
 /*
  * Counts a lost record of a kind. The counters are shared by all CPUs, so the addition is atomic.
- * key is a place on the stack of 4 bytes that may be changed.
+ * "key" is a place of 4 bytes on the stack, which the function changes.
  */
 static inline void count_lost(struct program *p, const int *map, int key,
 			      enum syscalls_losses which)

@@ -332,7 +332,10 @@ static void put_texts(char *schema, size_t room, const struct form_row *row)
 						 texts++ ? "text2" : "text");
 }
 
-/* Returns the type with this name, made at its first use. NULL: it is not wanted, or no memory. */
+/*
+ * Returns the type with this name, and makes it at its first use. Returns NULL if the type is not
+ * wanted, or if memory is lacking.
+ */
 static struct form_type *make_type(struct forms *forms, const char *name,
 				   const struct form_row *row, bool is_library)
 {
@@ -421,7 +424,7 @@ static void put_text(struct making *making, const void *from, size_t len)
 	form_put(making, "", 1);
 }
 
-/* Returns what the C library returns for the kernel's result. It returns -1 for each error. */
+/* Returns what the C library returns for the kernel's result: -1 for each error. */
 static int64_t result_of(const struct syscalls_record *record)
 {
 	return record->result < 0 && record->result >= -4095 ? -1 : record->result;

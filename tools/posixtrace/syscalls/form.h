@@ -40,7 +40,9 @@ struct forms {
 	void *arg;
 };
 
-/* Begins without types. The function wants returns whether events of the named type are wanted. */
+/*
+ * Begins without types. The callback wants() returns whether events of the named type are wanted.
+ */
 void forms_begin(struct forms *forms, unsigned content,
 		 bool (*wants)(void *arg, const char *type), void *arg);
 /* Frees the types. */

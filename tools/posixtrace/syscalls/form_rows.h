@@ -4,12 +4,12 @@
  *
  * 	ROW(call, type, parts, fields)
  *
- * parts lists the parts of memory that are copied, at most 3: sN is the text at argument N, bN,L
- * are L bytes there, bN:M,L as many bytes as argument M says but at most L, and bN:r,L as many as
- * the result says. dN:M and dN:r are the bytes that --data requests.
+ * The column "parts" lists the parts of memory that are copied, at most 3: sN is the text at
+ * argument N, bN,L are L bytes there, bN:M,L as many bytes as argument M says but at most L, and
+ * bN:r,L as many as the result says. dN:M and dN:r are the bytes that --data requests.
  *
- * fields says from where each field of the schema comes. The fields time and error need no source,
- * and fields that are not named are 0 or empty.
+ * The column "fields" says from where each field of the schema comes. The fields "time" and "error"
+ * need no source. Fields that the column does not name are 0 or empty.
  *
  * 	3       argument 3                      r       the result; -1 after an error
  * 	#-100   a number                        p       the process

@@ -71,7 +71,7 @@ static void end_record(struct program *p, const int *map)
 	jump_lands(p, is_kept);
 }
 
-/* Loads the register to with the address of the first unused byte of the record. */
+/* Loads the register "to" with the address of the first unused byte of the record. */
 static void unused_byte(struct program *p, unsigned to)
 {
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_10, AT_USED);
@@ -100,7 +100,7 @@ static void end_piece(struct program *p, int piece)
 	jump_lands(p, done);
 }
 
-/* Loads the register to with an argument. The plan has the argument's index at offset. */
+/* Loads the register "to" with an argument. The plan has the argument's index at "offset". */
 static void load_argument(struct program *p, unsigned to, int offset)
 {
 	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, offset);

@@ -22,8 +22,8 @@ struct program_open {
 };
 
 /*
- * The memory in which a record is composed, and the greatest value of its used bytes: the verifier
- * wants a mask that keeps each access within the memory.
+ * The size of the memory in which a record is composed, and a mask for the number of its used
+ * bytes. The verifier requires a mask that keeps each access within the memory.
  */
 #define PROGRAM_SCRATCH 32768
 #define PROGRAM_MASK    0x3fff

@@ -33,7 +33,7 @@
 enum syscalls_kind {
 	SYSCALLS_CALL,  /* a call has returned */
 	SYSCALLS_ENTER, /* a call that may not return, such as exit or execve, has begun */
-	SYSCALLS_NEW,   /* tid created the thread arg[0] with the flags arg[1] of clone(2) */
+	SYSCALLS_NEW,   /* "tid" created the thread arg[0] with the flags arg[1] of clone(2) */
 	SYSCALLS_EXEC,  /* the process executes another program, whose path is the first piece */
 	SYSCALLS_DEAD,  /* the thread has ended; number: 1 if it was the last one of its process */
 	SYSCALLS_TRAP,  /* a thread is at a place; uprobes/uprobes.h explains the members */
@@ -105,14 +105,14 @@ enum syscalls_scope {
 const char *syscalls_refusal(void);
 
 /*
- * Begins to record a process. scope is a sum of values of enum syscalls_scope. Without
- * SYSCALLS_CALLS, plan may be NULL. Returns NULL, or the reason for a failure. The caller must call
- * syscalls_end() in both cases.
+ * Begins to record a process. "scope" is a sum of values of enum syscalls_scope. Without
+ * SYSCALLS_CALLS, "plan" may be NULL. Returns NULL, or the reason for a failure. The caller must
+ * call syscalls_end() in both cases.
  */
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope);
 
-/* Passes each record that has arrived to take(). piece is the memory behind the record. */
+/* Passes each record that has arrived to take(). "piece" is the memory behind the record. */
 void syscalls_look(struct syscalls *syscalls,
 		   void (*take)(void *arg, const struct syscalls_record *record,
 				const unsigned char *piece, size_t bytes),
