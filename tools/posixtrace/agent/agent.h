@@ -82,11 +82,11 @@ void agent_read_watches(struct agent *agent);
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason);
 
 /*
- * name is a pattern for names of sections, or the number of a process. The function writes a log of
- * each recorder that name selects. The log has the events of the last last_ns nanoseconds, or all
- * events if last_ns is 0. If answer is not NULL, writes the path of each log there, as a line.
- * Returns the number of logs that were written, and stores the number of selected recorders in
- * *matched.
+ * "name" is a pattern for names of sections, or the number of a process. The function writes a log
+ * of each recorder that "name" selects. The log has the events of the last last_ns nanoseconds, or
+ * all events if last_ns is 0. If "answer" is not NULL, writes the path of each log there, as a
+ * line. Returns the number of logs that were written, and stores the number of selected recorders
+ * in *matched.
  */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *why, int64_t last_ns, FILE *answer, size_t *matched);

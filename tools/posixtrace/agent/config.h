@@ -8,8 +8,8 @@
  * table in config_keys.c is the only list of them.
  *
  * A configuration never changes after it was read. A recorder uses the strings of the configuration
- * with which it began, even if a newer one was loaded. So the member users counts the recorders and
- * others that use it. Only one thread uses a configuration.
+ * with which it began, even if a newer one was loaded. So the member "users" counts the recorders
+ * and others that use a configuration. Only one thread uses a configuration.
  */
 #ifndef POSIXTRACE_AGENT_CONFIG_H
 #define POSIXTRACE_AGENT_CONFIG_H
@@ -66,7 +66,7 @@ enum config_when {
 	CONFIG_FAILURE, /* as CONFIG_CRASH, or the process exited with a status other than 0 */
 	CONFIG_END,	/* the process ended in any way */
 	CONFIG_SPAN,	/* a span took longer than span_ns */
-	CONFIG_ERRORS,	/* more than errors calls failed within span_ns */
+	CONFIG_ERRORS,	/* more than "errors" calls failed within span_ns */
 	CONFIG_RULE	/* a rule of the command check is violated */
 };
 
@@ -84,7 +84,7 @@ struct config_trigger {
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;
-	int64_t last_ns; /* the log has only the events of this time before it; 0: all events */
+	int64_t last_ns; /* the log has only the events of this time before its end; 0: all */
 };
 
 struct config {

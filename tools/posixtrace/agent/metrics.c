@@ -86,8 +86,8 @@ bool metrics_find(struct metrics_list *list, const char *record, const char *nam
 }
 
 /*
- * A span that is longer than the greatest bound is in no bucket. Such a span is only in the member
- * count, which is written as the bucket "+Inf".
+ * A span that is longer than the greatest bound is in no bucket. Only the member "count" counts
+ * such a span. "count" is written as the bucket "+Inf".
  */
 void metrics_add_span(struct metrics_series *series, uint64_t time_ns)
 {

@@ -47,7 +47,7 @@ struct metrics {
 	struct metrics_list types, spans;
 	int64_t written_ns; /* CLOCK_MONOTONIC: time of the last write of the file; 0: never */
 	int listener;	    /* -1: none */
-	char *address;	    /* the value of the key listen for which listener was opened */
+	char *address;	    /* the value of the key "listen" when "listener" was opened */
 };
 
 /*

@@ -20,9 +20,9 @@ struct log_type;
 struct watch_judge;
 
 /*
- * Adds the rule of a trigger, and makes *judge if it is NULL. index is passed to the function of
- * watch_judge_settle(). The path of the configuration must exist until watch_judge_free(). Returns
- * false if memory is lacking.
+ * Adds the rule of a trigger, and makes *judge if it is NULL. watch_judge_settle() passes "index"
+ * to report(). The path of the configuration must exist until watch_judge_free(). Returns false if
+ * memory is lacking.
  */
 bool watch_judge_add(struct watch_judge **judge, const char *path,
 		     const struct config_trigger *trigger, size_t index);
@@ -35,7 +35,7 @@ bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid, const struct 
 /* judge may be NULL. */
 void watch_judge_free(struct watch_judge *judge);
 
-/* Judges an event. described is its type if the type has a schema, otherwise NULL. */
+/* Judges an event. "described" is its type if the type has a schema, otherwise NULL. */
 void watch_judge_event(struct watch_judge *judge, const struct log_type *described,
 		       const struct posix_trace_event_np *event);
 
