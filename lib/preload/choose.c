@@ -6,7 +6,9 @@
  * libraries have run.
  */
 #ifndef PTX_PRELOAD_CHOOSE_H
-/* The tool has another include path, so it includes the header itself before this file. */
+/*
+ * The tool includes this file, too. Its include path is another, so it includes the header first.
+ */
 # include "preload/choose.h"
 #endif
 
@@ -99,8 +101,8 @@ static unsigned remove_family(unsigned bits, const char *name, size_t len)
 }
 
 /*
- * A user may write any text in the list. No text is an error, because the list must not make a
- * program fail.
+ * A user may write any text in the list. The function never fails, because a wrong list must not
+ * make a program fail.
  */
 unsigned shim_families(const char *list)
 {
@@ -123,7 +125,7 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* If the text has a number that is too large for an unsigned, the result is `most`, too. */
+/* A number above `most` gives `most`, even if it is too large for an unsigned. */
 unsigned shim_number_of(const char *list, const char *name, unsigned most)
 {
 	const size_t len = strlen(name);
