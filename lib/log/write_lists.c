@@ -3,11 +3,12 @@
  * log/write_lists.c - writes the schemas of event types, the names of objects and, with
  * write_mappings.c, the mappings of files.
  *
- * In a sequence they are written before the next block of events, as names are. In a log of slots
- * they have an area of their own, in which each block follows the one before it. Entries that do
- * not fit there remain in memory until the tail, which has all of them. An entry of a list has
- * three states: known, waiting in the side, and written. An entry that waits becomes written only
- * when the block is in the file, so that a failed write loses no entry.
+ * In a sequence these lists are written before the next block of events, as the names of event
+ * types are. In a log of slots these lists have an area of their own, in which each block follows
+ * the one before it. Entries that do not fit there remain in memory until the tail is written,
+ * which has all entries. An entry of a list has three states: known, waiting in the side, and
+ * written. An entry that waits becomes written only when the block is in the file, so that a failed
+ * write loses no entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,10 +34,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 	size_t len = strnlen(text, PTX_SCHEMA_BYTES);
 	int saved = errno;
 
-	/* Names and schemas come from shared memory, so the range is checked again. */
+	/* The type and the text come from shared memory, so both are checked again. */
 	if (!type || type >= PTX_TYPE_MAX || len == PTX_SCHEMA_BYTES)
 		return EINVAL;
-	/* The first schema of a type stays, as for readers. */
 	if (lists->schema[type])
 		return strcmp(lists->schema[type], text) ? EEXIST : 0;
 	lists->schema[type] = strdup(text);
@@ -49,9 +49,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 }
 
 /*
- * A guardian reads objects from the dead writer's log, and then gets the same from the stream's
- * memory, because it cannot know which ones the writer had written. The function compares only with
- * the objects from the log. So two equal objects that come from the stream are two entries.
+ * A guardian first reads the objects of the dead writer's log. It then gets all objects of the
+ * stream again, also those that the log has. The function recognizes those. It compares only with
+ * the objects of the log, so two equal objects that come from the stream are two entries.
  */
 static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
@@ -105,8 +105,8 @@ static size_t schema_bytes(const char *text)
 
 /*
  * The block has at most 1023 schemas of about 1 KiB each, so it never exceeds the limit of B5.
- * ptx_log_side_payload() has made the padding zero. A block with all entries has flag 1, which lets
- * readers discard those that they have read before.
+ * ptx_log_side_payload() has made the padding zero. A block with all entries has flag 1, so that
+ * readers discard the entries that they have read before.
  */
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
@@ -122,10 +122,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
 		if (write_lists_has(which, type))
 			bytes += schema_bytes(lists->schema[type]);
-	/*
-	 * The first pass has computed the length, which the side needs, because it is a single
-	 * buffer.
-	 */
+	/* The side is allocated in one piece, so the first pass has computed its length. */
 	at = ptx_log_side_payload(log, bytes);
 	if (!at)
 		return ENOMEM;
@@ -154,7 +151,9 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
-/* Objects have an order, so the progress is a number: the first objects_written are written. */
+/*
+ * Objects have an order, so one number is enough: `objects_written` counts from the first object.
+ */
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	struct ptx_log_lists *lists = &log->lists;
@@ -180,8 +179,9 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 }
 
 /*
- * Sends the side. In slots, a block that does not fit in the lists area is dropped instead: its
- * entries stay unwritten and are written by the tail. The area does not grow, since slots follow.
+ * Sends the side. In a log of slots, a block that does not fit in the lists area is dropped
+ * instead: its entries stay unwritten until the tail is written. The area cannot grow, because
+ * slots follow it.
  */
 static int write_lists_send(struct ptx_log *log)
 {
@@ -197,8 +197,8 @@ static int write_lists_send(struct ptx_log *log)
 
 /*
  * There is only one side, so each list is prepared and sent before the next list. An error leaves
- * the block in the side; the next write sends it before anything else. In slots a list that does
- * not fit is prepared again by each write; this costs a copy in memory but no I/O.
+ * the block in the side; the next write sends it before anything else. In a log of slots, each
+ * write prepares a list that does not fit again; this costs a copy in memory but no I/O.
  */
 int ptx_log_lists_write(struct ptx_log *log)
 {
@@ -228,8 +228,8 @@ int ptx_log_lists_write(struct ptx_log *log)
 }
 
 /*
- * In slots the next block of the area follows this one. Blocks of the tail do not move
- * lists->at.
+ * In a log of slots, `lists->at` moves behind the block that was sent. A block of the tail is not
+ * in the lists area and does not move it.
  */
 void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 {
@@ -259,8 +259,8 @@ void ptx_log_lists_clear(struct ptx_log *log)
 }
 
 /*
- * A reader ignores an entry that breaks S2, so the tail does not repeat it. EEXIST is no error
- * here: in a block of a hostile log two entries may differ, and the first one counts.
+ * An entry that breaks S2 is not added, because readers ignore it. EEXIST is no error here: a
+ * hostile log may have two schemas of one type, and the first one counts.
  */
 int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 			 const void *payload)
@@ -291,7 +291,6 @@ int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
 {
 	const struct ptx_object *object = payload;
 
-	/* See the comment above the function. */
 	log->lists.objects_taken = 0;
 	for (uint32_t i = 0; i < block->records; i++)
 		if (ptx_log_object(log, &object[i]))

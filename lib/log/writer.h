@@ -206,10 +206,10 @@ void ptx_log_names_clear(struct ptx_log *log);
 
 /*
  * write_lists.c. any(): there is a schema, an object or a mapping. write(): writes the entries that
- * are not in the file; in slots, those that fit in the lists area. sent(): the block of this type
- * in the side is in the file. clear(): marks all entries as unwritten. prepare(): makes a block in
- * the side, of all entries or of the unwritten ones; ENOMEM. take(): adds the entries of a block of
- * a dead writer's log; ENOMEM.
+ * are not in the file; in a log of slots, those that fit in the lists area. sent(): the block of
+ * this type in the side is in the file. clear(): marks all entries as unwritten. prepare(): makes a
+ * block in the side, of all entries or of the unwritten ones; ENOMEM. take(): adds the entries of a
+ * block of a dead writer's log; ENOMEM.
  */
 bool ptx_log_lists_any(const struct ptx_log *log);
 int ptx_log_lists_write(struct ptx_log *log);
@@ -219,8 +219,8 @@ void ptx_log_lists_free(struct ptx_log *log);
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
 /*
- * write_mappings.c, likewise. wait(): some mappings are not in the file, and in slots they have
- * room there.
+ * write_mappings.c, likewise. wait(): some mappings are not in the file, and in a log of slots the
+ * lists area has room for them.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log);
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);
