@@ -24,7 +24,10 @@
 struct ptx_schemas {
 	_Atomic uint64_t used;             /* bytes of `text` that are claimed */
 	_Atomic uint64_t changes;          /* number of types with a schema */
-	/* 0, or length 32 | offset + 1; index by type as in names.h */
+	/*
+	 * 0: no schema; else the length in the upper 32 bits and offset + 1 in the lower 32 bits;
+	 * the index is type - PTX_TYPE_FIRST_USER
+	 */
 	_Atomic uint64_t entry[PTX_NAMES];
 	char text[PTX_SCHEMAS_ROOM];
 };
