@@ -112,7 +112,7 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 	for (size_t i = 0; i < begin; i++)
 		line += sql[i] == '\n';
 	say("query:%zu:%zu: %s", line, (size_t)offset - begin + 1, reason);
-	shown = begin; /* a long line is shown only from 100 bytes before the error on */
+	shown = begin; /* at most 100 bytes of the line are shown before the error */
 	if ((size_t)offset - begin > 100)
 		shown = (size_t)offset - 100;
 	len = strcspn(sql + shown, "\n");
@@ -167,9 +167,9 @@ static bool has_more(sqlite3 *db, const char *tail)
 
 /*
  * Returns true if SQLite executes an OR by several scans of a table. If two scans find the same
- * row, SQLite recognizes this by the row number. In the table events a row number counts the rows
- * of one scan. So a row has the same number in two scans only if both scans return all rows.
- * Therefore query->plain makes all scans ignore the conditions.
+ * row, SQLite recognizes this by the row number. In the table `events`, the number of a row is its
+ * position in the scan. So a row has the same number in two scans only if both scans return all
+ * rows. Therefore query->plain makes all scans ignore the conditions.
  */
 static bool scans_by_parts(sqlite3 *db, const char *sql)
 {
@@ -190,8 +190,9 @@ static bool scans_by_parts(sqlite3 *db, const char *sql)
 
 /*
  * Prepares and executes the statement. While SQLite prepares it, SQLite calls xBestIndex, which
- * must know whether the weighted form is used. So this function decides that before. SQLite itself
- * says whether the prepared statement only reads, so the text is not examined for that.
+ * must know whether rows have weights (query_weighted.h). So this function decides that first.
+ * SQLite itself says whether the prepared statement only reads, so the text is not examined for
+ * that.
  */
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
