@@ -56,8 +56,8 @@ static bool choose_events(struct capture_plan *plan, const struct config_record 
 }
 
 /*
- * Makes the recorder without its stream, and opens the pidfd. The caller then reads the start of
- * the process again. If the start has not changed since the search, the pidfd is that of the right
+ * Makes the recorder without its stream, and opens the pidfd. The caller then reads the start time
+ * of the process again. If it is the one that the search found, the pidfd is that of the right
  * process and not of a later process with the same number.
  */
 static struct recorder *recorder_new(struct config *config, const struct store *store,
@@ -98,17 +98,17 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 }
 
 /*
- * Creates the stream. If the section has inject, the function loads the library into the process
- * before it creates the stream. So the event types have their names before the first event, and the
- * filter can choose the types by name.
+ * Creates the stream. If the section has the key inject, the function loads the shim into the
+ * process before it creates the stream. So the event types have their names before the first event,
+ * and the filter can choose the types by name.
  */
 static bool open_stream(struct recorder *recorder, const struct store *store)
 {
 	bool begun;
 
 	/*
-	 * inject_end() needs the member pid. Even if this function loads no library, it sets pid
-	 * here, and inject_end() then finds in the struct that there is nothing to undo.
+	 * inject_end() needs the member `pid`. Even if this function loads no library, it sets
+	 * `pid`, and inject_end() then finds in the struct that there is nothing to undo.
 	 */
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
@@ -148,8 +148,8 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 		return RECORDER_FAILED;
 	}
 	/*
-	 * If the next agent starts soon, it creates its stream before the guardian stops this
-	 * stream.
+	 * If this agent is killed, the stream continues for this time. So an agent that starts soon
+	 * can create its stream before the guardian stops this stream.
 	 */
 	posix_trace_set_linger_np(recorder->capture.trid, RECORDER_LINGER_MS);
 	snprintf(reason, sizeof(reason), "[record %s] names process %d (%.200s)",
@@ -350,9 +350,9 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 }
 
 /*
- * Copies the stream into a new file name in flight/. If the process has ended, only this process,
- * the agent, still has the stream's memory, so the function visits all streams that this process
- * can see. Returns the descriptor of the file, or -1 after it printed an error.
+ * Copies the stream into the new file `name` in flight/. If the recorded process has ended, only
+ * the agent still has the stream's memory, so the function visits all streams that the agent can
+ * see. Returns the descriptor of the file, or -1 after it printed an error.
  */
 static int copy_recorder(const struct recorder *recorder, const struct store *store,
 			 const char *name, const char *trigger, int64_t last_ns, bool has_ended)
@@ -406,7 +406,8 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 
 /*
  * The library is removed from the process only at the end, when the log is complete. So the log is
- * safe even if the agent is killed then. If the process has ended, there is nothing to remove.
+ * safe even if the agent is killed during the removal. If the process has ended, there is nothing
+ * to remove.
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,
@@ -432,7 +433,10 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	 */
 	capture_finish(&recorder->capture);
 	add_last_counts(recorder, metrics);
-	/* If there is no copy of the last events, the log has all of them. */
+	/*
+	 * Without a copy that has only the last events, the flight log is kept, which has all
+	 * events.
+	 */
 	if (is_kept)
 		result = store_keep(store, config, fd < 0 ? recorder->name : name,
 				    &recorder->flight, trigger, path);
@@ -442,8 +446,8 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 			store_drop(store, name);
 	}
 	/*
-	 * If the copy could not be moved, the flight log remains. The next agent moves it, as that
-	 * of an agent that was killed.
+	 * If the copy could not be moved, the flight log remains. The next agent moves it, as it
+	 * does after an agent was killed.
 	 */
 	if (!is_kept || (fd >= 0 && result != STORE_FAILED && result != STORE_LATER))
 		store_drop(store, recorder->name);

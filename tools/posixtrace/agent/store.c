@@ -191,7 +191,6 @@ bool store_flight_parse(const char *name, struct store_flight *flight)
 		return false;
 	flight->pid = pid;
 	flight->ms = ms;
-	/* name must be exactly the name that is made again from the parts. */
 	store_flight_name(again, flight);
 	return pid > 0 && ms > 0 && !strcmp(name, again);
 }
@@ -230,9 +229,9 @@ enum removal {
 };
 
 /*
- * Writes the account of a log. name is that of the account without its suffix; both paths are
- * relative to the folder. *growth becomes the bytes by which the folder has grown. If the log
- * cannot be opened now, the reason is printed, unless was_printed is true.
+ * Writes the account of a log. `name` is the path of the account without its suffix; `log` and
+ * `name` are relative to the folder. *growth becomes the bytes by which the folder has grown. If
+ * the log cannot be opened now, the reason is printed, unless was_printed is true.
  */
 static enum removal write_account(const struct store *store, const char *log, const char *name,
 				  bool was_printed, int64_t *growth)
@@ -395,8 +394,8 @@ static void merge_accounts(const struct store *store)
 }
 
 /*
- * Prints once why the quota is exceeded, although no log is refused: logs cannot be opened, or the
- * accounts are too many.
+ * Prints once why the folder exceeds the quota and the agent cannot change it: logs cannot be
+ * opened now, so they must remain, or the accounts alone exceed the quota.
  */
 static void say_excess(struct store *store, const struct config *config, size_t unreadable,
 		       uint64_t accounts)
@@ -426,13 +425,13 @@ static void make_room(struct store *store, const struct config *config, uint64_t
 	enum removal removal = REMOVE_NOW;
 	uint64_t accounts = 0;
 
-	/* This changes the number of bytes in the folder. */
+	/* A merge changes the number of bytes in the folder, so list_kept() follows it. */
 	if (config->is_spool)
 		merge_accounts(store);
 	count = list_kept(store, &list);
 	/*
-	 * After a failure, the next call tries again, so that there is one message, not many. A log
-	 * that cannot be opened remains, and the next ones are removed in its place.
+	 * The loop ends at a failure, so that there is one message, not many; the next call tries
+	 * again. A log that cannot be opened remains, and later logs are removed in its place.
 	 */
 	for (size_t i = 0; i < count && removal != REMOVE_FAILED; i++) {
 		bool is_small = config->is_spool && list[i].bytes <= ACCOUNT_BYTES;
@@ -465,7 +464,8 @@ void store_tidy(struct store *store, const struct config *config)
 	make_room(store, config, 0);
 }
 
-/* Writes the name of a new log. It contains the current time and the trigger. again is a number
+/*
+ * Writes the name of a new log. It contains the current time and the trigger. `again` is a number
  * that distinguishes equal names.
  */
 static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *flight,
@@ -505,9 +505,9 @@ static int move_log(const struct store *store, const char *name, const char *to)
 }
 
 /*
- * Writes the account of a log in flight/ that the quota refuses. A log whose account exists already
- * gets another name. Returns false if there is no account, so that the log must remain. The reason
- * is printed once, until an account can be written again.
+ * Writes the account of a log in flight/ that the quota refuses. If an account with the log's new
+ * name exists already, the function chooses another name. Returns false if there is no account, so
+ * that the log must remain. The reason is printed once, until an account can be written again.
  */
 static bool account_refused(struct store *store, const char *name,
 			    const struct store_flight *flight, const char *trigger)
