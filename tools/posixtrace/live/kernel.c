@@ -153,8 +153,8 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	record.other = (uint32_t)kernel->events;
 	kernel->event[kernel->events++] = event;
 	/*
-	 * Page faults come by perf_event_open(), system calls and functions by BPF, which stamp by
-	 * CLOCK_MONOTONIC. All other events come by the kernel's tracing.
+	 * perf_event_open() gives page faults, BPF gives system calls and functions. Both give
+	 * times of CLOCK_MONOTONIC. The kernel's tracing gives all other events.
 	 */
 	if (event.type >= KERNEL_TYPE_PROBE)
 		kernel_add_monotonic(kernel, record, ticks);
@@ -258,7 +258,7 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 			 kernel_has_calls(plan) && kernel_has_traps(plan) ? ", " : "",
 			 kernel_has_traps(plan) ? "functions by uprobes" : "");
 	}
-	/* If the user gives none of these options, nothing more must be opened. */
+	/* Without --sched, --sample and --kernel, nothing more must be opened. */
 	if (!kernel_is_wanted(plan)) {
 		if (kernel->is_active)
 			take_anchor(kernel);
@@ -271,8 +271,8 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	/*
 	 * With --sched, but without --kernel, perf_event_open() is used, because it misses no
 	 * switch. The kernel's tracing misses some switches on some virtual machines. --kernel
-	 * needs the kernel's tracing. Without --sched the tracing is preferred, since samples only
-	 * need the start of each thread from it.
+	 * needs the kernel's tracing. With --sample alone, the tracing is tried first: it only has
+	 * to report the start of each thread.
 	 */
 	if (wish && strcmp(wish, "perf") == 0)
 		why = "POSIXTRACE_KERNEL";
