@@ -22,7 +22,10 @@ static void mend_text(char *text, size_t room)
 	text[room - 1] = '\0';
 }
 
-/* No stream has sizes of 2^48 bytes. A smaller size that is wrong is only shown to the user. */
+/*
+ * No stream has sizes of 2^48 bytes. If a smaller size is wrong, the only effect is that users see
+ * it.
+ */
 static void mend_size(uint64_t *size, uint64_t usual)
 {
 	if (*size > SIZE_MOST)

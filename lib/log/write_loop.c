@@ -405,7 +405,7 @@ int ptx_log_loop_create(struct ptx_log *log)
 	header->slots_offset = header->lists_offset + LISTS_BYTES;
 	header->slot_bytes = (sizeof(struct ptx_log_block) + payload + SECTOR - 1) &
 			     ~(uint64_t)(SECTOR - 1);
-	log->at = 0; /* no block goes there before the tail; ptx_log_loop_end() sets it */
+	log->at = 0; /* not used before the tail; ptx_log_loop_end() sets it */
 	return 0;
 }
 
@@ -467,9 +467,9 @@ void ptx_log_loop_end(struct ptx_log *log)
 }
 
 /*
- * Slots have no INDEX blocks while the log is written, because the set of blocks that count changes
- * all the time. The tail gets the INDEX blocks, with the places in the order of numbers, the
- * current block last.
+ * A log of slots has no INDEX blocks while it is written, because the set of blocks that count
+ * changes all the time. The tail gets the INDEX blocks, with the places in the order of numbers,
+ * the current block last.
  */
 int ptx_log_loop_index(struct ptx_log *log)
 {

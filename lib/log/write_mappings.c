@@ -74,9 +74,10 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 }
 
 /*
- * Ends the list: from the time when_ns on, nothing is known about any process (3.12, process 0
- * gone). If an entry is missing, earlier entries may be wrong for later events. make_room() has
- * reserved the memory. An empty list needs no such entry, as it says nothing.
+ * Ends the list: from the time when_ns on, nothing is known about any process. The entry for this
+ * says that process 0 is gone (3.12). If an entry is missing, earlier entries may be wrong for
+ * later events. make_room() has reserved the memory. An empty list needs no such entry, as it says
+ * nothing.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {
@@ -127,8 +128,8 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 }
 
 /*
- * In slots mappings use at most half of the lists area, so that schemas and objects have room:
- * without a schema the data of its type has no meaning. The rest is written by the tail.
+ * In a log of slots, mappings use at most half of the lists area, so that schemas and objects have
+ * room: without its schema the data of a type has no meaning. The tail has all mappings.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log)
 {
@@ -158,7 +159,7 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	if (bytes)
 		memcpy(payload, lists->mapping + from->bytes, bytes);
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
-	/* The number of entries behind the written ones. */
+	/* The block has the entries that are not in the file. */
 	block->records = lists->mappings - from->count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	lists->mappings_waiting.bytes = lists->mapping_bytes;

@@ -2,10 +2,10 @@
 /*
  * log/write_names.c - writes the names of event types (FORMAT 3.5).
  *
- * In a sequence a NAMES block with the new names precedes the next block of events. In slots there
- * are two areas, and each NAMES block has all names. The writer writes it to the area that has the
- * older block. So one valid block with names remains, wherever the writer dies. The sets of types
- * `known`, `waiting` and `written` show the progress of each name.
+ * In a sequence a NAMES block with the new names precedes the next block of events. A log of slots
+ * has two areas for names, and each NAMES block has all names. The writer writes a block to the
+ * area that has the older block. So one valid block with names remains, wherever the writer dies.
+ * The sets of types `known`, `waiting` and `written` show the progress of each name.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,10 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block = (struct ptx_log_block *)(void *)log->side.bytes;
 	block->records = count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
-	/* More names may be added before this block is in the file; it has only these. */
+	/*
+	 * More names may be added before this block is in the file. The block has only those in
+	 * `waiting`.
+	 */
 	memcpy(log->names.waiting, log->names.known, sizeof(log->names.waiting));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		/* This condition is the same as in the count above. */

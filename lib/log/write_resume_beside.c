@@ -94,9 +94,10 @@ static void remove_last(struct beside *beside, uint64_t end)
 }
 
 /*
- * The second pass reads the valid blocks up to the first damage. Behind it numbers are still noted,
- * because the tail's blocks continue them (N2), but entries are not: no reader reads them (R6), and
- * without the damaged block the order of entries is unknown.
+ * The second pass reads the valid blocks up to the first damage. Behind the damage it only notes
+ * the numbers of blocks, because the tail's blocks continue them (N2). It does not add their
+ * entries: no reader reads them (R6), and without the damaged block the order of entries is
+ * unknown.
  */
 static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
 {
@@ -144,7 +145,7 @@ static void write_resume_beside_cut(struct beside *beside)
 
 /*
  * Both passes over the lists are necessary: after the first pass the last block may be removed or
- * truncated, and only then the offset for the next block is known. With both areas of names
+ * truncated, and only then the offset for the next block is known. If both areas of names are
  * damaged, area 0 is written first.
  */
 int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events)
