@@ -44,7 +44,7 @@ enum ptx_attachment_state {
  * attachment.c).
  */
 struct ptx_attachment {
-	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation 56 | state */
+	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation above 8 bits of state */
 	uint64_t offset;        /* offset of the region in the file */
 	/* a process computes the geometry from this and the next two members */
 	uint64_t stream_size;
@@ -98,9 +98,9 @@ struct ptx_member {
 /* The control page. Its layout is that of PTX_ARENA_VERSION; other versions are not used. */
 struct ptx_control {
 	/*
-	 * Every trace point reads this word: epoch 56 | number of attached streams. Each change
-	 * that may affect a trace point increases the epoch. So a thread keeps the streams that it
-	 * has found, and compares this word only.
+	 * Every trace point reads this word. Its upper 56 bits are the epoch, its lower 8 bits the
+	 * number of attached streams. Each change that may affect a trace point increases the
+	 * epoch. So a thread keeps the streams that it has found, and compares this word only.
 	 */
 	union {
 		_Atomic uint64_t word;

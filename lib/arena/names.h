@@ -29,7 +29,9 @@ struct ptx_name_cell {
 };
 
 struct ptx_names {
-	/* hash 32 | cell + 1; id is PTX_TYPE_FIRST_USER + index */
+	/*
+	 * hash in the upper 32 bits, cell + 1 in the lower; the type is PTX_TYPE_FIRST_USER + index
+	 */
 	_Atomic uint64_t entry[PTX_NAMES];
 	struct ptx_name_cell cell[PTX_NAME_CELLS];
 };

@@ -25,7 +25,7 @@ struct ptx_private {
 	_Atomic uint32_t pid; /* 0: a child that has not been set up yet */
 	_Atomic uint32_t attempt; /* number of the latest call that sets up the child */
 	_Atomic(struct ptx_thread *) threads; /* all thread objects ever made */
-	/* list of the objects that no thread uses: tag 16 | address 48 */
+	/* list of the objects that no thread uses: 16 bits of tag above 48 bits of address */
 	_Atomic uint64_t free_threads;
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* objects of each pool, point/object.c */
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];

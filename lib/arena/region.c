@@ -326,8 +326,8 @@ static void remove_pages(void *memory, size_t bytes)
 }
 
 /*
- * The creator cannot do this: it gives the memory back at once, and a thread of another process
- * that the kernel has suspended in a trace point may store there at any later time.
+ * The creator cannot do this. It gives the memory back at once, but the kernel may have suspended a
+ * thread of another process in a trace point, and that thread may store there later.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings)
 {

@@ -98,7 +98,9 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 		return ENOSPC;
 	/* Only this process uses the bytes until an entry refers to them. */
 	memcpy(schemas->text + at, text, len + 1);
-	/* The exchange is sequentially consistent with the levels of streams (posix/level.c). */
+	/*
+	 * The exchange is seq_cst, because posix/level.c relies on one order of schemas and levels.
+	 */
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),
 						     memory_order_seq_cst, memory_order_acquire))
 		return schemas_compare(schemas, entry, text);

@@ -34,7 +34,8 @@ struct ptx_schemas {
 
 /*
  * Gives a named type a text shorter than PTX_SCHEMA_BYTES. EEXIST: the type has another text;
- * ENOSPC: the text has no room; EINVAL: a predefined type, or a text that is too long.
+ * ENOSPC: the table has no room for the text; EINVAL: a predefined type, or a text that is too
+ * long.
  */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text);
 
