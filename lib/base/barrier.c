@@ -41,8 +41,8 @@ void ptx_barrier_init(void)
 
 	/*
 	 * secure_getenv() is used, because a set-user-ID program must not obey its caller's
-	 * environment. Some sandboxes kill a process that calls barrier_membarrier(). Their users
-	 * set the variable to "0" so that this process never makes the call.
+	 * environment. Some sandboxes kill a process that calls membarrier(2). Their users set the
+	 * variable to "0" so that this process never makes the call.
 	 */
 	may_ask = !wish || wish[0] != '0';
 	/*

@@ -93,10 +93,10 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 #define INSTRUCTIONS __attribute__((target("sse4.2,pclmul")))
 
 /*
- * Lengths of the lanes, and the constants that move their checksums. Appending n zero bytes to
- * data multiplies its checksum by x^8n modulo the polynomial. The carry-less product of two
- * bit-reversed words is shifted by one bit, and the crc32 instruction that reduces it multiplies
- * by x^32. The constants are therefore x^(8n - 33) for n = 1 and 2 lanes.
+ * Lengths of the lanes, and the constants that move their checksums. Appending n zero bytes to data
+ * multiplies its checksum by x^8n modulo the polynomial. The carry-less product of two bit-reversed
+ * words is shifted by one bit, and the crc32 instruction that reduces it multiplies by x^32. The
+ * constants are therefore x^(8n - 33), where n is the length of one lane, and of two lanes.
  *
  * With long lanes, few combinations are needed. Short lanes are for the rest of up to 3 kB.
  */
