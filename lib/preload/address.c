@@ -6,7 +6,9 @@
  * struct, and then formatted from the copy.
  */
 #ifndef PTX_PRELOAD_ADDRESS_H
-/* The tool has another include path, so it includes the headers itself before this file. */
+/*
+ * The tool includes this file, too. Its include path is another, so it includes the headers first.
+ */
 # include "preload/address.h"
 # include "preload/text.h"
 # define SHIM_ADDRESS_OF_PROGRAM

@@ -5,7 +5,9 @@
  * The files are read by raw system calls, because the functions run in children of vfork(), and
  * in programs under a sanitizer. Files are hostile: every size and offset in them is bounded.
  */
-/* The tool has another include path, so it includes the header itself before this file. */
+/*
+ * The tool includes this file, too. Its include path is another, so it includes the header first.
+ */
 #ifndef PTX_PRELOAD_IMAGE_H
 # include "preload/image.h"
 #endif

@@ -47,7 +47,7 @@ SHIM_INT(pidfd_send_signal, PROCESS_PIDFD_KILL,
 	 (int fd, int signal, siginfo_t *info, unsigned flags), (fd, signal, info, flags),
 	 (fd, signal), (), ())
 /*
- * fd is a copy of a descriptor of another process. The argument "of" is the descriptor's number in
+ * fd is a copy of a descriptor of another process. The argument `of` is the descriptor's number in
  * that process.
  */
 SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),

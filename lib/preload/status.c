@@ -5,7 +5,9 @@
  * The texts are assembled without snprintf(), because a program may wait for its children in a
  * signal handler, where that function is not allowed.
  */
-/* The tool has another include path, so it includes the header itself before this file. */
+/*
+ * The tool includes this file, too. Its include path is another, so it includes the header first.
+ */
 #ifndef PTX_PRELOAD_STATUS_H
 # include "preload/status.h"
 #endif
