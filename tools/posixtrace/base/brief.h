@@ -8,7 +8,7 @@
 #define BRIEF_BYTES 24
 
 /*
- * Writes a duration of ns nanoseconds with four digits and a unit, such as 12.34us, into text,
+ * Writes a duration of ns nanoseconds with four digits and a unit, such as 12.34us, into "text",
  * which has BRIEF_BYTES bytes. Below one microsecond it writes whole nanoseconds. Returns text.
  */
 const char *brief_ns(char *text, double ns);

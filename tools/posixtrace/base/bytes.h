@@ -2,8 +2,8 @@
 /*
  * bytes.h - memory that grows, for the parts of a file or of a request.
  *
- * If memory is lacking, a call sets the member failed. All further calls then do nothing, and the
- * caller examines failed at the end. A struct of zeros is empty. One thread uses a struct at a
+ * If memory is lacking, a call sets the member "failed". All further calls then do nothing, and the
+ * caller examines "failed" at the end. A struct of zeros is empty. One thread uses a struct at a
  * time.
  */
 #ifndef POSIXTRACE_BASE_BYTES_H
@@ -19,7 +19,7 @@ struct bytes {
 	bool failed;
 };
 
-/* Appends bytes. If memory is lacking, it sets failed and appends nothing. */
+/* Appends bytes. If memory is lacking, it sets "failed" and appends nothing. */
 void bytes_add(struct bytes *bytes, const void *more, size_t len);
 void bytes_str(struct bytes *bytes, const char *text);
 void bytes_printf(struct bytes *bytes, const char *format, ...)

@@ -9,7 +9,7 @@
 
 /*
  * Writes a file or a folder to the disk. The path is relative to the folder with this descriptor,
- * which may be AT_FDCWD. flags are those of open(2) in addition. Returns 0 or an error number.
+ * which may be AT_FDCWD. "flags" are further flags for open(2). Returns 0 or an error number.
  */
 int disk_sync(int folder, const char *path, int flags);
 

@@ -14,7 +14,10 @@
 
 #define ENDPOINT_HOST_BYTES 256 /* a DNS name has at most 253 characters */
 
-/* The parts of HOST:PORT. host and port point into text. host is NULL if only a port was given. */
+/*
+ * The parts of HOST:PORT. "host" and "port" point into "text". "host" is NULL if only a port was
+ * given.
+ */
 struct endpoint_address {
 	char text[ENDPOINT_HOST_BYTES + 16];
 	const char *host, *port;
@@ -27,7 +30,7 @@ struct endpoint_address {
  */
 bool endpoint_split(struct endpoint_address *address, const char *from);
 
-/* Returns true if name has the prefix of a connection. Any other name is the name of a file. */
+/* Returns true if "name" has the prefix of a connection. Any other name is the name of a file. */
 bool endpoint_is(const char *name);
 
 /*

@@ -75,8 +75,8 @@ static size_t put_character(struct out *out, const unsigned char *p, size_t len,
 }
 
 /*
- * Writes a string. If replaces is true, each bad byte becomes U+FFFD. Returns false if the text had
- * a bad byte.
+ * Writes a string. If "replaces" is true, each bad byte becomes U+FFFD. Returns false if the text
+ * had a bad byte.
  */
 static bool put_string(struct out *out, const void *text, size_t len, bool replaces)
 {

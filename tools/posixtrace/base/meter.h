@@ -26,7 +26,7 @@ struct meter {
 };
 
 /*
- * Starts a meter. total is the expected number of events, 0 if unknown. quiet means that the
+ * Starts a meter. "total" is the expected number of events, 0 if unknown. "quiet" means that the
  * command prints nothing on standard output before the end.
  */
 void meter_begin(struct meter *meter, uint64_t total, bool quiet);

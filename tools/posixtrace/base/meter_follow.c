@@ -107,8 +107,8 @@ void meter_unfollow(struct meter *meter)
 
 	pthread_mutex_lock(&follower->lock);
 	/*
-	 * This thread sets stop under the lock under which the follower's thread tests it. So the
-	 * follower's thread does not miss the signal.
+	 * This thread sets "stop" under the lock under which the follower's thread tests "stop". So
+	 * the follower's thread does not miss the signal.
 	 */
 	follower->stop = true;
 	pthread_cond_signal(&follower->ended);

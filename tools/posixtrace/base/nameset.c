@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 
-/* Returns true if the set has this name at index. table_find() calls this function. */
+/* Returns true if the set has this name at this index. table_find() calls this function. */
 static bool is_name(const void *array, uint32_t index, const void *key)
 {
 	return !strcmp(((char *const *)array)[index], key);

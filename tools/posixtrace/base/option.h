@@ -48,7 +48,7 @@ struct option_row {
 	const char *arg;
 	/*
 	 * The text that --help prints and wraps. If a line of the text begins with a blank, --help
-	 * prints that line as it is. Shells show the text up to the first semicolon. If help is
+	 * prints that line as it is. Shells show the text up to the first semicolon. If "help" is
 	 * NULL, the option is accepted, but not shown.
 	 */
 	const char *help;
@@ -56,13 +56,13 @@ struct option_row {
 	const char *choices; /* words separated by blanks; NULL: none */
 
 	/*
-	 * If rows is not NULL, this row is not an option. option_list() replaces it by all rows of
-	 * this other table.
+	 * If "rows" is not NULL, this row is not an option. option_list() replaces it by all rows
+	 * of this other table.
 	 */
 	const struct option_row *rows;
 	/*
-	 * If more is not NULL, this row is not an option, and it is the last row of the table. The
-	 * function returns further tables by their index, and NULL behind the last one. --help
+	 * If "more" is not NULL, this row is not an option, and it is the last row of the table.
+	 * The function returns further tables by their index, and NULL behind the last one. --help
 	 * omits the rows of these tables. If several tables have an option with the same name, the
 	 * first row is used.
 	 */
@@ -105,9 +105,9 @@ void option_help(struct out *out, const struct option_list *list);
 
 /*
  * Writes text in lines of at most 80 columns. Each line end in the text begins a new line. A line
- * of the text that begins with a blank is written as it is. column is the number of columns that
+ * of the text that begins with a blank is written as it is. "column" is the number of columns that
  * the caller has already written in the current line. Every other line of the output is indented by
- * indent columns. The output ends with a line end.
+ * "indent" columns. The output ends with a line end.
  */
 void option_wrap(struct out *out, const char *text, size_t column, size_t indent);
 

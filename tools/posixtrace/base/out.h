@@ -3,9 +3,9 @@
  * out.h - an output with a buffer of its own, usually standard output. stdio is too slow for the
  * events: its locks and formats would need more time than the library needs to read an event.
  *
- * Errors: the first error number is kept in err, and all later bytes are dropped. A caller may
- * therefore write everything and check once at the end. If the output is a pipe without a reader
- * (EPIPE), the process ends by SIGPIPE. One thread uses an output at a time.
+ * Errors: the first error number is kept in the member "err", and all later bytes are dropped. A
+ * caller may therefore write everything and check once at the end. If the output is a pipe without
+ * a reader (EPIPE), the process ends by SIGPIPE. One thread uses an output at a time.
  */
 #ifndef POSIXTRACE_BASE_OUT_H
 #define POSIXTRACE_BASE_OUT_H

@@ -29,7 +29,7 @@ struct outfile {
 };
 
 /*
- * Creates the file, open for reading and writing in file->fd. path must exist as long as the
+ * Creates the file, open for reading and writing in file->fd. "path" must exist as long as the
  * struct. Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the struct is then empty.
  */
 int outfile_create(struct outfile *file, const char *path, enum outfile_mode mode);

@@ -21,14 +21,14 @@
 bool procfile_read(const char *path, char *text, size_t bytes);
 
 /*
- * Returns the value in the line that begins with name, or NULL if there is none. name includes the
- * colon.
+ * Returns the value in the line that begins with "name", or NULL if there is none. "name" includes
+ * the colon.
  */
 const char *procfile_field(const char *text, const char *name);
 
 /*
- * Returns the number in the line that begins with name. The number is written in the given base. If
- * there is no such line, the function returns the argument otherwise.
+ * Returns the number in the line that begins with "name". The number is written in the given base.
+ * If there is no such line, the function returns its argument "otherwise".
  */
 unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);

@@ -7,8 +7,8 @@
  * message within another one always has four bytes, although fewer could be enough. Readers accept
  * that, and so a message can be written in one pass.
  *
- * If memory is lacking, a call sets the member failed. All further calls then do nothing, and the
- * caller examines failed at the end.
+ * If memory is lacking, a call sets the member "failed". All further calls then do nothing, and the
+ * caller examines "failed" at the end.
  */
 #ifndef POSIXTRACE_BASE_PROTO_H
 #define POSIXTRACE_BASE_PROTO_H

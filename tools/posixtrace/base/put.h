@@ -16,7 +16,7 @@
 #define PUT_PIECE 16 /* put_pieces() copies at least this number of bytes */
 
 /*
- * put_padded() writes the character pad before the number until both have width characters.
+ * put_padded() writes the character "pad" before the number until both have "width" characters.
  * put_digits() writes exactly the given number of digits and drops higher digits. put_hex() writes
  * at least the given number of digits. A number of 64 bits has at most 20 digits.
  */

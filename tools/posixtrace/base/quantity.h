@@ -15,7 +15,7 @@
 
 /*
  * Both functions return false if the text is no such quantity, is 0 or is too large. They then have
- * printed an error message; option is the name of the option in this message.
+ * printed an error message; "option" is the name of the option in this message.
  */
 bool quantity_bytes(const char *option, const char *text, size_t *bytes);
 bool quantity_span(const char *option, const char *text, int64_t *span_ns);

@@ -17,9 +17,9 @@
 void say_nothing(bool quiet);
 
 /*
- * From now on messages are stored in text, with a NUL at the end, and not printed. A message that
- * does not fit into the bytes of text loses its end. text must exist until the next call. If text
- * is NULL, messages are printed again.
+ * From now on messages are stored in "text", with a NUL at the end, and not printed. A message that
+ * does not fit into the bytes of "text" loses its end. "text" must exist until the next call. If
+ * "text" is NULL, messages are printed again.
  */
 void say_keep(char *text, size_t bytes);
 

@@ -17,7 +17,7 @@ int spool_create(int *fd);
 /* The default limit for the number of bytes in a copy. */
 #define SPOOL_BYTES (UINT64_C(4) << 30)
 
-/* Copies the input from, from its current offset to its end, to the file to. */
+/* Copies the input "from", from its current offset to its end, to the file "to". */
 int spool_copy(int from, int to);
 
 /*

@@ -53,8 +53,8 @@ bool table_add(struct table *table, uint64_t hash, uint32_t index)
 }
 
 /*
- * The search for an entry ends at a free place. So the entries behind the removed one are moved to
- * fill its place, but for those whose search begins behind it.
+ * The search for an entry ends at a free place. So the function moves entries behind the removed
+ * one to fill its place. It does not move an entry whose search begins behind that place.
  */
 void table_remove(struct table *table, uint64_t hash, uint32_t index)
 {

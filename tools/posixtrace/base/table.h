@@ -89,7 +89,9 @@ table_find(const struct table *table, uint64_t hash,
  */
 bool table_add(struct table *table, uint64_t hash, uint32_t index);
 
-/* Removes an element that is in the table. hash and index are those of its table_add(). */
+/*
+ * Removes an element that is in the table. "hash" and "index" are those that its table_add() got.
+ */
 void table_remove(struct table *table, uint64_t hash, uint32_t index);
 
 /* Frees the memory and makes the table empty. */

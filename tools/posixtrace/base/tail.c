@@ -55,7 +55,7 @@ bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len
 const void *tail_at(const struct tail *tail, size_t index, const void **data)
 {
 	/*
-	 * count is never reduced. When the array is full, count modulo limit is the place of the
+	 * "count" is never reduced. When the array is full, count modulo limit is the place of the
 	 * oldest element, which is the next to be overwritten.
 	 */
 	size_t left = tail->count < tail->limit ? (size_t)tail->count : tail->limit;

@@ -176,8 +176,8 @@ static char short_escape(unsigned char c)
 }
 
 /*
- * Writes text and escapes unsafe bytes. It also escapes the characters in special, for example the
- * quotes in which the caller puts the text. An escape has at most four bytes, so it always fits
+ * Writes text and escapes unsafe bytes. It also escapes the characters in "special", for example
+ * the quotes in which the caller puts the text. An escape has at most four bytes, so it always fits
  * out_room().
  */
 static void text_escaped(struct out *out, const unsigned char *p, size_t len, const char *special)

@@ -43,7 +43,7 @@ bool text_is_unsafe(uint32_t character);
 
 /*
  * Returns true if the data is text: safe characters, tabs and line ends, with NULs only at the end.
- * Short data that looks like an integer in memory is not text. If json is true, the function
+ * Short data that looks like an integer in memory is not text. If "json" is true, the function
  * ignores the locale, because JSON is always UTF-8.
  */
 bool text_is_text(const void *data, size_t len, bool json);

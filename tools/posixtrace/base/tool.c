@@ -50,8 +50,8 @@ int tool_usage(const struct tool_command *command)
 
 /*
  * Reports an abbreviation that fits several options, or a value for an option that has no argument.
- * Returns false if given is neither of them. len is the length of the name in given, without the
- * dashes.
+ * Returns false if "given" is neither of them. len is the length of the name in "given", without
+ * the dashes.
  */
 static bool say_wrong_form(const char *command, const char *given, size_t len,
 			   const struct option *options)
@@ -78,8 +78,8 @@ static bool say_wrong_form(const char *command, const char *given, size_t len,
 }
 
 /*
- * Reports an option that does not exist. given is "--name" or "--name=value". The message contains
- * the whole of given; the search for a similar name uses only the part before "=".
+ * Reports an option that does not exist. "given" is "--name" or "--name=value". The message
+ * contains all of "given"; the search for a similar name uses only the part before "=".
  */
 static void say_no_option(const char *command, const char *given, const struct option *options)
 {
@@ -88,8 +88,8 @@ static void say_no_option(const char *command, const char *given, const struct o
 	struct nearest nearest;
 
 	/*
-	 * If given is too short to have two dashes and a name, it is not "--name", and the name is
-	 * empty.
+	 * If "given" is too short to have two dashes and a name, it is not "--name", and the name
+	 * is empty.
 	 */
 	len = len > 2 ? len - 2 : 0;
 	if (say_wrong_form(command, given, len, options))

@@ -64,12 +64,12 @@ int tool_option(int argc, char **argv, const struct tool_command *command);
 const struct option_row *tool_option_row(void);
 
 /*
- * Parses a decimal number without sign. Returns false after it printed an error; option is the name
- * for that message.
+ * Parses a decimal number without sign. Returns false after it printed an error; "option" is the
+ * name for that message.
  */
 bool tool_number(const char *option, const char *text, uint64_t *number);
 
-/* The same, for a number from least to most. */
+/* Does the same for a number from "least" to "most". */
 bool tool_number_within(const char *option, const char *text, uint64_t least, uint64_t most,
 			uint64_t *number);
 

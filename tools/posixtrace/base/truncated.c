@@ -3,7 +3,7 @@
  * truncated.c - survives the truncation of a file that is mapped.
  *
  * Reading by pread() instead would need memory for whole files: debugging information often has
- * hundreds of MiB. It is not possible for libdw either, which maps the files itself.
+ * hundreds of MiB. For libdw it is not possible, because libdw maps the files itself.
  */
 #include "base/truncated.h"
 
@@ -83,9 +83,9 @@ static uintptr_t end_of_mapping(uintptr_t address)
 }
 
 /*
- * The handler of SIGBUS. All pages from that of the access to the end of the mapping are behind the
- * end of the file. They are replaced at once, because the rest would not be recognized again: it
- * does not begin at the beginning of the file.
+ * The handler of SIGBUS. The page of the access and all pages behind it in the mapping are behind
+ * the end of the file. The function replaces all of them at once. It would not recognize a rest of
+ * the mapping later, because that rest does not begin at the beginning of the file.
  *
  * Only functions that may be called in a handler are called.
  */

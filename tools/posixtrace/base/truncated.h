@@ -3,17 +3,18 @@
  * truncated.h - survives the truncation of a file that is mapped.
  *
  * libelf and libdw map the files that they read. If another process truncates such a file, as a
- * linker or an installer may do, an access behind the new end raises SIGBUS. It would end record,
- * and the trace with it.
+ * linker or an installer may do, an access behind the new end raises SIGBUS. SIGBUS would end the
+ * command record, and the trace with it.
  */
 #ifndef POSIXTRACE_BASE_TRUNCATED_H
 #define POSIXTRACE_BASE_TRUNCATED_H
 
 /*
- * From this call on, such an access reads zeros. libelf and libdw check all that they read, so
- * zeros are at worst a file without names. The signal ends this process as before if the mapping is
- * not one of libelf: libraries of this process are mapped otherwise, and shared mappings are those
- * of streams. If the signal is ignored or has a handler, the function does nothing.
+ * From this call on, such an access reads zeros. libelf and libdw check all that they read, so the
+ * zeros at worst make a file without names. If the mapping is not one of libelf, the signal ends
+ * this process as before. The function distinguishes the mappings: those of this process's
+ * libraries have other permissions, and those of streams are shared. If the signal is ignored or
+ * has a handler, the function does nothing.
  *
  * execve(2) resets the handler, so programs that the tool starts are not affected.
  */

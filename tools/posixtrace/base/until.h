@@ -25,7 +25,7 @@ struct until {
 };
 
 /*
- * Watches the process pid, without a time limit. Returns 0, or an error number such as ESRCH or
+ * Watches the process "pid", without a time limit. Returns 0, or an error number such as ESRCH or
  * EPERM.
  */
 int until_begin(struct until *until, pid_t pid);

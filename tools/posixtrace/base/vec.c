@@ -20,7 +20,7 @@ static size_t vec_room(size_t count)
 }
 
 /*
- * Moves the elements to memory for room elements. array is the address of the caller's pointer.
+ * Moves the elements to memory for room elements. "array" is the address of the caller's pointer.
  * That pointer may have any type, so the function copies it by memcpy().
  */
 static bool move_elements(void *array, size_t size, size_t room)

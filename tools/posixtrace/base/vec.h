@@ -14,9 +14,9 @@
 #include <stddef.h>
 
 /*
- * Makes room for more elements behind the count elements of the array. array is the address of the
- * pointer. The caller then adds the elements that it uses to its count. If memory is lacking, the
- * result is false and the array is unchanged.
+ * Makes room for more elements behind the count elements of the array. "array" is the address of
+ * the pointer. The caller then adds the elements that it uses to its count. If memory is lacking,
+ * the result is false and the array is unchanged.
  */
 #define vec_grow(array, count, more) vec_grow_((array), sizeof(**(array)), (count), (more))
 
@@ -28,9 +28,9 @@
 
 /*
  * Makes room for more elements behind the used elements of a buffer or a stack. The number of used
- * elements may also fall, so the caller stores the room. array is the address of the pointer, room
- * the address of the number of elements that fit. New elements are undefined. If memory is lacking,
- * the result is false and the array is unchanged.
+ * elements may also fall, so the caller stores the room. "array" is the address of the pointer, and
+ * "room" is the address of the number of elements that fit. New elements are undefined. If memory
+ * is lacking, the result is false and the array is unchanged.
  */
 #define vec_reserve(array, room, used, more)                                                       \
 	vec_reserve_((array), sizeof(**(array)), (room), (used), (more))

@@ -34,8 +34,8 @@ char *when_put(char *p, int64_t time_ns, enum when_form form);
 const char *when_string(char *buffer, int64_t time_ns, enum when_form form);
 
 /*
- * These functions write a duration in seconds with nine decimals. If sign is true, a duration that
- * is not negative gets a plus sign.
+ * These functions write a duration in seconds with nine decimals. If "sign" is true, a duration
+ * that is not negative gets a plus sign.
  */
 char *when_put_span(char *p, int64_t span_ns, bool sign);
 const char *when_span_string(char *buffer, int64_t span_ns);

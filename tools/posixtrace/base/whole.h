@@ -16,9 +16,9 @@
 int whole_write(int fd, const void *bytes, size_t len);
 
 /*
- * These functions write and read at the offset at of a file or memory. whole_pread() returns EIO if
- * the file or memory ends before all bytes were read. at has 64 bits, because it may be an address
- * in /proc/PID/mem.
+ * These functions write and read at the offset "at" of a file or memory. whole_pread() returns EIO
+ * if the file or memory ends before all bytes were read. "at" has 64 bits, because it may be an
+ * address in /proc/PID/mem.
  */
 int whole_pwrite(int fd, const void *bytes, size_t len, uint64_t at);
 int whole_pread(int fd, void *bytes, size_t len, uint64_t at);
