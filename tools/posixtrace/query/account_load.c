@@ -17,7 +17,7 @@
 #define BYTES_MOST     (64 << 20) /* of an account */
 #define VALUE_MOST     (1 << 20)  /* bytes of a value or row in it */
 #define PAGES_MOST     65536      /* of its tables in memory, 256 MiB */
-/* of a log: more logs than the file has room for would make ship read it again and again */
+/* of a log in it; ship reads the file once for each log, so a file must not claim more logs */
 #define BYTES_LEAST    64
 #define NO_ACCOUNT     "this is not an account of posixtrace"
 
@@ -70,8 +70,8 @@ bool account_identity(sqlite3 *db, size_t part, struct posix_trace_loginfo_np *i
 
 /*
  * Makes the statement that copies a part of a table. In a merged account, each text is the number
- * of a row of the table texts, and the column part has the number of the log. Columns are named,
- * since a file may have others.
+ * of a row of the table texts, and the column part has the number of the log. The statement names
+ * the columns, since a file may have further ones.
  */
 static char *load_sql(sqlite3 *db, const struct query_schema *schema, size_t part, bool is_merged)
 {
@@ -108,8 +108,8 @@ static int load_tables(sqlite3 *db, size_t part, bool is_merged)
 }
 
 /*
- * Reads the file into memory of SQLite. Returns 0 or an error number: EINVAL if it cannot be an
- * account, as a device, a pipe, or a large file.
+ * Reads the file into memory of SQLite. Returns 0 or an error number. It is EINVAL if the file
+ * cannot be an account: a device, a pipe, or a large file.
  */
 static int read_bytes(const char *account, void **bytes, int64_t *len)
 {
@@ -149,7 +149,7 @@ int account_new(sqlite3 **db)
 	return account_run(*db, sqlite3_mprintf("PRAGMA max_page_count = %d", PAGES_MOST));
 }
 
-/* The file itself is not opened by SQLite, which would execute a journal beside it. */
+/* SQLite does not open the file itself, because it would then execute a journal beside the file. */
 static int attach_bytes(sqlite3 *db, void *bytes, int64_t len)
 {
 	int err = sqlite3_exec(db, "ATTACH ':memory:' AS account", NULL, NULL, NULL);
@@ -163,9 +163,9 @@ static int attach_bytes(sqlite3 *db, void *bytes, int64_t len)
 }
 
 /*
- * An account may have only plain tables: a view, a trigger or an expression of a column would be a
- * program of the file that runs here. The statements of plain tables have one pair of parentheses.
- * The logs of a merged account are numbered from 1, without gaps.
+ * An account may have only plain tables. A view, a trigger or an expression of a column would be
+ * code from the file, and SQLite would run it here. The statements of plain tables have one pair of
+ * parentheses. The logs of a merged account are numbered from 1, without gaps.
  */
 bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_merged)
 {

@@ -12,8 +12,10 @@
 #define ACCOUNT_ID_MERGED  0x5054584d /* PTXM */
 #define ACCOUNT_UUID_BYTES 16
 
-/* Returns whether an account has the table. Others need the events, or have names that no ledger
- * needs. */
+/*
+ * Returns whether an account has the table. The other tables need the events, or have names that no
+ * ledger needs.
+ */
 bool account_has_table(int table);
 
 /* Executes a statement from sqlite3_mprintf(), and frees it. Returns an error of SQLite or 0. */
@@ -35,7 +37,10 @@ bool account_identity(sqlite3 *db, size_t part, struct posix_trace_loginfo_np *i
 /* Returns whether the account can be read and has the identity of this log. Prints nothing. */
 bool account_has_identity(const char *account, const struct posix_trace_loginfo_np *log);
 
-/* Gives the file its name, such that a crash of the machine leaves either all of it or none. */
+/*
+ * Gives the file its final name. A crash of the machine leaves either the whole file under this
+ * name or none.
+ */
 int account_keep_file(const char *made, const char *account, int64_t *growth);
 
 #endif

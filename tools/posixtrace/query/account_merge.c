@@ -2,15 +2,15 @@
 /*
  * account_merge.c - merges the accounts of dropped logs of a folder into one file.
  *
- * Each log keeps its identity and its rows. Their sum would need less, but the database may have
- * some of the events of a log, and only the command ship knows how many.
+ * Each log keeps its identity and its rows. One sum for all logs would need fewer bytes. But the
+ * fleet's database may have some of the events of a log, and only the command ship knows how many.
  *
- * The new file appears whole and on the disk before the accounts are removed. If a crash leaves
- * both, ship finds that the database has the account of a log already.
+ * The new file is whole and on the disk before the accounts are removed. If a crash leaves both,
+ * ship finds that the database has the account of a log already.
  *
  * ship reads the whole file for each of its logs. So no account is added to one that has
- * MERGED_BYTES, and the next call begins another file. An account that has more bytes by itself is
- * not merged.
+ * MERGED_BYTES, and the next call begins another file. An account that alone has more bytes is not
+ * merged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ struct merge {
 	const char *folder;
 	char **path;        /* of the accounts of one log */
 	size_t count;
-	size_t merged;      /* of path: these first ones are in the new file */
+	size_t merged;      /* number of the first paths whose accounts are in the new file */
 	unsigned last;      /* the greatest number of a merged account; 0: there is none */
 	sqlite3 *db;
 	size_t parts;       /* logs in the new file */
@@ -139,8 +139,8 @@ static int make_tables(struct merge *merge, const char *made)
 }
 
 /*
- * Copies the rows of a table, and adds its texts to the words. Types without an event or a loss,
- * most of those of a log of record, are left out: no equation has them.
+ * Copies the rows of a table, and adds its texts to the words. Types without an event or a loss are
+ * left out, because no sum needs them. Most types of a log of the command record are such types.
  */
 static int add_table(struct merge *merge, int table)
 {
@@ -231,7 +231,10 @@ static bool is_full(struct merge *merge)
 	       MERGED_BYTES;
 }
 
-/* Writes the new file. The paths of the accounts in it become the first ones. */
+/*
+ * Writes the new file. The paths of the accounts in the new file are moved to the beginning of the
+ * list.
+ */
 static int write_merged(struct merge *merge, const char *made, const char *old)
 {
 	bool is_added;
@@ -324,7 +327,10 @@ static int lock_folder(const char *folder)
 	return fd;
 }
 
-/* If the folder is locked, another process merges, or the next call does. */
+/*
+ * If the folder is locked, another process is merging. The function then does nothing, and the next
+ * call merges.
+ */
 void account_merge(const char *folder)
 {
 	struct merge merge = { .folder = folder };

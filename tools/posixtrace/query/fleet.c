@@ -67,7 +67,7 @@ static void put_engine(const char *table, const char *database, bool is_replicat
 	bytes_printf(sql, " %s", order);
 }
 
-/* Appends the first columns of events_rows with their types. count is the number of columns. */
+/* Appends the first columns of events_rows with their types. "count" is the number of columns. */
 static void put_columns(size_t count, struct bytes *sql)
 {
 	for (size_t i = 0; i < count; i++)

@@ -90,8 +90,8 @@ void fleet_view_sql(enum fleet_view view, const char *database, struct bytes *sq
 bool fleet_is_optional(unsigned index);
 
 /*
- * Appends the names of all tables and views that these statements make, as 'voided', ...;
- * fleet_optional_sql() appends those that no command needs.
+ * Appends the names of all tables and views that these statements make, in the form 'voided',
+ * 'fields' and so on. fleet_optional_sql() appends only the names that no command needs.
  */
 void fleet_names_sql(struct bytes *sql);
 void fleet_optional_sql(struct bytes *sql);

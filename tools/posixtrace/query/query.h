@@ -87,7 +87,7 @@ extern const sqlite3_module query_spans;
 /* Opens a separate reader of the log. Returns 0 or an error number. */
 int query_open_log(const struct query_log *log, trace_id_t *trid);
 
-/* If this reader of the log has found damage, notes that in log. */
+/* If this reader of the log has found damage, notes that in "log". */
 void query_note_damage(struct query_log *log, trace_id_t trid);
 
 /*
@@ -132,8 +132,8 @@ void query_bind_text(sqlite3_stmt *row, int column, const char *text);
 int query_insert_row(sqlite3_stmt *row);
 
 /*
- * In query_facts.c: fills ledger, logs, hosts and clocks. row has an INSERT for each table, indexed
- * by enum query_tables.
+ * In query_facts.c: fills ledger, logs, hosts and clocks. "row" has an INSERT for each table,
+ * indexed by enum query_tables.
  */
 int query_facts(sqlite3_stmt **row, const struct logfile *log);
 

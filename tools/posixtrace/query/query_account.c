@@ -31,7 +31,7 @@ static int write_identity(sqlite3 *db, const struct posix_trace_loginfo_np *info
 
 /*
  * Copies the small tables to the new file. The pages are small, since each table has few rows and
- * needs at least one page. No journal is needed, because a file that is not whole is not used.
+ * needs at least one page. No journal is needed, because no program uses an incomplete file.
  */
 static int copy_tables(sqlite3 *db, const struct posix_trace_loginfo_np *info, const char *made)
 {
@@ -143,8 +143,9 @@ enum account_result account_write_open(struct query_log *of, const char *name,
 }
 
 /*
- * Only if the library has read the file and found no log, or if the file is missing, nothing of it
- * can be lost. Any other reason, such as too many open files or a permission, may be gone later.
+ * The log needs no account only if the file is missing, or if the library has read the file and
+ * found no log. Any other reason, such as too many open files or a permission, may be gone later,
+ * so the log must remain.
  */
 enum account_result account_write(const char *log, const char *name,
 				  struct account_written *written)

@@ -31,7 +31,10 @@ enum account_result {
 	 * readable later, so it must remain.
 	 */
 	ACCOUNT_UNKNOWN,
-	/* The account cannot be written, for example because the disk is full. It was printed. */
+	/*
+	 * The account cannot be written, for example because the disk is full. The reason was
+	 * printed.
+	 */
 	ACCOUNT_FAILED
 };
 
@@ -54,8 +57,8 @@ enum account_result account_write_open(struct query_log *of, const char *name,
 
 /*
  * Merges the accounts of the folder if it has more than ACCOUNT_APART of one log each. A merged
- * account has the same tables, with the accounts of all these logs and each text once, and without
- * types that have no events, so a log needs less than a tenth of the bytes. Two processes do not
+ * account has the same tables, with the rows of all these logs. It has each text once, and no rows
+ * of types without events. So a log needs less than a tenth of the bytes. Two processes do not
  * merge at the same time. An account whose log exists remains. Prints errors, after which the
  * accounts remain.
  */
@@ -77,7 +80,7 @@ bool account_is_of(const char *account, const char *log);
 /*
  * Reads the account of one log into a new database in memory, which has all small tables of the
  * command query and an empty table spans. Only the members uuid, log_id, host and begin_ns of *info
- * are set. part is 1, or the number of the log in a merged account; *parts becomes the number of
+ * are set. "part" is 1, or the number of the log in a merged account; *parts becomes the number of
  * logs, or 0 if the file is no account. The file may be hostile. Returns false after it printed an
  * error.
  */

@@ -392,7 +392,7 @@ static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *conte
 }
 
 /*
- * The number of a row counts the rows of its scan, so it is unique only within the scan. If SQLite
+ * The number of a row is its position in the scan, so it is unique only within the scan. If SQLite
  * compares row numbers of several scans, query->plain is set.
  */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)

@@ -50,7 +50,7 @@ static bool is_event_type(sqlite3 *db, const char *name)
 }
 
 /*
- * kinds has the beginnings of SQLite's messages. If a version of SQLite has other messages, the
+ * "kinds" has the beginnings of SQLite's messages. If a version of SQLite has other messages, the
  * function returns no hint. It removes the authorizer, because the authorizer refuses the pragmas
  * in the statements here.
  */

@@ -97,7 +97,7 @@ static char query_plan_order(const struct query *query, const sqlite3_index_info
 
 /*
  * SQLite calls this function several times for a statement, with different sets of usable
- * constraints. plan has room for two letters for each argument, two for the order, and the NUL. A
+ * constraints. "plan" has room for two letters for each argument, two for the order, and the NUL. A
  * weighted plan consists of one letter, and of two letters for each column of the order.
  */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -162,7 +162,7 @@ void query_plan_forget(struct query_cursor *cursor)
 
 /*
  * Allocates memory by SQLite's function, so that HEAP_BYTES limits this memory, too, and sets all
- * bytes to value. Returns NULL if memory is lacking.
+ * bytes to "value". Returns NULL if memory is lacking.
  */
 static void *query_plan_get(size_t bytes, int value)
 {

@@ -84,7 +84,7 @@ struct look { /* the first rows */
 };
 
 /*
- * Writes the text of a value into scratch. scratch has no file, so all bytes must fit into its
+ * Writes the text of a value into "scratch", which has no file, so all bytes must fit into its
  * buffer. An escape has at most a few bytes for each byte of the value, so a value of less than an
  * eighth of the buffer fits.
  */
@@ -252,7 +252,7 @@ static bool needs_quotes(const char *text, size_t len)
 /*
  * Writes a text as a cell of CSV (RFC 4180). If needs_quotes() says so, it is quoted, and each
  * quote in it is doubled. If a spreadsheet would treat the text as a formula, an apostrophe is
- * written before it. If exactly is true, the bytes of the text are written unchanged, otherwise
+ * written before it. If "exactly" is true, the bytes of the text are written unchanged, otherwise
  * unsafe characters are escaped.
  */
 static void csv_text(const char *text, size_t len, bool exactly)

@@ -182,7 +182,7 @@ static bool ask_remote(struct remote *remote, const char *sql)
 
 /*
  * Fetches the table fields, and makes columns for all fields. The columns have pointers to the
- * names in field, so they are added only when field no longer grows.
+ * names in the array "field", so they are added only when the array no longer grows.
  */
 static bool fetch_fields(struct remote *remote)
 {
@@ -272,8 +272,8 @@ static void free_rows(struct remote_rows *rows)
 
 /*
  * Appends the expression for the element of an array that has a field's value. The value may have
- * one of two kinds, kind and other. If the fleet has no value of these kinds, the parameter none is
- * appended instead.
+ * one of two kinds, "kind" and "other". If the fleet has no value of these kinds, the text "none"
+ * is appended instead.
  */
 static void put_index(const struct fleet_field *field, const char *array, unsigned kind,
 		      unsigned other, const char *none, struct bytes *sql)
@@ -374,8 +374,8 @@ static void put_column(const struct remote_table *table, int column, struct byte
 }
 
 /*
- * Appends the request for the columns in the mask used. If there are none, it asks for a constant,
- * since a request needs a column.
+ * Appends the request for the columns in the mask "used". If there are none, it asks for a
+ * constant, since a request needs a column.
  */
 static void put_request(struct remote_table *table, uint64_t used, bool is_weighted,
 			const char *conditions, struct bytes *sql, enum answer_form *form)

@@ -40,8 +40,8 @@ int query_insert_row(sqlite3_stmt *row)
 }
 
 /*
- * Binds the columns events, called and lost, which are neighbours; column is the first of them. The
- * numbers are in the log's ledger, so no event is read.
+ * Binds the columns events, called and lost, which are neighbours; "column" is the first of them.
+ * The numbers are in the log's ledger, so no event is read.
  */
 static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_ledger_np *ledger)
 {
@@ -52,7 +52,7 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 
 /*
  * Inserts a row of types, and a row of losses for each cause by which events of the type were lost.
- * role may be NULL; a type that neither begins nor ends a span has NULL in the columns role and
+ * "role" may be NULL; a type that neither begins nor ends a span has NULL in the columns role and
  * span.
  */
 static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
@@ -161,7 +161,7 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 }
 
 /*
- * Inserts a row for each frame of a stack. event is the first event that refers to the stack. The
+ * Inserts a row for each frame of a stack. "event" is the first event that refers to the stack. The
  * functions are searched for the process and the time of this event.
  */
 static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
@@ -192,8 +192,8 @@ static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 
 /*
  * If the log has stacks, reads the whole log once with a separate reader. A stack is inserted when
- * the first event refers to it. done has an element for each number of a stack; it is true when the
- * stack has been inserted.
+ * the first event refers to it. "done" has an element for each number of a stack; it is true when
+ * the stack has been inserted.
  */
 static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
 {
@@ -334,12 +334,12 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
 
 /*
  * The view named stored counts the events that the logs have, while the table named ledger has the
- * numbers that the writers have counted. rates and durations are the views of a fleet's database
- * (fleet.c), except that the percentiles are exact: the value at the place that quantileExact()
- * takes.
+ * numbers that the writers have counted. "rates" and "durations" are the views of a fleet's
+ * database (fleet.c), except that the percentiles are exact: they are the values that
+ * quantileExact() returns.
  *
- * A log may be named twice, but each of its events must be joined once. A field of events may be
- * called minute, which GROUP BY would prefer to the expression of this name.
+ * The user may name a log twice, but each of its events must be joined once. A field of events may
+ * have the name "minute". GROUP BY would then use the field and not the expression of this name.
  */
 #define HOSTS "(SELECT DISTINCT log, host, pid FROM logs) USING (log)"
 static const char views_sql[] =

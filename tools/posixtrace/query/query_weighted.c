@@ -16,7 +16,8 @@
 /*
  * If a function is in neither of the two lists, its results may differ for equal rows, as those of
  * random() do, or may depend on the number of rows, as those of group_concat() do. Such a function
- * sets strange. So a function that a new version of SQLite adds causes no wrong results.
+ * sets the member "strange". So a function that a new version of SQLite adds causes no wrong
+ * results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {
@@ -103,7 +104,7 @@ static int columns_of(int column)
 }
 
 /*
- * Computes the properties by which events must be grouped. used is SQLite's set of used columns,
+ * Computes the properties by which events must be grouped. "used" is SQLite's set of used columns,
  * where bit 63 is for all columns from 63 on. Returns false if there is no such property for a used
  * column.
  */

@@ -7,7 +7,7 @@
 #include "query/query_weighted.h"
 
 /*
- * The sum of a group. SQLite sets the struct to zeros for each group and frees it later. whole is
+ * The sum of a group. SQLite sets the struct to zeros for each group and frees it later. "whole" is
  * the exact sum if no real was added and no overflow occurred.
  */
 struct sum {
