@@ -28,8 +28,8 @@
 #define REQUEST_BYTES 256
 
 /*
- * Returns the address of the socket in the folder with the descriptor dir. The name in the address
- * is limited, so it uses /proc and not the path of the folder, which may be long.
+ * Returns the address of the socket in the folder with the descriptor "dir". The length of the name
+ * in an address is limited. The path of the folder may be longer, so the name is a path in /proc.
  */
 static struct sockaddr_un address_in(int dir)
 {

@@ -71,7 +71,7 @@ static void count_fired(struct agent_fired *fired, bool is_written)
 }
 
 /*
- * Prints the path of a new log and frees the path. If path is NULL, there is no log, and the
+ * Prints the path of a new log and frees the path. If "path" is NULL, there is no log, and the
  * function prints nothing.
  */
 static void say_log(char *path, const char *trigger, const char *reason)
@@ -141,7 +141,7 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	say_log(path, trigger, reason);
 }
 
-/* If the trigger has fired in the watch, returns its rule, otherwise NULL. watch may be NULL. */
+/* If the trigger has fired in the watch, returns its rule, otherwise NULL. "watch" may be NULL. */
 static const struct watch_rule *rule_fired(const struct watch *watch,
 					   const struct config_trigger *trigger)
 {
@@ -165,7 +165,7 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 /*
  * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
  * The end of a process writes only one log: that of the first trigger that fits and is not held
- * off. Each trigger before this one that fits but is held off counts one more log as held off.
+ * off. If an earlier trigger fits but is held off, one more log counts as held off for it.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {
@@ -246,7 +246,7 @@ void agent_read_watches(struct agent *agent)
 }
 
 /*
- * Returns whether name selects the recorder. A name that consists of digits is the number of a
+ * Returns whether "name" selects the recorder. A name that consists of digits is the number of a
  * process.
  */
 static bool is_selected(const struct recorder *recorder, const char *name)

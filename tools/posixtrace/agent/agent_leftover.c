@@ -58,8 +58,8 @@ static bool is_complete(const struct store *store, const char *name)
 
 /*
  * A visitor of posix_trace_observe_np(). It ends the guardian that keeps the stream of a leftover
- * running. The kernel reports which process holds the lock of the stream, so creator is the number
- * of a living process.
+ * running. The kernel reports which process holds the lock of the stream, so "creator" is the
+ * number of a living process.
  */
 static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -120,7 +120,7 @@ static bool treat_leftover(struct agent *agent, const char *name)
 }
 
 /*
- * Returns when the process began, in milliseconds since 1970. start is in clock ticks since the
+ * Returns when the process began, in milliseconds since 1970. "start" is in clock ticks since the
  * boot. The result can be wrong by a few clock ticks.
  */
 static int64_t process_began_ms(uint64_t start)

@@ -23,8 +23,8 @@
 #define AGAIN_MAX_NS INT64_C(300000000000)
 
 /*
- * Returns whether the process has a recorder. A recorder that has the same process number but
- * another start belongs to a former process whose end has not been noticed yet.
+ * Returns whether the process has a recorder. A recorder with the same process number but another
+ * start time belongs to a former process. The agent has not noticed the end of that process yet.
  */
 static bool is_recorded(const struct agent *agent, const struct found *found)
 {
@@ -57,7 +57,7 @@ static void forget_failure(struct agent *agent, size_t index)
 	agent->failure[index] = agent->failure[--agent->failures];
 }
 
-/* Removes the failures of processes that have ended. If all is true, removes all failures. */
+/* Removes the failures of processes that have ended. If "all" is true, removes all failures. */
 static void forget_failures(struct agent *agent, bool all)
 {
 	for (size_t i = agent->failures; i-- > 0;)

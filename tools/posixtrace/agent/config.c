@@ -205,7 +205,7 @@ static void begin_trigger(struct config_place *place, const char *name)
 }
 
 /*
- * Begins a section. text is what the line "[KIND NAME]" has between the brackets. The name may be
+ * Begins a section. "text" is what the line "[KIND NAME]" has between the brackets. The name may be
  * in quotes. After a fault no section is open, and the keys that follow are skipped without
  * messages.
  */
@@ -399,7 +399,7 @@ static void check_sections(struct config_place *place)
 }
 
 /*
- * The pointer path is kept for messages. No copy is needed, because path is an argument of the
+ * The pointer "path" is kept for messages. No copy is needed, because "path" is an argument of the
  * command line. Sections are checked after the last line, because a trigger may name a section that
  * is behind it.
  */

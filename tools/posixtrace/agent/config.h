@@ -140,7 +140,7 @@ struct config_place {
 	bool failed;   /* a fault was printed */
 };
 
-/* Prints FILE:LINE: and the text, and sets failed. */
+/* Prints FILE:LINE: and the text, and sets "failed". */
 void config_fault(struct config_place *place, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

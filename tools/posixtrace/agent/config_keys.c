@@ -66,7 +66,7 @@ static bool store_word(struct config_place *place, struct config_words *words, c
 }
 
 /*
- * If good is false, marks the configuration as wrong. A function such as quantity_span() has
+ * If "good" is false, marks the configuration as wrong. A function such as quantity_span() has
  * refused the value and printed the message.
  */
 static void refuse_value(struct config_place *place, bool good)
@@ -75,8 +75,8 @@ static void refuse_value(struct config_place *place, bool good)
 }
 
 /*
- * A value that is refused is stored all the same: the configuration is not used, and the key is not
- * reported as missing, too.
+ * A value that is refused is stored all the same: the configuration is not used, and the key must
+ * not be reported as missing, too.
  *
  * The path must be absolute. The agent and a client that looks for the agent's socket may have
  * different current folders, so a relative path could mean different folders for them.

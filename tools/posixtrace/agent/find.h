@@ -24,7 +24,7 @@ struct found {
 };
 
 /*
- * Calls visit for each process that a section of the configuration names, except for the agent
+ * Calls "visit" for each process that a section of the configuration names, except for the agent
  * itself and guardians. Returns false after it printed that /proc cannot be read.
  */
 bool find_processes(const struct config *config,
@@ -49,7 +49,8 @@ bool find_uses_library(pid_t pid);
 bool find_lacks_library(pid_t pid);
 
 /*
- * Returns the start of a process in clock ticks after boot, or 0 if it has ended or cannot be read.
+ * Returns the start time of a process in clock ticks after boot, or 0 if the process has ended or
+ * its time cannot be read.
  */
 uint64_t find_start(pid_t pid);
 

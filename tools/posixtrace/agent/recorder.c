@@ -107,8 +107,8 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 	bool begun;
 
 	/*
-	 * inject_end() needs the member `pid`. Even if this function loads no library, it sets
-	 * `pid`, and inject_end() then finds in the struct that there is nothing to undo.
+	 * inject_end() needs the member "pid". Even if this function loads no library, it sets
+	 * "pid", and inject_end() then finds in the struct that there is nothing to undo.
 	 */
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
@@ -350,7 +350,7 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 }
 
 /*
- * Copies the stream into the new file `name` in flight/. If the recorded process has ended, only
+ * Copies the stream into the new file "name" in flight/. If the recorded process has ended, only
  * the agent still has the stream's memory, so the function visits all streams that the agent can
  * see. Returns the descriptor of the file, or -1 after it printed an error.
  */

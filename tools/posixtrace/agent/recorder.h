@@ -112,10 +112,10 @@ void recorder_watch(struct recorder *recorder, const struct config *config,
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
 
 /*
- * Ends the recording and frees the recorder. If trigger is NULL, the log is removed. Otherwise the
- * reason is recorded in the log, and the log is kept in the store. *path is then its path, which
- * the caller frees, or NULL after an error was printed. *ended says how the process has ended. If
- * ended is NULL, the process has not ended. last_ns is that of recorder_snapshot().
+ * Ends the recording and frees the recorder. If "trigger" is NULL, the log is removed. Otherwise
+ * the reason is recorded in the log, and the log is kept in the store. *path is then its path,
+ * which the caller frees, or NULL after an error was printed. *ended says how the process has
+ * ended. If "ended" is NULL, the process has not ended. last_ns is that of recorder_snapshot().
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,

@@ -229,8 +229,8 @@ enum removal {
 };
 
 /*
- * Writes the account of a log. `name` is the path of the account without its suffix; `log` and
- * `name` are relative to the folder. *growth becomes the bytes by which the folder has grown. If
+ * Writes the account of a log. "name" is the path of the account without its suffix; "log" and
+ * "name" are relative to the folder. *growth becomes the bytes by which the folder has grown. If
  * the log cannot be opened now, the reason is printed, unless was_printed is true.
  */
 static enum removal write_account(const struct store *store, const char *log, const char *name,
@@ -465,7 +465,7 @@ void store_tidy(struct store *store, const struct config *config)
 }
 
 /*
- * Writes the name of a new log. It contains the current time and the trigger. `again` is a number
+ * Writes the name of a new log. It contains the current time and the trigger. "again" is a number
  * that distinguishes equal names.
  */
 static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *flight,

@@ -99,7 +99,7 @@ static void take_error(struct watch *watch, const struct watch_type *type,
 			continue;
 		/*
 		 * If there have been at least "most" errors, the element that is written next has
-		 * the time of the error that is "most" errors older. If this time is at most
+		 * the time of the error "most" errors before this one. If this time is at most
 		 * span_ns ago, more than "most" errors are within span_ns.
 		 */
 		if (rule->filled == most &&
@@ -301,7 +301,7 @@ void watch_end(struct watch *watch)
 	watch_free(watch);
 }
 
-/* Marks the rules of triggers whose rule is violated as fired. */
+/* If the rule of a trigger is violated, marks it as fired. */
 static void take_violation(void *arg, size_t index, const char *text)
 {
 	struct watch_rule *rule = &((struct watch *)arg)->rule[index];
@@ -319,7 +319,7 @@ static bool read_events(struct watch *watch)
 	struct posix_trace_event_np event = { .flags = 0 };
 	int unavailable;
 
-	/* Only those members of event are set that the pairing and the rules use. */
+	/* Of "event", only the members that the pairing and the rules use are set. */
 	event.data = watch->data;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
 		int err = posix_trace_trygetnext_event(watch->trid, &event.info, watch->data,

@@ -101,7 +101,7 @@ static void watch_judge_fail(struct watch_judge *judge)
 
 /*
  * A type without a schema has a name, which is enough for many rules. The judge keeps such types in
- * its own list (plain) and not in that of the watch, because the watch asks for their schemas
+ * its own list "plain" and not in the list of the watch, because the watch asks for their schemas
  * again.
  */
 void watch_judge_event(struct watch_judge *judge, const struct log_type *described,

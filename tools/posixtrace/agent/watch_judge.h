@@ -28,11 +28,11 @@ bool watch_judge_add(struct watch_judge **judge, const char *path,
 		     const struct config_trigger *trigger, size_t index);
 /*
  * Must be called once, when all rules have been added, before the first event of the stream trid.
- * choose has the names of the stream's event types, and must exist until watch_judge_free().
+ * "choose" has the names of the stream's event types, and must exist until watch_judge_free().
  * Returns false if memory is lacking.
  */
 bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid, const struct choose *choose);
-/* judge may be NULL. */
+/* "judge" may be NULL. */
 void watch_judge_free(struct watch_judge *judge);
 
 /* Judges an event. "described" is its type if the type has a schema, otherwise NULL. */
@@ -52,7 +52,7 @@ enum watch_judge_end {
 };
 
 /*
- * Must be called after each reading of the stream, which began at now_ns. Calls report for each
+ * Must be called after each reading of the stream, which began at now_ns. Calls "report" for each
  * rule that was violated since the last call, with the index of the rule and a text that has one of
  * the violations.
  */
