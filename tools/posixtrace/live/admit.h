@@ -23,7 +23,7 @@ struct admit {
 	/* names that the program will probably use, with a null pointer at the end; or NULL */
 	const char *const *known;
 	trace_event_set_t set; /* the filter that the stream has */
-	bool any;              /* set is valid */
+	bool any;              /* the member "set" is valid */
 	/* all included names are plain and registered, so all new types are filtered */
 	bool exact;
 };

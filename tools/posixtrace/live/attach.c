@@ -18,7 +18,8 @@
 extern const struct tool_command attach_command;
 
 /*
- * Prints the result in JSON. Other programs read the names in ends, so these names must not change.
+ * Prints the result in JSON. Other programs read the names in "ends", so these names must not
+ * change.
  */
 static void result_json(const struct capture_plan *plan, const struct attach_result *result)
 {

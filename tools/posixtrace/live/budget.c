@@ -69,7 +69,7 @@ struct budget_type {
 	bool is_off;
 	/* the recorder itself records these events, so they cost the program nothing */
 	bool is_own;
-	bool stays;	    /* other events have no meaning without it, so it is never skipped */
+	bool stays;	    /* never skipped, because other events need it */
 	bool is_start;	    /* each event is the start of a program */
 };
 
@@ -213,7 +213,9 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 		budget->credit_ns = -DEBT_S * most_ns;
 }
 
-/* Returns how many nanoseconds per second it saves, or would save, to skip the type. */
+/*
+ * Returns how many nanoseconds per second the program saves, or would save, if the type is skipped.
+ */
 static double load_of(const struct budget *budget, const struct budget_type *type)
 {
 	double more_ns = type->cost_ns - budget->cost.skip_ns;
@@ -222,7 +224,7 @@ static double load_of(const struct budget *budget, const struct budget_type *typ
 }
 
 /*
- * by_name() calls this function to ask whether a partner of the type exists. The partner may appear
+ * by_name() calls this function to ask whether a type with this name exists. Such a type may appear
  * later, so the answer is always true.
  */
 static bool find_any(void *arg, const char *name, size_t len)
@@ -322,7 +324,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 
 /*
  * Returns the type that costs most, among the types that can be turned off. Returns 0 if none of
- * them costs anything. *all becomes the sum that skipping all of them would save.
+ * them costs anything. *all becomes the time that skipping all of these types would save.
  */
 static unsigned find_dearest(const struct budget *budget, double *all)
 {
@@ -386,7 +388,7 @@ static void turn_type(struct change *change, unsigned id, bool is_off)
 	change->note(change->arg, data, 20 + len);
 }
 
-/* Lets the stream skip the types that are off, and no others. */
+/* Lets the stream skip exactly the types that are off. */
 static int set_skipped(const struct change *change)
 {
 	trace_event_set_t set;

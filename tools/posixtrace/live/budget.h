@@ -35,7 +35,7 @@ struct budget;
 
 /*
  * Parses a number of percent, such as 1% or 0.5, into a share. Returns false after it printed an
- * error, which begins with where.
+ * error, which begins with the text "where".
  */
 bool budget_take(double *share, const char *where, const char *text);
 

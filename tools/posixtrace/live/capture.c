@@ -126,8 +126,8 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	if (err)
 		return capture_say_why(plan, err);
 	/*
-	 * budget_begin() measures in a child. It does so before the stream exists, because the
-	 * child would inherit the stream's descriptors.
+	 * budget_begin() measures in a child. It is called before the stream exists, because the
+	 * child would otherwise inherit the stream's descriptors.
 	 */
 	if (plan->budget)
 		capture->budget = budget_begin(plan->pid, plan->budget);

@@ -62,7 +62,10 @@ static bool add_pattern(struct choose_names *names, const char *glob)
 	return false;
 }
 
-/* The function keeps the pointer glob and does not copy the text, because it points into argv. */
+/*
+ * The function keeps the pointer "glob" and does not copy the text, because "glob" points into
+ * argv.
+ */
 bool capture_take_event(struct capture_plan *plan, const char *glob)
 {
 	return add_pattern(&plan->choose.include, glob);

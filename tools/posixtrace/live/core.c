@@ -63,8 +63,8 @@ bool core_is_dump(int fd)
 #define PIECE       65536
 
 /*
- * A part of an arena: its offset in the arena's file and its place in the dump. name is in libelf's
- * memory, and parts with the same name belong to one arena.
+ * A part of an arena: its offset in the arena's file and its place in the dump. "name" is in
+ * libelf's memory, and parts with the same name belong to one arena.
  */
 struct part {
 	uint64_t offset;
@@ -85,8 +85,8 @@ struct core {
 };
 
 /*
- * Returns how many bytes the dump has from address on, at most wanted, and stores their place in
- * the dump in *at. Returns 0 if the memory was not dumped. Segments whose size or offset exceeds
+ * Returns how many bytes the dump has from "address" on, at most "wanted", and stores their place
+ * in the dump in *at. Returns 0 if the memory was not dumped. Segments whose size or offset exceeds
  * INT64_MAX are skipped, so that sums of offsets do not overflow.
  */
 static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t wanted,
@@ -110,9 +110,9 @@ static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t 
 }
 
 /*
- * Adds the parts of the dump that have the memory from begin to end. The arena's file was mapped
- * there, from offset on. The memory of one mapping may be in several segments of the dump. Parts
- * and arenas beyond the limits are left out.
+ * Adds the parts of the dump that have the memory from "begin" to "end". The arena's file was
+ * mapped there, from offset on. The memory of one mapping may be in several segments of the dump.
+ * Parts and arenas beyond the limits are left out.
  */
 static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t offset,
 		      const char *name)

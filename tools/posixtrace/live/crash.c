@@ -316,9 +316,9 @@ static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
 }
 
 /*
- * Requests that a thread stops, and waits for the stop while time is left. The time *left_ms is the
- * time for all threads of the examination together. Returns true if the thread has stopped. A
- * thread in an uninterruptible wait stops too late; crash_status() then lets it continue.
+ * Requests that a thread stops, and waits for the stop while *left_ms is above 0. All threads of an
+ * examination share this time. Returns true if the thread has stopped. A thread in an
+ * uninterruptible wait stops too late; crash_status() then lets it continue.
  */
 static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 {
@@ -421,8 +421,8 @@ static bool is_fatal(pid_t tid, int sig)
 
 /*
  * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
- * PTRACE_CONT. Before an examined process is dead, further threads of it may get fatal signals. The
- * process is not examined again for them.
+ * PTRACE_CONT. Until an examined process is dead, its other threads may get fatal signals, too.
+ * These signals do not cause another examination.
  */
 static void deliver_signal(struct crash *crash, pid_t tid, int sig)
 {

@@ -138,8 +138,8 @@ struct kernel_plan {
 extern const struct option_row kernel_rows[];
 
 /*
- * Processes an option. Returns 1 if that is done, or 0 if the option is not one of kernel_rows, or
- * -1 after it printed an error.
+ * Processes an option. Returns 1 if the option was processed, 0 if it is not one of kernel_rows, or
+ * -1 after an error was printed.
  */
 int kernel_take_option(struct kernel_plan *plan, int option, const char *arg);
 
@@ -236,7 +236,7 @@ struct kernel {
 };
 
 /*
- * Begins to record a process and everything that it starts. If starts is true, the process waits
+ * Begins to record a process and everything that it starts. If "starts" is true, the process waits
  * before execve(2), and is recorded from the execution of the program on. Returns TOOL_OK, or
  * TOOL_FAILURE after it printed the error. The caller must call kernel_fini() in both cases.
  */

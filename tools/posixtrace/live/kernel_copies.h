@@ -4,8 +4,8 @@
  * the recording.
  *
  * A stack can be unwound only when the log has all mapped files. Until then the copies are in a
- * file without a name, which has at most KERNEL_COPIES_MAX bytes. Samples for which it has no room
- * have no copy. Only one thread uses a struct kernel_copies.
+ * file without a name, which has at most KERNEL_COPIES_MAX bytes. If the file has no room for the
+ * copy of a sample, the sample has no copy. Only one thread uses a struct kernel_copies.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_COPIES_H
 #define POSIXTRACE_LIVE_KERNEL_COPIES_H

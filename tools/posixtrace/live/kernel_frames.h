@@ -9,7 +9,7 @@
  * To read the names takes tenths of a second, which would delay the start of the program. So the
  * stacks of the first samples are kept as the kernel gives them. When there are many of them, each
  * look reads a part of the names. kernel_frames_complete() reads the rest, at the end of the
- * recording. If no sample is one of the kernel, no name is read.
+ * recording. If no sample has an address of the kernel, no name is read.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_FRAMES_H
 #define POSIXTRACE_LIVE_KERNEL_FRAMES_H

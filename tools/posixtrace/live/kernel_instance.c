@@ -26,8 +26,8 @@ static unsigned long long own_space(void)
 }
 
 /*
- * Returns the start of a process in clock ticks after boot. Returns 0 with errno ENOENT or ESRCH if
- * the process has ended, and 0 with another errno if the start cannot be read.
+ * Returns the start time of a process in clock ticks after boot. Returns 0 with errno ENOENT or
+ * ESRCH if the process has ended, and 0 with another errno if the time cannot be read.
  */
 static unsigned long long start_of(pid_t pid)
 {
@@ -39,7 +39,7 @@ static unsigned long long start_of(pid_t pid)
 /*
  * Finds out whether the owner of an instance lives. An owner in another PID name space is unknown,
  * since its number names another process here. A process that has the owner's number, but another
- * start, is a later process, so the owner has ended.
+ * start time, is a later process, so the owner has ended.
  */
 static enum owner owner_of(const char *name)
 {

@@ -25,8 +25,8 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 
 /*
  * Makes sure that a thread has a task, and looks up its process and its name when the thread is
- * first mentioned. name may be NULL; otherwise it has KERNEL_NAME bytes and is newer than the known
- * one.
+ * first mentioned. "name" may be NULL; otherwise it has KERNEL_NAME bytes and is newer than the
+ * known one.
  */
 void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
 
@@ -47,8 +47,8 @@ void kernel_perf_stop(struct kernel *kernel);
 void kernel_perf_fini(struct kernel *kernel);
 
 /*
- * The same functions for system calls. kernel_calls_begin() returns TOOL_OK, or TOOL_FAILURE after
- * it printed the error.
+ * The corresponding functions for system calls. kernel_calls_begin() returns TOOL_OK, or
+ * TOOL_FAILURE after it printed the error.
  */
 int kernel_calls_begin(struct kernel *kernel);
 void kernel_calls_look(struct kernel *kernel);
@@ -69,8 +69,8 @@ void kernel_traps_complete(struct kernel *kernel);
 void kernel_traps_fini(struct kernel *kernel);
 
 /*
- * The same functions for tracefs. kernel_trace_begin() returns 0, or an error number with the
- * reason in *why. After an error nothing remains in the system. EINVAL means that the value of
+ * The corresponding functions for tracefs. kernel_trace_begin() returns 0, or an error number with
+ * the reason in *why. After an error nothing remains in the system. EINVAL means that the value of
  * --kernel is wrong, and that the error was printed.
  */
 #ifdef HAVE_TRACEFS

@@ -255,7 +255,7 @@ struct sample {
 };
 
 /*
- * Keeps a page fault with the data of an event cpu.fault. instruction is the first address of the
+ * Keeps a page fault with the data of an event cpu.fault. "instruction" is the first address of the
  * stack.
  */
 static void keep_fault(struct kernel *kernel, struct kernel_record record,

@@ -74,7 +74,7 @@ static void keep_open(struct kernel *kernel, const struct match_call *call)
 /* ------------------------------------------------------------------ values */
 
 /*
- * Describes a value of a place for the kernel. texts is the number of texts that the place has so
+ * Describes a value of a place for the kernel. "texts" is the number of texts that the place has so
  * far.
  */
 static struct uprobes_value value_of(const struct shim_plan_argument *from, unsigned texts,
@@ -331,8 +331,8 @@ static void take_call(void *arg, const struct match_call *call)
 /* ------------------------------------------------------------------ the recording */
 
 /*
- * Describes a place for the kernel, for match.h, and its values. The arrays have room for it.
- * Returns false if there is no memory for the values.
+ * Describes a place for the kernel and for match.h, and describes its values. The arrays have room
+ * for the place. Returns false if there is no memory for the values.
  */
 static bool make_place(struct kernel *kernel, size_t number, struct uprobes_place *where)
 {

@@ -19,7 +19,8 @@ struct kernel_module {
 };
 
 struct kernel_traps {
-	struct uprobes *uprobes;    /* one for the begin, and one for each later addition */
+	/* the first one for the places at the begin, then one for each later addition */
+	struct uprobes *uprobes;
 	size_t uprobeses;
 	struct match match;
 	/* one for each of the first "places" elements of plan.traps->trap */
@@ -34,8 +35,8 @@ struct kernel_traps {
 
 /*
  * Records the places that were appended to plan.traps since the last call, too. The recording must
- * be active. Returns NULL, or the reason why that is impossible. The new places are then without
- * effect.
+ * be active. Returns NULL, or the reason why that is impossible. After an error the new places have
+ * no effect.
  */
 const char *kernel_traps_extend(struct kernel *kernel);
 

@@ -225,7 +225,7 @@ size_t kernel_type_data(const struct kernel_type *type, const unsigned char *rec
 {
 	/*
 	 * 8 bytes are reserved for each field: for a number, for the length of bytes, or for the
-	 * NUL of a text. room is the number of bytes that remain for the contents of texts and
+	 * NUL of a text. "room" is the number of bytes that remain for the contents of texts and
 	 * bytes.
 	 */
 	size_t used = 0, room = KERNEL_DATA_BYTES - 8 * type->fields - sizeof(uint32_t);
@@ -242,7 +242,7 @@ size_t kernel_type_data(const struct kernel_type *type, const unsigned char *rec
 
 		if (field->form == KERNEL_NUMBER) {
 			/*
-			 * If the record lacks the number, size is 0, and the data gets the number
+			 * If the record lacks the number, "size" is 0, and the data gets the number
 			 * 0.
 			 */
 			memset(data + used, 0, field->size);

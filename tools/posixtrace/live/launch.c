@@ -31,9 +31,9 @@ struct inherited {
 };
 
 /*
- * Stores the settings and blocks the signals of set. This process later reads these signals from a
- * descriptor, for which they must be blocked. The program must not inherit the blocking, so it gets
- * the stored settings.
+ * Stores the settings and blocks the signals of "set". This process later reads these signals from
+ * a descriptor, for which they must be blocked. The program must not inherit the blocking, so it
+ * gets the stored settings.
  */
 static void save_signals(struct inherited *inherited, const sigset_t *set)
 {
@@ -153,7 +153,8 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
 	save_signals(&inherited, set);
 	launch->pid = fork();
 	if (launch->pid == 0) {
-		close(go[1]); /* otherwise the child would not notice the end of its parent */
+		/* if this end remained open, the child would not notice the end of its parent */
+		close(go[1]);
 		be_child(plan, &inherited, go[0], failed[1]);
 	}
 	err = launch->pid < 0 ? errno : 0;

@@ -24,14 +24,14 @@ struct launch_plan {
 
 struct launch {
 	pid_t pid;
-	int go, failed;       /* ends of pipes: go starts the child, failed has its error */
+	int go, failed;       /* ends of pipes: "go" starts the child, "failed" has its error */
 	/* Called from time to time until the program is executed; NULL: not needed. */
 	void (*serve)(void *arg);
 	void *arg;
 };
 
 /*
- * Creates the waiting child. Before that, the function blocks the signals of set in this process.
+ * Creates the waiting child. Before that, the function blocks the signals of "set" in this process.
  * They remain blocked. Returns 0 or an error number.
  */
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set);

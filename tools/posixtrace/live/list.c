@@ -80,8 +80,8 @@ static void put_lost(struct out *out, const struct streams_one *one)
 }
 
 /*
- * The creator may have ended. Or it may be in another PID name space, so that its number is not
- * known.
+ * Writes the creator. The creator may have ended, or its number may be unknown because the creator
+ * is in another PID name space.
  */
 static void put_creator(struct out *out, const struct streams_one *one)
 {

@@ -24,7 +24,7 @@
 #include "live/ended.h"
 #include "log/field.h"
 
-#define CALLS 1000000 /* further ones are left out */
+#define CALLS 1000000 /* further calls are left out */
 #define SECOND_NS INT64_C(1000000000)
 
 struct open_call {

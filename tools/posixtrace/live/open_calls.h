@@ -29,7 +29,7 @@ void open_calls_read(struct open_calls *calls, int fd);
 
 /*
  * Adds the calls that have no event in the log to the events of the kernel, so that kernel_weave()
- * writes them into the log, too. log is the complete log.
+ * writes them into the log, too. "log" is the complete log.
  */
 void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log);
 void open_calls_fini(struct open_calls *calls);

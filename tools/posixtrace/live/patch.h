@@ -23,7 +23,7 @@
  */
 bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path);
 
-/* Prints how many functions and probes of a plan are traced. where is "" or " of FILE". */
+/* Prints how many functions and probes of a plan are traced. "where" is "" or " of FILE". */
 void patch_say(struct patches *plan, const char *where);
 
 /*

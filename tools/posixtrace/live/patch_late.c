@@ -28,7 +28,7 @@
 #define LOOK_NS    INT64_C(250000000)   /* the longest time between two readings of them */
 #define MEMBERS_NS INT64_C(200000000)   /* time between two readings of the members */
 #define FAILURES   3                    /* the errors after which a process is not tried again */
-#define PROCESSES  4096                 /* further ones are not watched */
+#define PROCESSES  4096                 /* further processes are not watched */
 
 /* An executable mapping of a file that was seen. */
 struct file {

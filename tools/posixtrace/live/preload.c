@@ -75,7 +75,7 @@ const char *preload_find(void)
 	return path;
 }
 
-/* Returns true if name is a family, optionally with a minus, which excludes it. */
+/* Returns true if "name" is a family, or a minus and a family, which excludes the family. */
 static bool is_family(const char *name, size_t len)
 {
 	static const char *const names[] = {

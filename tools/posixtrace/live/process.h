@@ -24,7 +24,7 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 
 /*
  * Prints that the process uses another version of the library, whose memory this version cannot
- * read. effect is a clause that ends in ": ", or empty.
+ * read. "effect" is a clause that ends in ": ", or empty.
  */
 void process_say_other_version(pid_t pid, const char *effect);
 

@@ -25,14 +25,14 @@
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define SHOWN      3    /* names of processes for each kind of end */
-#define KINDS      64   /* kinds of ends in the line; others are left out */
+#define KINDS      64   /* kinds of ends in the line; further kinds are left out */
 #define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
 #define SECOND_NS  INT64_C(1000000000)
 
 enum end {
 	RUNS,    /* no sign of an end so far */
 	/*
-	 * the process has called exit(), or its program has ended; code is the status if has_code
+	 * the process has called exit(), or its program has ended; "code" is the status if has_code
 	 */
 	EXITED,
 	ENDED    /* the process has ended, and the member "ended" is final */

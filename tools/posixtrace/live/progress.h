@@ -19,8 +19,8 @@ struct progress {
 };
 
 /*
- * wanted is true if the user has not suppressed the line. If standard error is not a terminal, the
- * line never appears.
+ * "wanted" is true if the user has not suppressed the line. If standard error is not a terminal,
+ * the line never appears.
  */
 void progress_begin(struct progress *progress, bool wanted);
 

@@ -24,7 +24,7 @@ struct record {
 	 * argv is NULL if a running process is traced; plan.pid is 0 until a program was started.
 	 */
 	struct launch_plan launch;
-	struct patches functions;     /* --function */
+	struct patches functions;     /* the plan of --function and --probe */
 	struct kernel_plan kernel;
 	bool wait_for_children;
 	bool quiet;

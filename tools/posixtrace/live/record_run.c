@@ -119,9 +119,9 @@ static void note_end(struct run *run, pid_t pid, int status)
 		return;
 	/*
 	 * With --crash this process is the tracer of all processes, so it notices the ends of all
-	 * of them. But if a traced process waits for a child, it records the end of this child. So
-	 * the ends are only kept here, and processes_complete() later records those that the log
-	 * lacks.
+	 * of them. But a traced process that waits for a child already records the end of this
+	 * child. So this function only keeps the ends, and processes_complete() later records the
+	 * ends that the log lacks.
 	 */
 	if (run->record->crash && pid != run->plan->pid && !is_loop(run))
 		processes_know(&run->processes, pid, status);

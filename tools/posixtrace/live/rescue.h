@@ -24,7 +24,7 @@ struct rescue {
 	enum outfile_mode mode;
 	bool json;
 	bool fail_on_loss;
-	int64_t last_ns;  /* only events of this time before now; 0: all */
+	int64_t last_ns;  /* how far back the events of the log reach; 0: the log has all events */
 	/* Results. */
 	unsigned seen;   /* streams of that process */
 	unsigned logs;
@@ -40,7 +40,7 @@ enum { RESCUE_FORCE = 512, RESCUE_JSON, RESCUE_FAIL_ON_LOSS };
 bool rescue_take(struct rescue *rescue, int option, const char *value);
 
 /*
- * A visitor for posix_trace_observe_np(); arg is the struct rescue. Makes a log of the stream if
+ * A visitor for posix_trace_observe_np(); "arg" is the struct rescue. Makes a log of the stream if
  * the options select it.
  */
 void rescue_stream(void *arg, const struct posix_trace_stream_np *stream);

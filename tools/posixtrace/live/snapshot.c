@@ -27,7 +27,7 @@ static const struct option_row option_rows[] = {
 /* rescue_stream() is called for each stream of the process and makes its log. */
 static int take_snapshots(struct rescue *rescue, pid_t pid)
 {
-	/* whose is a text for the message that no stream was found. */
+	/* "whose" is a text for the message that no stream was found. */
 	char whose[40];
 	int err = posix_trace_observe_np(pid, rescue_stream, rescue);
 

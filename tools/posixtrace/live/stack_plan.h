@@ -22,8 +22,8 @@ struct stack_plan {
 extern const struct option_row stack_rows[];
 
 /*
- * Processes an option. Returns 1 if that is done, or 0 if the option is not one of stack_rows, or
- * -1 after it printed an error.
+ * Processes an option. Returns 1 if the option was processed, 0 if it is not one of stack_rows, or
+ * -1 after an error was printed.
  */
 int stack_take_option(struct stack_plan *plan, int option, const char *arg);
 

@@ -46,8 +46,8 @@ uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, size
 	    !table_add(&store->table, hash, index))
 		return STACK_NONE;
 	/*
-	 * The new entry has the number of frames. So the frames move down by one place and
-	 * overwrite this number.
+	 * The new entry has the number of frames, so the number in the array is no longer needed.
+	 * The frames are moved down by one place and overwrite it.
 	 */
 	memmove(to - 1, to, count * sizeof(*to));
 	store->stack[store->stacks++] = (struct stack){

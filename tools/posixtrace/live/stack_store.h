@@ -15,7 +15,7 @@
 /* A store of all zeros is empty. */
 struct stack_store {
 	struct stack {
-		uint32_t first, count; /* its frames in frame, the innermost first */
+		uint32_t first, count; /* its frames in the array "frame", the innermost first */
 		bool is_written;       /* only callers use this member */
 	} *stack;
 	size_t stacks;

@@ -5,9 +5,9 @@
  * libdw uses the tables in .eh_frame. Code that a compiler makes within the running program has no
  * such table. For such code, the processor-specific part of libdw follows the frame pointers.
  *
- * A session of libdw has all modules of a process. It is used for the time in which the process has
- * the same modules. Many events have the same callers. But whole copies are not compared, because
- * each copy has other data between the return addresses.
+ * A session of libdw has all modules of a process. The unwinder uses a session only for the time in
+ * which the process has the same modules. Many events have the same callers. But whole copies are
+ * not compared, because each copy has other data between the return addresses.
  */
 #include "live/stack_unwind.h"
 
@@ -16,7 +16,7 @@
 
 #include "../../../lib/preload/stack_copy.h" /* the only description of the copy */
 
-/* The copy of an event. stack points into the event's data. */
+/* The copy of an event. "stack" points into the event's data. */
 struct copy {
 	struct shim_stack_copy head;
 	const unsigned char *stack;

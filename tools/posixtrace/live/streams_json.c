@@ -9,8 +9,8 @@
 #include "log/policy.h"
 
 /*
- * Writes the creation and the attributes. The member creator is null if the creator has ended or is
- * not visible. The member creator_ended distinguishes these two cases.
+ * Writes the creation and the attributes. The member "creator" is null if the creator has ended or
+ * is not visible. The member creator_ended distinguishes these two cases.
  */
 static void origin_members(struct json *json, const struct streams_one *one)
 {
@@ -40,8 +40,8 @@ static void origin_members(struct json *json, const struct streams_one *one)
 }
 
 /*
- * Writes the state and the counts. The member lost does not include cleared events, but
- * lost_by_cause has all causes.
+ * Writes the state and the counts. The member "lost" does not include cleared events, but
+ * "lost_by_cause" has all causes.
  */
 static void count_members(struct json *json, const struct streams_one *one)
 {

@@ -118,7 +118,7 @@ static void note_missed(struct trap_late *late, const struct patches *later, pid
 /*
  * Plans a file, and adds its places to the recording. begin_ns is the time from which on calls of
  * the process can have been missed. If the file has places already, and only its time was changed,
- * a second breakpoint at each place would record each call twice.
+ * the function adds none: a second breakpoint at each place would record each call twice.
  */
 static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const char *path,
 		      bool has_places)

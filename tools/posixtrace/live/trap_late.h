@@ -4,8 +4,8 @@
  * has begun to record its functions by uprobes.
  *
  * The breakpoints of a file are effective in each process that maps the file, also later. So only
- * files that were not found before need this: their breakpoints are placed when the mapping is
- * noticed, and the calls before that moment are missed. The process is not stopped.
+ * files that were not found before are treated here. Their breakpoints are placed when this process
+ * notices the mapping, and the calls before that moment are missed. The process is not stopped.
  */
 #ifndef POSIXTRACE_LIVE_TRAP_LATE_H
 #define POSIXTRACE_LIVE_TRAP_LATE_H
@@ -15,7 +15,7 @@
 #include "live/kernel.h"
 #include "uprobes/mapped.h"
 
-/* The event type of such a file. missed is the time from the mapping to the breakpoints. */
+/* The event type of such a file. "missed" is the time from the mapping to the breakpoints. */
 #define TRAP_LATE_EVENT  "func.late"
 #define TRAP_LATE_SCHEMA "s32 pid; ns missed; u32 functions; u32 probes; str file"
 
@@ -33,7 +33,7 @@ struct trap_late {
 };
 
 /*
- * Begins to notice mappings of the processes that the kernel records. plan is that of the
+ * Begins to notice mappings of the processes that the kernel records. "plan" is that of the
  * recording, and receives the further places. An error is printed; later files are then not traced.
  * The descriptor late->mapped.wake is readable when a look is useful.
  */

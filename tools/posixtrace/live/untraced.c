@@ -41,7 +41,7 @@ static bool find_type(trace_id_t trid, trace_event_id_t *id, struct posix_trace_
 	return false;
 }
 
-/* Prints a string of the event. Its bytes come from the program, so they may be any. */
+/* Prints a string of the event. Its bytes come from the program, so they may have any values. */
 static void put_field(struct out *out, const struct posix_trace_schema_np *schema,
 		      const struct posix_trace_event_np *event, const char *name)
 {

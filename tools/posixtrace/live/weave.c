@@ -140,8 +140,8 @@ static int read_threads(struct weave *weave)
 }
 
 /*
- * Appends the kernel events up to a time, if the stream ran then. Those of other times are left
- * out.
+ * Appends the kernel events up to a time, if the stream ran then. Kernel events of other times are
+ * left out.
  */
 static int put_until(struct weave *weave, int64_t time_ns)
 {

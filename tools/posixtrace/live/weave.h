@@ -34,7 +34,7 @@ struct weave {
 	struct posix_trace_thread_np *thread; /* the threads of the old log, sorted */
 	size_t threads;
 	unsigned char *stacked; /* by id of a type: enum weave_stacked */
-	size_t types;      /* length of stacked */
+	size_t types;      /* length of the array "stacked" */
 	struct stack_unwinder *unwinder;
 	size_t next;       /* index in kernel->record */
 	bool runs;         /* the stream runs */
@@ -84,7 +84,7 @@ int weave_traps_types(struct weave *weave);
 int weave_traps_put(struct weave *weave, const struct kernel_record *record);
 
 /*
- * Appends the event cpu.stack of a stack, unless the log already has this stack. event has the
+ * Appends the event cpu.stack of a stack, unless the log already has this stack. "event" has the
  * time, the process and the thread.
  */
 int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_event_np *event);
@@ -94,7 +94,10 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
  * is unwound and replaced by the number of the stack, which becomes the first field.
  */
 int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event);
-/* Notes whether events of the type have stacks. Then stores the schema that they get in schema. */
+/*
+ * Notes whether events of the type have stacks. Then stores in "schema" the schema that these
+ * events get.
+ */
 int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
 		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1]);
 

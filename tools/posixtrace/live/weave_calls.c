@@ -84,7 +84,7 @@ static bool has_library(const struct examination *all, pid_t pid, int64_t time_n
 {
 	size_t low = 0, high = all->begins;
 
-	/* The loop finds the first begin of the process after the time. */
+	/* A binary search finds the first begin of the process after the time. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct begin *begin = &all->begin[middle];
@@ -203,7 +203,7 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 		if (kernel->plan.alone || record->arg[1] & CLONE_THREAD)
 			return NULL;
 		child = find_caller(all, (pid_t)record->arg[0]);
-		/* the second call may have moved the array, so caller is searched again */
+		/* the second call may have moved the array, so "caller" is searched again */
 		caller = find_caller(all, (pid_t)record->pid);
 		if (!child || !caller)
 			return NULL;

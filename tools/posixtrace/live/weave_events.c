@@ -264,9 +264,8 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 	of.tid = task->tid;
 	add_u32(&data, record->cpu);
 	/*
-	 * The idle thread, number 0, wakes no thread itself: an interrupt has done so. If an
-	 * interrupt woke the thread, the thread that was interrupted has not done so either, and is
-	 * not named.
+	 * The idle thread, number 0, wakes no thread itself: an interrupt has woken the thread. If
+	 * an interrupt woke the thread, the event does not name the thread that was interrupted.
 	 */
 	context = record->tid ? record->detail : KERNEL_INTERRUPT;
 	add_u8(&data, context);
@@ -405,8 +404,8 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 }
 
 /*
- * Returns whether a record comes by BPF. By BPF the kernel records only traced processes, so the
- * record need not be checked.
+ * Returns whether a record comes from BPF. BPF records only traced processes, so the record need
+ * not be checked.
  */
 static bool is_call(const struct weave *weave, const struct kernel_record *record)
 {
