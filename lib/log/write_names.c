@@ -64,8 +64,8 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	block->records = count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	/*
-	 * More names may be added before this block is in the file. The block has only those in
-	 * `waiting`.
+	 * More names may be added before this block is in the file, so the set `waiting` keeps the
+	 * names that the file has once this block is written.
 	 */
 	memcpy(log->names.waiting, log->names.known, sizeof(log->names.waiting));
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
