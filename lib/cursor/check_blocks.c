@@ -39,8 +39,8 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 
 /*
  * Checks a DATA block: its events must follow those of the block before (D3). Adds the block to the
- * sum and the tally. In slots the first block may have any first_record, because older blocks were
- * overwritten.
+ * sum and the tally. In a log of slots, the first block may have any first_record, because older
+ * blocks were overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)

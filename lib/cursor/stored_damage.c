@@ -2,9 +2,10 @@
 /*
  * cursor/stored_damage.c - counts the damaged parts among the parts of a log that were read.
  *
- * In a sequence a reader of events passes every block, so the cursor counts on its way. In slots
- * the cursor passes neither the areas nor the tail, so this file reads them when the cursor has
- * reached the end. Blocks have numbers by type, so a missing number shows that a block is missing.
+ * In a sequence a reader of events passes every block, so the cursor counts on its way. In a log of
+ * slots, the cursor passes neither the areas nor the tail, so this file reads them when the cursor
+ * has reached the end. Blocks have numbers by type, so a missing number shows that a block is
+ * missing.
  */
 #include "cursor/stored_private.h"
 

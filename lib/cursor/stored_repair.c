@@ -80,8 +80,9 @@ static void note_data(struct survey *survey, const struct ptx_log_header *h,
 }
 
 /*
- * Notes a NAMES block before the first DATA block: in slots such a block is in one of the two
- * areas. Later NAMES blocks belong to the tail, which readers find from the end of the file.
+ * Notes a NAMES block before the first DATA block: in a log of slots, such a block is in one of the
+ * two areas for names. Later NAMES blocks belong to the tail, which readers find from the end of
+ * the file.
  */
 static void note_names(struct survey *survey, const struct ptx_log_header *h,
 		       const struct ptx_log_found *found)
@@ -96,9 +97,9 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
 }
 
 /*
- * Visits all blocks of this id. In a sequence blocks are directly behind each other; in slots there
- * is usually free room behind a block. A damage affects only few pairs of blocks, so the majority
- * of pairs decides (R8).
+ * Visits all blocks of this id. In a sequence blocks are directly behind each other; in a log of
+ * slots, there is usually free room behind a block. A damage affects only few pairs of blocks, so
+ * the majority of pairs decides (R8).
  */
 static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
 {
