@@ -2,7 +2,7 @@
 /*
  * query.h - the common interface of the files of the command query, which shows logs as a database.
  *
- * events and spans are virtual tables. Each scan of them reads the logs one after the other.
+ * The tables events and spans are virtual. Each scan of them reads the logs one after the other.
  * Cursors do not share open logs: each cursor opens the log that it reads. The other tables are
  * small and are filled before the statement runs.
  *
