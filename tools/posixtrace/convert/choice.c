@@ -59,9 +59,9 @@ static bool stop_choice(struct choice *choice, int status)
 }
 
 /*
- * Returns the struct log_type of the type. At the first call for a type the function sets its
- * member chosen, and sets its member index to 1, which shows later calls that chosen is set. If
- * memory is lacking, it stops the flow and returns NULL.
+ * Returns the struct log_type of the type. At the first call for a type the function sets the
+ * member "chosen". It also sets the member "index" to 1, which shows later calls that "chosen" is
+ * set. If memory is lacking, the function stops the flow and returns NULL.
  */
 static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
 {
@@ -285,7 +285,9 @@ static void take_off(struct posix_trace_ledger_np *from, const struct posix_trac
 		from->lost[i] -= line->lost[i] < from->lost[i] ? line->lost[i] : from->lost[i];
 }
 
-/* Sets the number of reported events. called is the sum of the other columns, as in each ledger. */
+/*
+ * Sets the number of reported events. "called" is the sum of the other columns, as in each ledger.
+ */
 static void set_reported(struct posix_trace_ledger_np *line, uint64_t events)
 {
 	line->reported = events;

@@ -22,7 +22,7 @@ struct choice {
 	uint64_t events;        /* number of selected events */
 	uint64_t *of_type;      /* number of selected events of each type, by its index */
 	size_t types;
-	struct threads of_thread; /* for each thread, its mark is its number of selected events */
+	struct threads of_thread; /* the "mark" of a thread is its number of selected events */
 	bool knows_times;       /* wanted_begin() has computed the bounds in time */
 	bool other_order;       /* numbers in the data are not in this machine's byte order */
 };
@@ -52,12 +52,12 @@ bool choice_event(struct choice *choice, const struct fmt_event *event);
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 
 /*
- * Replaces the end's ledger by a ledger of the selected events. Its member reported is the number
- * of events that the sink got. Its member lost has the losses of the selected types and threads. A
- * ledger does not have the times of losses, so losses before the first and behind the last selected
- * event are counted, too. The lines of *end become copies, which choice_free_end() frees. Returns
- * false if memory is lacking, or if an option names something that the trace does not have; the
- * error has been printed.
+ * Replaces the end's ledger by a ledger of the selected events. The member "reported" of the new
+ * ledger is the number of events that the sink got. The member "lost" has the losses of the
+ * selected types and threads. A ledger does not have the times of losses, so losses before the
+ * first and behind the last selected event are counted, too. The lines of *end become copies, which
+ * choice_free_end() frees. Returns false if memory is lacking, or if an option names something that
+ * the trace does not have; the error has been printed.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

@@ -3,9 +3,9 @@
  * flow.c - the calls from a source to a sink.
  *
  * Each fmt_ function applies the choice of events and, for a sink that scans, the plan of the first
- * reading. It then calls the sink's function of the same name; fmt_finish() calls end. If the
+ * reading. It then calls the sink's function of the same name; fmt_finish() calls end(). If the
  * source must stop, a fmt_ function returns false, and the error has been printed. After the first
- * failure only the sink's function close is called.
+ * failure only the sink's function close() is called.
  */
 #include "convert/flow.h"
 
@@ -38,8 +38,8 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 }
 
 /*
- * The member fields of a type is const for the sinks, but the flow owns it and frees it here. The
- * name and the schema of a type are in the memory of the type.
+ * The member "fields" of a type is const for the sinks, but the flow owns this member and frees it
+ * here. The name and the schema of a type are in the memory of the type.
  */
 void flow_fini(struct fmt_flow *flow)
 {

@@ -48,7 +48,7 @@ struct fmt_input {
 	bool ended;
 	size_t head_len, head_at;
 	uint64_t at;           /* bytes that fmt_read() has returned or skipped */
-	/* between at and data_until the file has no hole that fmt_read() skips */
+	/* between "at" and data_until the file has no hole that fmt_read() skips */
 	uint64_t data_until;
 	uint64_t hole_bytes;   /* fmt_read() skips longer holes */
 	/* the next of several logs that are converted together; NULL: this log is the last one */
@@ -84,7 +84,7 @@ struct fmt_flow {
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
 	size_t object_logs;
-	/* the logs that objects has, with their types; NULL: the source is not a log */
+	/* the logs of "objects", with their types; NULL: the source is not a log */
 	struct logfile *const *logs;
 	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
 	unsigned sources;      /* number of logs that are the input */
@@ -131,7 +131,7 @@ struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 /*
  * Returns the type with this name and schema, for a source of several logs. If two logs describe
  * types of the same name differently, each description becomes a type of its own, and the types
- * differ in the member variant.
+ * differ in the member "variant".
  */
 const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what);
 

@@ -6,14 +6,14 @@
  * A format has its source files in this folder or in one below it, and one line in list.h. It may
  * be a source, a sink or both. A source reads its input and calls the fmt_ functions in this order:
  *
- *	fmt_begin	once
- *	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note
- *			in any order, each any number of times
- *	fmt_finish	once
+ * 	fmt_begin	once
+ * 	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note
+ * 			in any order, each any number of times
+ * 	fmt_finish	once
  *
  * Each of them calls the sink's function of the same name, if the sink has it; fmt_finish() calls
- * end. After open, the sink's begin is called first. All arguments are valid during the call only,
- * except types, which live as long as the flow.
+ * the sink's "end". After "open", the sink's "begin" is called first. All arguments are valid
+ * during the call only, except types, which live as long as the flow.
  *
  * Errors    Input is hostile until checked. A source reports a fault by fmt_fault() with the offset
  *           and the code of the format's specification. It continues if a part can be kept. It
@@ -118,7 +118,7 @@ struct fmt_span {
 	bool keyed;
 	unsigned lane;
 	uint64_t id;            /* number of the span, which both of its events have */
-	/* number of this event, which grows from event to event; id is the number of the begin */
+	/* number of this event, which grows from event to event; id: "number" of the begin */
 	uint64_t number;
 	int64_t begin_ns, end_ns;
 };
@@ -202,7 +202,7 @@ struct fmt_end {
 /* ------------------------------------------------------------------ a format */
 
 /*
- * The member value of each row in a format's table of options. The format reads an option by its
+ * The member "value" of each row in a format's table of options. The format reads an option by its
  * name with fmt_option(); the user gives it as --NAME or -O NAME.
  */
 enum {
@@ -211,7 +211,7 @@ enum {
 	FMT_SINK_OPTION
 };
 
-/* The beginning of an input, from which detect recognizes its format. */
+/* The beginning of an input, from which detect() recognizes its format. */
 struct fmt_head {
 	const unsigned char *bytes;
 	size_t len;
@@ -262,10 +262,10 @@ struct format {
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
 	/*
-	 * The functions of the format as a sink. open makes the context. open is required, and the
-	 * other functions may be NULL. Each function except close returns 0, an error number, or
-	 * -1. convert prints an error number with the output's name; -1 means that the sink has
-	 * printed the error itself.
+	 * The functions of the format as a sink. open() makes the context. open() is required, and
+	 * the other functions may be NULL. Each function except close() returns 0, an error number,
+	 * or -1. The conversion prints the message for an error number, with the output's name. -1
+	 * means that the sink has printed the error itself.
 	 */
 	enum fmt_output_kind output;
 	int (*open)(struct fmt_flow *flow, const struct fmt_output *output, void **context);
@@ -287,7 +287,7 @@ struct format {
 	 */
 	int (*idle)(void *context);
 	int (*end)(void *context, const struct fmt_end *end);
-	/* Frees the context, after end or after a failure. */
+	/* Frees the context, after end() or after a failure. */
 	void (*close)(void *context);
 	enum fmt_scans scans;
 	bool nests_calls;       /* the order of equal times is not that of the file: lanes.h */
@@ -316,11 +316,11 @@ bool fmt_idle(struct fmt_flow *flow);
 bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
 
 /*
- * Returns the type with this name, id and variant. A new type is made from what and passed to the
- * sink. Only these members of *what are used and copied: name, name_len (0: the length of name),
- * id, number, schema, level, phase, span and variant. Types of id 0 are identified by their names;
- * a name of a predefined type gives its id. Never returns NULL: after 65535 types it returns the
- * unnamed type.
+ * Returns the type with this name, id and variant. If there is none, the function makes a type from
+ * *what and passes it to the sink. Only these members of *what are used and copied: name, name_len
+ * (0: the length of name), id, number, schema, level, phase, span and variant. Types of id 0 are
+ * identified by their names; a name of a predefined type gives its id. Never returns NULL: after
+ * 65535 types it returns the unnamed type.
  */
 const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what);
 
@@ -399,8 +399,8 @@ enum fmt_verdict {
 
 /*
  * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code are printed, the
- * others only counted. code may be NULL. Returns the value for import to return: TOOL_FAILURE for
- * REFUSE.
+ * others only counted. "code" may be NULL. Returns the value that import() must return:
+ * TOOL_FAILURE for REFUSE.
  */
 int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, const char *code,
 	      const char *format, ...) __attribute__((format(printf, 5, 6)));

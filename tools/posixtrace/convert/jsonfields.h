@@ -47,7 +47,7 @@ static inline char *json_put_number(char *p, uint64_t magnitude, bool is_negativ
 void json_fields(struct json *json, struct fmt_flow *flow, const struct fmt_event *event);
 
 /*
- * Writes only the object of the names. If member is not NULL, the object is a member with this
+ * Writes only the object of the names. If "member" is not NULL, the object is a member with this
  * name. Returns false and writes nothing if no value has a name. The type must have fields.
  */
 bool json_names(struct json *json, const char *member, struct fmt_flow *flow,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * listing.c - the sink "listing": lines in which a source explains each part of its input. The
- * source makes the lines only for a sink that has the function line.
+ * source makes the lines only for a sink that has the function line().
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -29,7 +29,7 @@ int paired_init(struct paired *paired, struct fmt_flow *flow,
 void paired_fini(struct paired *paired);
 
 /*
- * Makes the struct log_type of a type, which the caller frees. Its member index is 0, for the use
+ * Makes the struct log_type of a type, which the caller frees. Its member "index" is 0, for the use
  * of the caller. Returns NULL if memory is lacking.
  */
 struct log_type *paired_new(const struct fmt_type *from);

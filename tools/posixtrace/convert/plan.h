@@ -30,7 +30,7 @@ enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
 /*
  * A record has only 16 bytes, since much of the time for a span is needed to write the temporary
- * file. If the value of apart would be PLAN_APART or more, the span is not shown.
+ * file. If the value of "apart" would be PLAN_APART or more, the span is not shown.
  */
 struct plan_record {
 	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
@@ -46,8 +46,8 @@ struct plan_kind {             /* of an event type, by its index */
 	bool keyed;
 	bool is_event;         /* the span has the name of the event type */
 	/*
-	 * each event has one more record, which precedes the event's own record and has the number
-	 * of the function in its member lane
+	 * each event has one more record, which precedes the event's own record; the member "lane"
+	 * of this further record has the number of the function
 	 */
 	bool has_function;
 	unsigned series;

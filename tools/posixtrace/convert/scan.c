@@ -61,8 +61,8 @@ struct scan { /* the context of the sink */
 };
 
 /*
- * read_once() sets these arguments of open_scan() here, because the function open has the same
- * parameters in every sink.
+ * read_once() sets these arguments of open_scan() here, because open() has the same parameters in
+ * every sink.
  */
 static struct plan *made;
 static const struct fmt_flow *known;
@@ -72,10 +72,10 @@ static bool (*takes)(const struct fmt_type *type); /* the sink's function of thi
 /* ------------------------------------------------------------------ lanes */
 
 /*
- * Returns the lanes of a thread or group. A loss only increments cuts of its source. The lanes
- * apply the loss here, when they are used next, so that a loss does not cost more if there are many
- * threads. Returns NULL if there are too many threads. If memory is lacking, sets err and returns
- * NULL.
+ * Returns the lanes of a thread or group. A loss only increments the member "cuts" of its source.
+ * The lanes apply the loss here, when they are used next, so that a loss does not cost more if
+ * there are many threads. Returns NULL if there are too many threads. If memory is lacking, sets
+ * err and returns NULL.
  */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {
@@ -111,8 +111,8 @@ static struct scan_lanes *thread_lanes(struct scan *scan)
 }
 
 /*
- * Spans with a key belong to their process and name, not to a thread. In the table groups, series +
- * 1 is used as the number of the thread.
+ * Spans with a key belong to their process and name, not to a thread. In the table "groups", the
+ * number of the series + 1 is used as the number of the thread.
  */
 static struct scan_lanes *group_lanes(struct scan *scan)
 {
@@ -545,8 +545,8 @@ static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
 }
 
 /*
- * Reads the input once with the scan as its sink. like is the flow of the conversion; before is the
- * flow of an earlier reading, or NULL. Returns 0 or an error number.
+ * Reads the input once with the scan as its sink. "like" is the flow of the conversion; "before" is
+ * the flow of an earlier reading, or NULL. Returns 0 or an error number.
  */
 static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct plan *plan,
 		     const struct fmt_flow *before)
@@ -578,7 +578,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	flow->context = plan;
 	if (!err && flow->to->open)
 		err = flow->to->open(flow, &nowhere, &flow->context);
-	/* The status of import is not used, since a damaged input has a plan too. */
+	/* The status of import() is not used, since a damaged input has a plan, too. */
 	if (!err)
 		flow->from->import(flow, flow->input);
 	if (flow->context && flow->to->close)

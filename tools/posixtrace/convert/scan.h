@@ -17,7 +17,7 @@ bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
 /*
  * convert/scan_facts.c: scan_time() adds the time of an event to the facts of the plan. The other
  * two functions add a loss and the end. The sink format_scan_facts calls all three for a whole
- * reading. The context of this sink is the plan, so the sink has no function open.
+ * reading. The context of this sink is the plan, so the sink has no function open().
  */
 void scan_time(struct plan *plan, int64_t time_ns);
 int scan_facts_lost(struct plan *plan, const struct fmt_lost *lost);

@@ -33,7 +33,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Finds the thread in the hash table, or makes it. The function does not use the array recent.
+ * Finds the thread in the hash table, or makes it. The function does not use the array "recent".
  * Returns NULL if the limit is reached or if memory is lacking.
  */
 static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)
@@ -65,7 +65,7 @@ static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t ti
 }
 
 /*
- * In most traces consecutive events belong to few threads, so the array recent makes nearly all
+ * In most traces consecutive events belong to few threads, so the array "recent" makes nearly all
  * searches in the hash table unnecessary.
  */
 struct thread *threads_of(struct threads *threads, uint32_t pid, uint32_t tid, uint64_t handle)

@@ -16,7 +16,7 @@
 
 /*
  * Returns the format's option with this name. Returns NULL if there is none, or if the value of the
- * option is equal to other, which is the value of options that are only for the other direction.
+ * option is equal to "other", which is the value of options that are only for the other direction.
  */
 static const struct option_row *option_of(const struct format *format, const char *name, int other)
 {
@@ -192,7 +192,7 @@ static int run_flow(struct fmt_flow *flow, struct output *output)
 		err = flow->to->open(flow, &output->shown, &flow->context);
 	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
-	/* The sink's function open may have made the context although it failed. */
+	/* The sink's function open() may have made the context although it failed. */
 	if (flow->context && flow->to->close)
 		flow->to->close(flow->context);
 	if (flow->choice)

@@ -35,8 +35,8 @@ struct list { /* the state of etw_list_buffers() */
 };
 
 /*
- * Adds the buffer at the offset at. If the log does not have the processor of the buffer, a finding
- * reports this, and the buffer is read nevertheless.
+ * Adds the buffer at the offset "at". If the log does not have the processor of the buffer, a
+ * finding reports this, and the buffer is read nevertheless.
  */
 static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsigned char *header)
 {

@@ -152,7 +152,7 @@ void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 		etw_shorten_always(full, full, name);
 }
 
-/* Ends the beginning of shown between two characters, so that the name remains UTF-8. */
+/* Shortens "shown" between two characters, so that the name remains UTF-8. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t shown_len = utf8_cut(shown, strlen(shown), SHOWN_MAX);
@@ -262,8 +262,8 @@ void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 
 /*
  * The name begins with "etw.". Messages have a number, events of providers a name or number, and
- * classic events the name or number of their type. full is large enough for the longest names that
- * a record of 64 KiB can have.
+ * classic events the name or number of their type. The array "full" is large enough for the longest
+ * names that a record of 64 KiB can have.
  */
 void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 {

@@ -239,7 +239,7 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 }
 
 /*
- * Reports the fault of a description and returns true. If why is NULL, the description has no
+ * Reports the fault of a description and returns true. If "why" is NULL, the description has no
  * fault, but memory was lacking. The function then reports nothing and returns false.
  */
 static bool report_dropped(const char *what, const char *why, const struct etw_record *r,

@@ -42,8 +42,8 @@ struct import {
 };
 
 /*
- * The function read of struct etw_input. It continues after a signal and after a read that returned
- * fewer bytes.
+ * The function read() of struct etw_input. It continues after a signal and after a read that
+ * returned fewer bytes.
  */
 static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 {
@@ -250,8 +250,8 @@ static bool put_event(struct import *im, const struct etw_record *r)
 }
 
 /*
- * Reads all events in order of time. The variable more is -1 after an error of the walk, and -2 if
- * the sink has stopped.
+ * Reads all events in order of time. The variable "more" is -1 after an error of the walk, and -2
+ * if the sink has stopped.
  */
 static bool put_events(struct import *im)
 {

@@ -108,7 +108,7 @@ const char *etw_map_name(const struct etw_map *map, uint64_t value)
 {
 	size_t low = 0, high = map->entries;
 
-	/* The loop finds the first entry whose value is not less than value. */
+	/* The loop finds the first entry whose value is not less than the argument. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -16,7 +16,7 @@ struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file
 void etw_listing_free(struct etw_listing *listing);
 
 /*
- * Both functions return false if the sink has stopped. fields is the payload as text with a blank
+ * Both functions return false if the sink has stopped. "fields" is the payload as text with a blank
  * before it, or "".
  */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,

@@ -171,9 +171,9 @@ int etw_read_log(struct etw_file *file, struct findings *f)
 }
 
 /*
- * Stores the characters up to a NUL in UTF-8. Characters that do not fit into the size bytes of
- * name are omitted. Sets *at to the offset behind the NUL. Sets *bad if the text is not valid
- * UTF-16 or does not end in the record.
+ * Stores the characters up to a NUL in UTF-8. Characters that do not fit into "name", which has
+ * "size" bytes, are omitted. Sets *at to the offset behind the NUL. Sets *bad if the text is not
+ * valid UTF-16 or does not end in the record.
  */
 static void take_name(const struct etw_log *log, size_t *at, char *name, size_t size, bool *bad)
 {

@@ -11,7 +11,7 @@
 /* The name of the event type that has the header of an imported log as its data. */
 #define ETW_HEADER_EVENT "etw_header"
 
-/* The member import of the format. Returns a status of the tool after it printed an error. */
+/* The member "import" of the format. Returns a status of the tool after it printed an error. */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input);
 
 /* The members of the format with these names. A conversion calls them in one thread. */

@@ -198,7 +198,7 @@ static enum role role_of(const struct etw_record *r, const char *class, const ch
 	return r->type == 1 ? BEGIN : r->type == 2 ? END : r->type == 7 ? DEQUEUE : NONE;
 }
 
-/* Returns the role of the record, and sets the members name, key and by_thread of its span. */
+/* Returns the role of the record, and sets the members "name", "key" and by_thread of its span. */
 static enum role identify_span(const struct etw_spans *spans, const struct etw_record *r,
 			       struct etw_span *span)
 {
@@ -256,8 +256,8 @@ static struct open *find_open(const struct etw_spans *spans, const struct etw_sp
 }
 
 /*
- * Opens a span. The new span has a link to the older open spans with the same key and name. They
- * are kept behind it, since an END ends the youngest span.
+ * Opens a span. The new span has a link to the older open spans with the same key and name. The
+ * older spans are kept behind the new one, since an END ends the youngest span.
  */
 static void open_span(struct etw_spans *spans, const struct etw_span *span)
 {
@@ -318,8 +318,8 @@ static void settle_cost(struct etw_span *ended, const struct etw_record *r,
 }
 
 /*
- * The wait of a span ends at its first DEQUEUE, so a second DEQUEUE is ignored. So is an END
- * without a START.
+ * The wait of a span ends at its first DEQUEUE, so a second DEQUEUE is ignored. An END without a
+ * START is ignored, too.
  */
 bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t time_ns,
 		    int64_t cost_ns, struct etw_span *ended)

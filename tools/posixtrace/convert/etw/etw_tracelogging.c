@@ -30,8 +30,8 @@ struct parser {
 };
 
 /*
- * Each of the functions take_ reads the next part of the item. It returns false if the item is too
- * short for this part.
+ * Each function take_... reads the next part of the item. It returns false if the item is too short
+ * for this part.
  */
 static bool take_byte(struct parser *parser, unsigned *byte)
 {
@@ -139,7 +139,7 @@ static bool take_field(struct parser *parser, unsigned depth)
 }
 
 /*
- * Reads as many fields as wanted says, or all fields up to the end if wanted is UINT_MAX. The
+ * Reads as many fields as "wanted" says, or all fields up to the end if "wanted" is UINT_MAX. The
  * function checks the depth, which bounds the recursion.
  */
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)

@@ -147,7 +147,7 @@ static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t le
 	return true;
 }
 
-/* Reads a length, which has prefix bytes, and then as many bytes as the length says. */
+/* Reads a length, which has "prefix" bytes, and then as many bytes as the length says. */
 static bool take_counted(struct etw_reader *r, unsigned prefix, bool big, const unsigned char **p,
 			 size_t *len)
 {
@@ -360,8 +360,8 @@ bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t leng
 /* ---- decoded values */
 
 /*
- * The function stores texts and bytes in the form that schemas define for the types str and bytes.
- * A NUL follows a text, and a length of four bytes precedes bytes.
+ * The function stores texts and bytes in the form that schemas define for the types "str" and
+ * "bytes". A NUL follows a text, and a length of four bytes precedes bytes.
  */
 void etw_value_pack(const struct etw_value *v, struct etw_bytes *to)
 {

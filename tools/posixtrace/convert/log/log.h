@@ -8,7 +8,7 @@
 
 #include "convert/format.h"
 
-/* The members detect and import of the format. */
+/* The members "detect" and "import" of the format. */
 bool log_detect(const struct fmt_head *head);
 int log_import(struct fmt_flow *flow, struct fmt_input *input);
 

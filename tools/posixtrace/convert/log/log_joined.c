@@ -221,13 +221,13 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 struct ending {
 	struct fmt_end end;
 	/*
-	 * by index of the type; if the member type of an element is NULL, there is no line for this
-	 * type
+	 * by index of the type; if the member "type" of an element is NULL, there is no line for
+	 * this type
 	 */
 	struct fmt_type_line *type;
 	size_t types;
 	struct fmt_thread_line *thread;
-	/* the mark of a thread is its index in the array thread, plus 1 */
+	/* the mark of a thread is its index in the array "thread", plus 1 */
 	struct threads known;
 };
 

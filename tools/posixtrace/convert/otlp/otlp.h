@@ -5,18 +5,19 @@
  *
  * A span becomes a Span, and every other event a LogRecord. The parent of a span, and the trace of
  * every record, depend on spans that end later. So each record is first stored as an entry in a
- * temporary file, and the part of its message that is known then, its body, in another one. At the
- * end otlp_tree() walks the entries backwards, from the last end to the first, and finds parents
- * and traces. otlp_write() then reads the entries forwards and passes complete requests to emit().
+ * temporary file. Its body, which is the part of the message that is known then, is stored in
+ * another temporary file. At the end otlp_tree() walks the entries backwards, from the last end to
+ * the first, and finds parents and traces. otlp_write() then reads the entries forwards and passes
+ * complete requests to emit().
  *
- *	otlp_events.c      an event as the body of a record
- *	otlp_context.c     identifiers: of fields such as trace_id, or computed from the log's facts
- *	otlp_entries.c     the temporary files
- *	otlp_tree.c        parents and traces
- *	otlp_resource.c    the processes
- *	otlp_batch.c       requests
- *	otlp_json.c        a request as JSON
- *	otlp_files.c       the sink "otlp": a folder of files
+ * 	otlp_events.c      an event as the body of a record
+ * 	otlp_context.c     identifiers: of fields such as trace_id, or computed from the log's facts
+ * 	otlp_entries.c     the temporary files
+ * 	otlp_tree.c        parents and traces
+ * 	otlp_resource.c    the processes
+ * 	otlp_batch.c       requests
+ * 	otlp_json.c        a request as JSON
+ * 	otlp_files.c       the sink "otlp": a folder of files
  *
  * Memory    bounded: the entries are in files; the open spans of the backward walk, threads and
  *           processes have limits.
@@ -93,7 +94,7 @@ enum { /* KeyValue, AnyValue, ArrayValue */
 	ARRAY_VALUES = 1,
 };
 
-/* Bits of the members flags: the lowest 8 are those of a traceparent. */
+/* Bits of the members "flags": the lowest 8 are those of a traceparent. */
 #define FLAG_KNOWS_REMOTE 0x100u /* bit 9 says whether the parent is in another process */
 #define FLAG_REMOTE       0x200u
 
@@ -166,9 +167,10 @@ struct otlp {
 		    uint64_t records);
 	void *arg;
 	/*
-	 * Members for the command ship. host replaces the name of the host in the log, if it is not
-	 * NULL. emit() gets no record of a signal before the number skip. otlp_write() counts all
-	 * records in seen. With has_uids each LogRecord gets an identifier.
+	 * Members for the command ship. If "host" is not NULL, it replaces the name of the host in
+	 * the log. emit() gets no record whose number in its signal is less than "skip".
+	 * otlp_write() counts all records in "seen". With has_uids each LogRecord gets an
+	 * identifier.
 	 */
 	const char *host;
 	uint64_t skip[OTLP_SIGNALS];
@@ -240,8 +242,8 @@ int otlp_visit(struct otlp *otlp, bool backwards,
 /* ------------------------------------------------------------------ otlp_attributes.c */
 
 /*
- * These functions append a KeyValue to p. field is the number of the field attributes in the
- * message that p has.
+ * These functions append a KeyValue to p. "field" is the number of the field "attributes" in the
+ * message in p.
  */
 void otlp_text(struct proto *p, unsigned field, const char *key, const void *text, size_t len);
 void otlp_string(struct proto *p, unsigned field, const char *key, const char *text);
@@ -251,9 +253,9 @@ void otlp_bool(struct proto *p, unsigned field, const char *key, bool value);
 void otlp_bytes(struct proto *p, unsigned field, const char *key, const void *bytes, size_t len);
 
 /*
- * Appends the attributes of an event: its thread, its fields, and the rest. besides and begin_tid
- * are the type and the thread of the event that began the span. If there is no such event, besides
- * is NULL.
+ * Appends the attributes of an event: its thread, its fields, and the rest. "besides" and begin_tid
+ * are the type and the thread of the event that began the span. If there is no such event,
+ * "besides" is NULL.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid);

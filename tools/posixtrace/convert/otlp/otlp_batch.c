@@ -59,8 +59,8 @@ static int compare_records(const void *left, const void *right)
 }
 
 /*
- * Writes the record with the index first, and the records behind it that have the same resource and
- * scope. Returns the index behind these records.
+ * Writes the record with the index "first", and the records behind it that have the same resource
+ * and scope. Returns the index behind these records.
  */
 static size_t put_scope(struct writing *writing, struct batch *batch, size_t first)
 {
@@ -115,7 +115,7 @@ static int emit_batch(struct writing *writing, struct batch *batch)
 
 /* ------------------------------------------------------------------ records */
 
-/* Reads the piece of the file of bodies that begins at the offset at. */
+/* Reads the piece of the file of bodies that begins at the offset "at". */
 static int read_ahead(struct writing *writing, uint64_t at, size_t len)
 {
 	const struct otlp *otlp = writing->otlp;
@@ -200,8 +200,8 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 
 /*
  * The attribute log.record.uid of the semantic conventions: a receiver may drop a second record
- * with an equal one. The number of the record in the log makes it unique, and so does the seed if
- * the log is shipped as that of another host.
+ * with an equal one. The attribute has the number of the record, which is unique in the log. It
+ * also has the seed, which differs if the log is shipped as that of another host.
  */
 static void put_uid(const struct writing *writing, struct proto *p)
 {

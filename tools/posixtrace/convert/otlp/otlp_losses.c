@@ -12,7 +12,7 @@
 
 /*
  * Returns the source to which the ledger belongs. The ledger of the trace is the sum of the ledgers
- * of all logs. So if there are several logs, it belongs to none of them.
+ * of all logs. So if there are several logs, the ledger belongs to none of them.
  */
 static unsigned source_of_ledger(const struct otlp *otlp)
 {
@@ -38,7 +38,7 @@ static int add_record(struct otlp *otlp, int64_t time_ns, uint32_t pid, unsigned
 	return err ? err : otlp_add(otlp, &entry);
 }
 
-/* count is NULL if it is not known. lost is NULL for a loss that only the ledger has. */
+/* "count" is NULL if it is not known. "lost" is NULL for a loss that only the ledger has. */
 static int put_loss(struct otlp *otlp, int64_t time_ns, int cause, const uint64_t *count,
 		    const struct fmt_lost *lost)
 {

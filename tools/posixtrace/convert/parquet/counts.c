@@ -48,8 +48,8 @@ static void put_log(const struct parquet_sink *sink, struct parquet *file, unsig
 }
 
 /*
- * Sets the columns events, called and lost. If the ledger has no line, events and called are
- * unknown.
+ * Sets the columns "events", "called" and "lost". If the ledger has no line, "events" and "called"
+ * are unknown.
  */
 static void put_line(struct parquet *file, unsigned column,
 		     const struct posix_trace_ledger_np *line)

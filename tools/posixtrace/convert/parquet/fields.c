@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fields.c - the fields of schemas as columns of the table events. */
+/* fields.c - the fields of schemas as columns of the table "events". */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

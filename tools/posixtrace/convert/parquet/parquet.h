@@ -52,7 +52,7 @@ struct parquet_field {
 };
 
 struct parquet_plan {            /* of a type: by the number of the field in its schema */
-	/* index in the array field of parquet_fields, + 1; 0: the field has no column */
+	/* index in parquet_fields.field, + 1; 0: the field has no column */
 	uint32_t *field;
 	unsigned fields;
 };

@@ -17,7 +17,7 @@ extern const struct format format_parquet;
 
 
 /*
- * The sink writes only those columns of the table events that precede this one. The command query
+ * The sink writes only those columns of the table "events" that precede this one. The command query
  * computes this column and those behind it.
  */
 #define FIRST_COMPUTED QUERY_FUNCTION
@@ -164,8 +164,8 @@ static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *eve
 }
 
 /*
- * Writes a row of the table events. The number of the type is NULL if the type has none in the log.
- * The level is NULL if no schema gives it.
+ * Writes a row of the table "events". The number of the type is NULL if the type has none in the
+ * log. The level is NULL if no schema gives it.
  */
 static void put_event(struct parquet_sink *sink, const struct fmt_event *event)
 {

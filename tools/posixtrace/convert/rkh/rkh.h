@@ -255,7 +255,7 @@ void rkh_filter_free(struct rkh_filter *filter);
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 
-/* Returns whether the record of a frame passes. names has the names that rules refer to. */
+/* Returns whether the record of a frame passes. "names" has the names to which rules refer. */
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame);
 

@@ -59,8 +59,8 @@ static void parse_name(struct rule *rule, const char *name)
 }
 
 /*
- * Reads the part after pass or drop. If the function returns 0, the rule owns the text; otherwise
- * the caller still owns it.
+ * Reads the part after "pass" or "drop". If the function returns 0, the rule owns the text;
+ * otherwise the caller still owns it.
  */
 static int parse_what(struct rule *rule, char *text)
 {

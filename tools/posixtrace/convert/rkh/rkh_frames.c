@@ -379,8 +379,8 @@ static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size
 }
 
 /*
- * Memory and time are bounded for any input: each byte is handled once, and a frame has at most max
- * bytes. Most bytes are handled in append_run().
+ * Memory and time are bounded for any input: each byte is handled once, and a frame has at most
+ * "max" bytes. Most bytes are handled in append_run().
  */
 bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {

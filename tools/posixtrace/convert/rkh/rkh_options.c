@@ -69,7 +69,7 @@ static bool set_key(struct rkh_decoder *decoder, const char *key, unsigned long 
 	return true;
 }
 
-/* Reads --cfg. If the key fun is not given, function pointers have the size of other pointers. */
+/* Reads --cfg. If the key "fun" is not given, function pointers have the size of other pointers. */
 static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 {
 	char *text = strdup(given), *rest = text, *pair;

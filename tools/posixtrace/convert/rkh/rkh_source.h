@@ -67,7 +67,7 @@ struct rkh_source {
 	struct rkh_schema_text schema;
 };
 
-/* The member import of the format. Returns a status of the tool after it printed an error. */
+/* The member "import" of the format. Returns a status of the tool after it printed an error. */
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input);
 
 /* Opens the decoder as the options require. Returns TOOL_OK, or another status after a message. */
@@ -82,8 +82,9 @@ void rkh_source_named(struct rkh_source *source, int err);
 /*
  * rkh_ledger.c. Each function returns false if the sink has stopped. rkh_ledger_gap() notes a gap
  * that ends at an event of the time end_ns. rkh_ledger_end() is called at the end of a stream.
- * rkh_ledger_account() sets *is_one if the frame is an account, and applies the account. name is
- * the name of the frame's type (NULL: unknown), and the items of the frame begin at the offset at.
+ * rkh_ledger_account() sets *is_one if the frame is an account, and applies the account. "name" is
+ * the name of the frame's type (NULL: unknown), and the items of the frame begin at the offset
+ * "at".
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);

@@ -6,7 +6,7 @@
  * A loss is a line without an event. If the source gives the place of the loss, the line is at this
  * place; otherwise it is at the end. Names and texts that are not UTF-8 are escaped as on a
  * terminal. A text that a spreadsheet would evaluate as a formula gets an apostrophe before it. The
- * column hex has the exact data.
+ * column "hex" has the exact data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 extern const struct format format_csv;
 
 /*
- * if the data has more bytes than this, the column fields is empty, and only the column hex has the
- * data
+ * if the data has more bytes than this, the column "fields" is empty, and only the column "hex" has
+ * the data
  */
 #define FIELDS_DATA_MAX (OUT_BYTES / 16)
 
@@ -113,8 +113,8 @@ static int csv_begin(void *context, const struct fmt_facts *facts)
 	out_str(out, "time,ns,pid,tid,thread,address,cpu,event,truncated,late,after_damage,"
 		     "lost,cause,len,hex,text,fields,names");
 	/*
-	 * Only a trace of several logs has the column log. RFC 4180 requires CR LF at the end of a
-	 * line.
+	 * Only a trace of several logs has the column "log". RFC 4180 requires CR LF at the end of
+	 * a line.
 	 */
 	out_str(out, fmt_source_name(csv->flow, 0) ? ",log\r\n" : "\r\n");
 	return out->err;
@@ -168,7 +168,7 @@ static void put_fields(struct csv *csv, const struct fmt_event *event)
 		put_json(csv->out, csv->scratch);
 }
 
-/* Ends a line. log is NULL for a single log, and empty for a line that belongs to no log. */
+/* Ends a line. "log" is NULL for a single log, and empty for a line that belongs to no log. */
 static void end_row(struct csv *csv, const char *log)
 {
 	if (log) {

@@ -3,11 +3,11 @@
  * evt.h - the format "evt": events as lines of text, which people can write by hand, for example as
  * inputs of tests.
  *
- *	order le
- *	name 0x010 "disk.read"
- *	evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
+ * 	order le
+ * 	name 0x010 "disk.read"
+ * 	evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
  *
- * The line order gives the byte order of numbers in the data. Without this line the numbers are
+ * The line "order" gives the byte order of numbers in the data. Without this line the numbers are
  * little-endian. A name applies to the events after it. A member that is missing is 0. A line that
  * begins with # is a comment.
  */
@@ -16,7 +16,7 @@
 
 #include "convert/format.h"
 
-/* The members detect and import of the format. A line with a fault is reported and skipped. */
+/* The members "detect" and "import" of the format. A line with a fault is reported and skipped. */
 bool evt_detect(const struct fmt_head *head);
 int evt_import(struct fmt_flow *flow, struct fmt_input *input);
 

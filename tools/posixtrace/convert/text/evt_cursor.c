@@ -53,7 +53,7 @@ bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 
 /*
  * Reads seconds as nanoseconds. Digits after the ninth digit of the fraction are read but have no
- * effect, because unit is 0 then.
+ * effect, because the unit is 0 then.
  */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 {

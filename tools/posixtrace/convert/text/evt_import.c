@@ -22,7 +22,7 @@
 #define NAME_BYTES 1023
 
 struct slot {
-	bool used, is_waiting;       /* is_waiting: the slot is in the array named */
+	bool used, is_waiting;       /* is_waiting: the slot is in the array "named" */
 	uint32_t id;
 	char *name;                  /* NULL: none was given */
 	/* NULL: no event had this type yet, or the type got a new name */

@@ -37,7 +37,7 @@ struct label {
 
 /*
  * The name of a series of spans. The address of the series determines the element of the array
- * span.
+ * "span".
  */
 struct series_label {
 	const struct series *series;
@@ -57,12 +57,12 @@ struct base {
 	struct out scratch;
 	struct pairings pairings;
 	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
-	struct label *name_of_type;    /* by index of the type, plain; it has labels elements */
+	struct label *name_of_type;    /* by index of the type, plain; its length is "labels" */
 	size_t labels;
 	struct label *name_of_log;     /* by source; it has as many elements as pairings.log */
 	struct series_label span[SPAN_LABELS];
 	const struct fmt_type **type;
-	struct fieldplan **plan;       /* by index of the type; the array has plans elements */
+	struct fieldplan **plan;       /* by index of the type; its length is "plans" */
 	size_t types, plans;
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */
@@ -185,8 +185,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 				       NULL) != SQLITE_OK)
 			err = print_error(base);
 	/*
-	 * The flow calls the function close only if the function open has set the context, so after
-	 * an error this function releases everything itself.
+	 * The flow calls close() only if open() has set the context, so after an error this
+	 * function releases everything itself.
 	 */
 	if (err)
 		sqlite_close(base);
@@ -211,8 +211,8 @@ static int insert_row(struct base *base, enum statement which)
 }
 
 /*
- * Inserts all rows that wait. A second thread that inserted one set of rows while the next one is
- * made gained nothing: reading the other processor's rows costs as much time as making them.
+ * Inserts all rows that wait. A second thread that inserts one set of rows while this thread makes
+ * the next set gains nothing: reading the other processor's rows costs as much time as making them.
  */
 static int insert_rows(struct base *base, struct rows *rows, enum statement which)
 {
@@ -249,8 +249,8 @@ static bool bind_text(struct base *base, enum statement which, int column, const
 }
 
 /*
- * Inserts a row into the table trace, unless the text is empty. room bounds the text, since a text
- * from a log may lack its NUL.
+ * Inserts a row into the table trace, unless the text is empty. "room" bounds the text, since a
+ * text from a log may lack its NUL.
  */
 static int insert_text_fact(struct base *base, const char *key, const char *text, size_t room)
 {
@@ -371,8 +371,8 @@ static int keep_type(struct base *base, const struct fmt_type *type)
 }
 
 /*
- * Inserts the type. number is NULL for a source without numbers, level for a type without a level.
- * name_bytes is NULL if name is exact.
+ * Inserts the type. The column "number" is NULL for a source without numbers. The column "level" is
+ * NULL for a type without a level. The column name_bytes is NULL if "name" is exact.
  */
 static int sqlite_type(void *context, const struct fmt_type *type)
 {

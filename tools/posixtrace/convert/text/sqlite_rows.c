@@ -166,7 +166,7 @@ struct rows *rows_new(sqlite3 *db, const char *table, unsigned columns)
 	return NULL;
 }
 
-/* Frees the values for which bytes had no room. */
+/* Frees the values for which the array "bytes" had no room. */
 static void free_large(struct rows *rows)
 {
 	while (rows->large) {
@@ -209,7 +209,7 @@ void rows_done(struct rows *rows, unsigned column, enum sqlvalue_kind kind, cons
 	cell->kind = kind;
 	cell->len = (uint32_t)len;
 	cell->bytes = bytes;
-	/* A value that has memory of its own uses no part of bytes. */
+	/* A value that has memory of its own uses no part of the array "bytes". */
 	if (bytes == rows->bytes + rows->used)
 		rows->used += len;
 }
@@ -246,7 +246,7 @@ void rows_value(struct rows *rows, unsigned column, const struct sqlvalue *value
 bool rows_end(struct rows *rows)
 {
 	/*
-	 * The rows count as full when half of the array bytes is used, so that there rarely is a
+	 * The rows count as full when half of the array "bytes" is used, so that there rarely is a
 	 * value for which this array has no room.
 	 */
 	if (++rows->count == ROWS_COUNT || rows->used > ROWS_BYTES / 2 || rows->large)

@@ -9,8 +9,9 @@
 
 /*
  * The database is a new file that is deleted after a failure. A journal and fsync() would protect
- * nothing, so both are off. Pages of 4096 bytes would be written and divided more often, and pages
- * of 65536 bytes would make each of the small tables as large. The application_id is "PTRC".
+ * nothing, so both are off. Pages of 4096 bytes would be written and divided more often, and with
+ * pages of 65536 bytes each small table would have at least 65536 bytes. The application_id is
+ * "PTRC".
  */
 const char sqlite_schema[] =
 	"PRAGMA page_size = 16384;"
@@ -64,9 +65,9 @@ const char sqlite_schema[] =
 
 /*
  * The parameters of a statement, and the cells of the rows of sqlite_rows.h, are numbered in the
- * order of the columns above. The index of event is created before the events are inserted. Nearly
- * all times increase, so nearly all entries are appended to the index, which takes less time than
- * to sort the index at the end.
+ * order of the columns above. The index of the table "event" is created before the events are
+ * inserted. Nearly all times increase, so nearly all entries are appended to the index, which takes
+ * less time than to sort the index at the end.
  */
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13 "

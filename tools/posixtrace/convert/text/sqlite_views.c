@@ -31,7 +31,7 @@ static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 	sqlite3_str_appendf(sql, " END AS \"%w\"", field->name);
 }
 
-/* Adds the view events. */
+/* Adds the view "events". */
 static void append_events_view(sqlite3_str *sql, const struct sqlfields *fields,
 			       const struct fmt_type *const *type, size_t types, const char *log)
 {

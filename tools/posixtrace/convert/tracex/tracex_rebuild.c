@@ -125,7 +125,7 @@ static void put_zeros(struct tracex_sink *s, uint64_t bytes)
 	out_bytes(s->output->out, zeros, bytes);
 }
 
-/* Writes count entries from the spool, beginning with the entry first. */
+/* Writes "count" entries from the spool, beginning with the entry number "first". */
 static int put_entries(struct tracex_sink *s, uint64_t first, uint64_t count)
 {
 	unsigned char piece[1024 * TRACEX_ENTRY_BYTES];

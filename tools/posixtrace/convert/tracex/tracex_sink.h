@@ -14,7 +14,7 @@
 /* The name of the slot that keeps the length of a tick. */
 #define TRACEX_CLOCK_NAME "posixtrace tick %llu ns"
 
-/* The member import of the format. Returns a status of the tool after it printed an error. */
+/* The member "import" of the format. Returns a status of the tool after it printed an error. */
 int tracex_import(struct fmt_flow *flow, struct fmt_input *input);
 
 /* The members of the format with these names. A conversion calls them in one thread. */

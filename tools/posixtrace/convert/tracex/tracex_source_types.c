@@ -35,7 +35,7 @@ bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_
 
 /*
  * Sets phase and span of the events that ThreadX and USBX define as pairs, and writes the items of
- * their schema. items has 128 bytes, which the longest name does not fill.
+ * their schema. "items" has 128 bytes, which the longest name does not fill.
  */
 static void find_phase(unsigned id, struct fmt_type *type, char *items)
 {

@@ -20,13 +20,13 @@ struct cpu {
 	uint64_t since, isr; /* ticks */
 	unsigned depth;      /* number of nested interrupts */
 	uint64_t isr_since;
-	bool has_next;       /* when the interrupt ends, the thread in the member next runs */
+	bool has_next;       /* when the interrupt ends, the thread in the member "next" runs */
 	uint64_t next;
 };
 
 struct held {
 	uint64_t mutex, owner; /* owner 0: free, or unknown */
-	uint64_t since, put;   /* in ticks; put is the time of the last release */
+	uint64_t since, put;   /* in ticks; put: the time of the last release */
 	bool was_put;
 };
 
@@ -64,8 +64,8 @@ static bool is_thread(uint64_t context)
 }
 
 /*
- * Notes that the processor runs this thread from now on, or no thread if thread is 0. Ends the span
- * of the thread that ran before. Returns false if visit() returns false.
+ * Notes that the processor runs this thread from now on. 0 means that it runs no thread. Ends the
+ * span of the thread that ran before. Returns false if visit() returns false.
  */
 static bool tracex_spans_run(struct tracex_spans *s, unsigned number, uint64_t thread,
 			     uint64_t ticks)

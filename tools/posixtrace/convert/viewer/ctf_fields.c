@@ -70,8 +70,8 @@ static void put_type(struct out *out, const struct posix_trace_field_np *field)
 		ctf_literal(out, name->name);
 		out_str(out, " = ");
 		/*
-		 * value has the 64 bits of the number. For a signed field they are written as a
-		 * signed number.
+		 * "value" has the 64 bits of the number. For a signed field these bits are written
+		 * as a signed number.
 		 */
 		if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
 			out_signed(out, (int64_t)name->value);

@@ -112,9 +112,10 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	if (err)
 		return err;
 	/*
-	 * A reader subtracts from the count of discarded events in a packet the count in the packet
-	 * before. So the first packet of a stream cannot report discarded events. If this packet
-	 * would be the first one, an empty packet is written before it.
+	 * A reader computes how many events were discarded before a packet: the count in this
+	 * packet minus the count in the packet before. So the first packet of a stream cannot
+	 * report discarded events. If this packet would be the first one, an empty packet is
+	 * written before it.
 	 */
 	if (!stream->number) {
 		stream->begin = stream->last = stream->any ? stream->last : time;

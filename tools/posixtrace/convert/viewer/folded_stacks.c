@@ -125,8 +125,8 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 int folded_stacks_end(struct folded_stacks *stacks)
 {
 	/*
-	 * If no event has a stack itself, and the stack is only the beginning of other stacks, it
-	 * gets no line.
+	 * A stack gets no line if it is only the beginning of other stacks, and no event has
+	 * exactly this stack.
 	 */
 	fold_put_own(&stacks->fold, stacks->out, stacks->functions.name);
 	if (stacks->events && stacks->by_time && !stacks->timed)

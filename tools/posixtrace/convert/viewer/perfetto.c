@@ -353,7 +353,7 @@ static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 
 /*
  * Writes an event that is not shown as an event of its thread: a switch, a wake-up, a CPU sample or
- * a stack. If *is_done remains false, it must be written as an event of its thread.
+ * a stack. If *is_done remains false, the caller must write the event as an event of its thread.
  */
 static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_done)
 {
@@ -419,8 +419,8 @@ static int perfetto_event(void *context, const struct fmt_event *event)
 }
 
 /*
- * Writes a loss on the track of its cause. count is NULL if it is not known. If type is SLICE_END,
- * neither name nor count is written.
+ * Writes a loss on the track of its cause. "count" is NULL if it is not known. If "type" is
+ * SLICE_END, neither name nor count is written.
  */
 static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
 		    const uint64_t *count)

@@ -47,7 +47,7 @@ enum { /* TrackEvent */
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
-	EVENT_FLOW = 36,        /* the number that readers of any age know, as that of the end */
+	EVENT_FLOW = 36,        /* the old number, which all readers know; so for the end */
 	EVENT_FLOW_END = 42,
 	EVENT_DOUBLE_COUNTER = 44,
 	EVENT_CALLSTACK_IID = 56,
@@ -99,7 +99,7 @@ struct perfetto_kind {
 	struct perfetto_integer *integer;
 	size_t integers;       /* bytes of these fields in the data */
 	const char *span;      /* the name of the last span that the type began */
-	char *span_name;       /* the name in span as plain UTF-8 */
+	char *span_name;       /* the name "span" as plain UTF-8 */
 	size_t span_len;
 	/* The track of the last span with a key that the type began or ended; 0: none. */
 	uint64_t track;
@@ -125,7 +125,8 @@ struct perfetto_kind {
  */
 struct perfetto_cpu {
 	uint32_t now;          /* the thread that has the CPU, by the last switch; 0: none */
-	uint32_t waiter;       /* the recorded thread that lost the CPU to it and waits; 0: none */
+	/* the recorded thread that lost the CPU to "now" and waits; 0: none */
+	uint32_t waiter;
 };
 
 /* The kernel's names of threads have at most 15 bytes. One byte may become PLAIN_FACTOR bytes. */
@@ -168,12 +169,13 @@ struct perfetto_stacks {
 
 /*
  * The flows: from the thread that held a lock to the thread that waited for it, and from a write to
- * the read that waited for it. Waits for locks are kept until the end (links.h). The calls that
- * move data are kept until as many further calls are known as a search examines.
+ * the read that waited for it. Waits for locks are kept until the end (links.h). A search for the
+ * partner of a call examines a limited number of calls. So a call that moves data is kept until
+ * that many later calls are known.
  */
 struct perfetto_flows {
 	struct links links;
-	struct call *call;     /* their member thread is the Linux thread number */
+	struct call *call;     /* their member "thread" is the Linux thread number */
 	uint32_t *pid;         /* by the index of the call */
 	size_t calls, done;    /* done: those whose partner was searched */
 	uint64_t flows;
@@ -212,7 +214,7 @@ static inline void perfetto_put_short(uint8_t *p, size_t len)
 }
 
 /*
- * Writes an annotation with an interned name and a number. field is the member of DebugAnnotation
+ * Writes an annotation with an interned name and a number. "field" is the member of DebugAnnotation
  * for the number. There must be room for PERFETTO_PIECE bytes. Returns the end of the annotation.
  */
 static inline uint8_t *perfetto_put_annotation(uint8_t *to, uint64_t iid, unsigned field,
@@ -237,9 +239,10 @@ int perfetto_end(struct perfetto *perfetto, size_t packet);
 size_t perfetto_begin_untimed(struct perfetto *perfetto);
 
 /*
- * Writes a ClockSnapshot with the clock of the events. equal is the identifier of another clock
- * that is said to be equal to it. If equal is 0, the clock of the events becomes the primary clock
- * of the trace, and the reader then shows times without conversion. Returns 0 or an error number.
+ * Writes a ClockSnapshot with the clock of the events. "equal" is the identifier of another clock,
+ * which the snapshot declares equal to this clock. If "equal" is 0, the clock of the events becomes
+ * the primary clock of the trace, and the reader then shows times without conversion. Returns 0 or
+ * an error number.
  */
 int perfetto_snapshot(struct perfetto *perfetto, int64_t time_ns, unsigned equal);
 
@@ -260,8 +263,8 @@ static inline void perfetto_annotate(struct proto *p, enum perfetto_name name, u
 }
 
 /*
- * perfetto_annotate.c: adds an annotation with any name. field is the member of DebugAnnotation for
- * the value. An empty text adds nothing.
+ * perfetto_annotate.c: adds an annotation with any name. "field" is the member of DebugAnnotation
+ * for the value. An empty text adds nothing.
  */
 void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);

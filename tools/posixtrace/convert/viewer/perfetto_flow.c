@@ -57,8 +57,8 @@ static int put_side(struct perfetto *perfetto, const struct flow_side *side, int
 }
 
 /*
- * Writes a flow from a call that ended a wait. call is the name of the type of the waiting call, or
- * NULL. The first instant is not after the second one, and precedes it in the file.
+ * Writes a flow from a call that ended a wait. "call" is the name of the type of the waiting call,
+ * or NULL. The first instant is not after the second one, and precedes it in the file.
  */
 static int put_flow(struct perfetto *perfetto, const struct flow_side *from,
 		    const struct flow_side *to, bool is_guess, const char *call)

@@ -5,9 +5,9 @@
  *
  * The kernel records a switch once: which thread left a CPU and which one got it. A log has an
  * event for each of the two threads that is recorded: sched.out, which is held back here, and at
- * the same time sched.in. The log has no event at which other threads left a CPU. They are shown
- * while a recorded thread waits for the CPU that they got. At other times a CPU without a recorded
- * thread is shown as idle.
+ * the same time sched.in. The log has no events of other threads. Such a thread is shown while a
+ * recorded thread waits for the CPU that the other thread got. At other times a CPU without a
+ * recorded thread is shown as idle.
  */
 #include "convert/viewer/perfetto.h"
 
@@ -175,9 +175,9 @@ static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, 
 }
 
 /*
- * Writes that the thread that has a CPU, by the last switch there, no longer has it. Its state is
- * not known. It is said to sleep, because a thread that is said to be ready would seem to wait for
- * a CPU.
+ * Writes that the thread that got the CPU by the last switch there no longer has this CPU. The
+ * state of the thread is not known. The function writes that the thread sleeps, because a thread in
+ * the state ready would seem to wait for a CPU.
  */
 static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
 {
@@ -186,9 +186,10 @@ static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
 }
 
 /*
- * Ends what other CPUs show of a thread that has a CPU now. The thread may wait for another CPU.
- * Then the thread to which it lost that CPU is no longer shown. Or the log lacks the event by which
- * the thread left another CPU. Then it is only known that the thread has left that CPU by now.
+ * Called when a thread has got a CPU: ends what other CPUs show of this thread. There are two
+ * cases. The thread has waited for another CPU: the thread to which it lost that CPU is then no
+ * longer shown. Or the log lacks the event by which the thread left another CPU: it is then only
+ * known that the thread has left that CPU by now.
  */
 static int leave_others(struct perfetto *perfetto, uint32_t tid, uint32_t cpu, int64_t time_ns)
 {

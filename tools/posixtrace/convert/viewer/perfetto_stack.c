@@ -133,8 +133,8 @@ static uint64_t intern_build_id(struct perfetto *perfetto, const struct posix_tr
 
 /*
  * Interns a mapping. A reader needs one for each frame, so frames of the kernel and of unknown
- * files have a mapping, too, with a name in brackets. Load bias is what must be added to an offset
- * in the file, to get the address that the file's symbols use.
+ * files have a mapping, too, with a name in brackets. The load bias is the number that must be
+ * added to an offset in the file to get the address that the file's symbols use.
  */
 static uint64_t intern_mapping(struct perfetto *perfetto, const struct fmt_frame *frame,
 			       uint64_t address)
