@@ -174,7 +174,9 @@ static int load_templates(const struct report *report, struct templates *templat
 	return good ? TOOL_OK : TOOL_USAGE;
 }
 
-/* Prints the report of the log at path. path is NULL with --check and --list, which need no log. */
+/*
+ * Prints the report of the log at path. "path" is NULL with --check and --list, which need no log.
+ */
 static int print_report(struct report *report, char *path)
 {
 	struct templates templates;

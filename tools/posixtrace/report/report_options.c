@@ -51,7 +51,7 @@ static bool on_or_off(const char *value, bool *on)
 	return *on || !strcmp(value, "off");
 }
 
-/* Reads one digit from 0 to 3. The member timestamp of struct columns explains these values. */
+/* Reads one digit from 0 to 3. The member "timestamp" of struct columns explains these values. */
 static bool report_options_timestamp(const char *value, unsigned *form)
 {
 	*form = (unsigned)(*value - '0');
@@ -80,7 +80,7 @@ static bool report_options_column(struct report *report, const char *text)
 	       report_options_timestamp(value, &columns->timestamp);
 }
 
-/* Takes any key of -O. starttime and endtime apply to tables as well. */
+/* Takes any key of -O. The keys "starttime" and "endtime" apply to tables as well. */
 static bool report_options_keyed(struct report *report, const char *text)
 {
 	struct select *select = &report->select;
@@ -160,7 +160,7 @@ const struct option_row report_options[] = {
 
 /*
  * wanted_option() takes the options that several commands share. If a value is wrong,
- * wanted_option() prints the message, and good is false.
+ * wanted_option() prints the message, and "good" is false.
  */
 bool report_option(struct report *report, int option, const char *value)
 {

@@ -65,8 +65,8 @@ static void show_tail(struct report_sink *sink);
 
 /*
  * Ends the flow before the end of the trace. The import function treats the returned -1 as a
- * failure and returns. The members done and status keep the true result. The tail is printed here,
- * because report_sink_end() is not called any more.
+ * failure and returns. The members "done" and "status" keep the true result. The tail is printed
+ * here, because report_sink_end() is not called any more.
  */
 static int report_sink_stop(struct report_sink *sink, int status)
 {
@@ -151,7 +151,7 @@ static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_n
 	sink->any = true;
 }
 
-/* The flow calls it once, before types and events. A first_ns of 0 counts as unknown. */
+/* The flow calls this function once, before types and events. A first_ns of 0 counts as unknown. */
 static int report_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct report_sink *sink = context;

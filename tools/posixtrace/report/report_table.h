@@ -26,7 +26,7 @@ struct report_table {
 void report_table_header(struct out *out, const struct report_table *table);
 
 /*
- * Writes an event as a line. log and type need only the members that fields_text() and
+ * Writes an event as a line. "log" and "type" need only the members that fields_text() and
  * sysdata_text() read.
  */
 void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,

@@ -59,9 +59,9 @@ static bool has_width(unsigned n, bool has_n)
 }
 
 /*
- * Returns whether a code of this letter may have this length m and this part n behind the dot. word
- * is true for the length W. Later steps rely on these bounds: reader_bytes() reads at most 16
- * bytes, and print_number() prints at most 64 bits.
+ * Returns whether a code of this letter may have this length m and this part n behind the dot.
+ * "word" is true for the length W. Later steps rely on these bounds: reader_bytes() reads at most
+ * 16 bytes, and print_number() prints at most 64 bits.
  */
 static bool is_valid(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
@@ -175,7 +175,7 @@ static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, boo
 	}
 }
 
-/* It never returns CODE_NONE, because only a format may follow a percent sign. */
+/* The function never returns CODE_NONE, because only a format may follow a percent sign. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code)
 {

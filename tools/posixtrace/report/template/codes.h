@@ -26,7 +26,7 @@ enum code_answer {
 };
 
 /*
- * Reads a code. word consists of letters, digits and _. If a dot follows the word directly, n is
+ * Reads a code. "word" consists of letters, digits and _. If a dot follows the word directly, n is
  * the text behind the dot; otherwise n is NULL. n is examined only if the word has the form of a
  * code with a length. HB and HT have no length.
  */

@@ -82,7 +82,7 @@ static struct span span_of(int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Writes a span in a unit. shown is the number of digits behind the point that are written; the
+ * Writes a span in a unit. "shown" is the number of digits behind the point that are written; the
  * other digits are dropped.
  */
 static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digits, unsigned shown)

@@ -47,7 +47,7 @@ static int compare_functions(const void *a, const void *b)
 		      compared->program.text + second->offset, first->len);
 }
 
-/* Finds a template by its key. Sets compared, which compare_templates() needs. */
+/* Finds a template by its key. Sets "compared", which compare_templates() needs. */
 static struct template *keep_find(const struct templates *templates, const struct key *key)
 {
 	struct template wanted = { .key = *key };

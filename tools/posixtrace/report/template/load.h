@@ -54,8 +54,8 @@ void templates_fini(struct templates *templates);
 int templates_load(struct templates *templates, const char *path);
 
 /*
- * Finds the templates and functions that calls name. The caller calls it after the last file.
- * Returns false if any of the files has an error.
+ * Finds the templates and functions to which calls refer. This function must be called after the
+ * last file. Returns false if any of the files has an error.
  */
 bool templates_link(struct templates *templates);
 

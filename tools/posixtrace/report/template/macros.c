@@ -58,7 +58,7 @@ static const struct macro macros[] = {
 	AIX("LOGIDX0"), AIX("LINENO"), AIX("PROCPID"),
 };
 
-/* name need not end with a null byte. */
+/* "name" need not end with a null byte. */
 const struct macro *macro_find(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(macros) / sizeof(macros[0]); i++)

@@ -6,7 +6,8 @@
 
 /*
  * Reads the end of a block. If the line ends before the block, the fault is reported at the
- * beginning of the block. If something else is in the place of the end, it is reported there.
+ * beginning of the block. If other text is in the place of the end, the fault is reported at this
+ * text.
  */
 static bool close_block(struct parse *parse, const char *open)
 {
@@ -65,8 +66,8 @@ static bool is_assignable(struct parse *parse, const char *at, struct word name,
 }
 
 /*
- * Emits the instruction that stores a value in a macro. builtin is NULL, or one of $DATAPOINTER and
- * $BASEPOINTER, because no other predefined macro is writable.
+ * Emits the instruction that stores a value in a macro. "builtin" is NULL, or one of $DATAPOINTER
+ * and $BASEPOINTER, because no other predefined macro is writable.
  */
 static void parse_call_store(struct parse *parse, const struct macro *builtin, unsigned place)
 {

@@ -66,7 +66,7 @@ struct run {
 
 /*
  * Runs the template of an event. If template is NULL, the event gets the built-in form. Returns
- * false if the event is not printed. Otherwise the text is in prose.
+ * false if the event is not printed. Otherwise run->prose has the text.
  */
 bool run_event(struct run *run, const struct template *template,
 	       const struct template_event *event);
