@@ -45,7 +45,7 @@ struct curves {
 	uint64_t values;           /* number of values of all curves */
 	uint64_t left_out;         /* values of counters beyond CURVES_MAX */
 	double bin_ns;             /* 0: each value is kept */
-	/* the kept values; in each item, row is the curve's index and value is curves_bits() */
+	/* the kept values; in each item, "row" is the curve's index and "value" is curves_bits() */
 	struct runs kept;
 	int err;
 };
@@ -55,8 +55,8 @@ bool curves_has(const struct posix_trace_schema_np *schema);
 
 /*
  * curves_survey() counts the values of an event in the first reading. curves_keep() keeps them in
- * the second reading, at a place on the axis; curves_begin() must have been called before. log and
- * type are indexes of the picture. If memory is lacking, err is ENOMEM.
+ * the second reading, at a place on the axis; curves_begin() must have been called before. "log"
+ * and "type" are indexes of the picture. If memory is lacking, "err" is ENOMEM.
  */
 void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		   const struct posix_trace_event_np *event);

@@ -2,7 +2,7 @@
 /*
  * details.h - the fields of events, as the command dump writes them.
  *
- * Memory is bounded: the fields of at most limit events are kept, with DETAILS_TEXT bytes of text
+ * Memory is bounded: the fields of at most "limit" events are kept, with DETAILS_TEXT bytes of text
  * for each on average. If the log has more events, the page gets those for which a user asks first:
  * events with an error number, the ends of the longest spans, and every n-th one of all other
  * events. The duration of an event is kept as a number and not in its text. So most texts occur
@@ -39,9 +39,9 @@ struct details {
 	struct nameset texts;
 	size_t text_bytes, limit;
 	struct runs kept;       /* value: details_pack(); kind: the type */
-	bool is_all;            /* the log has at most limit events */
+	bool is_all;            /* the log has at most "limit" events */
 	uint64_t least_ns;      /* the end of a span of at least this length is kept */
-	uint64_t each, seen;    /* every each-th of the other events is kept; seen counts them */
+	uint64_t each, seen;    /* one in "each" other events is kept; "seen" counts them */
 	uint64_t events, reached; /* of the log, and how many of them were read */
 	uint64_t errors;        /* events with an error that were kept */
 	uint64_t last;          /* ordinal of the event that was kept last */
@@ -63,10 +63,10 @@ bool details_has_error(const struct log_type *type, const struct details_plan *p
 		       const struct posix_trace_event_np *event);
 
 /*
- * Keeps the fields of an event, if the rules above select it. point has its row, type and place.
- * span is the span that the event ends, or NULL. The function may be called several times for an
- * event, the first time without a span. ordinal identifies the event and is greater than 0. If
- * memory is lacking, err is ENOMEM.
+ * Keeps the fields of an event, if the rules above select it. "point" has its row, type and place.
+ * "span" is the span that the event ends, or NULL. The function may be called several times for an
+ * event, the first time without a span. "ordinal" identifies the event and is greater than 0. If
+ * memory is lacking, "err" is ENOMEM.
  */
 void details_event(struct details *details, const struct logfile *log, const struct log_type *type,
 		   const struct details_plan *plan, const struct posix_trace_event_np *event,

@@ -221,8 +221,8 @@ static void html_flames(struct json *json, const struct flames *flames)
 }
 
 /*
- * Writes the counters without their values. A time is a number of nanoseconds. count is the number
- * of values in the log, of which the page may have fewer.
+ * Writes the counters without their values. A time is a number of nanoseconds. "count" is the
+ * number of values in the log. The page may have fewer.
  */
 static void html_curves(struct json *json, const struct picture *picture)
 {
@@ -298,8 +298,9 @@ static void html_links(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the kinds of states of threads. total has the time of each kind, of all threads together.
- * Changes within bin_ns were put together. If bin_ns is 0, no changes were put together.
+ * Writes the kinds of states of threads. The array "total" has the time of each kind, of all
+ * threads together. Changes within bin_ns were put together. If bin_ns is 0, no changes were put
+ * together.
  */
 static void html_states(struct json *json, const struct picture *picture)
 {

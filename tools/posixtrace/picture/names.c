@@ -50,9 +50,9 @@ static const struct picture_row *first_thread(const struct picture *picture, uin
 }
 
 /*
- * Names a row by the program of process pid. If the program is not known, it is the parent's: a
- * child runs the program of its parent until it calls execve(). deep bounds the recursion, since
- * the processes of a damaged log may be parents of each other.
+ * Names a row by the program of process pid. If this program is not known, the row gets the program
+ * of the parent, because a child runs the program of its parent until it calls execve(). deep
+ * bounds the recursion, since the processes of a damaged log may be parents of each other.
  */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)

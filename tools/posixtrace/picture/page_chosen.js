@@ -2,9 +2,9 @@
 /*
  * page_chosen.js - the chosen item. The panel of the selection shows all that the page has about
  * it. An item is a span, an event or a state of a thread: { kind, row, i }, where i is its index in
- * the row. If the page lacks the item, i is -1, and the object has the item's begin and took
- * instead. If the page has too many events to have each of them, an event may also have the index
- * of its fields, detail.
+ * the row. If the page lacks the item, i is -1, and the object has the members "begin" and "took"
+ * instead. If the page has too many events to have each of them, the object of an event may have
+ * the member "detail": the index of the event's fields.
  */
 
 /* Returns the begin and the length of an item. */
@@ -162,7 +162,7 @@ function dumpCommand(row, time) {
 	return "posixtrace dump --tid " + row.tid + " --begin " + at + " --end " + at + " " + shellWord(path);
 }
 
-/* Appends the fields of an event to a card, or how to see them. */
+/* Appends the fields of an event to a card, or a text that says how to see them. */
 function showFields(card, words, row, k, time) {
 	if (k < 0) {
 		card.append(element("p", {}, "The page does not have the " + words + (byStart ? "." : ":")));

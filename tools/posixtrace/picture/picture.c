@@ -125,8 +125,8 @@ static struct item present_point(const struct picture *picture, const struct pic
 }
 
 /*
- * Second reading: keeps the fields of the present event, which is wanted and whose place is point.
- * span is the span that the event ends, or NULL.
+ * Second reading: keeps the fields of the present event, which is wanted. "point" is its place.
+ * "span" is the span that the event ends, or NULL.
  */
 static void keep_details(struct picture *picture, const struct item *point, const struct span *span)
 {
@@ -159,7 +159,10 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	}
 }
 
-/* Returns how the command why treats the event's type. It is called only if has_state is true. */
+/*
+ * Returns how the command why treats the event's type. The caller has checked that has_state is
+ * true.
+ */
 static const struct plan *plan_of(const struct picture *picture, const struct reading *reading)
 {
 	return &picture->current->links.plan[reading->type->index];
@@ -365,7 +368,7 @@ static int keep_log(struct picture *picture, int *status)
 
 /*
  * Makes the picture. Returns 0 or an error number. The rows are final after the first reading, so
- * the second one can store places. After an error, current is the log of the error.
+ * the second one can store places. After an error, picture->current is the log of the error.
  */
 static int picture_make(struct picture *picture, size_t bins, int *status)
 {

@@ -15,9 +15,9 @@
  *
  * Memory is bounded. PICTURE_ROWS threads have rows of their own. The other threads share one row.
  * The lowest level has at most PICTURE_BINS_ALL bins, except with very many rows. The caller limits
- * the points and spans that are kept. If
- * there are more points than the limit, no point is kept. If there are more spans, the longest ones
- * are kept. At most PICTURE_BANDS times are marked as bands; further times extend the last band.
+ * the points and spans that are kept. If there are more points than the limit, no point is kept. If
+ * there are more spans than the limit, the longest ones are kept. At most PICTURE_BANDS times are
+ * marked as bands; further times extend the last band.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H

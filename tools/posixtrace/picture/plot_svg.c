@@ -49,7 +49,9 @@ static void plot_svg_xml(struct out *out, const char *text)
 	scratch.used = 0;
 }
 
-/* Draws a rectangle. style is the name of a class and never text of a log, so it is not escaped. */
+/*
+ * Draws a rectangle. "style" is the name of a class and never text of a log, so it is not escaped.
+ */
 static void plot_svg_rect(struct out *out, double x, double y, double width, double height,
 			  const char *style)
 {

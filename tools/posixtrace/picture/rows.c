@@ -24,7 +24,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the row of a thread and makes it if there is none. It never fails: if there are
+ * Returns the row of a thread and makes it if there is none. The function never fails: if there are
  * PICTURE_ROWS rows, or no memory for the table, the thread gets the row of the other threads. Once
  * this row is in use, no further thread gets a row of its own. So a thread has the same row in both
  * readings.
@@ -87,7 +87,7 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
  */
 void rows_sort(struct picture *picture)
 {
-	/* rows includes the row of the other threads, whose element is behind all threads. */
+	/* "rows" includes the row of the other threads, whose element is behind all threads. */
 	size_t threads = picture->rows - picture->has_others;
 
 	for (size_t i = 0; i < threads; i++) {

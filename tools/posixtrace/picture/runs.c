@@ -149,7 +149,7 @@ static void sift_cursor(struct runs *runs, size_t at)
 }
 
 /*
- * The member order of an item is set to the number of its run. Items of a run need no order among
+ * The member "order" of an item is set to the number of its run. Items of a run need no order among
  * themselves, because they are read in the order of the bytes.
  */
 int runs_rewind(struct runs *runs)

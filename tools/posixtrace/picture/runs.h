@@ -27,14 +27,14 @@ struct item {
 /* A struct of all zeros is empty. Only one thread uses it. */
 struct runs {
 	/*
-	 * whether, of items of one row and time, the greatest value is first, and of equal values
-	 * the youngest item; otherwise the oldest item is first
+	 * true: among items of one row and time, the greatest value is first, and among equal
+	 * values the youngest item is first. false: the oldest item is first
 	 */
 	bool by_value;
 	struct item *held;     /* the run that is not full */
 	size_t count;
 	struct bytes bytes;    /* the full runs */
-	size_t *begin;         /* where each of them begins in bytes */
+	size_t *begin;         /* where each full run begins in "bytes" */
 	size_t runs;
 	uint64_t *of_row;      /* number of items of each row */
 	size_t rows;

@@ -143,7 +143,7 @@ static void change_state(struct states *states, size_t index, uint64_t ns, enum 
 
 /*
  * Returns the state of a thread that left its processor. The log of an unprivileged user lacks the
- * field state. In such a log a stopped thread is blocked for an unknown reason.
+ * field "state". In such a log a stopped thread is blocked for an unknown reason.
  */
 static enum states_kind kind_of_out(const struct states_row *row, const struct plan *plan,
 				    const struct log_type *type,

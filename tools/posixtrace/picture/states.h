@@ -22,7 +22,7 @@
 
 enum states_kind {
 	STATES_RUNS,
-	STATES_READY,    /* it could run, but another thread had the processor */
+	STATES_READY,    /* the thread could run, but another one had the processor */
 	STATES_LOCK,
 	STATES_FILE,     /* a file, or a disk */
 	STATES_PEER,     /* another thread or process, by a pipe, socket, signal or condition */
@@ -65,14 +65,14 @@ static inline bool states_has_reason(const struct plan *plan)
 }
 
 /*
- * Prepares the second reading of a picture with these rows and this length. limit is the greatest
+ * Prepares the second reading of a picture with these rows and this length. "limit" is the greatest
  * number of changes that are kept one by one. Returns 0 or ENOMEM.
  */
 int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t limit);
 
 /*
- * Second reading: adds an event whose type has changes or reasons. ns is its place on the axis. If
- * memory is lacking, err is ENOMEM.
+ * Second reading: adds an event whose type has changes or reasons. "ns" is its place on the axis.
+ * If memory is lacking, "err" is ENOMEM.
  */
 void states_event(struct states *states, size_t row, const struct logfile *log,
 		  const struct plan *plan, const struct log_type *type,
