@@ -25,8 +25,8 @@
 #define ANSWER_MOST (64u << 20)
 
 /*
- * The statements that change the account to the one of the rows that the database has. The table
- * stored has the numbers of these rows.
+ * The statements that change the account to the account of the rows that the database has. The
+ * table stored has the numbers of these rows.
  */
 static const char correct_tables[] =
 	/* Events of types that the log does not list are in the line without a name. */

@@ -19,8 +19,8 @@
 #define ANSWER_BYTES (1 << 20)
 
 /*
- * What is known of the fields of a type: for each field and each kind of value, the key, and
- * whether such a value has occurred. The struct is made when the first event of the type occurs.
+ * The facts about the fields of a type: for each field and each kind of value, the key, and whether
+ * such a value has occurred. The struct is made when the first event of the type occurs.
  */
 struct type_fields {
 	uint64_t key[POSIX_TRACE_FIELDS_MAX_NP][KINDS];

@@ -6,7 +6,8 @@
  * The parent of a span, and the trace of a record, depend on spans that end later. So a log is
  * shipped when it is complete. Its requests are made in the same order each time. The position has
  * the number of records of each signal that the collector has accepted, and is saved after each
- * answer; the next run makes the log's records again and omits these.
+ * answer; the next run makes the log's records again and omits those that the collector has
+ * accepted.
  *
  * If the answer to a request is lost, the collector may or may not have the records, and OTLP has
  * no request that asks for them. They are sent again with the same identifiers: a span keeps its

@@ -65,10 +65,13 @@ bool link_again(struct link *link, enum server_result result);
 bool link_ask(struct link *link, const char *sql, const struct bytes *body, size_t limit);
 /*
  * Does the same after link_sync() on the same host, for a statement that counts what all replicas
- * have. Completes *sql; says if there is no memory for it.
+ * have. Completes *sql; prints a message if there is no memory for it.
  */
 bool link_ask_synced(struct link *link, struct bytes *sql, size_t limit);
-/* Does as link_ask(). It also returns false if memory was lacking for the text of the statement. */
+/*
+ * Does the same as link_ask(), and also returns false if memory was lacking for the text of the
+ * statement.
+ */
 bool link_ask_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit);
 
 /*

@@ -141,9 +141,9 @@ static void drop_log(const struct spool *spool, struct spooled_list *list, struc
 }
 
 /*
- * Removes a log that the database has as a whole, or, with drops, one that can be dropped. The lock
- * of the position is held meanwhile, so no process ships the log now. A log that cannot be opened
- * now remains.
+ * Removes a log that the database has as a whole. If "drops" is true, drops a log that can be
+ * dropped. The lock of the position is held meanwhile, so no process ships the log now. A log that
+ * cannot be opened now remains.
  */
 static void remove_log(const struct spool *spool, struct spooled_list *list,
 		       struct spooled *file, bool drops)

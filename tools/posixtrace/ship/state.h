@@ -21,10 +21,10 @@ struct state {
 enum state_result { STATE_OK, STATE_BUSY, STATE_FAILED };
 
 /*
- * Takes the lock of a log and a receiver, and makes the folder if it does not exist. receiver and
- * source are the numbers by which the file is found. The lock has the number lock instead of
- * receiver, because several names may mean the same receiver. STATE_BUSY: another process has the
- * lock.
+ * Takes the lock of a log and a receiver, and makes the folder if it does not exist. The name of
+ * the file has the numbers "receiver" and "source". The name of the lock has the number "lock"
+ * instead of "receiver", because several names may mean the same receiver. STATE_BUSY: another
+ * process has the lock.
  */
 enum state_result state_open(struct state *state, const char *folder, uint64_t receiver,
 			     uint64_t lock, uint64_t source);

@@ -69,7 +69,7 @@ static void put_row(struct shipment *shipment, const struct query_schema *schema
 }
 
 /*
- * Sends the rows of the block, if it has any. seq is the number of all rows of this table so far.
+ * Sends the rows of the block, if it has any. "seq" is the number of all rows of this table so far.
  */
 static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq,
 		      struct block *block, bool *is_void)
