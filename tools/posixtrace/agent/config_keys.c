@@ -119,7 +119,7 @@ static void key_quota_full(struct config_place *place, const struct given *given
 		config_fault(place, "quota-full %s: must be remove-oldest or refuse", given->value);
 }
 
-/* Accounts are databases of SQLite. A build without it must not promise them. */
+/* Accounts are databases of SQLite. A build without SQLite must not promise accounts. */
 static void key_spool(struct config_place *place, const struct given *given)
 {
 #ifdef HAVE_SQLITE_QUERY

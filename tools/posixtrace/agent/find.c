@@ -2,8 +2,8 @@
 /*
  * find.c - searches /proc for the processes that a configuration names.
  *
- * The configuration names few of all processes, so the cheapest condition is tested first. That is
- * the path of the program, which needs one system call and no file.
+ * The configuration names few of all processes, so the cheapest condition is tested first. The
+ * cheapest condition is the path of the program, which needs one system call and no file.
  */
 #include "agent/find.h"
 

@@ -78,8 +78,8 @@ char *metrics_text(struct agent *agent, size_t *len);
  */
 void metrics_write(struct agent *agent);
 /*
- * Removes the file, so that no collector reads old values. It is called when the agent ends, and
- * when a new configuration has another file.
+ * Removes the file, so that no collector reads old values. This function is called when the agent
+ * ends, and when a new configuration has another file.
  */
 void metrics_remove(struct agent *agent);
 

@@ -83,8 +83,8 @@ bool recorder_look_budget(struct recorder *recorder);
 
 /*
  * Stores the account of the stream, as an observer sees it. If the process has ended, all counts
- * are 0. The functions that the creator of a stream may call are not used, because they would read
- * events from the stream, and these events would be lost if the agent were killed
+ * are 0. This function does not call the functions that the creator of a stream may call. They
+ * would read events from the stream, and these events would be lost if the agent were killed
  * (lib/flush/checkpoint.h).
  */
 void recorder_count(const struct recorder *recorder, struct metrics_record *counts);

@@ -166,9 +166,8 @@ static bool is_excluded(const struct watch_judge *judge, const struct rule *rule
 
 /*
  * Returns whether a violation is certain. A violation of a rule "every" is not certain if the
- * second event may be among lost events. An obligation that is violated now began at most within_ns
- * and the slack for late events before now_ns, so losses that were seen earlier than that do not
- * count.
+ * second event may be among lost events. An obligation that is violated now cannot be older than
+ * within_ns plus the slack for late events. So losses that were seen before that time do not count.
  */
 static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64_t now_ns)
 {

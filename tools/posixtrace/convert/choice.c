@@ -127,8 +127,8 @@ static bool knows_types(const struct choice *choice)
 }
 
 /*
- * Returns whether the sink needs the events that have call stacks, because it writes the stacks of
- * the selected events, or because a reader of the new log will look for them.
+ * Returns whether the sink needs the events that have call stacks. Either the sink writes the
+ * stacks of the selected events, or a reader of the new log will look for these stacks.
  */
 static bool sink_needs_stacks(const struct fmt_flow *flow)
 {

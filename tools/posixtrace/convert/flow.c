@@ -128,8 +128,8 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 
 /*
  * Passes the event with its span. The span is valid during this call only. The function sets the
- * span in the source's own event. A copy of the event would be slower, because the copy would load
- * fields that the source has just stored, and the processor would wait for these stores.
+ * span in the source's own event. A copy of the event would be slower: the copy would load fields
+ * that the source has just stored, and the processor would wait for these stores.
  */
 static int planned_event(struct fmt_flow *flow, struct fmt_event *event)
 {

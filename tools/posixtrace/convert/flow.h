@@ -62,7 +62,7 @@ struct fmt_flow {
 	const struct fmt_output *output;
 	void *context;         /* the sink's */
 	int status;            /* the worst exit status so far */
-	bool begun;            /* begin was called: the sink accepts types */
+	bool begun;            /* begin() was called: the sink accepts types */
 	bool stopped;          /* the sink or the choice has failed */
 	int64_t seek_ns;       /* choice_begin() sets it: the source may omit earlier events */
 	/* choice_begin() sets it: the source may omit later events; INT64_MAX: it must omit none */

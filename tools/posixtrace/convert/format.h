@@ -300,7 +300,7 @@ struct format {
 
 /* ------------------------------------------------------------------ for sources */
 
-/* These call the sink. Each returns false if the source must stop. */
+/* The following functions call the sink. Each returns false if the source must stop. */
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts);
 bool fmt_event(struct fmt_flow *flow, struct fmt_event *event); /* sets span during the call */
 bool fmt_thread(struct fmt_flow *flow, const struct fmt_thread *thread);
@@ -353,7 +353,7 @@ struct fmt_frame {
 	const char *function;   /* the same name as that of fmt_function(); NULL: unknown */
 	const char *file;       /* the source file; NULL: unknown */
 	unsigned line;          /* 0: unknown */
-	bool is_mapped;         /* mapping has the file that was mapped at the address */
+	bool is_mapped;         /* "mapping" has the file that was mapped at the address */
 	struct posix_trace_mapping_np mapping;
 };
 
@@ -434,7 +434,7 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
  * Returns a descriptor of the whole input, for pread(). A pipe is copied to a temporary file. The
  * caller must not have called fmt_read() before. Returns -1 after an error, which has been printed.
  * The descriptor still belongs to the input, which closes it. *size becomes the size of the input;
- * size may be NULL.
+ * "size" may be NULL.
  */
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size);
 

@@ -3,7 +3,7 @@
  * jsonfields.c - the fields of an event as JSON (RFC 8259).
  *
  * Most JSON readers keep a number as a double, so a number that a double cannot represent becomes a
- * string. So do nan and the infinities, for which JSON has no numbers.
+ * string. nan and the infinities become strings, too, because JSON has no numbers for them.
  */
 #include "convert/jsonfields.h"
 

@@ -117,7 +117,8 @@ static bool is_before(const struct interval *one, const struct interval *top)
 
 /*
  * Handles the next interval of the backward walk: removes from the stack the intervals that begin
- * after its end, and adds it to the stack. The stack is as deep as the intervals are nested.
+ * after the end of this interval, and adds this interval to the stack. The stack is as deep as the
+ * intervals are nested.
  */
 static void push_interval(struct backward *b, const struct interval *one)
 {

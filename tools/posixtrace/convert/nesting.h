@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nesting.h - the intervals of each thread in the order of time, as edges that open and close. This
- * is for formats that store the data of each thread in one piece.
+ * nesting.h - the intervals of each thread in the order of time, as edges that open and close.
+ * Formats that store the data of each thread in one piece need this order.
  *
  * Intervals arrive in the order of their ends, with the intervals of all threads mixed. Full blocks
  * are written to a temporary file; each block has the intervals of one lane. nesting_tell() reads a
@@ -51,7 +51,9 @@ struct nesting {
 int nesting_init(struct nesting *nesting);
 void nesting_fini(struct nesting *nesting);
 
-/* Adds an interval to the lane. It must not end before the intervals that the lane has. */
+/*
+ * Adds an interval to the lane. The interval must not end before the intervals that the lane has.
+ */
 int nesting_add(struct nesting *nesting, struct nesting_lane *lane,
 		const struct interval *interval);
 

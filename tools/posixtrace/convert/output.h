@@ -28,7 +28,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 
 /*
  * Does the same as output_open() for a text or a page. A new file gets the permissions that the
- * umask leaves. inputs are the names of the command's inputs; the output must be none of them.
+ * umask leaves. "inputs" has the names of the command's inputs; the output must be none of them.
  */
 int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
 		     size_t count);

@@ -31,8 +31,8 @@ void pairings_fini(struct pairings *pairings);
 int pairings_event(struct pairings *pairings, const struct fmt_event *event);
 
 /*
- * The caller must call this function at a place at which events of this log are missing. It drops
- * the open spans of the log, which then get no end.
+ * The caller must call this function at a place at which events of this log are missing. The
+ * function drops the open spans of the log, which then get no end.
  */
 void pairings_cut(struct pairings *pairings, unsigned source);
 

@@ -15,7 +15,7 @@
 
 /*
  * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without the NUL.
- * *exact becomes true if no byte was changed; exact may be NULL.
+ * *exact becomes true if no byte was changed; "exact" may be NULL.
  */
 size_t plain_text(char *to, const void *bytes, size_t len, bool *exact);
 

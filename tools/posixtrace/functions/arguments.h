@@ -35,7 +35,7 @@ enum arguments_way {
 /*
  * Finds the arguments and the result of a function. Arguments whose place or type is not known, and
  * structures, are left out. Returns false if the function is not known, or if neither an argument
- * nor the result can be read. name is the linker's name of the function. prototypes may be NULL.
+ * nor the result can be read. "name" is the linker's name of the function. prototypes may be NULL.
  */
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
 		  enum arguments_way way, struct arguments *arguments);

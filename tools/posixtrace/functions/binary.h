@@ -99,8 +99,8 @@ unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
 /*
- * Returns whether this number of bytes at an address belong to variables. This is so if they are in
- * a segment that is writable and in none that is executable.
+ * Returns whether this number of bytes at an address belong to variables. The function returns true
+ * if the bytes are in a writable segment and in no executable one.
  */
 bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes);
 

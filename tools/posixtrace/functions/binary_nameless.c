@@ -71,7 +71,7 @@ static bool note_insn(struct binary_file *file, const struct binary_frame *from,
 /*
  * Notes the entries of a table of jumps that lead to other frames. Such entries are distances of 4
  * bytes from the begin of the table. The end of the table is unknown. If bytes behind it are
- * mistaken for an entry, this can only lead to a refusal that was not necessary. left limits the
+ * mistaken for an entry, this can only lead to a refusal that was not necessary. "left" limits the
  * entries of a hostile file. Returns false if memory is lacking.
  */
 static bool note_table(struct binary_file *file, const struct binary_frame *from, uint64_t table,

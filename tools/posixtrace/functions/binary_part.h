@@ -69,7 +69,7 @@ void binary_sort(struct binary_file *file);
 void binary_read_end(struct binary_file *file);
 
 /*
- * In binary_pointers.c. Adds an address to which code branches. It counts for
+ * In binary_pointers.c. Adds an address to which code branches. The address counts for
  * binary_is_pointed_into(), which must not have been called yet. Returns false if memory is
  * lacking.
  */

@@ -97,7 +97,7 @@ static bool binary_pointers_collect(struct binary_file *file)
 
 /*
  * If memory is lacking, the function returns true, so that nothing is patched. An address that is
- * equal to from is no danger, because a thread that goes there arrives at the jump that the patch
+ * equal to "from" is no danger, because a thread that goes there arrives at the jump that the patch
  * has written.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until)

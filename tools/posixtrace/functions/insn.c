@@ -136,9 +136,9 @@ static bool accepts_breakpoints(const ZydisDecodedInstruction *is, const struct 
 }
 
 /*
- * Zydis reads no more than the given bytes and never more than 15, so it refuses an instruction of
- * which a part is behind the end of the segment. The decoder is made once. It needs no lock,
- * because only one thread of the tool decodes.
+ * Zydis reads no more than the given bytes and never more than 15. So it refuses an instruction
+ * that continues behind the end of the segment. The decoder is made once. It needs no lock, because
+ * only one thread of the tool decodes.
  */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
 {

@@ -67,8 +67,8 @@ enum insn_vectors { INSN_SSE, INSN_AVX, INSN_AVX512 };
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes);
 
 /*
- * Decodes the instruction at code; address is its address in the file. Returns false if there is no
- * instruction.
+ * Decodes the instruction at "code"; "address" is its address in the file. Returns false if there
+ * is no instruction.
  */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address);
 

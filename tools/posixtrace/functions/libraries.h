@@ -33,8 +33,8 @@ int libraries_of_process(struct libraries *libraries, pid_t pid);
 
 /*
  * Finds the file of a program by PATH, if its name has no slash. Stores the real path, because the
- * dynamic linker searches libraries relative to it. path has PATH_MAX bytes. Returns false if there
- * is no such file.
+ * dynamic linker searches libraries relative to it. "path" has PATH_MAX bytes. Returns false if
+ * there is no such file.
  */
 bool libraries_find_program(const char *name, char *path);
 

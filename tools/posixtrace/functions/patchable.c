@@ -137,7 +137,7 @@ static bool is_fentry(struct binary_file *file, const struct insn *call)
 }
 
 /*
- * The state of a pass over the instructions of the function. why is NULL as long as no reason
+ * The state of a pass over the instructions of the function. "why" is NULL as long as no reason
  * against a patch has been found.
  */
 struct proof {

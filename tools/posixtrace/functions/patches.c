@@ -503,8 +503,8 @@ void patches_later(struct patches *later, const struct patches *plan)
 }
 
 /*
- * Appends a value of a place. bytes is the number of bytes that the value has in an event. Returns
- * false if memory is lacking.
+ * Appends a value of a place. "bytes" is the number of bytes that the value has in an event.
+ * Returns false if memory is lacking.
  */
 static bool append_trap_value(struct traps *traps, const struct shim_plan_argument *plan, int bytes)
 {

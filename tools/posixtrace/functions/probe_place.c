@@ -134,9 +134,9 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 }
 
 /*
- * The greatest number of instructions and of entries of tables that are examined. It is needed
- * because in a hostile file parts of functions may overlap, and each instruction may refer to the
- * same table, so that the time would be quadratic. Even 256 MiB of code need fewer steps.
+ * The greatest number of instructions and of entries of tables that are examined. In a hostile
+ * file, parts of functions may overlap, and each instruction may refer to the same table. Without
+ * the limit the time would be quadratic. Even 256 MiB of code need fewer steps.
  */
 #define STEPS_MAX (1u << 27)
 

@@ -36,8 +36,8 @@ struct probe_place {
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count);
 
 /*
- * Moves the instructions of a site again, but only those before end. end is the place of a probe
- * among them. Returns false if that is impossible; the site is then unchanged.
+ * Moves the instructions of a site again, but only those before "end", which is the place of a
+ * probe among them. Returns false if that is impossible; the site is then unchanged.
  */
 bool probe_place_cut(const struct binary_file *file, struct shim_plan_site *site, uint64_t end);
 

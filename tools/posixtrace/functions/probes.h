@@ -36,7 +36,7 @@ struct probes_type {
 	int bytes[SHIM_PLAN_OF_SITE];
 };
 
-/* An argument at a place. field is the number of its field in the type. */
+/* An argument at a place. "field" is the number of its field in the type. */
 struct probes_value {
 	struct shim_plan_argument plan;
 	uint8_t field;

@@ -28,7 +28,7 @@ void prototypes_close(struct prototypes *prototypes);
 /*
  * Writes the declaration of the function with this name, such as "int add(int a, const char
  * *name)". Returns false if the function at the address is not known, or its declaration does not
- * fit. prototypes may be NULL.
+ * fit. "prototypes" may be NULL.
  */
 bool prototypes_text(struct prototypes *prototypes, uint64_t address, const char *name,
 		     char text[PROTOTYPE_TEXT]);

@@ -11,8 +11,8 @@
 #include "functions/prototype.h"
 
 /*
- * Finds the entry of the function at an address. prototypes may be NULL. Returns false if there is
- * none.
+ * Finds the entry of the function at an address. "prototypes" may be NULL. Returns false if there
+ * is none.
  */
 bool prototypes_find(struct prototypes *prototypes, uint64_t address, Dwarf_Die *die);
 

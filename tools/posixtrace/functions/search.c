@@ -96,8 +96,8 @@ static bool take_folder(struct search *search, const char *folder, unsigned deep
 			return true;
 	}
 	/*
-	 * The folder is noted only if it was searched to the full depth, so that a folder of which
-	 * only a part was searched may be searched again.
+	 * The folder is noted only if it was searched to the full depth. A folder that was searched
+	 * only in part may be searched again.
 	 */
 	if (deep == DEEP_MAX && (!vec_grow(&search->folder, search->folders, 1) ||
 				 !(search->folder[search->folders++] = strdup(real))))

@@ -102,7 +102,7 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 enum arguments_way traps_arguments(const struct binary_file *file);
 
 /*
- * Adds the places of a function. path is the real path of the file. "site" has the type and the
+ * Adds the places of a function. "path" is the real path of the file. "site" has the type and the
  * values that described_take() has set, if any. site->has_type becomes false if the values are no
  * longer in their places at the breakpoint. Returns NULL, or the reason why the function cannot be
  * traced. The constant text traps_no_memory is a reason, too.
@@ -120,8 +120,8 @@ extern const char traps_no_memory[];
 const char *traps_probe_lack(const struct binary_file *file, const struct binary_probe *probe);
 
 /*
- * Adds the place of a probe for which traps_probe_lack() has returned NULL. site has the indexes of
- * the probe's type and values, which probes_take() has set. Returns NULL or a reason, as
+ * Adds the place of a probe for which traps_probe_lack() has returned NULL. "site" has the indexes
+ * of the probe's type and values, which probes_take() has set. Returns NULL or a reason, as
  * traps_function() does.
  */
 const char *traps_probe(struct traps *traps, const struct binary_file *file, const char *path,

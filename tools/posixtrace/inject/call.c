@@ -6,8 +6,8 @@
  * step before the end leads to that frame. The system calls that get memory return to the restorer,
  * whose address is at the frame, and the stub ends with rt_sigreturn(). So if this process is
  * killed, the thread returns by itself to the place where it was. If this process is not killed, it
- * stops the thread before the frame is used, and sets the registers itself, because only the tracer
- * can restore an interrupted system call exactly.
+ * stops the thread before the frame is used, and sets the registers itself. Only the tracer can
+ * restore an interrupted system call exactly.
  */
 #include "inject/call.h"
 
@@ -520,16 +520,16 @@ static void restore_crashed(struct call *call)
 	int64_t ignored;
 
 	/*
-	 * getpid() changes nothing. After it the thread is stopped at a system call, from where
-	 * restore_thread() can restore it.
+	 * getpid() changes nothing. After this call the thread is stopped at a system call, from
+	 * where restore_thread() can restore it.
 	 */
 	if (remote_call(call, SYS_getpid, 0, 0, 0, 0, 0, 0, &ignored) == STOP_SYSCALL)
 		restore_thread(call);
 }
 
 /*
- * The function copies only as much of the message as fits. say() later prints it, which makes it
- * safe.
+ * The function copies only as much of the message as fits. say() later prints the message and
+ * escapes its unsafe characters.
  */
 static enum call_outcome outcome_of(struct call *call, const struct stub_block *block,
 				    struct call_result *result)

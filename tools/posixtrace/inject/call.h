@@ -17,7 +17,7 @@ struct call_place {
 };
 
 struct call_request {
-	const char *path, *symbol, *argument; /* argument may be NULL */
+	const char *path, *symbol, *argument; /* "argument" may be NULL */
 	int flags;                            /* of dlopen() */
 };
 

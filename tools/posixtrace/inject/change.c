@@ -124,8 +124,8 @@ static bool is_replaced(const struct change *change, uint64_t address)
 
 /*
  * Returns whether a thread is among the replaced instructions, or whether its stack has an address
- * of one of them, because a signal handler may have interrupted the thread there. A number that
- * only looks like such an address delays the change and does no harm.
+ * of one of them. In the second case, a signal handler may have interrupted the thread there. A
+ * number that only looks like such an address delays the change and does no harm.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
@@ -396,8 +396,8 @@ static enum code code_at(const struct change *change, const struct shim_jump *ju
 
 /*
  * Notes in the list whether a jump is now in the code, and changes its semaphore accordingly. If
- * the jump has a semaphore, its entry in the process is changed at once, so that the next tracer
- * does not count again if this process is killed.
+ * the jump has a semaphore, the function changes the jump's entry in the process at once. If this
+ * process is killed then, the next tracer does not count the semaphore again.
  */
 static void change_mark(const struct change *change, struct shim_jump *jump, bool is_written)
 {

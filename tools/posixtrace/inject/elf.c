@@ -154,7 +154,7 @@ static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 }
 
 /*
- * Reads the program headers, and limits the sizes in them. begin is the address of the first
+ * Reads the program headers, and limits the sizes in them. "begin" is the address of the first
  * segment, which gives the base. Only the first executable segment is copied. In a library that was
  * linked by ld it contains all code.
  */
@@ -214,8 +214,8 @@ const char *elf_soname(const struct elf_module *module)
 
 /*
  * Versions are not compared: all versions of a function that is searched here are aliases. No read
- * goes beyond the table of strings, because the function compares st_name with the size of the
- * table, and copy_of() has put a NUL behind the last string.
+ * goes beyond the table of strings: the function compares st_name with the size of the table, and
+ * copy_of() has put a NUL behind the last string.
  */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name)
 {

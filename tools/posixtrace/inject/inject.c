@@ -136,8 +136,9 @@ static int open_as_seen(pid_t pid, const char *path)
 
 /*
  * Returns why the process cannot load this library, or NULL. The process may have another root
- * folder or name space of mounts, as in a container. In this case it must have the same file at the
- * same path, because this command relies on the interface of its own version of the library.
+ * folder or name space of mounts, as in a container. In this case the process must have the same
+ * file at the same path, because this command relies on the interface of its own version of the
+ * library.
  */
 static const char *why_unseen(pid_t pid, const char *library)
 {
@@ -288,8 +289,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 
 /*
  * Tries one thread. The function reads the mappings again, because stacks may be created and
- * removed at any time. When it returns, it has released the thread again, unless the call did not
- * end in time.
+ * removed at any time. When the function returns, it has released the thread again, unless the call
+ * did not end in time.
  */
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {

@@ -29,7 +29,7 @@ bool inject_is_needed(pid_t pid);
 /*
  * Loads the library and redirects the calls of these families, a list as for record --trace. Does
  * nothing if the process uses libposixtrace already, linked or preloaded. Returns TOOL_OK. If it
- * fails, prints the reason, leaves the process unchanged and returns TOOL_FAILURE. library is an
+ * fails, prints the reason, leaves the process unchanged and returns TOOL_FAILURE. "library" is an
  * absolute path. Both strings must exist until inject_end().
  */
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);

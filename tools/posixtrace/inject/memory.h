@@ -28,7 +28,7 @@ bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes
  */
 void memory_string(int memory, uint64_t address, char *text, size_t bytes);
 
-/* A line of /proc/PID/maps. path is empty for memory without a file. */
+/* A line of /proc/PID/maps. "path" is empty for memory without a file. */
 struct mapping {
 	uint64_t begin, end, offset;
 	bool is_readable, is_executable;

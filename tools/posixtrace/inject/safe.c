@@ -204,9 +204,9 @@ static bool is_return_address(const struct elf_module *module, uint64_t address)
 }
 
 /*
- * Returns whether a return address on the stack is in locked code, which is a function that may
- * call the program while it holds a lock of the dynamic linker. The allocator never calls the
- * program.
+ * Returns whether a return address on the stack is in locked code. Locked code is a function that
+ * may call the program while the function holds a lock of the dynamic linker. The allocator never
+ * calls the program.
  */
 static bool is_in_locked_code(const struct target *target, uint64_t address)
 {
@@ -296,9 +296,9 @@ static bool has_descriptor(const struct target *target, const struct stopped *th
 }
 
 /*
- * Returns whether the thread was interrupted in the program's own code. This is not so in the C
- * library, which contains the allocator, in the dynamic linker, and in a function that the linker
- * has called.
+ * Returns whether the thread was interrupted in the program's own code. Returns false if the thread
+ * is in the C library, which contains the allocator, in the dynamic linker, or in a function that
+ * the linker has called.
  */
 static bool is_safe_running(const struct target *target, const struct stopped *thread,
 			    const struct stack *stack)

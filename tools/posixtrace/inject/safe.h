@@ -24,7 +24,7 @@ enum safe_rank {
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
 #if defined __x86_64__
-/* Returns whether a stopped thread is at a safe place. stack is the mapping of its stack. */
+/* Returns whether a stopped thread is at a safe place. "stack" is the mapping of its stack. */
 bool safe_is_here(const struct target *target, const struct stopped *thread,
 		  const struct mapping *stack);
 #endif

@@ -21,7 +21,7 @@ struct stub_block {
 	uint64_t path, symbol, argument;                                  /* strings or 0 */
 	uint64_t flags;                                                   /* of dlopen() */
 	uint64_t frame;        /* the stack pointer for rt_sigreturn() */
-	uint64_t handle;       /* results from here on; handle and function are 0 after a failure */
+	uint64_t handle;       /* results from here on; "handle", "function": 0 after a failure */
 	uint64_t function;
 	uint64_t result;
 	uint64_t message;      /* message of dlerror(); 0: none */

@@ -276,8 +276,8 @@ static bool is_starting(const struct target *target)
 #endif
 
 /*
- * Examines the process once. If it is starting and is_last is false, prints nothing, and the caller
- * examines it again later.
+ * Examines the process once. If the process is starting and is_last is false, prints nothing, and
+ * the caller examines it again later.
  */
 static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
 					bool is_last, bool *starts)

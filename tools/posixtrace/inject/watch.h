@@ -42,9 +42,9 @@ bool inject_watch_is_gone(const struct inject_watch *watch);
 uint64_t inject_watch_lost(const struct inject_watch *watch);
 
 /*
- * Returns whether the process has patched a module itself. This is so if the memory at one of the
- * module's first sites has other bytes than the file. begin is the begin of the module's first
- * mapping.
+ * Returns whether the process has patched a module itself. The process has done so if the memory at
+ * one of the module's first sites has other bytes than the file. "begin" is the address at which
+ * the module's first mapping begins.
  */
 struct shim_plan_site;
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,

@@ -119,8 +119,8 @@ int admit_refresh(struct admit *admit, trace_id_t trid)
 	int err = compute_filter(admit, trid, &set);
 
 	/*
-	 * If the filter has not changed, it is not set again, because each call that sets a filter
-	 * adds an event to the log, and all writers must notice the call.
+	 * If the filter has not changed, it is not set again. Each call that sets a filter adds an
+	 * event to the log, and all writers must notice the call.
 	 */
 	if (err || (admit->any && !memcmp(&set, &admit->set, sizeof(set))))
 		return err;

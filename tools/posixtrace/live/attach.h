@@ -28,8 +28,8 @@ struct attach_result {
 };
 
 /*
- * Runs the whole trace, and returns an exit status when the log is complete. It prints all errors.
- * *result is filled in any case.
+ * Runs the whole trace, and returns an exit status when the log is complete. The function prints
+ * all errors. *result is filled in any case.
  */
 int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 const struct kernel_plan *kernel, enum outfile_mode mode,

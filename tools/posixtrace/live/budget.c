@@ -195,8 +195,8 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 		return;
 	ticks = ticks_of(budget->pid, DEPTH);
 	/*
-	 * If a process ends and its parent does not wait for it, its time is lost, so the sum may
-	 * become less.
+	 * If a process ends and its parent does not wait for it, the time of the process is lost,
+	 * so the sum may become less.
 	 */
 	if (ticks > budget->cpu_ticks)
 		cpu_ns = (double)(ticks - budget->cpu_ticks) * 1e9 / (double)sysconf(_SC_CLK_TCK);

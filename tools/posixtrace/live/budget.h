@@ -40,8 +40,9 @@ struct budget;
 bool budget_take(double *share, const char *where, const char *text);
 
 /*
- * Measures the cost of events and calls on this machine, which takes some milliseconds. It must be
- * called before the stream of process pid is created. Returns NULL after it printed an error.
+ * Measures the cost of events and calls on this machine, which takes some milliseconds. The
+ * function must be called before the stream of process pid is created. Returns NULL after it
+ * printed an error.
  */
 struct budget *budget_begin(pid_t pid, double share);
 void budget_end(struct budget *budget);

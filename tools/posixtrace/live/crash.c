@@ -394,8 +394,8 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 
 /*
  * Returns true if the signal ends the process as a crash. A signal of a fault may be ignored or
- * blocked. The kernel restores its default action before it stops the thread, so the status file
- * already shows the default action.
+ * blocked. The kernel restores the default action of such a signal before it stops the thread, so
+ * the status file already shows the default action.
  */
 static bool is_fatal(pid_t tid, int sig)
 {

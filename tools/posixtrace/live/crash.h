@@ -4,8 +4,8 @@
  * stacks of all threads.
  *
  * The recorder is the tracer (ptrace(2)) of the program and its descendants. The kernel stops a
- * thread before it delivers a signal to it, so the recorder examines the process while all its
- * threads still exist. No code of the recorder runs in the process.
+ * thread before it delivers a signal to the thread, so the recorder examines the process while all
+ * its threads still exist. No code of the recorder runs in the process.
  *
  * One thread of the recorder makes all calls, as ptrace(2) requires.
  */

@@ -101,10 +101,10 @@ static bool has_module(const struct libraries *libraries, const char *module)
 }
 
 /*
- * Adds a file. If argv, the arguments of the program that is started, is not NULL, also adds the
- * libraries that the file needs, because hooks for exceptions may be in those. argv is NULL if the
- * kernel records the functions of a running process, for which a breakpoint in the file is enough.
- * Returns false if memory is lacking.
+ * Adds a file. "argv" has the arguments of the program that is started. If it is not NULL, the
+ * function also adds the libraries that the file needs, because hooks for exceptions may be in
+ * those. argv is NULL if the kernel records the functions of a running process, for which a
+ * breakpoint in the file is enough. Returns false if memory is lacking.
  */
 static bool add_object(struct libraries *libraries, char *const argv[], const char *path)
 {
@@ -113,9 +113,9 @@ static bool add_object(struct libraries *libraries, char *const argv[], const ch
 }
 
 /*
- * Finds files that the program may load later. These are files that match the pattern of a module
- * that the program does not have yet. Adds each of them as add_object() does. A pattern that is a
- * path needs no search, because add_later() adds its file. Returns false if memory is lacking.
+ * Finds files that the program may load later. Such a file matches the pattern of a module that the
+ * program does not have yet. Adds each of them as add_object() does. A pattern that is a path needs
+ * no search, because add_later() adds its file. Returns false if memory is lacking.
  */
 static bool find_later(struct libraries *libraries, const char *const *module, size_t modules,
 		       char *const argv[], pid_t pid)

@@ -206,8 +206,8 @@ static void wait_for_end(struct run *run)
 
 /*
  * Handles the end of the process, which the pidfd has reported. If this command has started the
- * process, it reaps it now. The status of any other process may be unknown. ended_of() explains
- * why.
+ * process, the function reaps the process now. The status of any other process may be unknown.
+ * ended_of() explains why.
  */
 static void process_ended(struct run *run)
 {

@@ -167,10 +167,10 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
 /*
  * Considers a file that a process has mapped. A child may execute any program, so in a child only a
  * pattern that names the module selects a file, as in patch_late.c. The process may have ended, or
- * may have replaced the file, before this process looks. If it has another mount name space or root
- * directory, its path may lead to another file here. Only the low halves of the inodes are
- * compared: with overlayfs and btrfs, the device of a mapping is not that of stat(2), and overlayfs
- * may add upper bits to the inode.
+ * may have replaced the file, before this process looks. If the process has another mount name
+ * space or root directory, the path may lead to another file here. Only the low halves of the
+ * inodes are compared: with overlayfs and btrfs, the device of a mapping is not that of stat(2),
+ * and overlayfs may add upper bits to the inode.
  */
 static void look_at_file(void *arg, const struct mapped_file *file)
 {

@@ -60,8 +60,8 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
 	      uint64_t address, const void *data, size_t len);
 
 /*
- * In weave_calls.c: finds out which system calls become events, and adds their types. It must be
- * called before the events are copied. It reads the old log, and rewinds it.
+ * In weave_calls.c: finds out which system calls become events, and adds their types. The function
+ * must be called before the events are copied. It reads the old log, and rewinds the log.
  */
 int weave_calls_types(struct weave *weave);
 /* Appends the event of a record of a system call, if it becomes one. */

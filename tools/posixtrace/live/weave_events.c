@@ -189,8 +189,8 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 /* ------------------------------------------------------------------ records */
 
 /*
- * Appends an event that a thread left its CPU. If its state is dead, also appends an event that it
- * ended.
+ * Appends an event that a thread left its CPU. If the state of the thread is dead, also appends an
+ * event that the thread ended.
  */
 static int put_out(struct weave *weave, const struct kernel_record *record,
 		   const struct kernel_task *task)

@@ -114,8 +114,8 @@ static void keep_bin(struct curves *curves, struct curve *curve)
 
 /*
  * Keeps a value, or compares it with the values of its bin. A value may be late because its writer
- * was interrupted. It may then begin a second time a bin whose values were kept before. In this
- * case more than four values of the bin are kept, which does no harm.
+ * was interrupted. Such a value may begin a bin for a second time, after the values of this bin
+ * were kept. In this case more than four values of the bin are kept, which does no harm.
  */
 static void add_value(struct curves *curves, struct curve *curve,
 		      const struct posix_trace_value_np *value, uint64_t ns)

@@ -50,7 +50,7 @@ struct curves {
 	int err;
 };
 
-/* Returns true if a type has counters. schema may be NULL. */
+/* Returns true if a type has counters. "schema" may be NULL. */
 bool curves_has(const struct posix_trace_schema_np *schema);
 
 /*

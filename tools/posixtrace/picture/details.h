@@ -6,8 +6,9 @@
  * for each on average. If the log has more events, the page gets those for which a user asks first:
  * events with an error number, the ends of the longest spans, and every n-th one of all other
  * events. The duration of an event is kept as a number and not in its text. So most texts occur
- * often, and each is kept once. New texts use at most half of their memory at once, and the other
- * half in proportion to the events that were read, so that the rest of the log gets some of it.
+ * often, and each is kept once. New texts may use half of the memory for texts at any time. They
+ * may use the other half only in proportion to the events that were read, so that the rest of the
+ * log gets some of it.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H

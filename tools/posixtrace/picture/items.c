@@ -19,8 +19,8 @@ static int by_flame(const void *a, const void *b)
 }
 
 /*
- * Each span is put on the first lane whose last span has ended. Since spans are sorted by begin,
- * and the longest of those that begin together is first, nested spans are below one another, and no
+ * Each span is put on the first lane whose last span has ended. The spans are sorted by begin, and
+ * the longest of those that begin together is first. So nested spans are below one another, and no
  * two spans of a lane overlap. If all lanes are in use, the span is counted in the bins instead.
  * Returns 0 or ENOMEM.
  */

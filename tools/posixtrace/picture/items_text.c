@@ -139,8 +139,8 @@ static void items_text_bins(struct text *text, const struct picture_bin *bin, si
 }
 
 /*
- * Writes the values of counters. A value is the number curves_bits(), of which small integers need
- * few bytes.
+ * Writes the values of counters. A value is written as curves_bits(), which needs few bytes for
+ * small integers.
  */
 static void items_text_curves(struct text *text, struct curves *curves)
 {

@@ -16,8 +16,9 @@
 #include "log/losses.h"
 
 /*
- * Returns the index of the picture's data of a series of the current log. Series of several logs
- * with the same name and kind have the same data. Returns SIZE_MAX if memory is lacking.
+ * Returns the index of the picture's data of a series of the current log. Series of the same name
+ * and kind have the same data, even if they belong to different logs. Returns SIZE_MAX if memory is
+ * lacking.
  */
 static size_t series_index(struct picture *picture, const struct series *series)
 {
@@ -284,9 +285,9 @@ static int read_once(struct picture *picture, struct reading *reading)
 }
 
 /*
- * Returns the least length of the spans of which a limited number is kept. It is 0 if all spans are
- * within the limit. Otherwise it is a power of two, the least one for which the spans of at least
- * this length are within the limit.
+ * Returns the least length of the spans that are kept, so that their number does not exceed the
+ * limit. It is 0 if all spans are within the limit. Otherwise it is a power of two, the least one
+ * for which the spans of at least this length are within the limit.
  */
 static uint64_t least_length(const struct picture *picture, uint64_t limit)
 {
@@ -301,8 +302,8 @@ static uint64_t least_length(const struct picture *picture, uint64_t limit)
 }
 
 /*
- * Sets the axis. A duration in a damaged log may have any length, so the axis begins before
- * the first event by at most the time from the first to the last event.
+ * Sets the axis. A duration in a damaged log may have any length. So the time from the begin of the
+ * axis to the first event is at most the time from the first to the last event.
  */
 static void set_axis(struct picture *picture)
 {
@@ -401,8 +402,8 @@ static int picture_make(struct picture *picture, size_t bins, int *status)
 }
 
 /*
- * Gives the types of the log their indexes in the picture. Types of several logs with the same name
- * get the same index. Returns false if memory is lacking.
+ * Gives the types of the log their indexes in the picture. Types of the same name get the same
+ * index, even if they belong to different logs. Returns false if memory is lacking.
  */
 static bool learn_types(struct picture *picture, struct picture_log *log)
 {

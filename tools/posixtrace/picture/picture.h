@@ -160,8 +160,8 @@ struct picture {
 int picture_open(struct picture *picture, const char *path);
 
 /*
- * Reads the open logs twice. bins is the number of bins of the lowest level, a power of four; with
- * many rows there are fewer. Returns TOOL_OK or TOOL_DAMAGED with a picture, or another status
+ * Reads the open logs twice. "bins" is the number of bins of the lowest level, a power of four;
+ * with many rows there are fewer. Returns TOOL_OK or TOOL_DAMAGED with a picture, or another status
  * after it printed the error.
  */
 int picture_take(struct picture *picture, size_t bins, size_t limit);

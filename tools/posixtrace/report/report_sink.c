@@ -111,7 +111,7 @@ static int64_t until_time(const struct report_sink *sink)
 
 /*
  * Called with the time of the first event that arrives. In most formats the first and last time do
- * not precede the events. Elapsed time then counts from this event, and a time that the user gave
+ * not precede the events. Elapsed time then counts from this event. A time that the user gave
  * relative to the last event is an error, because the last event is not known.
  */
 static int know_first(struct report_sink *sink, int64_t time_ns)
@@ -372,8 +372,10 @@ static int report_sink_take(void *context, const struct fmt_event *from)
 	return report_sink_show(sink, type, &event);
 }
 
-/* Shows the events that the tail keeps. A second call shows nothing. It is called at the end of the
- * trace, or earlier if the rest of the trace does not matter. */
+/*
+ * Shows the events that the tail keeps. A second call shows nothing. The function is called at the
+ * end of the trace, or earlier if the rest of the trace does not matter.
+ */
 static void show_tail(struct report_sink *sink)
 {
 	const struct kept *kept;

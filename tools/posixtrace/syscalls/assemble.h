@@ -53,7 +53,7 @@ static inline void and_number(struct program *p, unsigned to, int number)
 	program_put(p, BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, number);
 }
 
-/* Loads memory into a register. size is BPF_B, BPF_H, BPF_W or BPF_DW. */
+/* Loads memory into a register. "size" is BPF_B, BPF_H, BPF_W or BPF_DW. */
 static inline void load_memory(struct program *p, unsigned size, unsigned to, unsigned from,
 			       int offset)
 {
@@ -141,7 +141,10 @@ static inline void check_traced(struct program *p, const int *map, int tid, int 
 	jump_lands(p, is_traced);
 }
 
-/* Stores a value in the map, even if the map has the key. key and value are places on the stack. */
+/*
+ * Stores a value in the map, even if the map has the key. "key" and "value" are places on the
+ * stack.
+ */
 static inline void update_key(struct program *p, int map, int key, int value)
 {
 	load_map(p, BPF_REG_1, map);

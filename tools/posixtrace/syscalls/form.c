@@ -230,8 +230,8 @@ static bool is_thread(const struct syscalls_record *record, const char *call,
 }
 
 /*
- * Returns the result of find_row() for a call. It is kept for each number, because each record
- * needs the row.
+ * Returns the result of find_row() for a call. The function keeps the result for each number,
+ * because each record needs the row.
  */
 static const struct form_row *row_at(uint32_t number, bool is_32bit, const char *call)
 {

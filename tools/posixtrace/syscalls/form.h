@@ -56,8 +56,8 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 
 /*
  * Returns the type of the event that a call becomes. Returns NULL if events of this type are not
- * wanted, or if memory is lacking. If as_sys is true, the type is sys.NAME. piece points to the
- * pieces of the record, and bytes is their total length.
+ * wanted, or if memory is lacking. If as_sys is true, the type is sys.NAME. "piece" points to the
+ * pieces of the record, and "bytes" is their total length.
  */
 struct form_type *forms_type(struct forms *forms, const struct syscalls_record *record,
 			     const unsigned char *piece, size_t bytes, bool as_sys);

@@ -111,7 +111,7 @@ static bool find_fields(struct program_fields *fields)
 
 /* ------------------------------------------------------------------ maps and programs */
 
-/* Returns the descriptor of a new map, or -1. most is its number of elements, or a ring's bytes. */
+/* Returns the descriptor of a new map, or -1. "most": number of elements; bytes of a ring. */
 static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t most)
 {
 	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value,
@@ -142,7 +142,7 @@ static bool make_maps(struct syscalls *syscalls)
 	return true;
 }
 
-/* Stores a value under a key of 4 bytes; value must have the size that the map was made with. */
+/* Stores a value under a key of 4 bytes; "value" must have the size of the map's values. */
 static bool set_element(int map, uint32_t key, const void *value)
 {
 	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)&key,

@@ -270,7 +270,7 @@ void program_enter(struct program *p, const int *map, const struct program_field
 /*
  * Writes the call when it returns. A negative result cannot be used as a length, so the length is
  * 0. A thread that was in a call when the recording began has no entry in the map. That call is
- * left out, as are calls that never return.
+ * left out. Calls that never return are left out, too.
  */
 void program_exit(struct program *p, const int *map, const struct program_fields *fields)
 {

@@ -37,7 +37,7 @@ struct program_fields {
 	int group_dead;              /* sched:sched_process_exit; -1: there is no such field */
 };
 
-/* Each function makes one program. map has the descriptors of the maps. */
+/* Each function makes one program. "map" has the descriptors of the maps. */
 void program_enter(struct program *program, const int *map, const struct program_fields *fields);
 void program_exit(struct program *program, const int *map, const struct program_fields *fields);
 void program_new(struct program *program, const int *map, const struct program_fields *fields,

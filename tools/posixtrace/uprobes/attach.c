@@ -256,8 +256,8 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 }
 
 /*
- * Attaches those of the places of one file that have values, or those without. first is the number
- * of the first place in the records. Returns 0 or an error number.
+ * Attaches places of one file: those with values if has_values is true, otherwise those without
+ * values. "first" is the number of the first place in the records. Returns 0 or an error number.
  */
 static int attach_file(struct uprobes *uprobes, const char *path, const struct uprobes_place *place,
 		       size_t count, size_t first, bool has_values)

@@ -24,7 +24,7 @@ struct mapped {
 	size_t cpus;
 };
 
-/* A new mapping of a file with code. path is the path that the process sees. */
+/* A new mapping of a file with code. "path" is the path that the process sees. */
 struct mapped_file {
 	pid_t pid;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */

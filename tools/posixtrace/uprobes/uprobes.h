@@ -2,8 +2,8 @@
 /*
  * uprobes.h - places in the code of files at which the kernel records each thread that arrives.
  *
- * The kernel writes a breakpoint into the memory of each process that maps the file, executes the
- * replaced instruction elsewhere, and removes the breakpoint at the end, even if this process is
+ * The kernel writes a breakpoint into the memory of each process that maps the file, and executes
+ * the replaced instruction elsewhere. It removes the breakpoint at the end, even if this process is
  * killed. Nothing is written to the stack of a thread: a probe at the return address of a function
  * (uretprobe) would be seen by unwinders of C++ exceptions, and by the runtime of Go when it moves
  * a stack. The end of a function is recorded at its return instructions instead.
@@ -55,7 +55,7 @@ struct uprobes_value {
 	uint8_t how, base, index, shift;
 	uint16_t size, at;
 	int64_t value;
-	uint64_t in_file;   /* 1: value is an address in the file */
+	uint64_t in_file;   /* 1: "value" is an address in the file */
 };
 
 #define UPROBES_NONE 0xff

@@ -130,7 +130,7 @@ struct etw_record {
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size);
 
 /*
- * Reads the record at p, of which size bytes are available. The pointers in *record are into p.
+ * Reads the record at p. "size" bytes of it are available. The pointers in *record are into p.
  * Returns 0, or 7 to 10 for the faults E07 to E10 with the reason in *why.
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *record, const char **why);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_buffers.c - lists the buffers of a file, for which it needs only their headers. Only the size
- * in the header of a buffer says where the next buffer begins, so one wrong size would make all
- * later buffers unreadable. With --etw-resync, the reader assumes that a buffer with a wrong size
- * has the usual size.
+ * etw_buffers.c - lists the buffers of a file. It needs only the headers of the buffers. Only the
+ * size in the header of a buffer says where the next buffer begins, so one wrong size would make
+ * all later buffers unreadable. With --etw-resync, the reader assumes that a buffer with a wrong
+ * size has the usual size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static int by_order(const void *a, const void *b)
 /*
  * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
  * buffer. The function compares the counts in the log's header with the list. If they differ, a
- * finding reports this, but it is no error.
+ * finding reports this, but the difference is no error.
  */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {

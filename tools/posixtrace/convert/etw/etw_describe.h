@@ -104,8 +104,8 @@ enum etw_role { ETW_ROLE_NONE, ETW_ROLE_BEGIN, ETW_ROLE_END };
  */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role);
 /*
- * Reads a number at a fixed place of the payload. name has len bytes. Returns false if no field has
- * the name, if the place of the field is not fixed, or if the payload is too short.
+ * Reads a number at a fixed place of the payload. "name" has "len" bytes. Returns false if no field
+ * has the name, if the place of the field is not fixed, or if the payload is too short.
  */
 bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
 		      unsigned pointer_bytes, const unsigned char *payload, size_t size,

@@ -62,8 +62,8 @@ static void put_time(char *to, size_t room, int64_t ns)
 }
 
 /*
- * Passes a line to the sink and frees it. len is the result of asprintf(), which is -1 if memory is
- * lacking.
+ * Passes a line to the sink and frees it. "len" is the result of asprintf(), which is -1 if memory
+ * is lacking.
  */
 static bool list_line(struct etw_listing *listing, char *line, int len)
 {

@@ -254,8 +254,8 @@ static bool read_kind(struct etw_record *r)
 }
 
 /*
- * Before the function reads any field, it checks that the size is not less than the least header of
- * this kind, and that the record does not end behind the buffer.
+ * The function makes two checks before it reads any field. The size must not be less than the least
+ * header of this kind. The record must not end behind the buffer.
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *r, const char **why)
 {

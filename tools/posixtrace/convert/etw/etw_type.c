@@ -76,8 +76,7 @@ static bool has_fields(const char *schema, const char *key)
  * Finds whether the event begins or ends a span. The type of a kernel event, or the opcode of a
  * provider's event, says whether it does. *key becomes the names of the fields by which begin and
  * end are paired, or NULL if they are paired by thread. If the schema lacks the fields of the key,
- * the event is not a part of a span, because pairing by thread would pair events of different
- * subjects.
+ * the event is not a part of a span. Pairing by thread would pair events of different subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)

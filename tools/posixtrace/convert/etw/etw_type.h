@@ -9,7 +9,7 @@
 
 struct etw_type {
 	uint64_t key;
-	const struct fmt_type *type, *undecoded; /* undecoded is made when it is needed */
+	const struct fmt_type *type, *undecoded; /* "undecoded" is made when it is needed */
 	const struct etw_layout *layout; /* NULL: the payload is not described */
 	struct etw_layout *own;          /* the layout if this type owns it, otherwise NULL */
 	unsigned columns;

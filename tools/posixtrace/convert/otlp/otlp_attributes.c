@@ -289,7 +289,7 @@ static void put_thread(struct otlp *otlp, unsigned field, const struct fmt_event
 }
 
 /*
- * Writes the attributes that only few events have. ends is true if the event ends a span that
+ * Writes the attributes that only few events have. "ends" is true if the event ends a span that
  * another event began.
  */
 static void put_rare(struct proto *p, unsigned field, const struct fmt_event *event, bool ends)

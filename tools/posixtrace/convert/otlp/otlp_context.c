@@ -4,8 +4,8 @@
  *
  * A program may record identifiers in fields of its events (www.w3.org/TR/trace-context): trace_id,
  * span_id and parent_span_id, or traceparent. Other identifiers are computed from the identity of
- * the log, the process, and the thread, name and times of the span, so that two conversions of one
- * log give the same identifiers, even if other events are selected. If all of this is equal for
+ * the log, the process, and the thread, name and times of the span. So two conversions of one log
+ * give the same identifiers, even if they select different events. If all of this is equal for
  * several spans, they are numbered in their order. If only some of these spans are selected, a span
  * may therefore get the identifier of another one of them.
  */
@@ -147,8 +147,9 @@ static uint64_t seed_of_facts(const struct fmt_facts *facts)
 }
 
 /*
- * Returns the seed for a log. The same log that is shipped as that of another host has other
- * identifiers, because a receiver that compares identifiers would drop its spans.
+ * Returns the seed for a log. If the log is shipped once more as that of another host, the
+ * identifiers differ from the first ones. Otherwise a receiver that compares identifiers would drop
+ * the spans.
  */
 static uint64_t seed_of_log(const struct otlp *otlp, const struct posix_trace_loginfo_np *info)
 {

@@ -72,9 +72,9 @@ int otlp_begin(struct otlp *otlp, const struct fmt_facts *facts)
 }
 
 /*
- * A connect() is a request to another program, so its span has the kind CLIENT. A span of accept()
- * is the time that a server waits for a client, not the time that it serves one, so its kind is
- * INTERNAL as that of all other spans.
+ * A connect() is a request to another program, so its span has the kind CLIENT. In a span of
+ * accept() a server waits for a client and does not serve it yet. So the kind of the span is
+ * INTERNAL, as that of all other spans.
  */
 int otlp_type(struct otlp *otlp, const struct fmt_type *type)
 {

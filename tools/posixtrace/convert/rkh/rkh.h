@@ -140,8 +140,8 @@ struct rkh_decoder {
 void rkh_config_default(struct rkh_config *config);
 
 /*
- * Returns 0 or ENOMEM. max is the largest frame in bytes without escapes. After this call, the
- * caller may set the members that are not private.
+ * Returns 0 or ENOMEM. "max" is the size of the largest frame, in bytes without escapes. After this
+ * call, the caller may set the members that are not private.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max);
 void rkh_close(struct rkh_decoder *decoder);
@@ -259,7 +259,7 @@ int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame);
 
-/* Returns whether a user event with this number in its group passes. name may be NULL. */
+/* Returns whether a user event with this number in its group passes. "name" may be NULL. */
 bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, uint32_t number);
 
 /* ------------------------------------------------------------------ the listing */

@@ -19,7 +19,7 @@ struct rule {
 	enum what what;
 	bool pass;
 	bool any;      /* OBJECT, SIGNAL: the name is * */
-	char *group;   /* used by GROUP and the kinds after it; name points into this text */
+	char *group;   /* used by GROUP and the kinds after it; "name" points into this text */
 	const char *name;
 	bool is_number;
 	uint64_t number;

@@ -326,7 +326,7 @@ static int convert_input(struct rkh_source *source, struct fmt_input *input)
 	return status;
 }
 
-/* source is allocated because it is large: it contains the text of a schema. */
+/* The struct "source" is allocated because it is large: it contains the text of a schema. */
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct rkh_source *source = calloc(1, sizeof(*source));

@@ -113,7 +113,8 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 }
 
 /*
- * Returns the name as the stream has it. This is for types, whose names must be restored exactly.
+ * Returns the name as the stream has it. The function is for names of types, which must be restored
+ * exactly.
  */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value)
 {

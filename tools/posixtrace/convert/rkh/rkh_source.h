@@ -76,7 +76,10 @@ int rkh_source_open(struct rkh_source *source);
 /* Passes an event. If a gap is held back, passes the gap before the event. */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event);
 
-/* err is a result of rkh_names_set(). If it is an error, reports once that a name was not kept. */
+/*
+ * "err" is a result of rkh_names_set(). If it is an error, the function reports once that a name
+ * was not kept.
+ */
 void rkh_source_named(struct rkh_source *source, int err);
 
 /*

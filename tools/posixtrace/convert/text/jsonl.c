@@ -282,9 +282,9 @@ static size_t line_most(const struct kind *kind, const struct fmt_event *event)
 }
 
 /*
- * Returns whether put_line() can write the line. It can if the data is not a text and has exactly
- * the fields of a type with integers only, or if the type has no fields. In addition, the input is
- * a single log, and the line has no rare members.
+ * Returns whether put_line() can write the line. put_line() can write it if the data is not a text
+ * and has exactly the fields of a type with integers only, or if the type has no fields. In
+ * addition, the input is a single log, and the line has no rare members.
  */
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)

@@ -167,7 +167,7 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	/* convert has made the file. SQLite opens it by name. */
+	/* The command convert has made the file. SQLite opens it by name. */
 	if (sqlite3_open_v2(output->path, &base->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		err = print_error(base);

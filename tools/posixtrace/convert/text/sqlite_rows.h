@@ -34,7 +34,7 @@ struct rows_cell {
 	};
 };
 
-struct rows_large {            /* memory of a value for which bytes has no room */
+struct rows_large {            /* memory of a value for which "bytes" has no room */
 	struct rows_large *next;
 	char bytes[];
 };

@@ -127,7 +127,7 @@ int tracex_text(const unsigned char *text, size_t text_size, unsigned char **byt
 int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *findings);
 
-/* Reads a slot of the registry. index must be less than dump->slots. */
+/* Reads a slot of the registry. "index" must be less than dump->slots. */
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
 /* Returns the priority of a thread, or -1 if the slot has none. */
 int tracex_slot_priority(const struct tracex_slot *slot);
@@ -152,7 +152,7 @@ int tracex_refs(const struct tracex *dump, struct tracex_ref **refs, size_t *cou
 /* Returns the first reference with this pointer, or NULL if no slot has the pointer. */
 const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count, uint64_t pointer);
 
-/* Reads an entry. index must be less than dump->entries. entry->ticks becomes 0. */
+/* Reads an entry. "index" must be less than dump->entries. entry->ticks becomes 0. */
 void tracex_entry(const struct tracex *dump, size_t index, struct tracex_entry *entry);
 
 /*

@@ -37,8 +37,8 @@ struct tracex_pairs {
 int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread, uint32_t *token);
 
 /*
- * Keeps an object for the registry. An object for which TraceX has no slot is counted in unfit. If
- * several objects have the same pointer, only the first one is kept. Returns 0 or ENOMEM.
+ * Keeps an object for the registry. An object for which TraceX has no slot is counted in "unfit".
+ * If several objects have the same pointer, only the first one is kept. Returns 0 or ENOMEM.
  */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 

@@ -103,9 +103,9 @@ static bool is_taken(char (*label)[LABEL_BYTES], unsigned count)
 }
 
 /*
- * Two fields of a schema must not have the same name, so a label that repeats the name of an
- * earlier field is replaced by "info" and its number. A label may be any text, because it may come
- * from the side file.
+ * Two fields of a schema must not have the same name. So if a label repeats the name of an earlier
+ * field, the function replaces the label by "info" and the number of the field. A label may be any
+ * text, because it may come from the side file.
  */
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)

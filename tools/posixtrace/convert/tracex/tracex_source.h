@@ -45,8 +45,8 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 
 /*
- * Passes events for the spans that this entry ends. The caller must call it before it passes the
- * event of the entry itself. Returns false if the sink has stopped.
+ * Passes events for the spans that this entry ends. The caller must call this function before it
+ * passes the event of the entry itself. Returns false if the sink has stopped.
  */
 bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
 

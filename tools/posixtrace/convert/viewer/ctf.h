@@ -108,9 +108,10 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 int ctf_metadata(struct ctf *ctf);
 
 /*
- * ctf_fields.c: writes the fields of a schema in TSDL, the language of the metadata. If an event's
- * data is not described by its fields byte for byte (explained.h), the event gets a second class
- * with the same name, and its data is an array of bytes. ctf_literal() writes a string literal.
+ * ctf_fields.c: writes the fields of a schema in TSDL, the language of the metadata. If the fields
+ * do not describe the data of an event byte for byte (explained.h), the event gets a second class
+ * with the same name. In this class the data is an array of bytes. ctf_literal() writes a string
+ * literal.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
 void ctf_literal(struct out *out, const char *text);

@@ -19,7 +19,7 @@ int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
 int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *event);
 /* Writes the lines. */
 int folded_stacks_end(struct folded_stacks *stacks);
-/* stacks may be NULL. */
+/* "stacks" may be NULL. */
 void folded_stacks_close(struct folded_stacks *stacks);
 
 #endif

@@ -291,7 +291,8 @@ int perfetto_prepare(struct perfetto_kind *kind);
 
 /*
  * perfetto_track() finds the track of the event's thread, and perfetto_span_track() that of its
- * span. If the track is new, they write its description first. Returns 0 or an error number.
+ * span. If the track is new, the functions write its description first. Returns 0 or an error
+ * number.
  */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
@@ -325,8 +326,8 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);
 int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
 
 /*
- * Returns the number of the track of a counter. The counter is a field of a type in a process; type
- * and field are indices.
+ * Returns the number of the track of a counter. The counter is a field of a type in a process;
+ * "type" and "field" are indices.
  */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
 

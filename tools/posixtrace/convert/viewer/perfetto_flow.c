@@ -2,10 +2,11 @@
 /*
  * perfetto_flow.c - flows: arrows from the thread that ended a wait to the thread that waited.
  *
- * The rules are those of the command why: links.h finds the holders of locks, and ender.h finds
- * the write that ended a read. A flow joins two instants: one in the call of the first thread, and
- * one at the end of the wait. Readers join slices in the order of their begins, and a wait usually
- * begins before the call that ends it, so the slices of the two calls cannot be joined directly.
+ * The rules are those of the command why: links.h finds the holders of locks, and ender.h finds the
+ * write that ended a read. A flow joins two instants: one in the call of the first thread, and one
+ * at the end of the wait. The slices of the two calls cannot be joined directly: readers join
+ * slices in the order of their begins, but a wait usually begins before the call that ends the
+ * wait.
  */
 #include "convert/viewer/perfetto.h"
 

@@ -153,7 +153,7 @@ static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, con
 	return perfetto_end(perfetto, packet);
 }
 
-/* Writes that a CPU was given to another thread, 0 for none. name may be empty. */
+/* Writes that a CPU was given to another thread, 0 for none. "name" may be empty. */
 static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t prev,
 		      uint64_t state, uint32_t next, const char *name)
 {
@@ -215,8 +215,8 @@ static int write_out(struct perfetto *perfetto, bool is_next)
 	out->is_held = false;
 	cpu = &perfetto->sched.cpu[out->cpu];
 	/*
-	 * The log lacks the event by which the thread got the CPU. It had the CPU at this moment,
-	 * and it is not known since when.
+	 * The log lacks the event by which the thread got the CPU. The thread had the CPU at this
+	 * moment, but the log does not show since when.
 	 */
 	if (cpu->now != out->tid)
 		err = leave_others(perfetto, out->tid, out->cpu, out->time_ns);

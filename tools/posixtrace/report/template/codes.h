@@ -37,7 +37,7 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code);
 
-/* Returns whether the code is G, O, R or W. These move the pointer and print nothing. */
+/* Returns whether the code is G, O, R or W. These codes move the pointer and print nothing. */
 bool code_is_move(const struct code *code);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * macros.c - the table of predefined macros. Macros that only AIX can fill are in the table too, so
- * that a template that uses them gets a message of its own and not that of an unknown name.
+ * macros.c - the table of predefined macros. Macros that only AIX can fill are in the table, too. A
+ * template that uses such a macro then gets a message about this, and not the message about an
+ * unknown name.
  */
 #include "report/template/macros.h"
 

@@ -14,7 +14,7 @@
 #include "base/errnames.h"
 #include "base/out.h"
 
-/* bits is 1 to 64, as codes.c has checked. */
+/* "bits" is 1 to 64, as codes.c has checked. */
 static size_t print_binary(char *text, uint64_t value, unsigned bits)
 {
 	for (unsigned i = 0; i < bits; i++)
@@ -147,7 +147,7 @@ size_t print_macro(char *text, uint64_t value, enum macro_print print)
 	}
 }
 
-/* count is 16 at most, so the text fits in PRINT_BYTES. */
+/* "count" is 16 at most, so the text fits in PRINT_BYTES. */
 size_t print_bytes(char *text, const unsigned char *bytes, size_t count)
 {
 	size_t len = 0;

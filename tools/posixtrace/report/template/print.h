@@ -24,7 +24,7 @@ size_t print_macro(char *text, uint64_t value, enum macro_print print);
 /* Prints at least three upper-case hexadecimal digits. */
 size_t print_id(char *text, uint64_t id);
 
-/* Prints two hexadecimal digits for each byte. count is at most 16. */
+/* Prints two hexadecimal digits for each byte. "count" is at most 16. */
 size_t print_bytes(char *text, const unsigned char *bytes, size_t count);
 
 #endif

@@ -146,7 +146,7 @@ void prose_begin_field(struct prose *prose)
 }
 
 /*
- * separated is false for the codes A0 and X0. With these codes a template reads characters one by
+ * "separated" is false for the codes A0 and X0. With these codes a template reads characters one by
  * one, and the characters form one word.
  */
 void prose_end_field(struct prose *prose, bool separated)

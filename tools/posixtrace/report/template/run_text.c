@@ -50,7 +50,7 @@ static bool print_text_code(struct run *run, const struct code *code)
 
 /*
  * Prints a code X of a length that no integer has, byte by byte. X0 prints one byte without a
- * separator behind it, so that several X0 form one field. count is 16 at most.
+ * separator behind it, so that several X0 form one field. "count" is 16 at most.
  */
 static bool print_byte_string(struct run *run, unsigned count)
 {
