@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_leftover.c - treats the flight logs that an agent left when it was killed, and those that
+ * agent_leftover.c - handles the flight logs that an agent left when it was killed, and those that
  * could neither be moved nor be counted.
  *
  * The guardian of each such log writes the content of the stream and completes the log. Then no

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_run.c - runs the service: it obeys signals, searches for processes, and notices the ends of
- * processes.
+ * agent_run.c - runs the service: it handles signals, searches for processes, and notices the ends
+ * of processes.
  */
 #include <errno.h>
 #include <poll.h>
@@ -358,7 +358,7 @@ static int sleep_ms(const struct agent *agent)
 
 /*
  * Sleeps until a signal or a client arrives, a process ends, or the time of the next search or
- * reading has come. Then does the work that is due, except for the search.
+ * reading is reached. Then does the work that is due, except for the search.
  */
 static void wait_for_work(struct agent *agent)
 {

@@ -5,11 +5,11 @@
  *
  * A function that other files can call gets its arguments as the System V ABI says: the type of an
  * argument determines its registers. A compiler may change the convention of a function that only
- * its own file calls, and of copies with names such as name.isra.0. For these functions the place
- * of each argument is taken from the debugging information, which has the place that is valid at
- * the first instruction. Places are found in this way for functions of Go, too, because Go has its
- * own convention, in which a callee preserves no registers. The debugging information describes the
- * results of Go as parameters of another kind.
+ * its own file calls, and of copies with names such as name.isra.0. For these functions the
+ * debugging information gives the place of each argument that is valid at the first instruction.
+ * Places are found in this way for functions of Go, too, because Go has its own convention, in
+ * which a callee preserves no registers. The debugging information describes the results of Go as
+ * parameters of another kind.
  */
 #include "functions/arguments.h"
 

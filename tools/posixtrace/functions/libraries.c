@@ -106,8 +106,8 @@ static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
 }
 
 /*
- * Takes the path from a line "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". Other lines, such as
- * "not found" and the vdso, have no path and are ignored. Returns false if memory is lacking.
+ * Adds the path in a line "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". Other lines, such as "not
+ * found" and the vdso, have no path and are ignored. Returns false if memory is lacking.
  */
 static bool take_line(struct libraries *libraries, char *line)
 {

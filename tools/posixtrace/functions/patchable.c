@@ -109,7 +109,7 @@ static bool is_of_hooks(const char *name)
 }
 
 /*
- * Returns whether a call goes to __fentry__(): directly, through a pointer, or through the
+ * Returns whether a call leads to __fentry__(): directly, through a pointer, or through the
  * procedure linkage table. An entry of this table has at most three instructions and jumps through
  * a pointer.
  */

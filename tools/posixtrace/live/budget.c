@@ -366,7 +366,7 @@ struct change {
 	bool any; /* a type was turned on or off, which the stream does not know yet */
 };
 
-/* Turns a type on or off, and marks it. set_skipped() then makes the stream obey. */
+/* Turns a type on or off, and marks it. set_skipped() then applies the change to the stream. */
 static void turn_type(struct change *change, unsigned id, bool is_off)
 {
 	struct budget_type *type = &change->budget->type[id];

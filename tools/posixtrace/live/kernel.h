@@ -7,7 +7,7 @@
  * user gets a separate instance of the kernel's tracing. Its records have stamps of the same
  * counter as the program's events, and show which thread woke a thread (kernel_trace.c). Otherwise
  * perf_event_open(2) records the user's own processes, if perf_event_paranoid is not above 2
- * (kernel_perf.c). Samples come by perf_event_open(2) in both cases.
+ * (kernel_perf.c). In both cases perf_event_open(2) delivers the samples.
  *
  * This process keeps the records until the end, at most KERNEL_RECORDS of them. kernel_weave() then
  * writes the log again, with these events at their places. The ledger counts as lost the events for

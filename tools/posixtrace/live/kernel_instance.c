@@ -37,9 +37,9 @@ static unsigned long long start_of(pid_t pid)
 }
 
 /*
- * Finds out whether the owner of an instance lives. An owner in another PID name space is unknown,
- * since its number names another process here. A process that has the owner's number, but another
- * start time, is a later process, so the owner has ended.
+ * Finds out whether the owner of an instance is alive. An owner in another PID name space is
+ * unknown, since its number names another process here. A process that has the owner's number, but
+ * another start time, is a later process, so the owner has ended.
  */
 static enum owner owner_of(const char *name)
 {

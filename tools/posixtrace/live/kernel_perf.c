@@ -308,7 +308,7 @@ static void add_sample(struct kernel *kernel, struct kernel_record record,
 }
 
 /*
- * Takes a sample of the CPU or of page faults. Both have the same fields and share the memory. Only
+ * Reads a sample of the CPU or of page faults. Both have the same fields and share the memory. Only
  * a page fault has an address of data.
  */
 static void take_sample(struct kernel *kernel, const unsigned char *data, size_t bytes)
@@ -346,7 +346,7 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 }
 
 /*
- * Takes one record. Records of other kinds than those below are ignored. A record that is too short
+ * Reads one record. Records of other kinds than those below are ignored. A record that is too short
  * for its kind is ignored.
  */
 static void take_record(void *arg, const struct perf_event_header *header)

@@ -107,8 +107,8 @@ static int set_environment(const struct launch_plan *plan)
 }
 
 /*
- * The function of the child. It waits for one byte. If the pipe ends instead, the parent has given
- * up or died. If execvp() fails, the child sends the error number to the parent.
+ * The function of the child. It waits for one byte. If the pipe ends instead, the parent has ended
+ * or has cancelled the start. If execvp() fails, the child sends the error number to the parent.
  */
 static _Noreturn void be_child(const struct launch_plan *plan, const struct inherited *inherited,
 			       int go, int failed)

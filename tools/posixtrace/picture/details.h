@@ -3,7 +3,7 @@
  * details.h - the fields of events, as the command dump writes them.
  *
  * Memory is bounded: the fields of at most "limit" events are kept, with DETAILS_TEXT bytes of text
- * for each on average. If the log has more events, the page gets those for which a user asks first:
+ * for each on average. If the log has more events, the page gets those that users need most often:
  * events with an error number, the ends of the longest spans, and every n-th one of all other
  * events. The duration of an event is kept as a number and not in its text. So most texts occur
  * often, and each is kept once. New texts may use half of the memory for texts at any time. They

@@ -8,7 +8,7 @@
 #define GENERATIONS 8 /* the most ancestors whose program is looked up; bounds the recursion */
 
 /*
- * Takes the name of the program from an event that has one. A preloaded program records the name by
+ * Stores the name of the program if the event has one. A preloaded program records the name by
  * which it was called, which may differ from the name of its file.
  */
 void rows_program(struct picture_row *row, const struct log_type *type,

@@ -38,7 +38,7 @@ function curveRange(curve, i, end) {
 		high = Math.max(high, level.high[k]);
 	};
 
-	/* On each level the loop takes the elements at both ends that fill no whole group.
+	/* On each level the loop uses the elements at both ends that fill no whole group.
 	 * The whole groups between them are elements of the level above. */
 	for (; i < end && l < curve.levels.length; l++) {
 		const level = curve.levels[l], is_top = l === curve.levels.length - 1;

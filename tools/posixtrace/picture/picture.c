@@ -161,8 +161,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 }
 
 /*
- * Returns how the command why treats the event's type. The caller has checked that has_state is
- * true.
+ * Returns the plan that the command why has for the event's type. The caller has checked that
+ * has_state is true.
  */
 static const struct plan *plan_of(const struct picture *picture, const struct reading *reading)
 {

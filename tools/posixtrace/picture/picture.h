@@ -203,7 +203,7 @@ struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
 void rows_sort(struct picture *picture);
 
 /*
- * In names.c: rows_program() takes the program's name from an event, rows_name() names all rows,
+ * In names.c: rows_program() reads the program's name from an event, rows_name() names all rows,
  * rows_label() writes a name with process and thread.
  */
 void rows_program(struct picture_row *row, const struct log_type *type,

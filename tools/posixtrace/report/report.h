@@ -35,8 +35,8 @@ enum { REPORT_HELP = 256 }; /* value of --help */
 extern const struct option_row report_options[];
 
 /*
- * Takes an option of the command report. Returns false after a message if there is no such option
- * or its value is wrong.
+ * Processes an option of the command report. Returns false after a message if there is no such
+ * option or its value is wrong.
  */
 bool report_option(struct report *report, int option, const char *value);
 

@@ -10,8 +10,8 @@
 #include "symbols/symbols.h"
 
 /*
- * Takes the option -t. A tool that was built without templates has this option, too, so that the
- * message can say how the tool was built.
+ * Processes the option -t. A tool that was built without templates has this option, too, so that
+ * the message can say how the tool was built.
  */
 #ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
@@ -59,7 +59,7 @@ static bool report_options_timestamp(const char *value, unsigned *form)
 }
 
 /*
- * Takes one of the keys that need templates. If no template is given, report_on() refuses these
+ * Processes one of the keys that need templates. If no template is given, report_on() refuses these
  * keys later, when all options are known.
  */
 static bool report_options_column(struct report *report, const char *text)
@@ -80,7 +80,7 @@ static bool report_options_column(struct report *report, const char *text)
 	       report_options_timestamp(value, &columns->timestamp);
 }
 
-/* Takes any key of -O. The keys "starttime" and "endtime" apply to tables as well. */
+/* Processes any key of -O. The keys "starttime" and "endtime" apply to tables as well. */
 static bool report_options_keyed(struct report *report, const char *text)
 {
 	struct select *select = &report->select;
@@ -98,8 +98,8 @@ static bool report_options_keyed(struct report *report, const char *text)
 }
 
 /*
- * Takes the keys of one -O. As with trcrpt of AIX, there may be several, with commas between them.
- * The copy is needed because strsep(3) stores null bytes.
+ * Processes the keys of one -O. As with trcrpt of AIX, there may be several, with commas between
+ * them. The copy is needed because strsep(3) stores null bytes.
  */
 static bool parse_keys(struct report *report, const char *list)
 {
@@ -159,7 +159,7 @@ const struct option_row report_options[] = {
 };
 
 /*
- * wanted_option() takes the options that several commands share. If a value is wrong,
+ * wanted_option() processes the options that several commands share. If a value is wrong,
  * wanted_option() prints the message, and "good" is false.
  */
 bool report_option(struct report *report, int option, const char *value)

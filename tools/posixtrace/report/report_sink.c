@@ -243,8 +243,8 @@ static int list_type(struct logfile *log, struct log_type *shown)
 }
 
 /*
- * Takes a type of the flow. The types come in the order of their indexes, so the array grows by one
- * element. A type whose id is 0 has no number in the log, so it is not added to the list.
+ * Receives a type of the flow. The types come in the order of their indexes, so the array grows by
+ * one element. A type whose id is 0 has no number in the log, so it is not added to the list.
  */
 static int learn_type(void *context, const struct fmt_type *type)
 {
@@ -342,9 +342,9 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 }
 
 /*
- * Takes one event. The durations get every event, also those that are not wanted, because the begin
- * of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS after the
- * wanted end, because late events, whose times are earlier, may follow.
+ * Receives one event. The durations get every event, also those that are not wanted, because the
+ * begin of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS after
+ * the wanted end, because late events, whose times are earlier, may follow.
  */
 static int report_sink_take(void *context, const struct fmt_event *from)
 {

@@ -72,7 +72,7 @@ void apart_close(int *fd, size_t count)
 	}
 	child = fork();
 	if (child == 0) {
-		/* Only a child of the child goes on, so this process need not wait for it. */
+		/* Only a child of the child continues, so this process need not wait for it. */
 		if (fork() == 0)
 			hold_descriptors(ends[0], fd, count);
 		_exit(0);

@@ -3,9 +3,9 @@
  * form.c - interprets the table of form_rows.h, and makes the data of events.
  *
  * The rows are a part of this program, so they are right. The records may have any contents: a
- * process chooses the memory that is copied, and may change it during its call. Each number, text
- * and struct is taken from a piece whose length was checked. If it is absent, a fixed value such as
- * 0 is used.
+ * process chooses the memory that is copied, and may change it during its call. The functions read
+ * each number, text and struct from a piece whose length was checked. If it is absent, a fixed
+ * value such as 0 is used.
  */
 #include "syscalls/form.h"
 

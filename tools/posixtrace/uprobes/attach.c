@@ -146,7 +146,7 @@ static const char *place_reason(int err)
 	return "this kernel accepts no breakpoint there";
 }
 
-/* The places of one file, in the form in which the kernel takes them. */
+/* The places of one file, in the form that the kernel requires. */
 struct batch {
 	const char *path;
 	uint64_t *offset, *semaphore, *cookie;

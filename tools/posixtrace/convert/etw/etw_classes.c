@@ -74,7 +74,9 @@ static void find_pair(const struct names *names, const struct fmt_type *type, si
 	}
 }
 
-/* Sets the class of an event of the stream itself, and the type of ETW that comes closest to it. */
+/*
+ * Sets the class of an event of the stream itself, and the type of ETW that is most similar to it.
+ */
 static void system_class(unsigned id, struct etw_class *class)
 {
 	static const struct {

@@ -112,10 +112,10 @@ static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 }
 
 /*
- * Takes one visit of a field from the budget, so that the walk ends although structs contain each
- * other or a count is huge. A short element with a long name can decode to many times its size, so
- * `most` limits the decoded size. Returns false if the budget is used up or the decoded size
- * exceeds `most`.
+ * Subtracts one visit of a field from the budget, so that the walk ends although structs contain
+ * each other or a count is huge. A short element with a long name can decode to many times its
+ * size, so `most` limits the decoded size. Returns false if the budget is used up or the decoded
+ * size exceeds `most`.
  */
 static bool spend_visit(struct walk *w)
 {

@@ -22,7 +22,7 @@
 
 #define ETW_FIELDS_MAX 1024
 #define ETW_DEPTH_MAX 8
-#define ETW_FIELD_NAME_MAX 63 /* bytes of the name of a field or a value; a schema takes no more */
+#define ETW_FIELD_NAME_MAX 63 /* bytes of the name of a field or a value; a schema has no more */
 
 /* The in-types of TDH (tdh.h), and those of TraceLogging with the same numbers. */
 enum etw_in {

@@ -265,7 +265,7 @@ static bool take_lost(struct restore *re, const struct etw_record *r)
 	return put_lost(re, (int)octets_u32(p), octets_u64(p + 4));
 }
 
-/* Takes the status without a change, because it is the status of the original log. */
+/* Stores the status without a change, because it is the status of the original log. */
 static void take_status(struct restore *re, const struct etw_record *r)
 {
 	const unsigned char *p = r->bytes + r->header;

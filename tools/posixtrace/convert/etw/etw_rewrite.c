@@ -18,7 +18,7 @@
 #define LARGEST_BUFFER (16u << 20)
 
 /*
- * Takes the header from the data of an event and replaces the file name. This data is hostile, like
+ * Reads the header from the data of an event and replaces the file name. This data is hostile, like
  * the data of any event. Returns false if the data is not a header, or if memory is lacking. The
  * log is then exported like any other log.
  */

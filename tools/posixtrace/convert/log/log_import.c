@@ -34,8 +34,8 @@ bool log_detect(const struct fmt_head *head)
 /* ------------------------------------------------------------------ opening */
 
 /*
- * Opens the input as a log. The library takes over the descriptor of the file, so it gets a
- * duplicate of the input's descriptor.
+ * Opens the input as a log. The library becomes the owner of the descriptor, so it gets a duplicate
+ * of the input's descriptor.
  */
 static int open_log(struct import *import, struct fmt_input *input, struct merge_source *source)
 {

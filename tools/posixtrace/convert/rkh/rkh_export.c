@@ -220,7 +220,7 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	sink->has_context = !fmt_flag(flow, "no-context");
 	sink->accounts = fmt_flag(flow, "account");
 	sink->schemas = fmt_flag(flow, "schemas");
-	sink->is_context_known = true; /* no event has needed a context yet, so readers lack none */
+	sink->is_context_known = true; /* no event has needed a context yet */
 	sink->told_ns = until_now_ns();
 	*context = sink;
 	return 0;

@@ -74,7 +74,7 @@ static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 }
 
 /*
- * Takes a context, which is valid for all events up to the next context. The last word, the Linux
+ * Reads a context, which is valid for all events up to the next context. The last word, the Linux
  * number of the thread, may be missing.
  */
 static bool read_context(struct rkh_source *source, const struct rkh_frame *frame)

@@ -30,7 +30,7 @@ struct diag_place {
 struct diag {
 	struct diag_place place;
 	char code[4];
-	const char *text; /* lives as long as the program */
+	const char *text; /* valid as long as the program */
 };
 
 struct diags {

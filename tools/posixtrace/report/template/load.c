@@ -74,7 +74,7 @@ static const char *load_physical(const char *p, const char *end, const char **ne
 }
 
 /*
- * Takes the logical line at *p: one or more physical lines, where each except for the last one ends
+ * Reads the logical line at *p: one or more physical lines, where each except for the last one ends
  * with a backslash. A backslash with blanks behind it continues the line, too, but the first such
  * backslash is noted as an error. A backslash at the end of the file belongs to the line.
  */

@@ -39,7 +39,7 @@ static bool number_of(const char *text, size_t len, int base, uint64_t *number)
 	return !errno && !*end;
 }
 
-/* The name points into the command line, which lives as long as the process. */
+/* The name points into the command line, which exists as long as the process. */
 static bool add_type(struct select_types *types, const char *text, size_t len)
 {
 	struct select_type type = { .name = NULL };
