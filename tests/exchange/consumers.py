@@ -288,7 +288,7 @@ class Sqlite(Consumer):
         facts = dict(db.execute("select key, value from trace"))
         levels = {names[row[0]]: row[1] for row in
                   db.execute("select id, level from type where level is not null")}
-        lines = collections.defaultdict(lambda: {"lost": [0] * 10})
+        lines = collections.defaultdict(lambda: {"lost": [0] * len(CAUSES)})
         threads = {row[0]: (row[1], row[2], unsigned(row[3])) for row in
                    db.execute("select id, pid, tid, handle from thread")}
         for kind, thread, called, reported, unread, cause, lost in db.execute(
