@@ -27,8 +27,8 @@ struct findings {
 };
 
 /*
- * Reports a finding. Returns 0, or EINVAL for a refusal. If findings is NULL, nothing is reported.
- * A longer text is shortened to 511 bytes.
+ * Reports a finding. Returns 0, or EINVAL for a refusal. If "findings" is NULL, nothing is
+ * reported. A longer text is shortened to 511 bytes.
  */
 int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,
 	    const char *format, ...) __attribute__((format(printf, 5, 6)));

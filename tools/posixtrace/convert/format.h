@@ -72,7 +72,7 @@ struct fmt_facts {
 	/* number of calls of fmt_lost() that will follow and have an interval */
 	uint64_t gaps;
 	uint64_t lost;          /* events lost in total, without cleared ones */
-	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* the members gaps and lost by cause */
+	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* the members "gaps" and "lost" by cause */
 	uint64_t lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
@@ -466,8 +466,8 @@ static inline bool fmt_flag(const struct fmt_flow *flow, const char *name)
 
 /*
  * Reads the option's number. Returns true with *number unchanged if the option was not given.
- * Returns false after an error, which has been printed, if the value is not a number from min to
- * max.
+ * Returns false after an error, which has been printed, if the value is not a number from "min" to
+ * "max".
  */
 bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, uint64_t max,
 		       uint64_t *number);
@@ -475,7 +475,9 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 /* Does the same as fmt_option_number() for a time, in the form that --begin of dump accepts. */
 bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
 
-/* Prints that the value of the option must be what accepted says, such as "len". Returns false. */
+/*
+ * Prints that the value of the option must be what "accepted" says, such as "len". Returns false.
+ */
 bool fmt_option_wrong(struct fmt_flow *flow, const char *name, const char *accepted);
 
 /* ------------------------------------------------------------------ the table */

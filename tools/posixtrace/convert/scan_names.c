@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan_names.c - finds names for processes and threads. The first of these that exists is used: the
- * name that the source gives, the name of the thread's object in memory, for the first thread of a
- * process the name of the program, the number.
+ * scan_names.c - finds names for processes and threads. A thread gets the first of these names that
+ * exists: the name that the source gives; the name of the thread's object in memory; the name of
+ * the program, if the thread is the first of its process; its number.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -640,7 +640,7 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 }
 
 /*
- * Removes the tracers that have ended from the process's list of tracers. If self is true, also
+ * Removes the tracers that have ended from the process's list of tracers. If "self" is true, also
  * removes this tracer. Returns whether another tracer remains. If kill() cannot show whether a
  * tracer has ended, that tracer remains.
  */

@@ -84,7 +84,10 @@ char stop_state(pid_t pid, pid_t tid);
 /* Returns the number that the thread has in its own name space of process ids. */
 pid_t stop_inner_id(const struct stopped *thread);
 
-/* Returns whether a signal that the thread neither blocks nor ignores is pending, or may be. */
+/*
+ * Returns true if a signal is pending, or may be pending, that the thread neither blocks nor
+ * ignores.
+ */
 bool stop_has_signal(const struct stopped *thread);
 
 #endif

@@ -52,7 +52,8 @@
 /* the preload library records this event when a program has loaded the library at its start */
 #define START_TYPE  "process.start"
 /*
- * A type that costs less than 1/MANY of the budget is never skipped, whatever the other types cost.
+ * A type that costs less than 1/MANY of half of the budget is never skipped, whatever the other
+ * types cost.
  */
 #define MANY	    64
 /*

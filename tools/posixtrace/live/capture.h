@@ -63,7 +63,7 @@ bool capture_take_exclude(struct capture_plan *plan, const char *glob);
 bool capture_take_policy(struct capture_plan *plan, const char *name);
 bool capture_take_log_policy(struct capture_plan *plan, const char *name);
 /*
- * Stores a level of zstd in *result; level NULL means the default. Returns false after it printed
+ * Stores a level of zstd in *result; "level" NULL means the default. Returns false after it printed
  * an error, which begins with the name of the option.
  */
 bool capture_level(const char *option, const char *level, int *result);

@@ -59,7 +59,7 @@ struct crash_frame {
 };
 
 /*
- * Calls put() for each frame of a stopped thread, from the innermost on, at most limit times.
+ * Calls put() for each frame of a stopped thread, from the innermost on, at most "limit" times.
  * unwind_begin() and unwind_end() enclose the calls for one process.
  */
 struct unwind;

@@ -38,7 +38,7 @@ enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 /*
  * Returns the attributes of an event. The kernel's own code is excluded, because an unprivileged
  * user may not observe it. Only samples of the CPU include it, if the kernel permits this. If
- * starts is true, counting begins at execve(). A sample of page faults represents as many page
+ * "starts" is true, counting begins at execve(). A sample of page faults represents as many page
  * faults as its period says. The kernel chooses the period so that samples have the wanted rate.
  */
 static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)

@@ -121,7 +121,7 @@ static struct column columns[] = {
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 /*
- * Returns the content of a cell. If one is NULL, returns the title of the column. The result is
+ * Returns the content of a cell. If "one" is NULL, returns the title of the column. The result is
  * valid until the next call.
  */
 static const struct out *list_content(const struct column *column, const struct streams_one *one)

@@ -75,7 +75,9 @@ static void rescue_say_why(const struct posix_trace_stream_np *stream, const cha
 	}
 }
 
-/* Writes the result for one stream as a JSON object in a line. older NULL: --last was not given. */
+/*
+ * Writes the result for one stream as a JSON object in a line. "older" NULL: --last was not given.
+ */
 static void put_json(struct out *out, const struct posix_trace_stream_np *stream,
 		     const char *path, const struct capture_result *result,
 		     const uint64_t *older)

@@ -29,7 +29,7 @@ static bool is_curve(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the curve of a counter. If there is none, makes it if make is true and there is room;
+ * Returns the curve of a counter. If there is none, makes it if "make" is true and there is room;
  * otherwise returns NULL. The pointer is valid until the next new curve.
  */
 static struct curve *curve_of(struct curves *curves, const struct curve *wanted, bool make)

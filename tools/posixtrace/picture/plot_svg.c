@@ -78,7 +78,7 @@ static double x_of(const struct picture *picture, int64_t time_ns)
 	return LEFT + ACROSS * fmin(1, fmax(0, part));
 }
 
-/* Returns the least number of the form 1, 2 or 5 times a power of ten that is not below least. */
+/* Returns the least number of the form 1, 2 or 5 times a power of ten that is not below "least". */
 static double step_of(double least)
 {
 	double power = pow(10, floor(log10(least)));

@@ -36,7 +36,7 @@ static bool add_template(struct report *report, const char *path)
 }
 #endif
 
-/* Returns whether text is KEY=VALUE with this key. Only then *value is valid. */
+/* Returns whether "text" is KEY=VALUE with this key. Only then *value is valid. */
 static bool is_key(const char *text, const char *key, const char **value)
 {
 	size_t len = strlen(key);

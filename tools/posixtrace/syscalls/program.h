@@ -43,7 +43,7 @@ void program_exit(struct program *program, const int *map, const struct program_
 void program_new(struct program *program, const int *map, const struct program_fields *fields,
 		 bool follow);
 void program_exec(struct program *program, const int *map, const struct program_fields *fields);
-/* If records is true, the program also makes a record of the end. */
+/* If "records" is true, the program also makes a record of the end. */
 void program_dead(struct program *program, const int *map, const struct program_fields *fields,
 		  bool records);
 

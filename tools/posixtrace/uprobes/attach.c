@@ -155,7 +155,7 @@ struct batch {
 	bool has_semaphores;
 };
 
-/* Attaches count places, from first on, by one link. Returns 0 or an error number. */
+/* Attaches "count" places, from "first" on, by one link. Returns 0 or an error number. */
 static int link_places(struct uprobes *uprobes, const struct batch *batch, size_t first,
 		       size_t count)
 {

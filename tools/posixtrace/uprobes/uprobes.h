@@ -28,7 +28,8 @@
 #define UPROBES_CALLER(record)   ((record)->arg[2])            /* the word at the stack pointer */
 #define UPROBES_RESULT(record)   ((record)->arg[1])            /* register rax */
 /*
- * In files of Go: the goroutine and the bounds of its stack. The thread may have any values there.
+ * In files of Go: the goroutine and the bounds of its stack. A hostile thread may have any values
+ * there.
  */
 #define UPROBES_GOROUTINE(record) ((record)->arg[0])
 #define UPROBES_LOW(record)       ((record)->arg[4])

@@ -126,7 +126,7 @@ struct etw_record {
 
 /* ---- functions that need no file */
 
-/* Decompresses XPRESS. Returns false if the result is not exactly to_size bytes. */
+/* Decompresses XPRESS. Returns false if the result is not exactly "to_size" bytes. */
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size);
 
 /*
@@ -214,7 +214,7 @@ int etw_open(struct etw_file *file, const struct etw_input *input,
 	     const struct etw_options *options, struct findings *findings);
 void etw_close(struct etw_file *file);
 
-/* Stores the names of the session and of its file in UTF-8, each shortened to size bytes. */
+/* Stores the names of the session and of its file in UTF-8, each shortened to "size" bytes. */
 void etw_log_names(const struct etw_log *log, char *session, char *path, size_t size,
 		   struct findings *findings);
 

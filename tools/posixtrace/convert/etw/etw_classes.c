@@ -35,7 +35,9 @@ struct names {
 	size_t count;
 };
 
-/* Returns whether a type named stem + ending exists. Names are at most ETW_CLASS_NAME_MAX long. */
+/*
+ * Returns whether a type named "stem" + "ending" exists. Names are at most ETW_CLASS_NAME_MAX long.
+ */
 static bool is_there(const struct names *names, const char *stem, size_t len, const char *ending)
 {
 	char name[ETW_CLASS_NAME_MAX + 8];

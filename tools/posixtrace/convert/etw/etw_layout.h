@@ -110,10 +110,10 @@ const char *etw_map_name(const struct etw_map *map, uint64_t value);
 /* ---- decoding */
 
 /*
- * Appends the fields to the schema's text, which has space for room bytes. At most columns fields
- * become columns of the schema. If a field does not fit, this field and all later ones become one
- * text field `more`. Returns the number of columns without `more`, or -1 for a layout that
- * contradicts itself. Sets *more if the schema has `more`.
+ * Appends the fields to the schema's text, which has space for "room" bytes. At most "columns"
+ * fields become columns of the schema. If a field does not fit, this field and all later ones
+ * become one text field `more`. Returns the number of columns without `more`, or -1 for a layout
+ * that contradicts itself. Sets *more if the schema has `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
@@ -135,7 +135,7 @@ enum etw_decoded {
 };
 
 /*
- * Appends the decoded payload. columns and more come from etw_layout_schema(), so that the data
+ * Appends the decoded payload. "columns" and "more" come from etw_layout_schema(), so that the data
  * agrees with the schema. After a failure the appended bytes have no meaning.
  */
 enum etw_decoded etw_layout_decode(const struct etw_layout *layout,

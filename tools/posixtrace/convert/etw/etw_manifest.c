@@ -63,7 +63,7 @@ static const char *etw_manifest_attribute(const char **attributes, const char *n
 	return NULL;
 }
 
-/* Returns a copy of the text. Returns NULL if text is NULL, or if memory is lacking. */
+/* Returns a copy of the text. Returns NULL if "text" is NULL, or if memory is lacking. */
 static char *copy_text(struct reading *m, const char *text)
 {
 	char *to = text ? strdup(text) : NULL;

@@ -30,7 +30,9 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len);
  * that long names with the same beginning differ.
  */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
-/* Stores the beginning of shown, and adds the checksum of full even if shown is short enough. */
+/*
+ * Stores the beginning of "shown", and adds the checksum of "full" even if "shown" is short enough.
+ */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
 
 /* These functions return 0, EINVAL if they refuse the file, EIO or ENOMEM. */

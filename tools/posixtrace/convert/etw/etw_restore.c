@@ -58,8 +58,8 @@ static void report_damage(struct restore *re, const struct etw_record *r, const 
 }
 
 /*
- * Copies a text up to its NUL. A text that does not fit into room bytes is shortened. Returns false
- * if the text has no NUL.
+ * Copies a text up to its NUL. A text that does not fit into "room" bytes is shortened. Returns
+ * false if the text has no NUL.
  */
 static bool take_text(const unsigned char **p, const unsigned char *end, char *to, size_t room)
 {

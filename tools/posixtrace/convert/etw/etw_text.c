@@ -70,7 +70,7 @@ void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 	}
 }
 
-/* The result has at most max bytes, which are whole characters, and a NUL. */
+/* The result has at most "max" bytes, which are whole characters, and a NUL. */
 char *etw_text_copy(const char *text, size_t len, size_t max)
 {
 	struct etw_bytes copy = { 0 };

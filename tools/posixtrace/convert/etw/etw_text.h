@@ -27,13 +27,13 @@ void etw_bytes_text(struct etw_bytes *to, const char *text);
 void etw_character_text(uint32_t character, struct etw_bytes *to);
 
 /*
- * Appends a UTF-16 text that ends at a NUL or after size bytes. A surrogate without its partner
+ * Appends a UTF-16 text that ends at a NUL or after "size" bytes. A surrogate without its partner
  * becomes U+FFFD.
  */
 void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
- * Appends an 8-bit text that ends at a NUL or after size bytes. The log does not say which code
+ * Appends an 8-bit text that ends at a NUL or after "size" bytes. The log does not say which code
  * page its writer used. A byte that begins no character of UTF-8 is therefore read as Latin-1.
  */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to);

@@ -42,8 +42,9 @@ struct etw_kind_of_value etw_value_kind(const struct etw_field *field);
 const char *etw_value_type(struct etw_kind_of_value kind);
 
 /*
- * Reads one value. If the field has a length_rule, length is the number of its characters or bytes;
- * otherwise length is not used. Returns false if the payload is too short, or the type is unknown.
+ * Reads one value. If the field has a length_rule, "length" is the number of its characters or
+ * bytes; otherwise "length" is not used. Returns false if the payload is too short, or the type is
+ * unknown.
  */
 bool etw_value_take(const struct etw_field *field, struct etw_reader *reader, size_t length,
 		    struct etw_value *value);

@@ -158,7 +158,7 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 }
 
 /*
- * Adds a record to the index. If kept is true, the record's bytes stay in memory; otherwise they
+ * Adds a record to the index. If "kept" is true, the record's bytes stay in memory; otherwise they
  * are read again.
  */
 static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)

@@ -87,7 +87,7 @@ struct etw_new_log {
 size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_new_log *log);
 
 /*
- * Converts UTF-8 to UTF-16 with a NUL, in at most room bytes. Bytes that are not UTF-8 become
+ * Converts UTF-8 to UTF-16 with a NUL, in at most "room" bytes. Bytes that are not UTF-8 become
  * U+FFFD. Returns the number of bytes.
  */
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room);

@@ -263,7 +263,7 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 }
 
 /*
- * Adds a line of a thread. If joins is true and another log has the same thread, the line of this
+ * Adds a line of a thread. If "joins" is true and another log has the same thread, the line of this
  * thread gets the sum of the counts. Threads beyond the limit of threads.h get a separate line for
  * each log.
  */

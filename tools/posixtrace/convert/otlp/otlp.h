@@ -211,7 +211,7 @@ int otlp_type(struct otlp *otlp, const struct fmt_type *type);
 int otlp_thread(struct otlp *otlp, const struct fmt_thread *thread);
 int otlp_event(struct otlp *otlp, const struct fmt_event *event);
 int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost);
-/* Writes the members that every LogRecord has. severity 0 and level NULL: unknown. */
+/* Writes the members that every LogRecord has. "severity" 0 and "level" NULL mean unknown. */
 void otlp_log_begin(struct proto *p, int64_t time_ns, unsigned severity, const char *level,
 		    const char *name);
 /* Adds the losses and the account, finds parents and traces, then passes all requests to emit(). */
@@ -290,8 +290,8 @@ int otlp_context_begin(struct otlp *otlp);
 /* ------------------------------------------------------------------ otlp_resource.c */
 
 /*
- * Finds or makes the resource of a process. If source is flow->sources, the resource describes all
- * logs together and has no facts of a single log.
+ * Finds or makes the resource of a process. If "source" is flow->sources, the resource describes
+ * all logs together and has no facts of a single log.
  */
 int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *index);
 /* Writes the Resource message. */

@@ -153,7 +153,10 @@ static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, con
 	return perfetto_end(perfetto, packet);
 }
 
-/* Writes that a CPU was given to another thread, 0 for none. "name" may be empty. */
+/*
+ * Writes that another thread got a CPU. If its number is 0, no thread has the CPU. "name" may be
+ * empty.
+ */
 static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t prev,
 		      uint64_t state, uint32_t next, const char *name)
 {

@@ -77,8 +77,8 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
 /*
- * Converts a number of 64 bits into the value that it has in the format of a macro. letter, m and n
- * are those of the format.
+ * Converts a number of 64 bits into the value that it has in the format of a macro. "letter", "m"
+ * and "n" are those of the format.
  */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n);
 

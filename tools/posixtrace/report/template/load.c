@@ -13,8 +13,8 @@
 #include "report/template/lex.h"
 
 /*
- * Reads up to the end of the file. Fails with EFBIG when it has read more than limit bytes, because
- * the size of a pipe is not known before. The caller owns *bytes, also after an error.
+ * Reads up to the end of the file. Fails with EFBIG when it has read more than "limit" bytes,
+ * because the size of a pipe is not known before. The caller owns *bytes, also after an error.
  */
 static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 {

@@ -55,7 +55,7 @@ uint32_t program_function(struct program *program, const struct function *functi
 	return (uint32_t)program->functions++;
 }
 
-/* The pointer is valid until the next text is added; ref is valid as long as the program. */
+/* The pointer is valid until the next text is added; "ref" is valid as long as the program. */
 char *program_text(struct program *program, size_t len, struct text_ref *ref)
 {
 	char *text;
@@ -72,7 +72,7 @@ char *program_text(struct program *program, size_t len, struct text_ref *ref)
 	return text;
 }
 
-/* If memory was lacking, index may belong to another instruction, which must not be changed. */
+/* If memory was lacking, "index" may belong to another instruction, which must not be changed. */
 void program_land(struct program *program, uint32_t index)
 {
 	if (!program->no_memory)

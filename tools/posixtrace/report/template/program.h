@@ -133,7 +133,7 @@ uint32_t program_function(struct program *program, const struct function *functi
 /* Makes room for len bytes of text, which the caller fills. Returns NULL if memory is lacking. */
 char *program_text(struct program *program, size_t len, struct text_ref *ref);
 
-/* Sets the target of the instruction at index to the next instruction that will be emitted. */
+/* Sets the target of the instruction at "index" to the next instruction that will be emitted. */
 void program_land(struct program *program, uint32_t index);
 
 /*

@@ -65,7 +65,7 @@ struct run {
 };
 
 /*
- * Runs the template of an event. If template is NULL, the event gets the built-in form. Returns
+ * Runs the template of an event. If "template" is NULL, the event gets the built-in form. Returns
  * false if the event is not printed. Otherwise run->prose has the text.
  */
 bool run_event(struct run *run, const struct template *template,
