@@ -88,25 +88,40 @@ static inline uint64_t ptx_clock_now(void)
 }
 
 /*
+ * Readings of the clock before and after this call are on their side of it, in the order of this
+ * thread's instructions. The processor completes the earlier instructions first, except that stores
+ * may not be visible yet.
+ */
+static inline void ptx_clock_fence(void)
+{
+#if defined __x86_64__
+	__builtin_ia32_lfence();
+#elif defined __aarch64__
+	__asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+/*
+ * A stamp that is earlier than everything after it, in the order of this thread's instructions. The
+ * processor may read the counter before earlier instructions finish, but not before an earlier
+ * ptx_clock_fence().
+ */
+static inline uint64_t ptx_clock_begin(void)
+{
+	uint64_t ticks = ptx_clock_now();
+
+	ptx_clock_fence();
+	return ticks;
+}
+
+/*
  * A stamp that is later than everything before it and earlier than everything after it, in the
  * order of this thread's instructions.
  */
 static inline uint64_t ptx_clock_ordered(void)
 {
-	uint64_t ticks;
-
-#if defined __x86_64__
-	__builtin_ia32_lfence();
-	ticks = ptx_clock_now();
-	__builtin_ia32_lfence();
-#elif defined __aarch64__
-	__asm__ volatile("isb" ::: "memory");
-	ticks = ptx_clock_now();
-	__asm__ volatile("isb" ::: "memory");
-#else
-	ticks = ptx_clock_now();
-#endif
-	return ticks;
+	ptx_clock_fence();
+	return ptx_clock_begin();
 }
 
 /*

@@ -71,6 +71,8 @@ static uint64_t claims_of(uint64_t holder)
  * process may have written, so this function checks it. Each claim increases the count of claims.
  * A thread can lose its ring because another process mistakes the thread's process for dead. The
  * count then shows the loss, even if another thread of the same process has claimed the ring since.
+ *
+ * The fence lets this thread read the clock after the former holder of the ring has read it last.
  */
 static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {
@@ -82,12 +84,14 @@ static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 	 * The exchange acquires: this thread sees all stores of the thread that released the ring.
 	 */
 	word = atomic_load_explicit(&rings->ring[ring].holder, memory_order_relaxed);
-	return (uint32_t)word == PTX_RING_IDLE &&
-	       atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &word,
-						       claims_of(word + CLAIM) |
-							       ptx_ring_held_by(pid),
-						       memory_order_acq_rel,
-						       memory_order_relaxed);
+	if ((uint32_t)word != PTX_RING_IDLE ||
+	    !atomic_compare_exchange_strong_explicit(&rings->ring[ring].holder, &word,
+						     claims_of(word + CLAIM) |
+							     ptx_ring_held_by(pid),
+						     memory_order_acq_rel, memory_order_relaxed))
+		return false;
+	ptx_clock_fence();
+	return true;
 }
 
 /*

@@ -159,6 +159,21 @@ bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *numb
 }
 
 /*
+ * Returns how many hints were removed from the queues of this kind so far, modulo 2^32. A tier that
+ * the stream has not reached has none.
+ */
+uint32_t ptx_ring_hints_taken(const struct ptx_rings *rings, enum ptx_hint kind)
+{
+	unsigned last = tier_of(rings, kind);
+	uint32_t taken = 0;
+
+	for (unsigned tier = 0; tier <= last; tier++)
+		taken += (uint32_t)atomic_load_explicit(&rings->region->hints[kind][tier].head,
+							memory_order_relaxed);
+	return taken;
+}
+
+/*
  * Returns true if a queue is not empty at this moment. It may consist of holes: the caller then
  * searches the words.
  */

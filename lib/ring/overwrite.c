@@ -92,7 +92,11 @@ struct tally {
 	unsigned run_type; /* the type of the records that `run` counts */
 	/* The records of run_type that are in no sum yet. */
 	uint64_t run;
-	/* type[i] is meaningful while count[i] is not 0. */
+	/*
+	 * type[i] and count[i] have a value while bit i of `used` is set. Nearly all chunks need
+	 * one or two of the sums, so the others are neither cleared nor examined.
+	 */
+	unsigned used;
 	unsigned type[8];
 	uint64_t count[8];
 	/* The thread of the records: from the chunk's header or the last IDENT record. */
@@ -116,7 +120,7 @@ static void overwrite_count(struct tally *tally, unsigned i)
 	}
 	ptx_ring_count_loss(tally->rings, PTX_WRITER_OVERWRITTEN, tally->type[i], tally->slot,
 			    tally->count[i]);
-	tally->count[i] = 0;
+	tally->used &= ~(1u << i);
 }
 
 /* Adds the run to the sum of its type. */
@@ -124,8 +128,13 @@ static void end_run(struct tally *tally)
 {
 	unsigned i = tally->run_type % 8;
 
-	if (tally->type[i] != tally->run_type && tally->count[i])
+	if (tally->run == 0)
+		return;
+	if (tally->used >> i & 1 && tally->type[i] != tally->run_type)
 		overwrite_count(tally, i);
+	if (!(tally->used >> i & 1))
+		tally->count[i] = 0;
+	tally->used |= 1u << i;
 	tally->type[i] = tally->run_type;
 	tally->count[i] += tally->run;
 	tally->run = 0;
@@ -135,9 +144,8 @@ static void end_run(struct tally *tally)
 static void overwrite_settle(struct tally *tally)
 {
 	end_run(tally);
-	for (unsigned i = 0; i < 8; i++)
-		if (tally->count[i])
-			overwrite_count(tally, i);
+	while (tally->used)
+		overwrite_count(tally, (unsigned)__builtin_ctz(tally->used));
 }
 
 /*
@@ -152,8 +160,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 {
 	uint64_t head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	uint32_t end = ptx_head_offset(head), at = 0;
-	struct tally tally = { .rings = rings, .progress = progress,
-			       .slot = chunk->ident.slot };
+	struct tally tally; /* an initializer would clear the sums, too */
 	uint64_t oldest = UINT64_MAX, known = PTX_RECORD_IDENT; /* no event has this first word */
 	size_t size = sizeof(struct ptx_record);
 
@@ -163,6 +170,10 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 	 */
 	if (end > ptx_ring_whole_room(rings, chunk))
 		end = ptx_ring_whole_room(rings, chunk);
+	tally.rings = rings;
+	tally.progress = progress;
+	tally.slot = chunk->ident.slot;
+	tally.run = tally.used = tally.run_type = 0;
 	tally.begun = generation | from | UNCOUNTED | COUNTING;
 	while (at + sizeof(struct ptx_record) <= end) {
 		const unsigned char *record = chunk->records + at;

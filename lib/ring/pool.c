@@ -281,6 +281,12 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings)
 	return false;
 }
 
+bool ptx_pool_can_grow(const struct ptx_rings *rings)
+{
+	return atomic_load_explicit(&rings->region->chunks, memory_order_relaxed) <
+	       most_chunks(rings);
+}
+
 /* g->memory includes the controller's ring, so count - 1 other rings are added. */
 bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
 {

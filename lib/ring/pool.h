@@ -38,6 +38,12 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring);
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
+ * Returns true if the pool has fewer chunks than its rings allow. A writer that asks at each change
+ * of chunks in a full pool saves the further questions.
+ */
+bool ptx_pool_can_grow(const struct ptx_rings *rings);
+
+/*
  * Returns true if one more chunk would exceed the memory that the stream's attributes ask for.
  * Returns false if the pool cannot grow.
  */

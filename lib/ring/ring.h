@@ -533,5 +533,6 @@ void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
 		     uint32_t *generation);
 bool ptx_ring_has_hints(const struct ptx_rings *rings, enum ptx_hint kind);
+uint32_t ptx_ring_hints_taken(const struct ptx_rings *rings, enum ptx_hint kind);
 
 #endif

@@ -34,8 +34,11 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	const unsigned char *far = atomic_load_explicit(&rings->far, memory_order_relaxed);
 	uintptr_t at = (uintptr_t)chunk - (uintptr_t)rings->chunk;
 
+	/* Large chunks that are not tight have a power of two as size, and a shift costs less. */
 	if (ptx_likely(at < (size_t)g->large * g->chunk_bytes))
-		return (uint32_t)(at / g->chunk_bytes);
+		return (uint32_t)(g->chunk_bytes & (g->chunk_bytes - 1) ?
+					  at / g->chunk_bytes :
+					  at >> __builtin_ctzll(g->chunk_bytes));
 	at = (uintptr_t)chunk - (uintptr_t)rings->region - g->small_at;
 	if (ptx_likely(at < (size_t)(g->near_chunks - g->large) * g->small_bytes))
 		return g->large + (uint32_t)(at / g->small_bytes);
@@ -214,12 +217,20 @@ static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
  */
 static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
-	uint32_t number = take_by_hint(rings, ring);
+	uint32_t number = PTX_NONE;
 
-	if (number == PTX_NONE && rings->loop && ptx_pool_has_its_memory(rings))
-		number = ptx_spare_take(rings, ring);
-	if (number == PTX_NONE)
-		number = ptx_pool_grow(rings, ring, loss);
+	/*
+	 * free_chunks is never too low, so 0 means that the queues of free chunks have no true
+	 * hint. A chunk that is freed at this moment is as if it were freed after this search.
+	 */
+	if (atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) != 0)
+		number = take_by_hint(rings, ring);
+	if (number == PTX_NONE && ptx_pool_can_grow(rings)) {
+		if (rings->loop && ptx_pool_has_its_memory(rings))
+			number = ptx_spare_take(rings, ring);
+		if (number == PTX_NONE)
+			number = ptx_pool_grow(rings, ring, loss);
+	}
 	if (number != PTX_NONE)
 		return number;
 	/* A LOOP stream without a reader has no free chunks, so its writer skips the search. */
@@ -266,14 +277,11 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
 	const struct ptx_region *region = rings->region;
 	uint32_t chunks = ptx_ring_chunks(rings), number;
-	uint64_t word, looks = 0;
+	uint64_t word;
 
 	if (chunks == 0)
 		return PTX_NONE;
-	for (int tier = 0; tier < PTX_TIERS; tier++)
-		looks += atomic_load_explicit(&region->hints[PTX_HINT_CLOSED][tier].head,
-					      memory_order_relaxed);
-	number = (uint32_t)(looks % chunks);
+	number = ptx_ring_hints_taken(rings, PTX_HINT_CLOSED) % chunks;
 	word = atomic_load_explicit(&rings->word[number], memory_order_acquire);
 	if (ptx_word_state(word) == PTX_CHUNK_ABSENT && take_number(rings, number, ring))
 		return number;
@@ -394,8 +402,14 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
-	/* The clock reading is ordered: no record of the chunk can have an earlier time. */
-	ptx_store_word(&chunk->opened, ptx_clock_ordered());
+	/*
+	 * No record of the chunk can have an earlier time, because of the fence behind the reading.
+	 * The same fence of the ring's chunk before this one, or that of claim_hold() for a ring of
+	 * another thread, precedes the reading: so a ring's chunks are in the order of their times.
+	 * No other order is needed: if the counter is read early, the time is a lower bound still.
+	 * A fence before the reading would wait for the records that this chunk had.
+	 */
+	ptx_store_word(&chunk->opened, ptx_clock_begin());
 	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);
 	atomic_store_explicit(&rings->claimed[number], (uint64_t)generation << 32,
 			      memory_order_relaxed);
@@ -449,10 +463,9 @@ static uint32_t records_so_far(const struct ptx_chunk *chunk)
  * first one by longjmp(), changes nothing, because it stores absolute values and adds nothing. The
  * hint comes last, so that it never names a chunk that is still OPEN.
  */
-static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t ring,
-			uint64_t next)
+static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t number,
+			uint32_t ring, uint64_t next)
 {
-	uint32_t number = chunk_number(rings, chunk);
 	uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	uint32_t generation = ptx_word_generation(word);
 	/*
@@ -502,13 +515,13 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 {
 	struct ptx_chunk *chunk = *place, *fresh;
 	uint64_t word, link, due;
-	uint32_t ring;
+	uint32_t ring, number;
 
 	*loss = PTX_WRITER_STREAM_FULL;
 	if (!chunk)
 		return false; /* fork() has cleared the place: this is a child */
-	word = atomic_load_explicit(&rings->word[chunk_number(rings, chunk)],
-				    memory_order_relaxed);
+	number = chunk_number(rings, chunk);
+	word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 	ring = ptx_word_ring(word);
 	if (ring >= rings->geometry.rings)
 		return false; /* a hostile process has changed the word */
@@ -522,7 +535,7 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);
-	close_chunk(rings, chunk, ring, link);
+	close_chunk(rings, chunk, number, ring, link);
 	due = atomic_load_explicit(&rings->region->calibration.due, memory_order_relaxed);
 	if (ptx_unlikely(fresh->opened >= due))
 		add_anchor(&rings->region->calibration, fresh->opened, due);
@@ -556,7 +569,7 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 	} else if (atomic_load_explicit(&chunk->head, memory_order_relaxed) == 0) {
 		drop_chunk(rings, i, word); /* opened, but not yet in the ring */
 	} else {
-		close_chunk(rings, chunk, ring, current);
+		close_chunk(rings, chunk, i, ring, current);
 	}
 }
 
