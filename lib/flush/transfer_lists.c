@@ -70,7 +70,7 @@ void ptx_transfer_lists(struct ptx_flush *flush)
 {
 	const struct ptx_lists *lists = flush->drain->arena->lists;
 
-	ptx_mapped_give(flush->mapped, flush->log);
+	ptx_mapped_store(flush->mapped, flush->log);
 	if (!lists)
 		return;
 	transfer_schemas(flush, &lists->schemas);

@@ -6,7 +6,7 @@
  * reports in the arena. All become notes for the log. Each note has the time from which on it is
  * known to be true. There are two locks. A thread holds the mutex `looking` during a look, which
  * can take long. It holds the mutex `lock`, which protects the notes, only for moments:
- * ptx_mapped_give() acquires `lock` while the stream's lock is held.
+ * ptx_mapped_store() acquires `lock` while the stream's lock is held.
  */
 #include "modules/mapped.h"
 
@@ -20,8 +20,8 @@
 #include "base/proc.h"
 #include "modules/mapped_set.h"
 
-#define PATIENCE_NS   250000000 /* between two looks at other processes */
-#define PROCESSES_MAX 4096u     /* further processes are not known: a hostile arena may name many */
+#define LOOK_INTERVAL_NS 250000000 /* between two looks at other processes */
+#define PROCESSES_MAX    4096u /* further processes are not known: a hostile arena may name many */
 
 /* The state that is known of one process. */
 
@@ -29,10 +29,10 @@ struct process {
 	uint32_t pid;
 	uint64_t parent;     /* `parent` and since_ns are those in the table of members */
 	int64_t since_ns;
-	int64_t told_ns;     /* time of its last report; 0: none */
+	int64_t reported_ns; /* time of its last report; 0: none */
 	bool is_member;      /* member or target; other processes are known by reports only */
-	bool is_seen;
-	bool is_hopeless;    /* it has more mappings than are kept */
+	bool has_set;
+	bool exceeds_max; /* it has more mappings than are kept */
 	struct ptx_mapped_set set;
 };
 
@@ -45,8 +45,8 @@ struct ptx_mapped {
 	int64_t looked_ns;   /* last look at other processes */
 	/* from this time on, reports are missing in the arena; 0: none is missing */
 	int64_t ended_ns;
-	unsigned heard;      /* all reports before this number have been read */
-	uint64_t was_heard[PTX_MAPS_NOTES / 64];
+	unsigned reports_read; /* all reports before this number have been read */
+	uint64_t is_read[PTX_MAPS_NOTES / 64];
 	struct process *process;
 	size_t processes;
 	char executable[PTX_MAPPING_PATH_BYTES];
@@ -91,9 +91,9 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
-	const struct ptx_mapped_set *old = process->is_seen ? &process->set : NULL;
+	const struct ptx_mapped_set *old = process->has_set ? &process->set : NULL;
 	struct ptx_mapped_set set = { .count = 0 };
-	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
+	enum ptx_mapped_found found = PTX_MAPPED_UNREADABLE;
 	const struct ptx_mapped_notes notes = { mapped_note, mapped };
 	/*
 	 * The time is taken before the look. If the result is SAME, the old set was valid up to
@@ -105,7 +105,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	 * The log has the note that the mappings of this process have ended, so no further look is
 	 * made.
 	 */
-	if (process->is_hopeless)
+	if (process->exceeds_max)
 		return;
 	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
 		/* This look is exact, because the linker counts loads and unloads. */
@@ -115,7 +115,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
 	switch (found) {
 	/* The old set stays, and the next look compares with it. */
-	case PTX_MAPPED_NOTHING:
+	case PTX_MAPPED_UNREADABLE:
 		break;
 	/* The old set is valid up to now. */
 	case PTX_MAPPED_SAME:
@@ -129,22 +129,22 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
 		else
-			ptx_mapped_first(&notes, &set,
-					 process->parent || process->told_ns ? 0
-									     : process->since_ns);
+			ptx_mapped_first(
+				&notes, &set,
+				process->parent || process->reported_ns ? 0 : process->since_ns);
 		/* The new set replaces the old one; the notes have copies of their paths. */
 		ptx_mapped_set_fini(&process->set);
 		process->set = set;
 		/* The next look compares with this set. */
-		process->is_seen = true;
+		process->has_set = true;
 		break;
-	case PTX_MAPPED_TOO_MUCH:
+	case PTX_MAPPED_TOO_MANY:
 		/*
 		 * From now on nothing is known of the process, so all its mappings end in the log.
 		 */
 		note_all_gone(mapped, process->pid, old ? old->before_ns : ptx_clock_realtime());
 		/* The flag remains until the process executes another program. */
-		process->is_hopeless = true;
+		process->exceeds_max = true;
 		break;
 	}
 }
@@ -153,7 +153,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
  * Returns the entry of a process, and makes one if necessary. Returns NULL if the limit is reached,
  * or if there is no memory.
  */
-static struct process *mapped_know(struct ptx_mapped *mapped, uint32_t pid)
+static struct process *find_or_add_process(struct ptx_mapped *mapped, uint32_t pid)
 {
 	struct process *more;
 
@@ -179,7 +179,7 @@ static struct process *mapped_know(struct ptx_mapped *mapped, uint32_t pid)
  * Updates a process from its place in the table of members. A child has the mappings of its parent.
  * When a process executes another program, since_ns changes, and all its earlier mappings are gone.
  */
-static void take_member(struct ptx_mapped *mapped, const struct ptx_member *member)
+static void update_member(struct ptx_mapped *mapped, const struct ptx_member *member)
 {
 	uint64_t pid = atomic_load_explicit(&member->pid, memory_order_acquire);
 	uint64_t bits = atomic_load_explicit(&member->bits, memory_order_acquire);
@@ -196,7 +196,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	if (pid == 0 || pid > INT32_MAX || parent > INT32_MAX || since_ns <= 0 ||
 	    !(bits >> mapped->bit & 1) || pid == ptx_proc_own())
 		return;
-	process = mapped_know(mapped, (uint32_t)pid);
+	process = find_or_add_process(mapped, (uint32_t)pid);
 	if (process)
 		process->is_member = true;
 	if (!process || (process->since_ns == since_ns && process->parent == parent))
@@ -207,11 +207,11 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 	if (process->since_ns)
 		note_all_gone(mapped, (uint32_t)pid, since_ns);
 	ptx_mapped_set_fini(&process->set);
-	process->is_seen = process->is_hopeless = false;
+	process->has_set = process->exceeds_max = false;
 	process->parent = parent;
 	process->since_ns = since_ns;
 	/* The former reports of this process are about another program. */
-	process->told_ns = 0;
+	process->reported_ns = 0;
 	/* Both ids were compared with INT32_MAX above. */
 	child.pid = (uint32_t)pid;
 	child.parent = (uint32_t)parent;
@@ -224,7 +224,7 @@ static void take_member(struct ptx_mapped *mapped, const struct ptx_member *memb
 }
 
 /* After the target has executed another program, its earlier mappings are gone. */
-static void take_target(struct ptx_mapped *mapped)
+static void update_target(struct ptx_mapped *mapped)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
 	int64_t since_ns = atomic_load_explicit(&attachment->executed_ns, memory_order_acquire);
@@ -236,10 +236,10 @@ static void take_target(struct ptx_mapped *mapped)
 	/* execve() has removed every mapping at that time. */
 	note_all_gone(mapped, target->pid, since_ns);
 	ptx_mapped_set_fini(&target->set);
-	target->is_seen = target->is_hopeless = false;
+	target->has_set = target->exceeds_max = false;
 	/* The next call compares this time, to notice a further execve(). */
 	target->since_ns = since_ns;
-	target->told_ns = 0;
+	target->reported_ns = 0;
 }
 
 /*
@@ -247,26 +247,27 @@ static void take_target(struct ptx_mapped *mapped)
  * look at the process, made at the time of the report. The first report of a new program says that
  * all former mappings are gone. The first report of a child has the kind CHILD.
  */
-static void take_told(struct ptx_mapped *mapped, const struct ptx_mapping *told)
+static void apply_report(struct ptx_mapped *mapped, const struct ptx_mapping *report)
 {
-	struct process *process = mapped_know(mapped, told->pid);
+	struct process *process = find_or_add_process(mapped, report->pid);
 
 	/* The log gets each report as it is, whatever the sets below have. */
-	mapped_note(mapped, told);
+	mapped_note(mapped, report);
 	/* The report is in the log, even if there is no entry for the process. */
 	if (!process)
 		return;
 	/* If several threads report, the reports may be in another order than their times. */
-	if (told->from_ns > process->told_ns)
-		process->told_ns = told->from_ns;
+	if (report->from_ns > process->reported_ns)
+		process->reported_ns = report->from_ns;
 	/* This is the first report of a child or of a new program. */
-	if (told->kind == PTX_MAPPING_CHILD || (told->start == 0 && told->end == UINT64_MAX)) {
+	if (report->kind == PTX_MAPPING_CHILD ||
+	    (report->start == 0 && report->end == UINT64_MAX)) {
 		ptx_mapped_set_fini(&process->set);
-		process->is_seen = process->is_hopeless = false;
-		process->parent = told->parent;
-		process->since_ns = told->from_ns;
-	} else if (!ptx_mapped_set_report(&process->set, told)) {
-		process->is_seen = true;
+		process->has_set = process->exceeds_max = false;
+		process->parent = report->parent;
+		process->since_ns = report->from_ns;
+	} else if (!ptx_mapped_set_report(&process->set, report)) {
+		process->has_set = true;
 	}
 }
 
@@ -290,7 +291,7 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
  * Reports are missing in the arena since ended_ns, and one of them may be that a file is gone. So
  * the reported mappings are valid up to that time only.
  */
-static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
+static void end_reported_mappings(struct ptx_mapped *mapped, int64_t ended_ns)
 {
 	/* The time is stored, so that the steps below are done only once. */
 	mapped->ended_ns = ended_ns;
@@ -301,12 +302,13 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
 		 * If a process has made no report, its mappings are known by looks and are still
 		 * valid.
 		 */
-		if (!process->told_ns)
+		if (!process->reported_ns)
 			continue;
 		note_all_gone(mapped, process->pid,
-			      ended_ns > process->told_ns ? ended_ns : process->told_ns + 1);
+			      ended_ns > process->reported_ns ? ended_ns
+							      : process->reported_ns + 1);
 		ptx_mapped_set_fini(&process->set);
-		process->is_seen = false;
+		process->has_set = false;
 	}
 }
 
@@ -314,54 +316,55 @@ static void stop_believing(struct ptx_mapped *mapped, int64_t ended_ns)
  * Reads the new reports. A report may become ready after reports with higher numbers. If its writer
  * was killed, it never becomes ready. So a set of bits shows which reports were read.
  */
-static void mapped_hear(struct ptx_mapped *mapped)
+static void read_reports(struct ptx_mapped *mapped)
 {
 	const struct ptx_maps *maps = mapped->arena->lists ? &mapped->arena->lists->maps : NULL;
 	unsigned count = maps ? ptx_maps_count(maps) : 0;
 	char path[PTX_MAPPING_PATH_BYTES];
-	struct ptx_mapping told;
+	struct ptx_mapping report;
 
-	for (unsigned i = mapped->heard; i < count; i++) {
-		uint64_t *heard = &mapped->was_heard[i / 64], bit = UINT64_C(1) << i % 64;
+	for (unsigned i = mapped->reports_read; i < count; i++) {
+		uint64_t *done = &mapped->is_read[i / 64], bit = UINT64_C(1) << i % 64;
 
 		/* ptx_maps_get() checks the values: other processes wrote them. */
-		if (!(*heard & bit) && ptx_maps_get(maps, i, &told, path)) {
+		if (!(*done & bit) && ptx_maps_get(maps, i, &report, path)) {
 			/* The report counts as read, whether it belongs to the stream or not. */
-			*heard |= bit;
-			if (is_of_stream(mapped, told.pid))
-				take_told(mapped, &told);
+			*done |= bit;
+			if (is_of_stream(mapped, report.pid))
+				apply_report(mapped, &report);
 		}
 		/* Reports before this number need not be looked at again. */
-		if (*heard & bit && i == mapped->heard)
-			mapped->heard++;
+		if (*done & bit && i == mapped->reports_read)
+			mapped->reports_read++;
 	}
 	if (maps && ptx_maps_ended(maps) != mapped->ended_ns)
-		stop_believing(mapped, ptx_maps_ended(maps));
+		end_reported_mappings(mapped, ptx_maps_ended(maps));
 }
 
 /*
  * Reads the table of members, then their reports, and then looks at the processes: each source is
  * more recent than the one before.
  */
-static void look_at_others(struct ptx_mapped *mapped, bool patient)
+static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
 {
 	const struct ptx_control *control = mapped->arena->control;
 	int64_t now = ptx_clock_realtime();
 
 	/* If the clock was set back, the look is made at once. */
-	if (patient && now >= mapped->looked_ns && now - mapped->looked_ns < PATIENCE_NS)
+	if (may_skip_others && now >= mapped->looked_ns &&
+	    now - mapped->looked_ns < LOOK_INTERVAL_NS)
 		return;
 	/* The time is stored even if no process can be looked at. */
 	mapped->looked_ns = now;
 	/* Shared memory is read before the looks are made, so that the looks show newer states. */
-	take_target(mapped);
+	update_target(mapped);
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
-		take_member(mapped, &control->member[i]);
+		update_member(mapped, &control->member[i]);
 	/*
 	 * The reports of the members are read before the looks at the members, which may show later
 	 * states.
 	 */
-	mapped_hear(mapped);
+	read_reports(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
 		if (mapped->process[i].is_member && mapped->process[i].pid != ptx_proc_own())
 			look_at(mapped, &mapped->process[i]);
@@ -382,7 +385,7 @@ static void look_at_self(struct ptx_mapped *mapped)
 }
 
 /* Uses trylock, because a second thread that flushes must not wait for a look. */
-void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
+void ptx_mapped_look(struct ptx_mapped *mapped, bool may_skip_others)
 {
 	int saved = errno;
 
@@ -390,8 +393,8 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
 		return;
 	/* The look at this process is cheap when nothing was loaded, so it is never postponed. */
 	look_at_self(mapped);
-	/* Each look at another process opens a file of /proc, so a patient caller postpones it. */
-	look_at_others(mapped, patient);
+	/* Each look at another process opens a file of /proc, so a caller may skip them. */
+	look_at_others(mapped, may_skip_others);
 	pthread_mutex_unlock(&mapped->looking);
 	errno = saved;
 }
@@ -400,7 +403,7 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool patient)
  * If a note was lost, the log gets a last note that ends all mappings at the time of the lost note:
  * nothing is known from then on.
  */
-void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
+void ptx_mapped_store(struct ptx_mapped *mapped, struct ptx_log *log)
 {
 	struct ptx_mapping end = { .kind = PTX_MAPPING_GONE, .end = UINT64_MAX };
 
@@ -422,7 +425,7 @@ void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log)
 	pthread_mutex_unlock(&mapped->lock);
 }
 
-/* The target is the first process of the list; take_target() relies on that. */
+/* The target is the first process of the list; update_target() relies on that. */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids)
 {
@@ -440,7 +443,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	/* Without /proc the path of the program is unknown, but its mappings are still useful. */
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
-	if (!mapped_know(mapped, pid) || !mapped_know(mapped, ptx_proc_own())) {
+	if (!find_or_add_process(mapped, pid) || !find_or_add_process(mapped, ptx_proc_own())) {
 		/* The list is one allocation, and its entries own no memory yet. */
 		free(mapped->process);
 		free(mapped);

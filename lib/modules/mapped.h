@@ -13,7 +13,7 @@
  *
  * Owner     a flush. One look at a time; a second caller returns at once.
  * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
- *           linker has a lock of its own. ptx_mapped_give() with the stream's lock.
+ *           linker has a lock of its own. ptx_mapped_store() with the stream's lock.
  * Errors    none: mappings that cannot be found are missing in the log. errno is unchanged.
  */
 #ifndef PTX_MODULES_MAPPED_H
@@ -34,13 +34,13 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
 /*
- * Looks at all processes. If `patient` is true and the others were looked at in the last 250 ms,
- * looks only at this process.
+ * Looks at all processes. If `may_skip_others` is true and the others were looked at in the last
+ * 250 ms, looks only at this process.
  */
-void ptx_mapped_look(struct ptx_mapped *mapped, bool patient);
+void ptx_mapped_look(struct ptx_mapped *mapped, bool may_skip_others);
 
 /* Gives the log the notes that were made since the last call. */
-void ptx_mapped_give(struct ptx_mapped *mapped, struct ptx_log *log);
+void ptx_mapped_store(struct ptx_mapped *mapped, struct ptx_log *log);
 
 /*
  * This process reports its mappings in its arena, if other processes trace it. is_start: the

@@ -26,12 +26,12 @@ void ptx_mapped_set_fini(struct ptx_mapped_set *set)
  * Returns true if two ranges are the same file at the same addresses. Reported ranges have no
  * device and no inode, so for two of them only the addresses are compared.
  */
-static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
+static bool is_same_mapping(const struct ptx_mapped_range *a, const struct ptx_mapped_range *b)
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
 
 	/* Neither of the two ranges has a device or an inode. */
-	if (a->is_told && b->is_told)
+	if (a->is_reported && b->is_reported)
 		return x->start == y->start && x->end == y->end;
 	/*
 	 * Identity and path are compared: a renamed file counts as another one, which
@@ -42,11 +42,11 @@ static bool is_twin(const struct ptx_mapped_range *a, const struct ptx_mapped_ra
 }
 
 /* The search is linear, because a process usually has at most some hundred ranges. */
-const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
-					       const struct ptx_mapped_range *range)
+const struct ptx_mapped_range *ptx_mapped_find_same(const struct ptx_mapped_set *set,
+						    const struct ptx_mapped_range *range)
 {
 	for (size_t i = 0; i < set->count; i++)
-		if (is_twin(&set->range[i], range))
+		if (is_same_mapping(&set->range[i], range))
 			return &set->range[i];
 	return NULL;
 }
@@ -89,7 +89,7 @@ static const struct ptx_mapped_range *mapped_compare_stayed(const struct ptx_map
 	/* For other processes `adds` is 0. There an equal range counts as the same file. */
 	if (set->adds && may_be_new(old, set, range))
 		return NULL;
-	return ptx_mapped_twin(old, range);
+	return ptx_mapped_find_same(old, range);
 }
 
 /* Returns true if the file of a range of the old look stayed mapped until the new look. */
@@ -97,12 +97,12 @@ static bool mapped_compare_stays(const struct ptx_mapped_set *old, const struct 
 				 const struct ptx_mapped_range *range)
 {
 	/* The range of the new look in the same place. */
-	const struct ptx_mapped_range *twin = ptx_mapped_twin(set, range);
+	const struct ptx_mapped_range *same = ptx_mapped_find_same(set, range);
 
 	/*
 	 * If the range may be new, the result is false: the file is noted as gone and then as new.
 	 */
-	return twin && !(set->adds && may_be_new(old, set, twin));
+	return same && !(set->adds && may_be_new(old, set, same));
 }
 
 /*
@@ -112,18 +112,20 @@ static bool mapped_compare_stays(const struct ptx_mapped_set *old, const struct 
  */
 static bool is_exact(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set)
 {
-	uint64_t came = 0, went = 0;
+	uint64_t loaded = 0, unloaded = 0;
 
 	/* For another process there are no counts. */
 	if (!set->adds)
 		return false;
 	for (size_t i = 0; i < set->count; i++)
 		/* Each object is counted once, at its first range. */
-		came += set->range[i].heads && !ptx_mapped_twin(old, &set->range[i]);
+		loaded +=
+			set->range[i].is_object_start && !ptx_mapped_find_same(old, &set->range[i]);
 	for (size_t i = 0; i < old->count; i++)
 		/* Each object that was unloaded is counted once, too. */
-		went += old->range[i].heads && !ptx_mapped_twin(set, &old->range[i]);
-	return set->adds - old->adds == came && set->subs - old->subs == went;
+		unloaded +=
+			old->range[i].is_object_start && !ptx_mapped_find_same(set, &old->range[i]);
+	return set->adds - old->adds == loaded && set->subs - old->subs == unloaded;
 }
 
 /*
@@ -162,17 +164,17 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	}
 	/* Files that stay keep their time; the others are new. */
 	for (size_t i = 0; i < set->count; i++) {
-		const struct ptx_mapped_range *twin =
+		const struct ptx_mapped_range *same =
 			mapped_compare_stayed(old, set, &set->range[i]);
-		struct ptx_mapping *came = &set->range[i].mapping;
+		struct ptx_mapping *added = &set->range[i].mapping;
 
 		/* The file keeps the time from which on it is known. */
-		if (twin) {
-			came->from_ns = twin->mapping.from_ns;
+		if (same) {
+			added->from_ns = same->mapping.from_ns;
 			continue;
 		}
-		came->from_ns = exact && is_free(old, came) ? old->before_ns : set->after_ns;
-		notes->put(notes->to, came);
+		added->from_ns = exact && is_free(old, added) ? old->before_ns : set->after_ns;
+		notes->put(notes->to, added);
 	}
 }
 
@@ -181,11 +183,11 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 		      int64_t since_ns)
 {
 	for (size_t i = 0; i < set->count; i++) {
-		struct ptx_mapping *came = &set->range[i].mapping;
+		struct ptx_mapping *added = &set->range[i].mapping;
 
 		/* since_ns is 0 if it is unknown when the mapping began. */
-		came->from_ns = since_ns ? since_ns : set->after_ns;
-		notes->put(notes->to, came);
+		added->from_ns = since_ns ? since_ns : set->after_ns;
+		notes->put(notes->to, added);
 	}
 }
 
@@ -222,6 +224,6 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 	more->mapping = *mapping;
 	/* The path of the report is not in memory of the set, so it is not kept. */
 	more->mapping.path = "";
-	more->is_told = true;
+	more->is_reported = true;
 	return 0;
 }

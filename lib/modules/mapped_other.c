@@ -200,7 +200,7 @@ static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_
  * are from those in memory. Every offset comes from the file, which is not trusted; read_head()
  * checks it.
  */
-static void learn_from(const struct head *head, uint64_t begins, struct ptx_mapping *mapping)
+static void read_base_and_id(const struct head *head, uint64_t begins, struct ptx_mapping *mapping)
 {
 	/* These headers are on the stack: at most 64 headers of 56 bytes. */
 	ElfW(Phdr) header[HEADERS_MAX];
@@ -301,19 +301,19 @@ static const struct line *mapped_other_beginning(const struct line *lines, size_
 }
 
 /* Without a readable file the base is the address at which offset 0 would be mapped. */
-static void mapped_other_learn(uint32_t pid, const struct line *lines, size_t i,
-			       struct ptx_mapping *mapping)
+static void find_base_and_id(uint32_t pid, const struct line *lines, size_t i,
+			     struct ptx_mapping *mapping)
 {
 	const struct line *begins = mapped_other_beginning(lines, i);
 	/* If the offset is greater than the address, the difference is modulo 2^64. */
 	uint64_t at = begins ? begins->start : lines[i].start - lines[i].offset;
 	struct head head;
 
-	/* Replaced by learn_from(), if the headers can be read. */
+	/* Replaced by read_base_and_id(), if the headers can be read. */
 	mapping->base = at;
 	/* The memory is tried first, because it is what the process executes. */
 	if ((begins && open_memory(pid, at, &head)) || open_file(pid, &lines[i], &head)) {
-		learn_from(&head, at, mapping);
+		read_base_and_id(&head, at, mapping);
 		ptx_io_close(head.fd);
 	}
 }
@@ -352,7 +352,7 @@ static struct line *mapped_other_split(char *text, size_t *count)
  * Returns true if the process has the arena mapped. If it has not, another process has got the id
  * since.
  */
-static bool is_ours(const struct ptx_arena *arena, const struct line *line, size_t lines)
+static bool has_arena(const struct ptx_arena *arena, const struct line *line, size_t lines)
 {
 	/*
 	 * If the arena has no file, it cannot be recognized in the lines, so the result is false.
@@ -365,7 +365,7 @@ static bool is_ours(const struct ptx_arena *arena, const struct line *line, size
 }
 
 /* Executable mappings of files are wanted, and the vdso, which has functions and no file. */
-static bool is_wanted(const struct line *line)
+static bool is_code_mapping(const struct line *line)
 {
 	return line->is_code &&
 	       ((line->inode && *line->path == '/') || !strcmp(line->path, "[vdso]"));
@@ -374,51 +374,51 @@ static bool is_wanted(const struct line *line)
 /*
  * Returns true if a reported part of a file may be the part in this line. The line has whole pages.
  */
-static bool may_be(const struct ptx_mapped_range *told, const struct line *line)
+static bool may_match(const struct ptx_mapped_range *report, const struct line *line)
 {
-	const struct ptx_mapping *part = &told->mapping;
+	const struct ptx_mapping *part = &report->mapping;
 
 	/* The report has the addresses of segments, and the line those of the pages around them. */
-	return told->is_told && part->start >= line->start && part->start < line->end &&
+	return report->is_reported && part->start >= line->start && part->start < line->end &&
 	       part->offset >= line->offset &&
 	       part->offset - line->offset == part->start - line->start &&
-	       (!told->inode || (told->inode == line->inode && told->device == line->device));
+	       (!report->inode || (report->inode == line->inode && report->device == line->device));
 }
 
 /*
  * Returns the reported range for line i, or NULL. Another file may have replaced it since the
  * report, so the build-ids are compared once.
  */
-static const struct ptx_mapped_range *as_told(const struct ptx_mapped_set *old, uint32_t pid,
-					      const struct line *lines, size_t i)
+static const struct ptx_mapped_range *find_reported(const struct ptx_mapped_set *old, uint32_t pid,
+						    const struct line *lines, size_t i)
 {
 	/*
-	 * `seen` is filled only if a report must be compared, since mapped_other_learn() reads
+	 * `seen` is filled only if a report must be compared, since find_base_and_id() reads
 	 * files.
 	 */
 	struct ptx_mapping seen = { .kind = PTX_MAPPING_FILE };
 
 	for (size_t k = 0; old && k < old->count; k++) {
-		const struct ptx_mapped_range *told = &old->range[k];
+		const struct ptx_mapped_range *report = &old->range[k];
 
 		/* The report is for other addresses or another file. */
-		if (!may_be(told, &lines[i]))
+		if (!may_match(report, &lines[i]))
 			continue;
 		/* The file of this report was not compared yet. */
-		if (!told->inode)
-			mapped_other_learn(pid, lines, i, &seen);
+		if (!report->inode)
+			find_base_and_id(pid, lines, i, &seen);
 		/* If one of the two build-ids is missing, the report counts as right. */
-		if (told->inode || !seen.id_bytes || !told->mapping.id_bytes ||
-		    (seen.id_bytes == told->mapping.id_bytes &&
-		     !memcmp(seen.id, told->mapping.id, seen.id_bytes)))
-			return told;
+		if (report->inode || !seen.id_bytes || !report->mapping.id_bytes ||
+		    (seen.id_bytes == report->mapping.id_bytes &&
+		     !memcmp(seen.id, report->mapping.id, seen.id_bytes)))
+			return report;
 	}
 	return NULL;
 }
 
 /* Fills a range from line i; a file that is known already need not be read again. */
-static void mapped_other_take(const struct ptx_mapped_set *old, uint32_t pid,
-			      const struct line *lines, size_t i, struct ptx_mapped_range *range)
+static void fill_range(const struct ptx_mapped_set *old, uint32_t pid, const struct line *lines,
+		       size_t i, struct ptx_mapped_range *range)
 {
 	const struct ptx_mapped_range *known;
 
@@ -433,22 +433,22 @@ static void mapped_other_take(const struct ptx_mapped_set *old, uint32_t pid,
 	/* The path points into the text of the set, which lives as long as the range. */
 	range->mapping.path = lines[i].path;
 	/* A report is more exact than a line: it has the program headers' addresses. */
-	known = as_told(old, pid, lines, i);
-	/* is_told makes the next look compare the addresses of the report again. */
-	range->is_told = known != NULL;
+	known = find_reported(old, pid, lines, i);
+	/* is_reported makes the next look compare the addresses of the report again. */
+	range->is_reported = known != NULL;
 	if (!known && old)
-		known = ptx_mapped_twin(old, range);
+		known = ptx_mapped_find_same(old, range);
 	if (known) {
 		/* Copies base, build-id and the time from which on the file is known. */
 		range->mapping = known->mapping;
 		range->mapping.path = lines[i].path;
 	} else {
 		/* The file was not there at the last look. */
-		mapped_other_learn(pid, lines, i, &range->mapping);
+		find_base_and_id(pid, lines, i, &range->mapping);
 	}
 }
 
-/* Makes the set of all wanted lines. TOO_MUCH: there are more lines than are kept for a process. */
+/* Makes the set of all wanted lines. TOO_MANY: there are more lines than are kept for a process. */
 static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t pid,
 					       const struct line *line, size_t lines,
 					       struct ptx_mapped_set *set)
@@ -457,17 +457,17 @@ static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old,
 
 	for (size_t i = 0; i < lines; i++)
 		/* The wanted lines are counted first, so that one allocation is enough. */
-		wanted += is_wanted(&line[i]);
+		wanted += is_code_mapping(&line[i]);
 	/* The log then says that nothing is known of this process. */
 	if (wanted > PTX_MAPPED_RANGES)
-		return PTX_MAPPED_TOO_MUCH;
+		return PTX_MAPPED_TOO_MANY;
 	set->range = wanted ? malloc(wanted * sizeof *set->range) : NULL;
 	if (!set->range)
-		return PTX_MAPPED_NOTHING;
+		return PTX_MAPPED_UNREADABLE;
 	for (size_t i = 0; i < lines; i++)
 		/* A path that is too long has no place in a log (FORMAT M2). */
-		if (is_wanted(&line[i]) && strlen(line[i].path) < PTX_MAPPING_PATH_BYTES)
-			mapped_other_take(old, pid, line, i, &set->range[set->count++]);
+		if (is_code_mapping(&line[i]) && strlen(line[i].path) < PTX_MAPPING_PATH_BYTES)
+			fill_range(old, pid, line, i, &set->range[set->count++]);
 	return PTX_MAPPED_NEW;
 }
 
@@ -479,7 +479,7 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 				       const struct ptx_arena *arena, uint32_t pid,
 				       struct ptx_mapped_set *set)
 {
-	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
+	enum ptx_mapped_found found = PTX_MAPPED_UNREADABLE;
 	struct line *line;
 	size_t lines;
 
@@ -489,11 +489,11 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	set->text = read_all(pid);
 	set->after_ns = ptx_clock_realtime();
 	if (!set->text)
-		return PTX_MAPPED_NOTHING;
+		return PTX_MAPPED_UNREADABLE;
 	/* The text is changed in place; the set keeps it for the paths. */
 	line = mapped_other_split(set->text, &lines);
-	if (line && is_ours(arena, line, lines))
-		/* is_ours() has shown that the list is that of the right process. */
+	if (line && has_arena(arena, line, lines))
+		/* has_arena() has shown that the list is that of the right process. */
 		found = mapped_other_fill(old, pid, line, lines, set);
 	/* The paths are in the text, not in the lines. */
 	free(line);

@@ -23,7 +23,7 @@
 static struct {
 	atomic_flag busy;
 	bool had_threads; /* the parent had threads at the fork */
-	bool is_seen;
+	bool has_set;
 	uint32_t pid;    /* the process that made this report */
 	uint64_t inode;  /* the arena that has the report */
 	/* Used only after ptx_mapped_self() has filled it. */
@@ -60,13 +60,13 @@ static bool is_traced(void)
  * Returns the last report, or NULL if that is the parent's report or is in an arena that the
  * process has left.
  */
-static const struct ptx_mapped_set *mapped_report_known(void)
+static const struct ptx_mapped_set *last_report(void)
 {
 	/*
 	 * If the process has changed to an arena that a controller made, that arena has none of the
 	 * earlier reports.
 	 */
-	if (self.is_seen && self.pid == ptx_process_pid() && self.inode == ptx_arena_self.inode)
+	if (self.has_set && self.pid == ptx_process_pid() && self.inode == ptx_arena_self.inode)
 		return &self.set;
 	return NULL;
 }
@@ -107,7 +107,7 @@ static void mapped_report_begin(const struct ptx_mapped_notes *notes, struct ptx
 /* Looks and reports the difference to the last report. ENOSPC. */
 static int mapped_report_look(bool is_start)
 {
-	const struct ptx_mapped_set *old = mapped_report_known();
+	const struct ptx_mapped_set *old = last_report();
 	struct ptx_mapped_set set;
 	int err = 0;
 	const struct ptx_mapped_notes notes = { mapped_report_put, &err };
@@ -131,17 +131,17 @@ static int mapped_report_look(bool is_start)
 			ptx_mapped_first(&notes, &set, 0);
 		ptx_mapped_set_fini(&self.set);
 		self.set = set;
-		self.is_seen = true;
+		self.has_set = true;
 		self.pid = ptx_process_pid();
-		/* mapped_report_known() compares pid and inode. */
+		/* last_report() compares pid and inode. */
 		self.inode = ptx_arena_self.inode;
 		break;
-	case PTX_MAPPED_TOO_MUCH:
+	case PTX_MAPPED_TOO_MANY:
 		/* The process has more mappings than are kept. */
 		err = ENOSPC;
 		break;
 	/* No look was possible, for example during a fork; the next report has the difference. */
-	case PTX_MAPPED_NOTHING:
+	case PTX_MAPPED_UNREADABLE:
 		break;
 	}
 	return err;
@@ -184,14 +184,14 @@ void ptx_mapped_report_child(void)
 		/*
 		 * a thread of the parent was making a report at the fork, so its set cannot be used
 		 */
-		self.is_seen = false;
+		self.has_set = false;
 		memset(&self.set, 0, sizeof self.set);
 	}
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
 	/*
 	 * If there is no report of the parent that the child could inherit, nothing is to be done.
 	 */
-	if (!self.is_seen || self.inode != ptx_arena_self.inode || !is_traced())
+	if (!self.has_set || self.inode != ptx_arena_self.inode || !is_traced())
 		return;
 	/* If the family does not know when the child began, the report says that it begins now. */
 	if (!child.from_ns)

@@ -279,7 +279,7 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 		range->mapping.offset = code->p_offset;
 		range->object = set->objects;
 		/* is_exact() counts an object at the range that has this flag. */
-		range->heads = set->count++ == first;
+		range->is_object_start = set->count++ == first;
 	}
 	set->objects++;
 	return 0;
@@ -303,10 +303,10 @@ static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 		return PTX_MAPPED_SAME;
 	/* Without counts or without executable segments, nothing useful can be noted. */
 	if (walk->is_blind || !walk->ranges)
-		return PTX_MAPPED_NOTHING;
+		return PTX_MAPPED_UNREADABLE;
 	/* The process has more ranges or longer paths than a log keeps (FORMAT 3.12). */
 	if (walk->ranges > PTX_MAPPED_RANGES || walk->text > PTX_MAPPING_PATHS_MAX)
-		return PTX_MAPPED_TOO_MUCH;
+		return PTX_MAPPED_TOO_MANY;
 	/* The memory is allocated while the linker's lock is free. */
 	set->range = malloc(walk->ranges * sizeof *set->range);
 	set->text = malloc(walk->text);
@@ -320,7 +320,7 @@ static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 	}
 	/* The objects have changed, or there is no memory: nothing is kept. */
 	ptx_mapped_set_fini(set);
-	return PTX_MAPPED_NOTHING;
+	return PTX_MAPPED_UNREADABLE;
 }
 
 /*
@@ -331,11 +331,11 @@ enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const ch
 				      struct ptx_mapped_set *set)
 {
 	struct walk walk = { .old = old, .executable = executable, .set = set };
-	enum ptx_mapped_found found = PTX_MAPPED_NOTHING;
+	enum ptx_mapped_found found = PTX_MAPPED_UNREADABLE;
 	_Atomic uint32_t never = 0;
 
 	memset(set, 0, sizeof *set);
-	for (int i = 0; i < TRIES && found == PTX_MAPPED_NOTHING; i++) {
+	for (int i = 0; i < TRIES && found == PTX_MAPPED_UNREADABLE; i++) {
 		/* Another thread looks or forks. This thread tries again a little later. */
 		if (!mapped_self_enter(GATE_LOOK)) {
 			ptx_futex_nap(&never, 0, WAIT_NS);

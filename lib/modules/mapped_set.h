@@ -15,10 +15,10 @@
 struct ptx_mapped_range {
 	struct ptx_mapping mapping; /* its path is in the set's text */
 	uint64_t device, inode;     /* 0: unknown */
-	bool is_told;               /* reported by the process itself; its path is not kept */
+	bool is_reported;	    /* reported by the process itself; its path is not kept */
 	/* this process only: position of the object in the dynamic linker's list */
 	size_t object;
-	bool heads;                 /* the first range of its object */
+	bool is_object_start; /* the first range of its object */
 };
 
 struct ptx_mapped_set {
@@ -33,10 +33,10 @@ struct ptx_mapped_set {
 };
 
 enum ptx_mapped_found {
-	PTX_MAPPED_NOTHING, /* the process cannot be looked at, or not now */
+	PTX_MAPPED_UNREADABLE, /* the process cannot be looked at, or not now */
 	PTX_MAPPED_SAME,
 	PTX_MAPPED_NEW,
-	PTX_MAPPED_TOO_MUCH
+	PTX_MAPPED_TOO_MANY
 };
 
 /*
@@ -72,7 +72,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 void ptx_mapped_set_fini(struct ptx_mapped_set *set);
 
 /* The range of `set` with the same addresses and file, or NULL. */
-const struct ptx_mapped_range *ptx_mapped_twin(const struct ptx_mapped_set *set,
-					       const struct ptx_mapped_range *range);
+const struct ptx_mapped_range *ptx_mapped_find_same(const struct ptx_mapped_set *set,
+						    const struct ptx_mapped_range *range);
 
 #endif
