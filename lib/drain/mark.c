@@ -220,7 +220,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	drain->full_marked = false;
 	/*
 	 * Both times are stored before the state. If this process is killed in between, the reader
-	 * that replaces it sees that the restart has not happened (take_full() in
+	 * that replaces it sees that the restart has not happened (resume_full() in
 	 * flush/checkpoint.c).
 	 */
 	atomic_store_explicit(&region->full_from, drain->full_at, memory_order_relaxed);

@@ -134,7 +134,7 @@ static void count_damage(struct ptx_drain *drain)
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
 	struct ptx_source *source = drain->source[index];
-	_Atomic uint64_t *taken = &drain->rings->region->taken;
+	_Atomic uint64_t *consumed = &drain->rings->region->consumed;
 
 	for (; source->at < source->end; source->at += ptx_step_size(source, source->at)) {
 		const struct ptx_record *record = ptx_step_record(source);
@@ -151,9 +151,9 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 	/* With debts, ptx_drain_settle() stores both numbers later. */
 	if (!drain->rings->debts) {
 		ptx_step_note(drain, index);
-		atomic_store_explicit(taken,
-				      atomic_load_explicit(taken, memory_order_relaxed) + records,
-				      memory_order_relaxed);
+		atomic_store_explicit(
+			consumed, atomic_load_explicit(consumed, memory_order_relaxed) + records,
+			memory_order_relaxed);
 	}
 	source->at = source->end = 0;
 }

@@ -75,12 +75,13 @@ static inline void ptx_step_advance(struct ptx_drain *drain)
 
 	source->at += ptx_step_size(source, source->at);
 	if (!drain->rings->debts) { /* else ptx_drain_settle() stores both */
-		_Atomic uint64_t *taken = &drain->rings->region->taken;
+		_Atomic uint64_t *consumed = &drain->rings->region->consumed;
 
 		ptx_step_note(drain, drain->heap[0]);
 		if (!(len_flags & PTX_RECORD_IDENT))
-			atomic_store_explicit(taken, atomic_load_explicit(taken,
-					      memory_order_relaxed) + 1, memory_order_relaxed);
+			atomic_store_explicit(
+				consumed, atomic_load_explicit(consumed, memory_order_relaxed) + 1,
+				memory_order_relaxed);
 	}
 	ptx_step_settle(drain);
 }

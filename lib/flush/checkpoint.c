@@ -140,7 +140,7 @@ static struct checkpoint *checkpoint_find(const struct ptx_drain *drain, uint64_
  * has claimed the records from there to the end of the buffer but has not delivered them, so the
  * next reader must find them again.
  */
-static uint32_t done_of(const struct ptx_source *source)
+static uint32_t delivered_up_to(const struct ptx_source *source)
 {
 	return source->reader.place.claimed - (source->end - source->at);
 }
@@ -184,7 +184,7 @@ static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint
 			continue;
 		place[count].ring = i;
 		place[count].link = source->reader.place.link;
-		place[count++].offset = done_of(source);
+		place[count++].offset = delivered_up_to(source);
 	}
 	to->count = count;
 	atomic_store_explicit(&to->events, events + 1, memory_order_release);
@@ -238,7 +238,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
  * The function uses only private counters. The result grows with each record that the reader
  * consumes.
  */
-uint64_t ptx_drain_taken(const struct ptx_drain *drain)
+uint64_t ptx_drain_consumed(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
 }
@@ -254,7 +254,7 @@ void ptx_drain_settle(struct ptx_drain *drain)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	if (!drain->rings->debts)
 		return;
-	atomic_store_explicit(&drain->rings->region->taken, ptx_drain_taken(drain),
+	atomic_store_explicit(&drain->rings->region->consumed, ptx_drain_consumed(drain),
 			      memory_order_relaxed);
 	/*
 	 * In each ring, the chunk at the reader's place is not freed. The claimed word of this
@@ -263,7 +263,7 @@ void ptx_drain_settle(struct ptx_drain *drain)
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
-			      done_of(drain->source[i]));
+			      delivered_up_to(drain->source[i]));
 		ptx_step_note(drain, i);
 	}
 	ptx_ring_settle(drain->rings);
@@ -275,7 +275,7 @@ void ptx_drain_settle(struct ptx_drain *drain)
  * overwrites the chunk (ring/overwrite.c), so they are cleared. A claimed word of another
  * generation belongs to a former use of the chunk.
  */
-static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
+static void move_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
 {
 	uint32_t before, number;
 	uint64_t claimed;
@@ -291,12 +291,12 @@ static void go_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place
 /* Adds the losses that the dead reader counted. Their types and threads are not known. */
 static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 {
-	struct ptx_ledger_line *nobody = ptx_ledger_thread(account, 0, 0, 0);
+	struct ptx_ledger_line *unknown = ptx_ledger_thread(account, 0, 0, 0);
 
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++) {
 		account->total.lost[cause] += lost[cause];
 		account->type[0].lost[cause] += lost[cause];
-		nobody->lost[cause] += lost[cause];
+		unknown->lost[cause] += lost[cause];
 	}
 }
 
@@ -352,7 +352,7 @@ static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
  * Continues with the times of the dead reader. Each value is loaded once. A time in the future is
  * not used: it would make all further events LATE, or they would count as cleared.
  */
-static void take_times(struct ptx_drain *drain, const struct checkpoint *from)
+static void resume_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const uint64_t now = ptx_clock_ordered(), last_ticks = from->last_ticks,
 		       cleared = from->cleared;
@@ -396,7 +396,7 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
  * stream then counts as running, because nearly all records in the rings were recorded while it
  * ran.
  */
-static bool control_was_taken(const struct ptx_drain *drain, const struct checkpoint *from)
+static bool control_was_claimed(const struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct ptx_place *now = &drain->source[PTX_CONTROL_RING]->reader.place;
 	const struct place *place = places_of(drain, from);
@@ -415,18 +415,18 @@ static bool control_was_taken(const struct ptx_drain *drain, const struct checkp
  * stream the places of the checkpoint are not used: the records that the dead reader claimed behind
  * them are lost.
  */
-static void go_on_from(struct ptx_drain *drain, const struct checkpoint *from)
+static void resume_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
 	const struct place *places = places_of(drain, from);
 	uint32_t count = from->count;
 
-	take_times(drain, from);
+	resume_times(drain, from);
 	find_gap(drain, from);
 	drain->synthetic = from->synthetic;
 	drain->not_running = from->not_running;
 	add_losses(&drain->account, from->lost);
 	drain->running = from->running != 0 ||
-			 (drain->loop && drain->sources && control_was_taken(drain, from));
+			 (drain->loop && drain->sources && control_was_claimed(drain, from));
 	drain->full = from->full != 0;
 	drain->log_full = from->log_full != 0;
 	for (uint32_t i = 0; !drain->loop && i < count && i < drain->rings->geometry.rings; i++) {
@@ -494,7 +494,7 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
  * full: the function sets full_marked, because this FULL had its mark. Third, in every other state
  * ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
  */
-static int take_full(struct ptx_drain *drain)
+static int resume_full(struct ptx_drain *drain)
 {
 	struct ptx_region *region = drain->rings->region;
 	uint64_t state = atomic_load_explicit(&region->state, memory_order_acquire);
@@ -543,10 +543,10 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 	if (err)
 		goto out;
 	for (uint32_t i = 0; i < drain->sources; i++)
-		go_to_claim(drain->rings, i, &drain->source[i]->reader.place);
+		move_to_claim(drain->rings, i, &drain->source[i]->reader.place);
 	if (from) {
 		drain->checkpoint = from == checkpoint_at(drain, 1);
-		go_on_from(drain, from);
+		resume_from(drain, from);
 	} else {
 		/*
 		 * If no checkpoint fits, another process has changed the file or the memory. The
@@ -560,7 +560,7 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		ptx_checkpoint_ident(drain, i, buffer);
 	err = ptx_checkpoint_starts(drain, buffer);
 	if (!err)
-		err = take_full(drain);
+		err = resume_full(drain);
 	if (!err && from)
 		err = ptx_checkpoint_marks_restore(drain, &from->marks);
 out:

@@ -31,7 +31,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events);
  * Returns how many records of the rings the drain has delivered or dropped. The drain's own events
  * are not among them.
  */
-uint64_t ptx_drain_taken(const struct ptx_drain *drain);
+uint64_t ptx_drain_consumed(const struct ptx_drain *drain);
 
 /* Called when the log has all delivered events: frees the chunks of these events. */
 void ptx_drain_settle(struct ptx_drain *drain);

@@ -53,7 +53,7 @@ void ptx_flush_note_status(struct ptx_flush *flush)
  * Continues with the status of the process that had the stream before; in a new stream all values
  * are 0. The memory is hostile: a number that is no error number becomes EIO.
  */
-static void take_status(struct ptx_flush *flush)
+static void resume_status(struct ptx_flush *flush)
 {
 	struct ptx_checkpoint_status *status = ptx_checkpoint_status(flush->drain);
 	uint64_t word = atomic_load_explicit(&status->word, memory_order_relaxed);
@@ -79,7 +79,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	flush->lock = lock;
 	flush->log = log;
 	ptx_ledger_init(&flush->closing);
-	take_status(flush);
+	resume_status(flush);
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
@@ -124,12 +124,12 @@ static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int err
  */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {
-	static const struct ptx_flush_caller nobody;
+	static const struct ptx_flush_caller no_caller;
 
 	if (!flush->error)
 		flush->error = err;
 	if (kind == PTX_FLUSH_AUTOMATIC && !flush->failing)
-		flush_mark(flush, PTX_MARK_ERROR, err, &nobody);
+		flush_mark(flush, PTX_MARK_ERROR, err, &no_caller);
 	flush->failing = true;
 }
 
@@ -157,7 +157,7 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
  * Makes the sources for all rings. Returns 0 or ENOMEM. After ENOMEM the events of some ring cannot
  * be read, and a flush must not leave them out.
  */
-static int know_rings(const struct ptx_flush *flush)
+static int add_sources(const struct ptx_flush *flush)
 {
 	const struct ptx_region *region = flush->drain->rings->region;
 
@@ -214,7 +214,7 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 * of that ring would be late. So nothing is transferred, except by the final flush, which
 	 * transfers all that it can.
 	 */
-	lacking = know_rings(flush);
+	lacking = add_sources(flush);
 	if (lacking && kind != PTX_FLUSH_FINAL)
 		err = lacking;
 	else if (kind == PTX_FLUSH_AUTOMATIC)
@@ -247,7 +247,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
-	atomic_store_explicit(&flush->taken, ptx_drain_taken(flush->drain), memory_order_relaxed);
+	atomic_store_explicit(&flush->consumed, ptx_drain_consumed(flush->drain),
+			      memory_order_relaxed);
 	flush->flushing = false;
 	pthread_mutex_unlock(flush->lock);
 	ptx_shield_lower(&shield);
@@ -280,13 +281,13 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 void ptx_flush_account_begin(struct ptx_flush *flush)
 {
 	if (ptx_log_is_loop(flush->log))
-		ptx_flush_take_turn(flush);
+		ptx_flush_acquire_turn(flush);
 }
 
 void ptx_flush_account_end(struct ptx_flush *flush)
 {
 	if (ptx_log_is_loop(flush->log))
-		ptx_flush_give_turn(flush);
+		ptx_flush_release_turn(flush);
 }
 
 /* Called with the stream's lock held, between ptx_flush_account_begin() and _end(). */
@@ -303,20 +304,20 @@ void ptx_flush_wake(struct ptx_flush *flush)
 {
 	struct ptx_region *region = flush->drain->rings->region;
 
-	if (atomic_exchange_explicit(&region->flush_wish, 0, memory_order_acq_rel))
-		ptx_futex_wake(&region->flush_wish);
+	if (atomic_exchange_explicit(&region->flusher_asleep, 0, memory_order_acq_rel))
+		ptx_futex_wake(&region->flusher_asleep);
 }
 
 /*
  * Used by calls that change the stream and the log together, such as a clear. The function may
  * block as long as a flush does.
  */
-void ptx_flush_take_turn(struct ptx_flush *flush)
+void ptx_flush_acquire_turn(struct ptx_flush *flush)
 {
 	pthread_mutex_lock(&flush->turn);
 }
 
-void ptx_flush_give_turn(struct ptx_flush *flush)
+void ptx_flush_release_turn(struct ptx_flush *flush)
 {
 	pthread_mutex_unlock(&flush->turn);
 }
@@ -329,11 +330,11 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 {
 	struct ptx_shield shield;
 
-	ptx_flush_take_turn(flush);
+	ptx_flush_acquire_turn(flush);
 	ptx_shield_raise(&shield);
 	(void)ptx_log_guarded(flush->log, pid, start);
 	ptx_shield_lower(&shield);
-	ptx_flush_give_turn(flush);
+	ptx_flush_release_turn(flush);
 }
 
 /*

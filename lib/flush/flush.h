@@ -81,8 +81,8 @@ void ptx_flush_account_end(struct ptx_flush *flush);
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger);
 
 /* Between these two calls no flush is in progress. Acquire the turn before the stream's lock. */
-void ptx_flush_take_turn(struct ptx_flush *flush);
-void ptx_flush_give_turn(struct ptx_flush *flush);
+void ptx_flush_acquire_turn(struct ptx_flush *flush);
+void ptx_flush_release_turn(struct ptx_flush *flush);
 
 /*
  * Empties the log, and counts its events as cleared. The caller has the turn and the lock. Returns

@@ -24,7 +24,7 @@ struct ptx_flush {
 	pthread_t thread;
 	_Atomic uint32_t flusher; /* futex: enum ptx_flusher */
 	_Atomic uint32_t quit;
-	_Atomic uint64_t taken; /* ptx_drain_taken() at the end of the last flush */
+	_Atomic uint64_t consumed; /* ptx_drain_consumed() at the end of the last flush */
 
 	/* The stream's lock protects the following members. */
 	bool flushing;
@@ -37,7 +37,7 @@ struct ptx_flush {
 	uint64_t descriptions;                /* schemas->changes at the last look */
 	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
 	unsigned objects;                     /* the log has all cells before this one */
-	uint64_t object_said[PTX_OBJECTS / 64];
+	uint64_t object_stored[PTX_OBJECTS / 64];
 
 	/*
 	 * the account for the end of the log; it is a member, because a shutdown must not need

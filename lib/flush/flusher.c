@@ -2,11 +2,11 @@
 /*
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
- * It flushes when half of the pool is taken, when the stream is full, and when the oldest event is
- * one second old. Between flushes it waits in one of three ways. For a while after a flush that was
- * due to the pool, it looks at the pool at short intervals. Otherwise, if writers may wake it, it
- * sleeps until a writer wakes it or the oldest event is one second old. If writers may not wake it,
- * it looks at the pool at intervals in which the pool cannot fill up.
+ * It flushes when half of the pool is in use, when the stream is full, and when the oldest event
+ * is one second old. Between flushes it waits in one of three ways. For a while after a flush that
+ * was due to the pool, it looks at the pool at short intervals. Otherwise, if writers may wake it,
+ * it sleeps until a writer wakes it or the oldest event is one second old. If writers may not wake
+ * it, it looks at the pool at intervals in which the pool cannot fill up.
  *
  * All signals are blocked in the thread. It shares the turn and the stream's lock with callers, and
  * ends only at ptx_flusher_stop(), or with the process. A child of fork() has no such thread.
@@ -26,7 +26,7 @@
 /*
  * Times in nanoseconds. AGE_NS is the age at which an event is written. IDLE_NAP_NS is the nap when
  * there is no event, BUSY_NAP_NS the nap soon after a flush that was due to the pool, FAILED_NAP_NS
- * the nap after a failed flush. LOOK_NS_MIN and LOOK_NS_MAX bound the interval of look_ns().
+ * the nap after a failed flush. POLL_NS_MIN and POLL_NS_MAX bound the interval of poll_ns().
  */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
@@ -34,8 +34,8 @@
 #define BUSY_NAPS     100 /* number of short naps after the last flush that was due to the pool */
 #define STACK_BYTES   (256u * 1024u)
 #define FAILED_NAP_NS 100000000
-#define LOOK_NS_MIN   1000000
-#define LOOK_NS_MAX   20000000
+#define POLL_NS_MIN   1000000
+#define POLL_NS_MAX   20000000
 #define BUSY_BYTES_A_NS 1 /* writers are assumed to record no more bytes in a nanosecond */
 
 /*
@@ -76,25 +76,25 @@ static int64_t until_due(struct ptx_flush *flush)
  * Sleeps for at most `ns` nanoseconds, or until a writer that finds the pool half full wakes the
  * flusher.
  */
-static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
+static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 {
-	_Atomic uint32_t *wish = &flush->drain->rings->region->flush_wish;
+	_Atomic uint32_t *asleep = &flush->drain->rings->region->flusher_asleep;
 
 	/*
-	 * The flusher stores 1 in flush_wish, runs the barrier and then looks at the pool. A writer
-	 * may fill the pool at this moment. Because of this order, either the flusher sees below
-	 * that the pool is filling, or the writer sees the 1 (as (M) and (N) in ring.h).
+	 * The flusher stores 1 in flusher_asleep, runs the barrier and then looks at the pool. A
+	 * writer may fill the pool at this moment. Because of this order, either the flusher sees
+	 * below that the pool is filling, or the writer sees the 1 (as (M) and (N) in ring.h).
 	 */
-	atomic_store_explicit(wish, 1, memory_order_relaxed);
+	atomic_store_explicit(asleep, 1, memory_order_relaxed);
 	if (flush->drain->shared)
 		ptx_barrier_everywhere();
 	else
 		ptx_barrier();
 	if (!ptx_pool_is_filling(flush->drain->rings, 2) && state_of(flush) != PTX_FULL &&
 	    !atomic_load_explicit(&flush->quit, memory_order_acquire))
-		ptx_futex_nap(wish, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
-	/* While flush_wish is 0, no writer makes a system call to wake the flusher. */
-	atomic_store_explicit(wish, 0, memory_order_relaxed);
+		ptx_futex_nap(asleep, 1, ns < IDLE_NAP_NS ? ns : IDLE_NAP_NS);
+	/* While flusher_asleep is 0, no writer makes a system call to wake the flusher. */
+	atomic_store_explicit(asleep, 0, memory_order_relaxed);
 }
 
 /*
@@ -103,7 +103,7 @@ static void sleep_until_wished(struct ptx_flush *flush, int64_t ns)
  * process must not make it if this process has a seccomp filter (base/quiet.h). control->quiet
  * shows that a process of the arena has such a filter.
  */
-static bool looks_by_itself(const struct ptx_flush *flush)
+static bool must_poll(const struct ptx_flush *flush)
 {
 	const struct ptx_arena *arena = flush->drain->arena;
 
@@ -112,31 +112,31 @@ static bool looks_by_itself(const struct ptx_flush *flush)
 }
 
 /*
- * Returns an interval from LOOK_NS_MIN to LOOK_NS_MAX, in which writers at BUSY_BYTES_A_NS cannot
+ * Returns an interval from POLL_NS_MIN to POLL_NS_MAX, in which writers at BUSY_BYTES_A_NS cannot
  * fill half of the stream.
  */
-static int64_t look_ns(const struct ptx_flush *flush)
+static int64_t poll_ns(const struct ptx_flush *flush)
 {
 	const struct ptx_geometry *geometry = &flush->drain->rings->geometry;
 	uint64_t half = (uint64_t)geometry->chunks * geometry->chunk_bytes / 2;
 	uint64_t ns = half / BUSY_BYTES_A_NS;
 
-	return ns < LOOK_NS_MIN ? LOOK_NS_MIN : ns > LOOK_NS_MAX ? LOOK_NS_MAX : (int64_t)ns;
+	return ns < POLL_NS_MIN ? POLL_NS_MIN : ns > POLL_NS_MAX ? POLL_NS_MAX : (int64_t)ns;
 }
 
 /*
  * Waits for `ns` nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
  * flusher is to end. It sleeps on the word `quit`, so ptx_flusher_stop() can wake it at once.
  */
-static void look_for(struct ptx_flush *flush, int64_t ns)
+static void poll_pool(struct ptx_flush *flush, int64_t ns)
 {
-	const int64_t look = look_ns(flush);
+	const int64_t interval = poll_ns(flush);
 
 	for (; ns > 0 && !ptx_pool_is_filling(flush->drain->rings, 2) &&
 	       state_of(flush) != PTX_FULL &&
 	       !atomic_load_explicit(&flush->quit, memory_order_acquire);
-	     ns -= look)
-		ptx_futex_nap(&flush->quit, 0, ns < look ? ns : look);
+	     ns -= interval)
+		ptx_futex_nap(&flush->quit, 0, ns < interval ? ns : interval);
 }
 
 /*
@@ -146,28 +146,28 @@ static void look_for(struct ptx_flush *flush, int64_t ns)
  * chunk, the next flush would follow at once if there were no pause. Each flush adds two marks to
  * the log, so there would be hundreds of them after a few milliseconds. So the pause is twice as
  * long after each further flush that consumed no record. During a pause the flusher does not look
- * at the pool, of which only half may be free. So a pause lasts at most look_ns(). In a longer one,
+ * at the pool, of which only half may be free. So a pause lasts at most poll_ns(). In a longer one,
  * other threads could fill the pool after the writer has continued, and events would be lost.
  * *stall_ns is the last pause, or 0 after a flush that consumed records.
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
-	static const struct ptx_flush_caller nobody;
-	const uint64_t taken = atomic_load_explicit(&flush->taken, memory_order_relaxed);
-	const int64_t look = look_ns(flush);
+	static const struct ptx_flush_caller no_caller;
+	const uint64_t consumed = atomic_load_explicit(&flush->consumed, memory_order_relaxed);
+	const int64_t interval = poll_ns(flush);
 
 	/*
 	 * If the disk is full, it stays full for a while. The pause keeps the flusher from using
 	 * the processor all the time.
 	 */
-	if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &nobody) != 0) {
+	if (ptx_flush_run(flush, PTX_FLUSH_AUTOMATIC, &no_caller) != 0) {
 		ptx_futex_nap(&flush->quit, 0, FAILED_NAP_NS);
-	} else if (atomic_load_explicit(&flush->taken, memory_order_relaxed) != taken) {
+	} else if (atomic_load_explicit(&flush->consumed, memory_order_relaxed) != consumed) {
 		*stall_ns = 0;
 	} else {
 		*stall_ns = *stall_ns ? 2 * *stall_ns : BUSY_NAP_NS;
-		if (*stall_ns > look)
-			*stall_ns = look;
+		if (*stall_ns > interval)
+			*stall_ns = interval;
 		ptx_futex_nap(&flush->quit, 0, *stall_ns);
 	}
 }
@@ -197,10 +197,10 @@ static void *flusher_run(void *argument)
 		} else if (busy) {
 			busy--;
 			ptx_futex_nap(&never, 0, ns);
-		} else if (looks_by_itself(flush)) {
-			look_for(flush, ns);
+		} else if (must_poll(flush)) {
+			poll_pool(flush, ns);
 		} else {
-			sleep_until_wished(flush, ns);
+			sleep_until_woken(flush, ns);
 		}
 	}
 	return NULL;
@@ -238,8 +238,8 @@ int ptx_flusher_start(struct ptx_flush *flush)
  * The exchange chooses one caller, which joins the flusher, since a thread may be joined only once.
  * The other callers wait until the flusher has ended, because a caller may be about to forbid
  * system calls that the flusher makes. The member `quit` is stored before both wake-ups, because a
- * flusher that is about to sleep looks at `quit` after it has stored 1 in flush_wish. The function
- * waits until the flush in progress has ended.
+ * flusher that is about to sleep looks at `quit` after it has stored 1 in flusher_asleep. The
+ * function waits until the flush in progress has ended.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {

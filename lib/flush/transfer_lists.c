@@ -43,7 +43,7 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 /*
  * A process claims a cell first and fills it later, or never if it is killed. So the log may have
  * cells behind one that is not ready. flush->objects is the number of cells, from the first one on,
- * that the log has without a hole. object_said has one bit for each cell, set if the log has the
+ * that the log has without a hole. object_stored has one bit for each cell, set if the log has the
  * cell.
  */
 static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *objects)
@@ -52,12 +52,12 @@ static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *
 	struct ptx_object object;
 
 	for (unsigned i = flush->objects; i < count; i++) {
-		uint64_t *said = &flush->object_said[i / 64], bit = UINT64_C(1) << i % 64;
+		uint64_t *stored = &flush->object_stored[i / 64], bit = UINT64_C(1) << i % 64;
 
-		if (!(*said & bit) && ptx_objects_get(objects, i, &object) &&
+		if (!(*stored & bit) && ptx_objects_get(objects, i, &object) &&
 		    ptx_log_object(flush->log, &object) == 0)
-			*said |= bit;
-		if (*said & bit && i == flush->objects)
+			*stored |= bit;
+		if (*stored & bit && i == flush->objects)
 			flush->objects++;
 	}
 }

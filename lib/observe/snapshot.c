@@ -353,12 +353,13 @@ static bool copy_counts(struct ptx_taking *taking)
 static bool is_unmoved(const struct ptx_taking *taking)
 {
 	/* The number of delivered events only grows. */
-	uint64_t taken;
+	uint64_t consumed;
 
 	return !taking->image->is_live ||
-	       (snapshot_copy(taking, &taken, sizeof taken, offsetof(struct ptx_region, taken)) &&
-		taken == atomic_load_explicit(&taking->snapshot->rings.region->taken,
-					      memory_order_relaxed));
+	       (snapshot_copy(taking, &consumed, sizeof consumed,
+			      offsetof(struct ptx_region, consumed)) &&
+		consumed == atomic_load_explicit(&taking->snapshot->rings.region->consumed,
+						 memory_order_relaxed));
 }
 
 /*

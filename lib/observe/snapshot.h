@@ -30,7 +30,7 @@ struct ptx_snapshot {
 	struct ptx_rings rings;
 	uint64_t moment;  /* no event in the copy is younger; UINT64_MAX: the copy has all events */
 	uint64_t latest;  /* time of the latest event */
-	uint64_t taken;   /* number of records that readers had delivered */
+	uint64_t consumed; /* number of records that readers had delivered */
 	uint64_t damaged; /* number of records that cannot be read */
 	bool is_even;     /* the number of records up to the moment is exact */
 };

@@ -139,7 +139,7 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 		drain->is_snapshot = true;
 		drain->snapshot_at = time_of(snapshot);
 		/* Events that were delivered before the copy are in no column of this ledger. */
-		drain->before = snapshot->taken;
+		drain->before = snapshot->consumed;
 		drain->gap =
 			drain->loop && atomic_load_explicit(&region->first_overwritten,
 							    memory_order_relaxed) != UINT64_MAX;

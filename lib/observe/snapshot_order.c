@@ -464,7 +464,7 @@ int ptx_snapshot_order(struct ptx_taking *taking)
 		snapshot_order_chain(&order, &order.link[i], n);
 	}
 	empty_rings(&order);
-	taking->snapshot->taken = atomic_load_explicit(&region->taken, memory_order_relaxed);
+	taking->snapshot->consumed = atomic_load_explicit(&region->consumed, memory_order_relaxed);
 	free(order.link);
 	return 0;
 }

@@ -91,8 +91,8 @@ static void skip_event(struct ptx_thread *thread, struct ptx_view *view, unsigne
 static void wake_flusher(struct ptx_region *region)
 {
 	if (!ptx_is_quiet() &&
-	    atomic_exchange_explicit(&region->flush_wish, 0, memory_order_acq_rel))
-		ptx_futex_wake(&region->flush_wish);
+	    atomic_exchange_explicit(&region->flusher_asleep, 0, memory_order_acq_rel))
+		ptx_futex_wake(&region->flusher_asleep);
 }
 
 void ptx_record_wake(struct ptx_region *region)
@@ -194,7 +194,7 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	if (!*chunk)
 		return NULL; /* this is a child, and the cell was wiped */
 	cell->room = ptx_ring_room(&view->rings, *chunk);
-	if (ptx_unlikely(atomic_load_explicit(&region->flush_wish, memory_order_relaxed)) &&
+	if (ptx_unlikely(atomic_load_explicit(&region->flusher_asleep, memory_order_relaxed)) &&
 	    ptx_pool_is_filling(&view->rings, 2))
 		wake_flusher(region);
 	return place_record(cell, view, *chunk, size, head, loss);

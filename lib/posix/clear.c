@@ -102,12 +102,12 @@ PTX_EXPORT int posix_trace_clear(trace_id_t trid)
 	 * a clear and a flush of one stream run one after the other (FLUSHF-11).
 	 */
 	if (stream->flush)
-		ptx_flush_take_turn(stream->flush);
+		ptx_flush_acquire_turn(stream->flush);
 	pthread_mutex_lock(&stream->lock);
 	err = clear_stream(stream);
 	pthread_mutex_unlock(&stream->lock);
 	if (stream->flush)
-		ptx_flush_give_turn(stream->flush);
+		ptx_flush_release_turn(stream->flush);
 	ptx_registry_leave(stream);
 	return ptx_call_end(call, err);
 }

@@ -153,7 +153,7 @@ struct ptx_region {
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
 	/* futex: 1 = the flusher sleeps; a writer wakes it when half of the pool is taken */
-	_Atomic uint32_t flush_wish;
+	_Atomic uint32_t flusher_asleep;
 	/*
 	 * types with a greater level are filtered out, also types that are described later; 0 = no
 	 * limit
@@ -191,7 +191,7 @@ struct ptx_region {
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
 	/* number of records that the reader has delivered; only the reader writes this member */
-	_Atomic uint64_t taken;
+	_Atomic uint64_t consumed;
 	/*
 	 * Begin and end of the last time that the stream was full and continued by itself. The
 	 * reader writes them for a reader that replaces it.

@@ -93,7 +93,7 @@ START_TEST(events_from_the_future_are_lost_and_counted)
 	writer_put_many(&one, 20, 1); /* the ring continues */
 	stage_expect_values(20, 1);
 	stage_assert_account();
-	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 3 + mine + hand_over);
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->consumed), 3 + mine + hand_over);
 }
 END_TEST
 

@@ -81,11 +81,11 @@ START_TEST(events_that_were_read_are_kept_until_they_are_settled)
 	ptx_checkpoint_write(stage.drain, 2 * VALUES + 1);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 8);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), is_free - 8);
-	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 0);
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->consumed), 0);
 	ptx_drain_settle(stage.drain);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 0);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), is_free);
-	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 2 * VALUES + 1);
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->consumed), 2 * VALUES + 1);
 	pool_assert_counted(stage.pool);
 	stage_assert_account();
 	ptx_drain_settle(stage.drain); /* no further event */
@@ -115,7 +115,7 @@ START_TEST(nothing_is_kept_of_a_loop_stream)
 	begin(POSIX_TRACE_LOOP);
 	write_and_take(2 * VALUES + 1);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 0);
-	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->taken), 2 * VALUES + 1);
+	ck_assert_uint_eq(atomic_load(&stage.pool->rings.region->consumed), 2 * VALUES + 1);
 	ptx_checkpoint_write(stage.drain, 2 * VALUES + 1);
 	ptx_drain_settle(stage.drain);
 	pool_assert_counted(stage.pool);

@@ -55,7 +55,7 @@ bool __wrap_ptx_barrier(void);
 bool __wrap_ptx_barrier(void)
 {
 	if (atomic_load(&fills) && syscall(SYS_gettid) != getpid() &&
-	    atomic_load(&region->flush_wish) == 0) {
+	    atomic_load(&region->flusher_asleep) == 0) {
 		atomic_store(&fills, false);
 		for (int i = 0; i < 1 << 14 && state() != PTX_FULL; i++)
 			trace_number(u, i);
@@ -70,9 +70,9 @@ int __real_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns);
 int __wrap_ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 {
-	if (atomic_load(&filled) && word == &region->flush_wish && !atomic_load(&flushed))
+	if (atomic_load(&filled) && word == &region->flusher_asleep && !atomic_load(&flushed))
 		atomic_store(&slept_on, true);
-	if (atomic_load(&held) && word != &region->flush_wish && ns > atomic_load(&pause_ns))
+	if (atomic_load(&held) && word != &region->flusher_asleep && ns > atomic_load(&pause_ns))
 		atomic_store(&pause_ns, ns);
 	return __real_ptx_futex_nap(word, value, ns);
 }

@@ -219,21 +219,21 @@ END_TEST
 /* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the lost one is none */
 START_TEST(a_writer_that_finds_the_stream_full_wakes_sleepers)
 {
-	_Atomic uint32_t *wish;
+	_Atomic uint32_t *is_asleep;
 	bool early = false, full = false;
 
 	begin_with(STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 14));
-	wish = &rings->region->flush_wish;
+	is_asleep = &rings->region->flusher_asleep;
 	for (int i = 0; i < 1 << 14 && !full; i++) {
 		atomic_store(word, 1000);
-		atomic_store(wish, 1);
+		atomic_store(is_asleep, 1);
 		trace_it();
 		full = ptx_state_kind(atomic_load(&rings->region->state)) == PTX_FULL;
-		early = early || (!full && atomic_load(wish) == 0);
+		early = early || (!full && atomic_load(is_asleep) == 0);
 		ck_assert_uint_eq(atomic_load(word), 0);
 	}
 	ck_assert(full);
-	ck_assert_uint_eq(atomic_load(wish), 0);
+	ck_assert_uint_eq(atomic_load(is_asleep), 0);
 	ck_assert_msg(early, "when half of the pool was taken, the flusher slept on");
 	shut(trid);
 }
