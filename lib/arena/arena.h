@@ -134,12 +134,12 @@ union ptx_control_page {
 /*
  * Says whether the process for which an arena was made uses this arena. An arena that a process
  * made for itself is SETTLING while the process looks for another arena that a controller has left
- * for it. If the process finds such an arena, its own arena becomes LEFT, otherwise TAKEN. An arena
- * that a controller made for another process WAITS until that process has TAKEN it. A controller
- * attaches a stream to an arena that is TAKEN. It also attaches a stream to an arena that WAITS, if
- * the process has no visible arena of its own yet.
+ * for it. If the process finds such an arena, its own arena becomes LEFT, otherwise CHOSEN. An
+ * arena that a controller made for another process WAITS until that process has CHOSEN it. A
+ * controller attaches a stream to an arena that is CHOSEN. It also attaches a stream to an arena
+ * that WAITS, if the process has no visible arena of its own yet.
  */
-enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_TAKEN, PTX_ARENA_LEFT };
+enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_CHOSEN, PTX_ARENA_LEFT };
 
 enum ptx_arena_clock { PTX_ARENA_CLOCK_NONE, PTX_ARENA_CLOCK_MONOTONIC, PTX_ARENA_CLOCK_COUNTER };
 
@@ -169,7 +169,7 @@ struct ptx_arena {
 	int fd;                  /* -1: none */
 	uint64_t device, inode;
 	uint64_t bytes;          /* size of the file */
-	_Atomic uint64_t mine;   /* a bit for each attachment that this process has claimed */
+	_Atomic uint64_t claims;  /* a bit for each attachment that this process has claimed */
 	unsigned users;          /* streams that use it, if it is another process's arena */
 	struct ptx_arena *next;
 };
@@ -188,7 +188,7 @@ extern struct ptx_arena ptx_arena_self;
 #define PTX_OTHER_FD_MIN 208
 
 /* Sets the lists of an arena. The parameter `lists` is NULL if there was no memory for them. */
-static inline void ptx_arena_know_lists(struct ptx_arena *arena, struct ptx_lists *lists)
+static inline void ptx_arena_set_lists(struct ptx_arena *arena, struct ptx_lists *lists)
 {
 	arena->lists = lists;
 	arena->names = lists ? &lists->names : NULL;

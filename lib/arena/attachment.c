@@ -23,7 +23,7 @@
 
 /* Bounds for loops over words that a hostile process may change all the time. */
 #define COUNT_TRIES 1000
-#define TAKE_TRIES  8
+#define CLAIM_TRIES 8
 
 /*
  * A record lock on one byte. A record lock belongs to the process and not to the descriptor (DESIGN
@@ -133,10 +133,10 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 	int fd = ptx_arena_fd(arena);
 
 	/*
-	 * The mask `mine` shows the claims of this process even if the program has closed a
+	 * The mask `claims` shows the claims of this process even if the program has closed a
 	 * descriptor of the file and so has lost the locks (L4).
 	 */
-	if (fd < 0 || atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1 ||
+	if (fd < 0 || atomic_load_explicit(&arena->claims, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
 		return false;
 	return !is_locked(fd, LOCKS_AT + bit) && !is_locked(fd, GUARDS_AT + bit);
@@ -189,7 +189,7 @@ static void forget_members(struct ptx_control *control, unsigned bit)
  * not ATTACHED. Returns false if the word was not `from`. If the process is killed after the
  * exchange, the bits remain until the next claim of the place clears them (step 4).
  */
-static bool attachment_leave(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
+static bool change_word(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
 	struct ptx_control *control = arena->control;
 	const uint64_t mask = UINT64_C(1) << bit;
@@ -228,17 +228,17 @@ bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
  * Step 1: claims the place against other threads of this process. A record lock belongs to the
  * process and cannot exclude its threads.
  */
-static bool set_mine(struct ptx_arena *arena, unsigned bit)
+static bool set_claim(struct ptx_arena *arena, unsigned bit)
 {
 	const uint64_t mask = UINT64_C(1) << bit;
 
-	return !(atomic_fetch_or_explicit(&arena->mine, mask, memory_order_acq_rel) & mask);
+	return !(atomic_fetch_or_explicit(&arena->claims, mask, memory_order_acq_rel) & mask);
 }
 
 /* The release order makes all work on the place visible to the thread that claims it next. */
-static void clear_mine(struct ptx_arena *arena, unsigned bit)
+static void clear_claim(struct ptx_arena *arena, unsigned bit)
 {
-	atomic_fetch_and_explicit(&arena->mine, ~(UINT64_C(1) << bit), memory_order_acq_rel);
+	atomic_fetch_and_explicit(&arena->claims, ~(UINT64_C(1) << bit), memory_order_acq_rel);
 }
 
 /* Step 3: returns true if the creator is gone and a guardian completes the log of the stream. */
@@ -256,12 +256,12 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
  * word, and only one of the two exchanges can succeed. Returns false if the place cannot be
  * claimed.
  */
-static bool attachment_take(struct ptx_arena *arena, unsigned bit, enum locked locked,
-			    uint64_t *generation)
+static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked locked,
+			     uint64_t *generation)
 {
 	struct ptx_attachment_plan plan;
 
-	for (int i = 0; i < TAKE_TRIES; i++) {
+	for (int i = 0; i < CLAIM_TRIES; i++) {
 		uint64_t word = atomic_load_explicit(&arena->control->attachment[bit].word,
 						     memory_order_acquire);
 
@@ -273,8 +273,8 @@ static bool attachment_take(struct ptx_arena *arena, unsigned bit, enum locked l
 		 * place's former stream.
 		 */
 		*generation = ptx_attachment_generation(word) + 1;
-		if (!attachment_leave(arena, bit, word,
-				      ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
+		if (!change_word(arena, bit, word,
+				 ptx_attachment_make(*generation, PTX_ATTACHMENT_CLAIMED)))
 			continue;
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);
@@ -301,18 +301,18 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 		enum locked locked;
 
 		/* Another thread of this process has the place. */
-		if (!set_mine(arena, i))
+		if (!set_claim(arena, i))
 			continue;
 		/* Step 2 before step 4: a place is never claimed without its lock. */
 		locked = attachment_lock(arena, i);
 		if (locked != ANOTHERS) {
-			if (attachment_take(arena, i, locked, generation)) {
+			if (claim_attachment(arena, i, locked, generation)) {
 				*bit = i;
 				return 0;
 			}
 			attachment_unlock(arena, i);
 		}
-		clear_mine(arena, i);
+		clear_claim(arena, i);
 	}
 	return EAGAIN;
 }
@@ -364,8 +364,8 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
  */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
-	attachment_leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
-			 ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED));
+	change_word(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+		    ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED));
 }
 
 /*
@@ -376,12 +376,12 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 {
 	uint64_t none = ptx_attachment_make(generation, PTX_ATTACHMENT_FREE);
 
-	if (!attachment_leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
-			      none))
-		attachment_leave(arena, bit,
-				 ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED), none);
+	if (!change_word(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+			 none))
+		change_word(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_CLAIMED),
+			    none);
 	attachment_unlock(arena, bit);
-	clear_mine(arena, bit);
+	clear_claim(arena, bit);
 }
 
 /*
@@ -395,8 +395,8 @@ void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generat
 	/* The facts are read before the place becomes free. */
 	bool is_planned = ptx_attachment_plan(arena, bit, &plan);
 
-	if (attachment_leave(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
-			     ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)) &&
+	if (change_word(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),
+			ptx_attachment_make(generation, PTX_ATTACHMENT_FREE)) &&
 	    is_planned)
 		ptx_region_punch(arena, &plan.geometry, plan.offset);
 }

@@ -7,8 +7,8 @@
  * is killed, the kernel releases the lock of its place, and the next process that looks at the
  * place frees the place. arena/DESIGN 2 has the steps and their order.
  *
- * Threads   any; the mask `mine` of struct ptx_arena keeps the claims of the threads of one process
- *           apart.
+ * Threads   any; the mask `claims` of struct ptx_arena keeps the claims of the threads of one
+ *           process apart.
  * Signals   ptx_attachment_is_orphan() and _bury() are async-signal-safe.
  */
 #ifndef PTX_ARENA_ATTACHMENT_H

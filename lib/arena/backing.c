@@ -206,28 +206,28 @@ static bool backing_hold(struct backing *backing)
 }
 
 /*
- * Subtracts `mine` from the member `held`: the value 1 ends a use of the file, and BACKING_OPEN
+ * Subtracts `uses` from the member `held`: the value 1 ends a use of the file, and BACKING_OPEN
  * ends the stream. The caller that makes `held` 0 closes the descriptor. This caller reads the
  * member `fd` and compares the file before the exchange, because afterwards the place may have a
  * new file.
  */
-static void let_go(struct backing *backing, unsigned mine)
+static void release_uses(struct backing *backing, unsigned uses)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
 	const int fd = backing->fd; /* after the exchange the place may have another descriptor */
 	const bool is_ours = has_file(backing);
 
 	do {
-		if (held < mine)
+		if (held < uses)
 			/*
 			 * this is a child that was forked meanwhile: ptx_backing_child() has set
 			 * `held` to 0
 			 */
 			return;
 	} while (!atomic_compare_exchange_weak_explicit(
-		&backing->held, &held, held - mine, memory_order_acq_rel, memory_order_relaxed));
+		&backing->held, &held, held - uses, memory_order_acq_rel, memory_order_relaxed));
 	/* A descriptor whose number belongs to another file by now must not be closed. */
-	if (held == mine && is_ours)
+	if (held == uses && is_ours)
 		close(fd);
 }
 
@@ -240,7 +240,7 @@ void ptx_backing_withdraw(unsigned bit, const char *path)
 	if (lstat(path, &file) == 0 && file.st_dev == backing->device &&
 	    file.st_ino == backing->inode)
 		unlink(path);
-	ptx_backing_leave(bit);
+	ptx_backing_end(bit);
 }
 
 /* The caller holds the lock. The lists of the file are never ahead of those of the process. */
@@ -278,7 +278,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 	atomic_store_explicit(&backing->control->clock,
 			      atomic_load_explicit(&arena->control->clock, memory_order_relaxed),
 			      memory_order_relaxed);
-	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_TAKEN);
+	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_CHOSEN);
 	pthread_mutex_lock(&lock);
 	/* Copies the names added before this moment. ptx_backing_copy_lists() copies later ones. */
 	copy_lists(backing);
@@ -288,7 +288,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 }
 
 /* Because of the exchange, only one caller ends the stream. */
-void ptx_backing_leave(unsigned bit)
+void ptx_backing_end(unsigned bit)
 {
 	struct backing *backing = &backings[bit];
 
@@ -296,7 +296,7 @@ void ptx_backing_leave(unsigned bit)
 	if (atomic_exchange_explicit(&backing->region, NULL, memory_order_acq_rel)) {
 		backing_unmap(backing->lists, PTX_LISTS_BYTES);
 		backing_unmap(backing->control, sizeof(union ptx_control_page));
-		let_go(backing, BACKING_OPEN);
+		release_uses(backing, BACKING_OPEN);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -335,7 +335,7 @@ static bool backing_extend(void *memory, size_t bytes)
 		       has_file(backing) &&
 		       allocate_more(backing->fd, PTX_REGIONS_AT + at, bytes) &&
 		       ptx_region_back(memory, bytes);
-		let_go(backing, 1);
+		release_uses(backing, 1);
 		if (done)
 			return true;
 	}

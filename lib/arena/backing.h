@@ -35,7 +35,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment);
 
 /* Ends the stream; its file remains. The region's mapping belongs to the caller, who unmaps it. */
-void ptx_backing_leave(unsigned bit);
+void ptx_backing_end(unsigned bit);
 
 /*
  * The member `back` of struct ptx_rings: makes more of the file present. Returns false without

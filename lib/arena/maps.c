@@ -16,9 +16,9 @@
  * Claims `wanted` units of a list that has room for `room` units. The count is increased only while
  * there is room, so it cannot wrap around. Returns false if there is not enough room.
  */
-static bool maps_take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, uint32_t *at)
+static bool claim_units(_Atomic uint32_t *claimed, uint32_t wanted, uint32_t room, uint32_t *at)
 {
-	uint32_t old = atomic_load_explicit(taken, memory_order_relaxed);
+	uint32_t old = atomic_load_explicit(claimed, memory_order_relaxed);
 
 	/*
 	 * Each round compares the room again, because another process may have claimed some of it.
@@ -26,9 +26,8 @@ static bool maps_take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, u
 	do {
 		if (old > room || wanted > room - old)
 			return false;
-	} while (!atomic_compare_exchange_weak_explicit(taken, &old, old + wanted,
-							memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		claimed, &old, old + wanted, memory_order_relaxed, memory_order_relaxed));
 	*at = old;
 	return true;
 }
@@ -36,9 +35,9 @@ static bool maps_take(_Atomic uint32_t *taken, uint32_t wanted, uint32_t room, u
 /* The result is bounded, because another process may have written any number. */
 unsigned ptx_maps_count(const struct ptx_maps *maps)
 {
-	uint32_t taken = atomic_load_explicit(&maps->taken, memory_order_acquire);
+	uint32_t claimed = atomic_load_explicit(&maps->claimed, memory_order_acquire);
 
-	return taken < PTX_MAPS_NOTES ? taken : PTX_MAPS_NOTES;
+	return claimed < PTX_MAPS_NOTES ? claimed : PTX_MAPS_NOTES;
 }
 
 /*
@@ -150,7 +149,7 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 		}
 	/* A path that is too long has no place in any log (FORMAT M2). */
 	if (path_bytes > PTX_MAPPING_PATH_BYTES ||
-	    !maps_take(&maps->used, bytes, PTX_MAPS_ROOM, &at))
+	    !claim_units(&maps->used, bytes, PTX_MAPS_ROOM, &at))
 		return ENOSPC;
 	/*
 	 * The order is: the length of the build-id, the build-id, the path. get_file() reads the
@@ -181,7 +180,7 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	 * The text is claimed before the note. If the note then has no room, the text is only
 	 * unused room.
 	 */
-	if (err || !maps_take(&maps->taken, 1, PTX_MAPS_NOTES, &i))
+	if (err || !claim_units(&maps->claimed, 1, PTX_MAPS_NOTES, &i))
 		return ENOSPC;
 	note = &maps->note[i];
 	/* Other processes skip the note until its member `ready` is set. */

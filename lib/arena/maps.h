@@ -30,7 +30,7 @@ struct ptx_maps_note {
 };
 
 struct ptx_maps {
-	_Atomic uint32_t taken; /* number of claimed notes, from the first on */
+	_Atomic uint32_t claimed; /* number of claimed notes, from the first on */
 	_Atomic uint32_t used;  /* bytes of `text` that are claimed */
 	/* from this time on a note is missing, so nothing later is known; 0: no note is missing */
 	_Atomic int64_t ended_ns;

@@ -58,7 +58,7 @@ static uint32_t names_hash(const char *name)
  * processes do not use the cell until an entry has its number. The search begins at the cell with
  * the number `first`, which is nearly always free, and tries each cell once.
  */
-static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t first)
+static uint32_t claim_cell(struct ptx_names *names, const char *name, uint32_t first)
 {
 	for (uint32_t n = 0; n < PTX_NAME_CELLS; n++) {
 		uint32_t no = 0, i = (first + n) % PTX_NAME_CELLS;
@@ -68,7 +68,7 @@ static uint32_t take_cell(struct ptx_names *names, const char *name, uint32_t fi
 		 * The acquire order pairs with the release of drop_cell(), so the former owner is
 		 * done with the cell.
 		 */
-		if (atomic_compare_exchange_strong_explicit(&names->cell[i].taken, &no, 1,
+		if (atomic_compare_exchange_strong_explicit(&names->cell[i].claimed, &no, 1,
 							    memory_order_acquire,
 							    memory_order_relaxed)) {
 			/*
@@ -113,7 +113,7 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
 		 * The release order makes sure that this process is done with the cell before the
 		 * next owner writes there.
 		 */
-		atomic_store_explicit(&names->cell[cell - 1].taken, 0, memory_order_release);
+		atomic_store_explicit(&names->cell[cell - 1].claimed, 0, memory_order_release);
 }
 
 /*
@@ -149,7 +149,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 		/* The end of the list: add the name here, unless another process is faster. */
 		if (entry == 0) {
 			if (!cell)
-				cell = take_cell(names, name, i);
+				cell = claim_cell(names, name, i);
 			if (!cell)
 				/*
 				 * No cell is free, because at this moment as many threads add names
@@ -247,7 +247,7 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 		 * The store of the entry below has release order, as it publishes the text of the
 		 * cell.
 		 */
-		atomic_store_explicit(&to->cell[i].taken, 1, memory_order_relaxed);
+		atomic_store_explicit(&to->cell[i].claimed, 1, memory_order_relaxed);
 		atomic_store_explicit(&to->entry[i], (entry & ~UINT64_C(0xffffffff)) | (i + 1),
 				      memory_order_release);
 	}

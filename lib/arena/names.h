@@ -24,7 +24,7 @@
 #define PTX_NAME_CELLS 704
 
 struct ptx_name_cell {
-	_Atomic uint32_t taken;
+	_Atomic uint32_t claimed;
 	char name[PTX_TYPE_NAME_BYTES];
 };
 

@@ -11,9 +11,9 @@
 /* The result is bounded, because another process may have written any number. */
 unsigned ptx_objects_count(const struct ptx_objects *objects)
 {
-	uint32_t taken = atomic_load_explicit(&objects->taken, memory_order_acquire);
+	uint32_t claimed = atomic_load_explicit(&objects->claimed, memory_order_acquire);
 
-	return taken < PTX_OBJECTS ? taken : PTX_OBJECTS;
+	return claimed < PTX_OBJECTS ? claimed : PTX_OBJECTS;
 }
 
 bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_object *object)
@@ -35,7 +35,7 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
  * cell is compared before the cell is copied, as most cells have another pointer. Then the pointer
  * in the copy is compared, because the cell may have changed.
  */
-static bool is_said(const struct ptx_objects *objects, const struct ptx_object *object)
+static bool is_recorded(const struct ptx_objects *objects, const struct ptx_object *object)
 {
 	struct ptx_object old;
 
@@ -66,19 +66,18 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	 * An equal entry is not added again, because programs that name an object repeatedly would
 	 * fill the list.
 	 */
-	if (is_said(objects, object))
+	if (is_recorded(objects, object))
 		return 0;
 	/*
 	 * The count is increased only while there is room, so that it cannot wrap around and give a
 	 * used cell again.
 	 */
-	i = atomic_load_explicit(&objects->taken, memory_order_relaxed);
+	i = atomic_load_explicit(&objects->claimed, memory_order_relaxed);
 	do {
 		if (i >= PTX_OBJECTS)
 			return ENOSPC;
-	} while (!atomic_compare_exchange_weak_explicit(&objects->taken, &i, i + 1,
-							memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&objects->claimed, &i, i + 1, memory_order_relaxed, memory_order_relaxed));
 	/* This process alone writes the cell; the release store publishes it. */
 	cell = &objects->cell[i];
 	cell->object = *object;

@@ -24,7 +24,7 @@ struct ptx_object_cell {
 };
 
 struct ptx_objects {
-	_Atomic uint32_t taken; /* number of claimed cells, from the first on */
+	_Atomic uint32_t claimed; /* number of claimed cells, from the first on */
 	struct ptx_object_cell cell[PTX_OBJECTS];
 };
 

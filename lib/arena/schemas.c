@@ -38,7 +38,7 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
  * Claims `len` bytes of the member `text`. Returns UINT64_MAX if there is no room for them. The
  * member `used` never exceeds the room.
  */
-static uint64_t take_room(struct ptx_schemas *schemas, uint64_t len)
+static uint64_t claim_room(struct ptx_schemas *schemas, uint64_t len)
 {
 	uint64_t used = atomic_load_explicit(&schemas->used, memory_order_relaxed);
 
@@ -93,7 +93,7 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 	/* The first text stays; the same text again is no error. */
 	if (entry)
 		return schemas_compare(schemas, entry, text);
-	at = take_room(schemas, len + 1);
+	at = claim_room(schemas, len + 1);
 	if (at == UINT64_MAX)
 		return ENOSPC;
 	/* Only this process uses the bytes until an entry refers to them. */

@@ -50,7 +50,7 @@ static struct {
 	 * 2 * the inode of the arena, + 1 if the arena's descriptor stays open at execve(). While a
 	 * thread sets the descriptor, the number of its attempt is here (ATTEMPT).
 	 */
-	_Atomic uint64_t settled;
+	_Atomic uint64_t cloexec_state;
 	/*
 	 * The generation that this process inherited at each place; 0: none. A word with another
 	 * generation is a later stream, which this process did not inherit.
@@ -62,13 +62,13 @@ static struct {
  * Remembers an answer of the kernel. 0 means that the kernel did not know the answer. It is stored
  * as NOT_KNOWN, so that the question is not repeated at each event.
  */
-static void family_keep(_Atomic uint64_t *known, uint64_t value)
+static void store_answer(_Atomic uint64_t *known, uint64_t value)
 {
 	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
 }
 
 /* Returns the remembered answer, or 0 if it is not known or the kernel was not asked. */
-static uint64_t family_kept(const _Atomic uint64_t *known)
+static uint64_t load_answer(const _Atomic uint64_t *known)
 {
 	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
 
@@ -80,14 +80,14 @@ static uint64_t family_kept(const _Atomic uint64_t *known)
  * Reading the start time needs more calls, so it is done only if the kernel has no inode for the
  * process.
  */
-void ptx_family_know_self(void)
+void ptx_family_identify_self(void)
 {
 	struct ptx_identity identity;
 
 	ptx_identity_self(&identity);
-	family_keep(&self.inode, identity.inode);
+	store_answer(&self.inode, identity.inode);
 	if (!identity.inode)
-		family_keep(&self.start, identity.start);
+		store_answer(&self.start, identity.start);
 }
 
 /*
@@ -99,13 +99,13 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 	struct ptx_identity own = { 0 };
 
 	if (atomic_load_explicit(&self.inode, memory_order_relaxed) == 0 && !ptx_is_quiet())
-		ptx_family_know_self();
-	own.inode = family_kept(&self.inode);
+		ptx_family_identify_self();
+	own.inode = load_answer(&self.inode);
 	/* If both inodes are known, they decide. Otherwise the start times are compared. */
 	if (own.inode == 0 || other->inode == 0) {
 		if (atomic_load_explicit(&self.start, memory_order_relaxed) == 0 && !ptx_is_quiet())
-			family_keep(&self.start, ptx_identity_start(PTX_PROC_SELF));
-		own.start = family_kept(&self.start);
+			store_answer(&self.start, ptx_identity_start(PTX_PROC_SELF));
+		own.start = load_answer(&self.start);
 	}
 	return ptx_identity_compare(&own, other);
 }
@@ -133,7 +133,7 @@ static enum ptx_same is_target(const struct ptx_attachment *attachment)
  * The inherited generation is compared first, because this needs no system call and trace points
  * call this function.
  */
-enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation)
+enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation)
 {
 	if (self.generation[bit] == generation)
 		return PTX_SAME;
@@ -218,7 +218,7 @@ bool ptx_family_is_dead(uint32_t pid)
  * `parent`. If `parent` is 0, the member begins to run another program now. since_ns is stored
  * first: an observer that loads `parent` (acquire) sees the time that belongs to it.
  */
-static void tell_program(struct ptx_member *member, uint32_t parent)
+static void store_program(struct ptx_member *member, uint32_t parent)
 {
 	if (!member)
 		return;
@@ -261,7 +261,7 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 		 * or all values of this member (take_member() in modules/mapped.c).
 		 */
 		atomic_thread_fence(memory_order_release);
-		tell_program(member, parent);
+		store_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
 		atomic_store_explicit(&member->pid, pid, memory_order_release);
 		/*
@@ -377,10 +377,10 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 	 */
 	if (!ptx_is_quiet() && getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
-	/* The claims in `mine` are those of the parent, and the child does not have their locks. */
-	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
+	/* The claims are those of the parent, and the child does not have their locks. */
+	atomic_store_explicit(&arena->claims, 0, memory_order_relaxed);
 	family_enter(arena->control, self.pid, parent, bits, generation);
-	ptx_family_settle(); /* the parent may not have done this yet */
+	ptx_family_update_cloexec(); /* the parent may not have done this yet */
 	return true;
 }
 
@@ -400,7 +400,7 @@ void ptx_family_begin(void)
  * an observer distinguish programs. Without it an observer would attribute this program's addresses
  * to the former program.
  */
-bool ptx_family_tell_executed(struct ptx_control *control)
+bool ptx_family_store_executed(struct ptx_control *control)
 {
 	bool any = false;
 
@@ -432,13 +432,13 @@ bool ptx_family_join(struct ptx_control *control)
 	bool targeted;
 
 	self.pid = pid;
-	targeted = ptx_family_tell_executed(control);
+	targeted = ptx_family_store_executed(control);
 	if (bits) {
 		/*
 		 * The entry exists already, so the process got it before execve(), and it runs
 		 * another program now.
 		 */
-		tell_program(member_of(control, pid), 0);
+		store_program(member_of(control, pid), 0);
 		family_inheritable(control, 0, bits, self.generation);
 		return true;
 	}
@@ -469,7 +469,7 @@ bool ptx_family_join(struct ptx_control *control)
 }
 
 /* The result for a descriptor that the program inherited. */
-enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
+enum arena_kind { NO_ARENA, FOREIGN_ARENA, OUR_ARENA };
 
 /*
  * A descriptor may be any file of the program. So it is mapped only if it is sealed like an arena:
@@ -477,11 +477,11 @@ enum what { NO_ARENA, ANOTHERS_ARENA, OUR_ARENA };
  * its caller (AT_SECURE) uses no inherited arena, since the caller could read the events that the
  * program records.
  */
-static enum what look_at(int fd)
+static enum arena_kind examine_descriptor(int fd)
 {
 	struct ptx_control *control;
 	struct stat file;
-	enum what what = NO_ARENA;
+	enum arena_kind kind = NO_ARENA;
 
 	if (fstat(fd, &file) != 0 || !ptx_arena_is_sealed(fd, (uint64_t)file.st_size))
 		return NO_ARENA;
@@ -490,10 +490,10 @@ static enum what look_at(int fd)
 	if (control == MAP_FAILED)
 		return NO_ARENA;
 	if (control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION)
-		what = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA
-									 : ANOTHERS_ARENA;
+		kind = !getauxval(AT_SECURE) && ptx_family_join(control) ? OUR_ARENA
+									 : FOREIGN_ARENA;
 	munmap(control, sizeof(union ptx_control_page));
-	return what;
+	return kind;
 }
 
 /*
@@ -506,7 +506,7 @@ int ptx_family_find(void)
 	int found = -1;
 
 	for (int fd = PTX_ARENA_FD_MIN; fd < PTX_OTHER_FD_MIN; fd++) {
-		enum what whose;
+		enum arena_kind kind;
 
 		if (fcntl(fd, F_GETFD) < 0) {
 			if (fd == PTX_ARENA_FD_MIN)
@@ -517,26 +517,26 @@ int ptx_family_find(void)
 				break;
 			continue;
 		}
-		whose = look_at(fd);
-		if (whose == OUR_ARENA && found < 0)
+		kind = examine_descriptor(fd);
+		if (kind == OUR_ARENA && found < 0)
 			found = fd;
-		else if (whose != NO_ARENA)
+		else if (kind != NO_ARENA)
 			close(fd); /* this program does not use it */
 	}
 	return found;
 }
 
 /*
- * This bit in self.settled means that the rest is the number of an attempt in progress. No inode is
- * so large.
+ * This bit in self.cloexec_state means that the rest is the number of an attempt in progress. No
+ * inode is so large.
  */
 #define ATTEMPT (UINT64_C(1) << 63)
 
 /*
- * Returns the value of self.settled that fits the descriptor at this moment. The inode is part of
- * the value, because another arena has another descriptor.
+ * Returns the value of self.cloexec_state that fits the descriptor at this moment. The inode is
+ * part of the value, because another arena has another descriptor.
  */
-static uint64_t settled_now(void)
+static uint64_t wanted_cloexec_state(void)
 {
 	uint64_t generation[PTX_STREAMS] = { 0 };
 	uint64_t bits = family_inheritable(&ptx_own_control, self.pid,
@@ -552,38 +552,39 @@ static uint64_t settled_now(void)
  * attempt, and whether the state of the streams has changed. In both cases it does the work again.
  * Async-signal-safe; errno is unchanged.
  */
-void ptx_family_settle(void)
+void ptx_family_update_cloexec(void)
 {
 	static _Atomic uint64_t attempts;
-	uint64_t wanted = settled_now(), attempt;
+	uint64_t wanted = wanted_cloexec_state(), attempt;
 	int fd, saved = errno;
-	bool mine = atomic_load_explicit(&ptx_arena_self.mine, memory_order_relaxed) != 0;
+	bool has_claims = atomic_load_explicit(&ptx_arena_self.claims, memory_order_relaxed) != 0;
 
 	/*
 	 * If this process has no claims and the descriptor is set already, nothing is to be done.
 	 * This is the usual case in a child.
 	 */
 	if (ptx_is_quiet() ||
-	    (!mine && atomic_load_explicit(&self.settled, memory_order_relaxed) == wanted))
+	    (!has_claims &&
+	     atomic_load_explicit(&self.cloexec_state, memory_order_relaxed) == wanted))
 		return;
 	do {
-		wanted = settled_now();
+		wanted = wanted_cloexec_state();
 		attempt = ATTEMPT | atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed);
-		atomic_store_explicit(&self.settled, attempt, memory_order_seq_cst);
+		atomic_store_explicit(&self.cloexec_state, attempt, memory_order_seq_cst);
 		fd = ptx_arena_fd(&ptx_arena_self);
-		if (fd >= 0 && wanted & 1 && mine)
+		if (fd >= 0 && wanted & 1 && has_claims)
 			guard_locks(fd);
 		/*
 		 * Without a descriptor there is nothing to leave open. If fcntl() is refused, the
 		 * descriptor is not left open as needed, and a program that is executed finds the
-		 * arena by links instead. self.settled keeps the attempt, so the next call tries
-		 * again.
+		 * arena by links instead. self.cloexec_state keeps the attempt, so the next call
+		 * tries again.
 		 */
 		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
 			break;
-	} while (!atomic_compare_exchange_strong_explicit(&self.settled, &attempt, wanted,
+	} while (!atomic_compare_exchange_strong_explicit(&self.cloexec_state, &attempt, wanted,
 							  memory_order_seq_cst,
 							  memory_order_relaxed) ||
-		 settled_now() != wanted);
+		 wanted_cloexec_state() != wanted);
 	errno = saved;
 }

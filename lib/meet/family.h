@@ -22,13 +22,13 @@
  * process. The result is PTX_SAME_UNKNOWN if this process has the target's id, but it is unknown
  * whether it is the target.
  */
-enum ptx_same ptx_family_is_ours(unsigned bit, uint64_t generation);
+enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation);
 
 /*
  * Called when the program starts: asks the kernel for the identity of the process, because a
  * seccomp filter may forbid these calls later.
  */
-void ptx_family_know_self(void);
+void ptx_family_identify_self(void);
 
 /* Called in a child that is not set up yet: returns true if it keeps its parent's arena. */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid);
@@ -46,7 +46,7 @@ bool ptx_family_join(struct ptx_control *control);
  * Stores the present time in the streams of which this new program's process is the target. Returns
  * whether there are any.
  */
-bool ptx_family_tell_executed(struct ptx_control *control);
+bool ptx_family_store_executed(struct ptx_control *control);
 
 /*
  * Returns the time at which this traced process began to run its program, CLOCK_REALTIME in ns. 0:
@@ -58,7 +58,7 @@ int64_t ptx_family_since(void);
 void ptx_family_begin(void);
 
 /* Lets programs that are executed inherit the arena's descriptor if they can inherit a stream. */
-void ptx_family_settle(void);
+void ptx_family_update_cloexec(void);
 
 /* Returns true if a process of the family is certainly gone: it has ended and was waited for. */
 bool ptx_family_is_dead(uint32_t pid);

@@ -45,7 +45,7 @@
  * unchanged, which means an arena of another version. All other errors mean that the process cannot
  * be looked at.
  */
-static int why_not(int err)
+static int map_error(int err)
 {
 	switch (err) {
 	case 0:
@@ -71,7 +71,7 @@ static int why_not(int err)
  * whether the process is dumpable. If the caller may trace the process, the folder is missing for
  * another reason.
  */
-static int why_no_folder(pid_t pid, int err)
+static int map_folder_error(pid_t pid, int err)
 {
 	void *head;
 	size_t bytes;
@@ -79,7 +79,7 @@ static int why_no_folder(pid_t pid, int err)
 	if (err == ENOENT && syscall(SYS_get_robust_list, pid, &head, &bytes) != 0 &&
 	    (errno == EPERM || errno == ESRCH))
 		return errno;
-	return why_not(err);
+	return map_error(err);
 }
 
 /* Says whether an arena that the target has open is the one in which it is traced. */
@@ -99,7 +99,7 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 	if (arena->control->pid != pid)
 		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
 	switch (owner) {
-	case PTX_ARENA_TAKEN:
+	case PTX_ARENA_CHOSEN:
 		return ITS;
 	case PTX_ARENA_SETTLING:
 		return NOT_YET;
@@ -116,7 +116,7 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
  * that is no arena. The function tries the link to the program (exe), because a target may have no
  * descriptor.
  */
-static int may_look(const char *files)
+static int check_links_readable(const char *files)
 {
 	char path[PTX_OPENER_PATH + sizeof "/../exe"], program;
 
@@ -136,7 +136,7 @@ static int may_look(const char *files)
  * has an arena of another version open and none of this version: it would never look at an arena of
  * this version.
  */
-static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
+static int search_descriptors(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
 	char files[PTX_OPENER_PATH], path[sizeof files + sizeof(struct dirent)];
 	struct dirent *entry;
@@ -145,13 +145,13 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 	int err, failure = 0;
 
 	ptx_openers_files((uint32_t)pid, files, sizeof files);
-	err = may_look(files);
+	err = check_links_readable(files);
 	if (err)
 		return err;
 	err = ENXIO;
 	folder = opendir(files);
 	if (!folder)
-		return why_not(errno);
+		return map_error(errno);
 	/*
 	 * If a descriptor cannot be opened, it may be the target's arena. Then the search fails,
 	 * unless another descriptor is certainly that arena.
@@ -169,14 +169,14 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 		errno = 0;
 		entry = readdir(folder);
 		if (!entry) {
-			failure = why_not(errno);
+			failure = map_error(errno);
 			break;
 		}
 		if (entry->d_name[0] == '.' ||
 		    !ptx_openers_is_candidate(dirfd(folder), entry->d_name))
 			continue;
 		snprintf(path, sizeof path, "%s/%s", files, entry->d_name);
-		failure = why_not(ptx_peer_arenas_at(path, &arena));
+		failure = map_error(ptx_peer_arenas_at(path, &arena));
 		if (failure == EPROTONOSUPPORT) {
 			has_foreign = true;
 			failure = 0;
@@ -204,35 +204,35 @@ static int look_through(pid_t pid, uint32_t inner_pid, struct ptx_arena **result
 }
 
 /*
- * Under lock. Does the same as look_through(), but waits until the process has chosen its arena. If
- * the process does not choose, because it was stopped between two steps, the controller chooses for
- * it: the arena becomes TAKEN. The process makes its choice by a compare-and-swap of the same word.
- * So if the process continues at this moment, only one of the two exchanges succeeds, and both use
- * that choice.
+ * Under lock. Does the same as search_descriptors(), but waits until the process has chosen its
+ * arena. If the process does not choose, because it was stopped between two steps, the controller
+ * chooses for it: the arena becomes CHOSEN. The process makes its choice by a compare-and-swap of
+ * the same word. So if the process continues at this moment, only one of the two exchanges
+ * succeeds, and both use that choice.
  */
 static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
 	_Atomic uint32_t never = 0;
 	uint32_t settling = PTX_ARENA_SETTLING;
-	int err = look_through(pid, inner_pid, result);
+	int err = search_descriptors(pid, inner_pid, result);
 
 	for (int i = 0; err == EINPROGRESS && i < SETTLING_NAPS; i++) {
 		ptx_futex_nap(&never, 0, SETTING_UP_NAP_NS);
-		err = look_through(pid, inner_pid, result);
+		err = search_descriptors(pid, inner_pid, result);
 	}
 	if (err != EINPROGRESS)
 		return err;
 	/*
 	 * If the exchange fails, the process has made its choice in the meantime. If the state is
-	 * TAKEN, it uses this arena. Otherwise it has left this arena for another one, and the
+	 * CHOSEN, it uses this arena. Otherwise it has left this arena for another one, and the
 	 * result is EAGAIN.
 	 */
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
-						       PTX_ARENA_TAKEN, memory_order_acq_rel,
+						       PTX_ARENA_CHOSEN, memory_order_acq_rel,
 						       memory_order_acquire) ||
-			       settling == PTX_ARENA_TAKEN ?
-		       0 :
-		       EAGAIN;
+			       settling == PTX_ARENA_CHOSEN
+		       ? 0
+		       : EAGAIN;
 }
 
 /*
@@ -240,7 +240,8 @@ static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
  * this process may not follow belongs to a controller with more rights; the traced process cannot
  * follow it either.
  */
-static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena **left)
+static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
+			     struct ptx_arena **left)
 {
 	char path[PTX_RENDEZVOUS_PATH];
 	struct ptx_rendezvous walk;
@@ -251,17 +252,17 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
 	 * Links are texts that any process of the user may leave. The arena behind a link is used
 	 * only if it was made for the target's id or has the target as a member.
 	 */
-	ptx_rendezvous_begin_for(&walk, whom);
+	ptx_rendezvous_begin_for(&walk, link_target);
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
-		err = why_not(ptx_peer_arenas_at(path, &arena));
+		err = map_error(ptx_peer_arenas_at(path, &arena));
 		/*
 		 * A link that cannot be followed, or that a controller of another version has left,
 		 * does not end the search. Other errors do.
 		 */
 		if (err == EPERM || err == EPROTONOSUPPORT)
 			err = 0;
-		if (arena && arena->control->pid != whom->pid &&
-		    !ptx_family_has(arena->control, whom->pid))
+		if (arena && arena->control->pid != link_target->pid &&
+		    !ptx_family_has(arena->control, link_target->pid))
 			arena = NULL;
 	}
 	ptx_rendezvous_end(&walk);
@@ -276,11 +277,11 @@ static int arena_left(const struct ptx_rendezvous_target *whom, struct ptx_arena
  * arena before it could see the link. The caller holds the lock. On failure the function removes
  * its link, and the unlock closes the unused arena.
  */
-static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
-			  struct ptx_target *target)
+static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *link_target,
+				struct ptx_target *target)
 {
 	struct ptx_arena *waiting = NULL, *other;
-	int err = arena_left(whom, &other);
+	int err = find_linked_arena(link_target, &other);
 
 	if (err)
 		return err;
@@ -289,8 +290,8 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 		if (!waiting)
 			return ENOMEM;
 		/* If another controller has the name PID.START.first, both use its arena. */
-		if (!ptx_rendezvous_leave_first(whom, waiting->fd)) {
-			err = arena_left(whom, &other);
+		if (!ptx_rendezvous_link_first(link_target, waiting->fd)) {
+			err = find_linked_arena(link_target, &other);
 			if (err)
 				return err;
 			if (!other) {
@@ -299,7 +300,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 				 * leads nowhere.
 				 */
 				other = waiting;
-				ptx_rendezvous_leave(whom, waiting->fd, false);
+				ptx_rendezvous_link(link_target, waiting->fd, false);
 			}
 		}
 	}
@@ -308,7 +309,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	err = find_search(pid, target->pid, &other);
 	if (err == 0 && other != target->arena) {
 		if (target->arena == waiting)
-			ptx_rendezvous_remove(whom, false);
+			ptx_rendezvous_remove(link_target, false);
 		target->arena = other;
 	}
 	/*
@@ -317,7 +318,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
 	if (err == 0 || err == ENXIO || err == EAGAIN)
 		return 0;
 	if (target->arena == waiting)
-		ptx_rendezvous_remove(whom, false);
+		ptx_rendezvous_remove(link_target, false);
 	return err;
 }
 
@@ -325,7 +326,7 @@ static int make_or_search(pid_t pid, const struct ptx_rendezvous_target *whom,
  * Returns true if the process has ended and its parent has waited for it. Before that wait it still
  * has its id. The signal 0 is not delivered.
  */
-static bool is_gone(int process)
+static bool has_ended(int process)
 {
 	return syscall(SYS_pidfd_send_signal, process, 0, NULL, 0) != 0 && errno == ESRCH;
 }
@@ -335,7 +336,7 @@ static bool is_gone(int process)
  * that has not made its own arena yet, or a child that never makes one because it has no event. The
  * process gets 50 ms to set up its own arena.
  */
-static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
+static int find_arena(pid_t pid, const struct ptx_rendezvous_target *link_target,
 		      struct ptx_target *target)
 {
 	_Atomic uint32_t never = 0;
@@ -349,7 +350,7 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *whom,
 	 * After these two errors the search was complete: the process has no arena of its own.
 	 * After any other error it may have one.
 	 */
-	return err == ENXIO || err == EAGAIN ? make_or_search(pid, whom, target) : err;
+	return err == ENXIO || err == EAGAIN ? make_arena_or_search(pid, link_target, target) : err;
 }
 
 /*
@@ -361,7 +362,7 @@ static int open_process(pid_t pid, int *process)
 	*process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (*process >= 0)
 		return 0;
-	return errno == EINVAL || errno == ENOENT ? ESRCH : why_not(errno);
+	return errno == EINVAL || errno == ENOENT ? ESRCH : map_error(errno);
 }
 
 /*
@@ -369,13 +370,13 @@ static int open_process(pid_t pid, int *process)
  * the name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the
  * same process for the target and for this process.
  */
-static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
+static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
 	struct ptx_proc_ids own;
 	int err = ptx_proc_ids(PTX_PROC_SELF, &own);
 
 	if (err)
-		return why_not(err);
+		return map_error(err);
 	err = ptx_proc_ids_of(process, ids);
 	/*
 	 * An older kernel does not report the ids for a pidfd. Without name spaces pid is enough:
@@ -388,49 +389,50 @@ static int know_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 	 * depth, it is in the same name space.
 	 */
 	*same_ids = !err && ids->spaces == own.spaces;
-	return why_no_folder(pid, err);
+	return map_folder_error(pid, err);
 }
 
 /*
- * Under lock. Fills in the target's ids and identity, and `whom`, from which the names of its links
- * are made. The user is the owner of the process's folder in /proc: the target looks for links in
- * that user's runtime folder.
+ * Under lock. Fills in the target's ids and identity, and `link_target`, from which the names of
+ * its links are made. The user is the owner of the process's folder in /proc: the target looks for
+ * links in that user's runtime folder.
  */
-static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *whom,
+static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *link_target,
 			struct ptx_target *target)
 {
 	struct ptx_proc_ids ids = { 0 };
 	char path[PTX_PROC_PATH];
 	struct stat owner;
-	int err = know_ids(process, pid, &ids, &target->same_ids);
+	int err = read_ids(process, pid, &ids, &target->same_ids);
 
 	if (err)
 		return err;
 	target->pid = ids.inner;
 	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
-		return why_no_folder(pid, errno);
+		return map_folder_error(pid, errno);
 	ptx_identity_of(process, ids.number, &target->identity);
 	/* The start time is part of each link's name, so without it no rendezvous is possible. */
 	if (target->identity.start == 0)
 		return ENOTSUP;
-	*whom = (struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->identity.start };
-	return find_arena((pid_t)ids.number, whom, target);
+	*link_target =
+		(struct ptx_rendezvous_target){ owner.st_uid, target->pid, target->identity.start };
+	return find_arena((pid_t)ids.number, link_target, target);
 }
 
 /* The unlock at the end closes the arenas that were opened meanwhile and have no users. */
-static int find_other(pid_t pid, struct ptx_target *target)
+static int find_other_process(pid_t pid, struct ptx_target *target)
 {
-	struct ptx_rendezvous_target whom = { 0 };
+	struct ptx_rendezvous_target link_target = { 0 };
 	int process, err = open_process(pid, &process);
 
 	if (err)
 		return err;
 	ptx_peer_arenas_lock();
-	err = find_process(process, pid, &whom, target);
+	err = find_process(process, pid, &link_target, target);
 	/* If the process is gone, the result of the search cannot be used. */
-	if (is_gone(process)) {
+	if (has_ended(process)) {
 		if (!err)
-			ptx_rendezvous_remove(&whom, false);
+			ptx_rendezvous_remove(&link_target, false);
 		err = ESRCH;
 	}
 	if (!err) {
@@ -438,7 +440,8 @@ static int find_other(pid_t pid, struct ptx_target *target)
 		 * The link is left even if the target has the arena already: the target needs the
 		 * link when it executes a program.
 		 */
-		target->link_owner = ptx_link_owner_leave(target->arena, &whom, target->inherited);
+		target->link_owner =
+			ptx_link_owner_add(target->arena, &link_target, target->inherited);
 		/*
 		 * The count of users keeps the arena open after the unlock. This process's own
 		 * arena is never closed, so it needs no count.
@@ -455,13 +458,15 @@ static int find_other(pid_t pid, struct ptx_target *target)
  * Children that close the arena's descriptor find the arena by this link. The function returns NULL
  * if the start time is unknown. Children then find the arena by the descriptor only.
  */
-static struct ptx_link_owner *leave_for_children(uint32_t pid)
+static struct ptx_link_owner *link_for_children(uint32_t pid)
 {
-	struct ptx_rendezvous_target whom = {
-		.uid = geteuid(), .pid = pid, .start = ptx_identity_start(PTX_PROC_SELF),
+	struct ptx_rendezvous_target link_target = {
+		.uid = geteuid(),
+		.pid = pid,
+		.start = ptx_identity_start(PTX_PROC_SELF),
 	};
 
-	return whom.start ? ptx_link_owner_leave(&ptx_arena_self, &whom, true) : NULL;
+	return link_target.start ? ptx_link_owner_add(&ptx_arena_self, &link_target, true) : NULL;
 }
 
 /* pid is an id of this process's name space. A process may name itself by 0 or by its id. */
@@ -471,13 +476,13 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 		return ESRCH;
 	*target = (struct ptx_target){ .inherited = inherited };
 	if (pid != 0 && (uint32_t)pid != ptx_proc_own())
-		return find_other(pid, target);
+		return find_other_process(pid, target);
 	target->arena = &ptx_arena_self;
 	target->pid = ptx_proc_own();
 	/* no identity is needed, because in its own arena only this process has this id */
 	target->same_ids = true;
 	if (inherited)
-		target->link_owner = leave_for_children(target->pid);
+		target->link_owner = link_for_children(target->pid);
 	return 0;
 }
 
@@ -487,7 +492,7 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
  */
 void ptx_target_release(struct ptx_target *target)
 {
-	ptx_link_owner_take_back(target->link_owner, target->inherited);
+	ptx_link_owner_remove(target->link_owner, target->inherited);
 	if (target->arena == &ptx_arena_self)
 		return;
 	ptx_peer_arenas_lock();

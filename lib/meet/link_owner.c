@@ -73,9 +73,9 @@ static void link_owner_drop(struct ptx_link_owner *link_owner)
  * descriptor: the only effect is that the target is no longer traced after it executes another
  * program. So errors of the folder are not reported.
  */
-struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
-					    const struct ptx_rendezvous_target *target,
-					    bool inherited)
+struct ptx_link_owner *ptx_link_owner_add(const struct ptx_arena *arena,
+					  const struct ptx_rendezvous_target *target,
+					  bool inherited)
 {
 	struct ptx_link_owner *link_owner;
 	int fd = ptx_arena_fd(arena);
@@ -91,19 +91,19 @@ struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
 	 * removed them.
 	 */
 	if (link_owner && fd >= 0) {
-		ptx_rendezvous_leave(target, fd, false);
+		ptx_rendezvous_link(target, fd, false);
 		if (inherited)
-			ptx_rendezvous_leave(target, fd, true);
+			ptx_rendezvous_link(target, fd, true);
 	}
 	pthread_mutex_unlock(&lock);
 	return link_owner;
 }
 
 /*
- * link_owner may be NULL, since ptx_link_owner_leave() may have had no memory. `inherited` has the
+ * link_owner may be NULL, since ptx_link_owner_add() may have had no memory. `inherited` has the
  * value that was given to that function.
  */
-void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited)
+void ptx_link_owner_remove(struct ptx_link_owner *link_owner, bool inherited)
 {
 	if (!link_owner)
 		return;

@@ -17,10 +17,10 @@ struct ptx_link_owner;
  * Leaves links to `arena` for a stream in this arena that traces the target. Returns NULL without
  * memory.
  */
-struct ptx_link_owner *ptx_link_owner_leave(const struct ptx_arena *arena,
-					    const struct ptx_rendezvous_target *target,
-					    bool inherited);
-void ptx_link_owner_take_back(struct ptx_link_owner *link_owner, bool inherited);
+struct ptx_link_owner *ptx_link_owner_add(const struct ptx_arena *arena,
+					  const struct ptx_rendezvous_target *target,
+					  bool inherited);
+void ptx_link_owner_remove(struct ptx_link_owner *link_owner, bool inherited);
 
 /* Called in a child, which has one thread: forgets its parent's links. */
 void ptx_link_owner_after_fork(void);

@@ -69,7 +69,7 @@ static void *peer_arenas_map(int fd, size_t bytes, uint64_t offset)
 static bool map_arena(struct ptx_arena *arena)
 {
 	arena->control = peer_arenas_map(arena->fd, sizeof(union ptx_control_page), 0);
-	ptx_arena_know_lists(arena, peer_arenas_map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
+	ptx_arena_set_lists(arena, peer_arenas_map(arena->fd, PTX_LISTS_BYTES, PTX_NAMES_AT));
 	return arena->control && arena->lists;
 }
 
@@ -132,7 +132,7 @@ struct ptx_arena *ptx_arena_open(int fd)
 }
 
 /* Returns the arena of this process with that file, NULL if it has none. Under lock. */
-static struct ptx_arena *peer_arenas_known(const struct stat *file)
+static struct ptx_arena *find_open_arena(const struct stat *file)
 {
 	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
 	    file->st_ino == ptx_arena_self.inode)
@@ -179,7 +179,7 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 	if (err)
 		return err == ENOENT || err == ENXIO ? 0 : err;
 	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		*arena = peer_arenas_known(&st);
+		*arena = find_open_arena(&st);
 		if (!*arena)
 			err = open_arena(file, arena);
 	}
@@ -279,7 +279,7 @@ static bool peer_arenas_peek(const char *path,
 	if (file < 0)
 		return false;
 	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
-		arena = peer_arenas_known(&st);
+		arena = find_open_arena(&st);
 		if (arena)
 			look(arg, arena);
 		done = arena || peek_at(file, &st, look, arg);

@@ -70,13 +70,13 @@ static void copy_texts(struct ptx_lists *to, const struct ptx_lists *from)
 	ptx_objects_copy(&to->objects, &from->objects);
 }
 
-/* Makes fd the arena's file. `mine` becomes 0, because this process has no claims in a new file. */
-static void know_file(struct ptx_arena *arena, int fd)
+/* Makes fd the arena's file. This process has no claims in a new file. */
+static void set_file(struct ptx_arena *arena, int fd)
 {
 	struct stat file;
 
 	arena->fd = fd;
-	atomic_store_explicit(&arena->mine, 0, memory_order_relaxed);
+	atomic_store_explicit(&arena->claims, 0, memory_order_relaxed);
 	if (fd < 0 || fstat(fd, &file) != 0)
 		return;
 	arena->device = file.st_dev;
@@ -93,11 +93,11 @@ static bool is_arena(const struct ptx_control *control)
 /*
  * Returns true if the arena was made for this process, was its own before it executed another
  * program, or is that of a family to which it belongs. `control` is mapped and has passed
- * is_arena(). An arena that was made for this id and WAITS becomes TAKEN by a compare-and-swap. If
- * it is TAKEN already, this process had it before it executed the program, or a controller chose it
- * for this process.
+ * is_arena(). An arena that was made for this id and WAITS becomes CHOSEN by a compare-and-swap. If
+ * it is CHOSEN already, this process had it before it executed the program, or a controller chose
+ * it for this process.
  */
-static bool process_take(struct ptx_control *control)
+static bool choose_arena(struct ptx_control *control)
 {
 	uint32_t waits = PTX_ARENA_WAITS;
 
@@ -105,11 +105,11 @@ static bool process_take(struct ptx_control *control)
 		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
 			       PTX_ARENA_LEFT &&
 		       ptx_family_join(control);
-	ptx_family_tell_executed(control);
-	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_TAKEN,
+	ptx_family_store_executed(control);
+	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_CHOSEN,
 						       memory_order_acq_rel,
 						       memory_order_acquire) ||
-	       waits == PTX_ARENA_TAKEN;
+	       waits == PTX_ARENA_CHOSEN;
 }
 
 /*
@@ -127,11 +127,11 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 /*
  * Replaces this process's new arena with the arena in fd, if that arena is for this process.
  * Returns false otherwise: the caller still owns fd, and the process's own arena is SETTLING, or
- * TAKEN by a controller's choice.
+ * CHOSEN by a controller's choice.
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
- * the other arena becomes TAKEN, or this process joins its family. If this or the mapping fails,
+ * the other arena becomes CHOSEN, or this process joins its family. If this or the mapping fails,
  * the own arena becomes SETTLING again.
  */
 static bool change_to(struct ptx_arena *arena, int fd)
@@ -150,10 +150,10 @@ static bool change_to(struct ptx_arena *arena, int fd)
 		lists = map_lists(fd);
 	/*
 	 * The change to LEFT fails if a controller could not wait any longer and has made this
-	 * arena TAKEN.
+	 * arena CHOSEN.
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
-	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !process_take(control) ||
+	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
 		set_owner(PTX_ARENA_LEFT, PTX_ARENA_SETTLING);
 		if (lists)
@@ -173,9 +173,9 @@ static bool change_to(struct ptx_arena *arena, int fd)
 	 */
 	if (ptx_arena_fd(arena) >= 0)
 		close(arena->fd);
-	ptx_arena_know_lists(arena, lists);
-	know_file(arena, ptx_io_move_up(fd, PTX_ARENA_FD_MIN));
-	ptx_family_settle();
+	ptx_arena_set_lists(arena, lists);
+	set_file(arena, ptx_io_move_up(fd, PTX_ARENA_FD_MIN));
+	ptx_family_update_cloexec();
 	return true;
 }
 
@@ -186,7 +186,7 @@ static bool change_to(struct ptx_arena *arena, int fd)
  * arena, or this process sees the link, or both. The controller waits until this process has
  * chosen.
  */
-static void take_rendezvous(struct ptx_arena *arena, bool is_program)
+static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 {
 	struct ptx_rendezvous walk;
 	int fd;
@@ -204,21 +204,21 @@ static void take_rendezvous(struct ptx_arena *arena, bool is_program)
 	}
 	ptx_rendezvous_end(&walk);
 	if (fd < 0)
-		set_owner(PTX_ARENA_SETTLING, PTX_ARENA_TAKEN);
+		set_owner(PTX_ARENA_SETTLING, PTX_ARENA_CHOSEN);
 }
 
 /*
  * Uses an arena whose descriptor the program has inherited through execve(), if there is one. The
  * arena has the names of the family already, so nothing is merged.
  */
-static bool take_inherited(struct ptx_arena *arena)
+static bool use_inherited_arena(struct ptx_arena *arena)
 {
 	int fd = ptx_family_find();
 
 	if (fd < 0)
 		return false;
-	know_file(arena, fd);
-	ptx_arena_know_lists(arena, map_lists(fd));
+	set_file(arena, fd);
+	ptx_arena_set_lists(arena, map_lists(fd));
 	return map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0);
 }
 
@@ -239,7 +239,7 @@ static void make_arena(bool is_program)
 		close(fd); /* this is the parent's arena, which a child has open */
 	/* fd may be -1: everything that one process can do works in anonymous memory. */
 	fd = ptx_arena_file(&arena->bytes);
-	know_file(arena, fd);
+	set_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
 	lists = map_lists(fd);
@@ -248,12 +248,12 @@ static void make_arena(bool is_program)
 		copy_texts(lists, old);
 	}
 	if (lists)
-		ptx_arena_know_lists(arena, lists);
+		ptx_arena_set_lists(arena, lists);
 	/*
 	 * From here on a controller that looks at the descriptors finds an arena that is SETTLING.
 	 */
 	ptx_arena_begin(&ptx_own_control, ptx_proc_own(), PTX_ARENA_SETTLING);
-	take_rendezvous(arena, is_program);
+	use_linked_arena(arena, is_program);
 }
 
 /*
@@ -309,8 +309,8 @@ void ptx_process_init(void)
 		madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK);
 	ptx_barrier_init();
 	ptx_folder_init();
-	ptx_family_know_self();
-	if (!take_inherited(&ptx_arena_self))
+	ptx_family_identify_self();
+	if (!use_inherited_arena(&ptx_arena_self))
 		make_arena(true);
 	last_pid = ptx_proc_own();
 	/* The id is stored last, so a thread that sees it finds the arena complete. */

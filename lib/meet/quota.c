@@ -43,14 +43,14 @@ static struct {
 	 */
 	uint64_t device, inode;
 	/* A bit for each place of this process; `places` is their number. */
-	uint64_t taken[WORDS];
+	uint64_t in_use[WORDS];
 	unsigned places;
-} mine = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+} own = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
 /* A record lock does not distinguish the streams of one process, so the account must do that. */
-static bool is_taken(unsigned place)
+static bool is_in_use(unsigned place)
 {
-	return mine.taken[place / 64] >> (place % 64) & 1;
+	return own.in_use[place / 64] >> (place % 64) & 1;
 }
 
 /*
@@ -61,8 +61,8 @@ static bool has_file(void)
 {
 	struct stat file;
 
-	return mine.fd >= 0 && fstat(mine.fd, &file) == 0 && file.st_dev == mine.device &&
-	       file.st_ino == mine.inode;
+	return own.fd >= 0 && fstat(own.fd, &file) == 0 && file.st_dev == own.device &&
+	       file.st_ino == own.inode;
 }
 
 /*
@@ -72,8 +72,8 @@ static bool has_file(void)
 static void close_file(void)
 {
 	if (has_file())
-		close(mine.fd);
-	mine.fd = -1;
+		close(own.fd);
+	own.fd = -1;
 }
 
 /*
@@ -97,9 +97,9 @@ static void open_file(void)
 		close(fd);
 		return;
 	}
-	mine.fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
-	mine.device = file.st_dev;
-	mine.inode = file.st_ino;
+	own.fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
+	own.device = file.st_dev;
+	own.inode = file.st_ino;
 }
 
 /* Returns false only if another process has the byte. F_SETLK does not wait. */
@@ -108,7 +108,7 @@ static bool set_lock(unsigned place, short type)
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
 
 	/* Any other error of the file must not prevent a stream. */
-	return mine.fd < 0 || fcntl(mine.fd, F_SETLK, &lock) == 0 ||
+	return own.fd < 0 || fcntl(own.fd, F_SETLK, &lock) == 0 ||
 	       (errno != EAGAIN && errno != EACCES);
 }
 
@@ -121,10 +121,10 @@ static void have_file(void)
 {
 	if (has_file())
 		return;
-	mine.fd = -1;
+	own.fd = -1;
 	open_file();
-	for (unsigned place = 0; mine.places && place < TRACE_SYS_MAX; place++)
-		if (is_taken(place))
+	for (unsigned place = 0; own.places && place < TRACE_SYS_MAX; place++)
+		if (is_in_use(place))
 			set_lock(place, F_WRLCK);
 }
 
@@ -136,8 +136,8 @@ static void begin_anew(void)
 {
 	close_file();
 	for (unsigned i = 0; i < WORDS; i++)
-		mine.taken[i] = 0;
-	mine.places = 0;
+		own.in_use[i] = 0;
+	own.places = 0;
 	ptx_private.has_quota = true;
 }
 
@@ -145,7 +145,7 @@ static void begin_anew(void)
  * Locks one byte. Returns EAGAIN if each byte belongs to a stream of this process or of another
  * process. All bytes are tried, so if n bytes are free, n processes get one each.
  */
-static int quota_take(unsigned *result)
+static int quota_acquire(unsigned *result)
 {
 	/*
 	 * Different processes look at different places first, so that most succeed at the first
@@ -159,14 +159,14 @@ static int quota_take(unsigned *result)
 	for (unsigned i = 0; i < TRACE_SYS_MAX; i++) {
 		unsigned place = (first + i) % TRACE_SYS_MAX;
 
-		if (is_taken(place) || !set_lock(place, F_WRLCK))
+		if (is_in_use(place) || !set_lock(place, F_WRLCK))
 			continue;
-		mine.taken[place / 64] |= UINT64_C(1) << (place % 64);
-		mine.places++;
+		own.in_use[place / 64] |= UINT64_C(1) << (place % 64);
+		own.places++;
 		*result = place;
 		return 0;
 	}
-	if (!mine.places)
+	if (!own.places)
 		close_file();
 	return EAGAIN;
 }
@@ -175,39 +175,40 @@ static int quota_take(unsigned *result)
  * The end of the last stream closes the file, so that a process without streams has no descriptor
  * open.
  */
-static void quota_give(unsigned place)
+static void quota_release(unsigned place)
 {
-	mine.taken[place / 64] &= ~(UINT64_C(1) << (place % 64));
-	if (--mine.places == 0)
+	own.in_use[place / 64] &= ~(UINT64_C(1) << (place % 64));
+	if (--own.places == 0)
 		close_file();
 	else if (has_file())
 		set_lock(place, F_UNLCK);
 }
 
 /*
- * The caller gives the place back with ptx_quota_give() when the stream ends or its creation fails.
+ * The caller gives the place back with ptx_quota_release() when the stream ends or its creation
+ * fails.
  */
-int ptx_quota_take(unsigned *place)
+int ptx_quota_acquire(unsigned *place)
 {
 	int err;
 
-	pthread_mutex_lock(&mine.lock);
-	err = quota_take(place);
-	pthread_mutex_unlock(&mine.lock);
+	pthread_mutex_lock(&own.lock);
+	err = quota_acquire(place);
+	pthread_mutex_unlock(&own.lock);
 	return err;
 }
 
-/* `place` is one that ptx_quota_take() returned in this process and that was not given back. */
-void ptx_quota_give(unsigned place)
+/* `place` is one that ptx_quota_acquire() returned in this process and that was not given back. */
+void ptx_quota_release(unsigned place)
 {
-	pthread_mutex_lock(&mine.lock);
-	quota_give(place);
-	pthread_mutex_unlock(&mine.lock);
+	pthread_mutex_lock(&own.lock);
+	quota_release(place);
+	pthread_mutex_unlock(&own.lock);
 }
 
 /* The mutex may have been locked by a thread that does not exist in the child. */
 void ptx_quota_after_fork(void)
 {
-	pthread_mutex_init(&mine.lock, NULL);
+	pthread_mutex_init(&own.lock, NULL);
 	begin_anew();
 }

@@ -18,8 +18,8 @@
 #define PTX_MEET_QUOTA_H
 
 /* Acquires a place for a stream. EAGAIN: all are in use. */
-int ptx_quota_take(unsigned *place);
-void ptx_quota_give(unsigned place);
+int ptx_quota_acquire(unsigned *place);
+void ptx_quota_release(unsigned place);
 
 /* Called in a child, which has one thread: forgets its parent's places. */
 void ptx_quota_after_fork(void);

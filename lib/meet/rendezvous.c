@@ -74,7 +74,7 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
  * ancestor's number in /proc. Returns false if /proc does not show the process, because the names
  * of its links are not known then.
  */
-static bool look_for(struct ptx_rendezvous *walk, uint32_t number)
+static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 {
 	struct ptx_proc_ids ids;
 	struct ptx_proc process;
@@ -109,7 +109,7 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 }
 
 /* Completes the prefix of this process. Returns false if /proc does not show the process. */
-static bool know_start(struct ptx_rendezvous *walk)
+static bool read_start(struct ptx_rendezvous *walk)
 {
 	uint64_t start = ptx_identity_start(PTX_PROC_SELF);
 
@@ -157,7 +157,7 @@ static const char *next_name(struct ptx_rendezvous *walk)
 		if (!has_prefix(walk, entry))
 			continue;
 		/* A former process with this id had another start time. */
-		if (walk->has_start || (know_start(walk) && has_prefix(walk, entry)))
+		if (walk->has_start || (read_start(walk) && has_prefix(walk, entry)))
 			return entry->name;
 	}
 }
@@ -183,9 +183,9 @@ static bool step_up(struct ptx_rendezvous *walk)
 		if (walk->folder < 0 || ptx_proc_read(PTX_PROC_SELF, &self) != 0)
 			return false;
 		walk->parent = self.parent;
-		walk->has_start = true; /* look_for() makes complete prefixes */
+		walk->has_start = true; /* begin_ancestor() makes complete prefixes */
 	}
-	return walk->parent != 0 && look_for(walk, walk->parent) &&
+	return walk->parent != 0 && begin_ancestor(walk, walk->parent) &&
 	       lseek(walk->folder, 0, SEEK_SET) == 0;
 }
 
@@ -326,27 +326,27 @@ static void rendezvous_clean(int folder)
 }
 
 /*
- * LEFT: the name leads to the caller's file. OTHERS: the name leads to another file. NO_FOLDER: the
- * folder is gone, and the caller tries again.
+ * LINKED: the name leads to the caller's file. NAME_IN_USE: the name leads to another file.
+ * NO_FOLDER: the folder is gone, and the caller tries again.
  */
-enum left { LEFT, OTHERS, NO_FOLDER };
+enum link_result { LINKED, NAME_IN_USE, NO_FOLDER };
 
 /*
  * symlinkat() fails if the name exists, so only one of several controllers gets the name. If an
  * earlier stream of this process has left the same link, this counts as a success.
  */
-static enum left leave_in(int folder, const char *name, int fd)
+static enum link_result link_in(int folder, const char *name, int fd)
 {
 	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
 
 	rendezvous_clean(folder);
 	own_path(path, fd);
 	if (symlinkat(path, folder, name) == 0)
-		return LEFT;
+		return LINKED;
 	/* Another process has removed the folder since it was opened. */
 	if (errno == ENOENT)
 		return NO_FOLDER;
-	return read_link(folder, name, text) && strcmp(text, path) == 0 ? LEFT : OTHERS;
+	return read_link(folder, name, text) && strcmp(text, path) == 0 ? LINKED : NAME_IN_USE;
 }
 
 /*
@@ -357,20 +357,20 @@ static enum left leave_in(int folder, const char *name, int fd)
  * If the result is NO_FOLDER after all tries, there is no runtime folder. The stream works all the
  * same, but programs that the target executes do not find it.
  */
-static enum left rendezvous_leave(const char *which, uint32_t uid, const char *name, int fd)
+static enum link_result rendezvous_link(const char *which, uint32_t uid, const char *name, int fd)
 {
-	enum left left = NO_FOLDER;
+	enum link_result result = NO_FOLDER;
 
 	/* Another process may remove the folder while it is empty. */
-	for (int i = 0; left == NO_FOLDER && i < TRIES; i++) {
+	for (int i = 0; result == NO_FOLDER && i < TRIES; i++) {
 		int folder = ptx_folder_open_in(uid, which, true);
 
 		if (folder < 0)
 			continue;
-		left = leave_in(folder, name, fd);
+		result = link_in(folder, name, fd);
 		close(folder);
 	}
-	return left;
+	return result;
 }
 
 /* The name of this process's link. Only this process creates and removes it. */
@@ -391,24 +391,24 @@ static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvo
  * Errors are not reported, because a stream works without links. fd stays open while the link
  * exists.
  */
-void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited)
+void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited)
 {
 	char name[PTX_RENDEZVOUS_NAME];
 
 	own_name(name, target);
-	rendezvous_leave(inherited ? INHERITED : TRACED, target->uid, name, fd);
+	rendezvous_link(inherited ? INHERITED : TRACED, target->uid, name, fd);
 }
 
 /*
  * Without a folder, no other controller's link can be found, so each caller counts as the first
  * one.
  */
-bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd)
+bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd)
 {
 	char name[PTX_RENDEZVOUS_NAME];
 
 	first_name(name, target);
-	return rendezvous_leave(TRACED, target->uid, name, fd) != OTHERS;
+	return rendezvous_link(TRACED, target->uid, name, fd) != NAME_IN_USE;
 }
 
 /*
@@ -417,10 +417,10 @@ bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int 
  */
 static void remove_own(int folder, const char *name)
 {
-	char text[PTX_RENDEZVOUS_PATH], mine[PTX_RENDEZVOUS_PATH];
+	char text[PTX_RENDEZVOUS_PATH], prefix[PTX_RENDEZVOUS_PATH];
 
-	own_path(mine, -1);
-	if (read_link(folder, name, text) && strncmp(text, mine, strlen(mine)) == 0)
+	own_path(prefix, -1);
+	if (read_link(folder, name, text) && strncmp(text, prefix, strlen(prefix)) == 0)
 		unlinkat(folder, name, 0);
 }
 

@@ -64,13 +64,13 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
  * Creates a link to fd of this process for the target or, if `inherited` is true, for its
  * descendants.
  */
-void ptx_rendezvous_leave(const struct ptx_rendezvous_target *target, int fd, bool inherited);
+void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited);
 
 /*
  * Does the same under a name that all controllers share. If several controllers leave different
  * files, only one call returns true.
  */
-bool ptx_rendezvous_leave_first(const struct ptx_rendezvous_target *target, int fd);
+bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd);
 
 /* Removes the links that this process has left for the target, under either name. */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited);

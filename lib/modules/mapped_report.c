@@ -50,10 +50,10 @@ static bool is_traced(void)
 {
 	const struct ptx_arena *arena = &ptx_arena_self;
 
-	/* `mine` has the streams that this process created. */
+	/* `claims` has a bit for each stream that this process created. */
 	return arena->lists &&
 	       atomic_load_explicit(&arena->control->attached, memory_order_acquire) &
-		       ~atomic_load_explicit(&arena->mine, memory_order_relaxed);
+		       ~atomic_load_explicit(&arena->claims, memory_order_relaxed);
 }
 
 /*

@@ -260,7 +260,7 @@ static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 	if (lock.l_type != F_UNLCK)
 		return lock.l_pid > 0 ? (uint32_t)lock.l_pid : 0;
 	/* F_GETLK does not report the locks of the calling process. */
-	if (atomic_load_explicit(&arena->mine, memory_order_acquire) >> bit & 1)
+	if (atomic_load_explicit(&arena->claims, memory_order_acquire) >> bit & 1)
 		return ptx_proc_own();
 	return PTX_CREATOR_GONE;
 }

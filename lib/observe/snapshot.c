@@ -539,7 +539,7 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	/* The drain finds names and lists in an arena; this arena has only the copies. */
 	snapshot->arena = (struct ptx_arena){ .control = &snapshot->control, .fd = -1 };
 	/* The lists are filled by copy_arena(). */
-	ptx_arena_know_lists(&snapshot->arena, &snapshot->lists);
+	ptx_arena_set_lists(&snapshot->arena, &snapshot->lists);
 	taking.snapshot = snapshot;
 	/*
 	 * The arena is copied now for the sizes of the region, and again at the end of

@@ -115,7 +115,7 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 		ptx_view_note(view);
 		if (atomic_load_explicit(&ptx_own_control.attachment[bit].inherited,
 					 memory_order_relaxed))
-			ptx_family_settle();
+			ptx_family_update_cloexec();
 		return view;
 	}
 	/*
@@ -161,7 +161,7 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 	view = NULL;
 	/* The id of the target alone is not enough, since the kernel reuses ids. */
 	if (is_attached)
-		switch (ptx_family_is_ours(bit, generation)) {
+		switch (ptx_family_traces_self(bit, generation)) {
 		case PTX_SAME:
 			view = adopt_view(bit, generation);
 			*is_missing = !view;

@@ -271,7 +271,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	ptx_attachment_publish(view->arena, view->bit, view->generation);
 	/* A program that is executed must find the arena if it may inherit the stream. */
 	if (view->arena == &ptx_arena_self)
-		ptx_family_settle();
+		ptx_family_update_cloexec();
 }
 
 /* Frees the view of a stream of this process, whose trace points may be using it. */
@@ -285,7 +285,7 @@ static void destroy_own(struct ptx_view *view)
 	/* A thread that is in a trace point now may have loaded the view's pointer before. */
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	if (view->backed)
-		ptx_backing_leave(view->bit);
+		ptx_backing_end(view->bit);
 	/* The memory is given back now. The addresses stay mapped until the view is freed. */
 	ptx_region_destroy(view->arena, &view->rings, view->offset, in_use);
 	if (in_use)
@@ -314,7 +314,7 @@ void ptx_view_destroy(struct ptx_view *view)
 	}
 	ptx_attachment_retract(arena, bit, generation);
 	if (arena == &ptx_arena_self)
-		ptx_family_settle();
+		ptx_family_update_cloexec();
 }
 
 /* Called if the creation fails later: nothing of the stream remains, not even its file. */

@@ -265,7 +265,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	 * EAGAIN: there are too many streams (CREATE-12). The kernel releases the place if this
 	 * process dies (CREATE-13).
 	 */
-	err = ptx_quota_take(&place);
+	err = ptx_quota_acquire(&place);
 	if (err)
 		goto undo_target;
 	stream = ptx_registry_new();
@@ -305,7 +305,7 @@ undo_build:
 	demolish_stream(stream, backing);
 	ptx_registry_drop(stream);
 undo_quota:
-	ptx_quota_give(place);
+	ptx_quota_release(place);
 undo_target:
 	ptx_target_release(&target);
 	return err;

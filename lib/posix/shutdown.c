@@ -138,7 +138,7 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	/*
 	 * Only from now on another process can use the stream's place for a new stream (SHUT-02).
 	 */
-	ptx_quota_give(stream->place);
+	ptx_quota_release(stream->place);
 	ptx_registry_drop(stream);
 	return err;
 }

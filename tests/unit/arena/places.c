@@ -43,7 +43,7 @@ pid_t other_process(void (*life)(void))
 
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		atomic_store(&ARENA->mine, 0);
+		atomic_store(&ARENA->claims, 0);
 		life();
 		_exit(0);
 	}

@@ -242,7 +242,7 @@ START_TEST(a_cell_that_was_never_filled_is_passed_over)
 	struct ptx_object a = thing(1, 10, 100, "a"), b = thing(1, 11, 100, "b"), got;
 
 	ptx_objects_put(objects, &a);
-	atomic_fetch_add(&objects->taken, 1);
+	atomic_fetch_add(&objects->claimed, 1);
 	objects->cell[1].object = b;
 	ptx_objects_put(objects, &b);
 	ck_assert_uint_eq(ptx_objects_count(objects), 3);

@@ -42,7 +42,7 @@ static unsigned cells_taken(void)
 	unsigned n = 0;
 
 	for (int i = 0; i < PTX_NAME_CELLS; i++)
-		n += atomic_load(&names->cell[i].taken) != 0;
+		n += atomic_load(&names->cell[i].claimed) != 0;
 	return n;
 }
 

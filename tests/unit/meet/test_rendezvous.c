@@ -99,7 +99,7 @@ START_TEST(a_link_to_a_descriptor_is_followed_and_no_other)
 	snprintf(text, sizeof(text), "/proc/%d/fd/%d", (int)getpid(), fd);
 	make(text, "good");
 	ck_assert_int_eq(found(), 1);
-	ptx_rendezvous_leave(&target, fd, false);
+	ptx_rendezvous_link(&target, fd, false);
 	ck_assert_int_eq(found(), 2);
 	ptx_rendezvous_remove(&target, false);
 	close(fd);
@@ -116,7 +116,7 @@ START_TEST(only_links_of_dead_processes_are_removed)
 	make("/nowhere/at/all", "strange");
 	make("/proc/999999999/fd/3", "dead");
 	make("/proc/1/fd/../nothing", "dots");
-	ptx_rendezvous_leave(&target, 0, false);
+	ptx_rendezvous_link(&target, 0, false);
 	ck_assert(!is_there("dead"));
 	ck_assert(is_there("strange"));
 	ck_assert(is_there("dots"));

@@ -48,7 +48,7 @@ static void setup(void)
 	ck_assert_int_ge(forged.fd, 0);
 	forged.control = map(sizeof(union ptx_control_page), 0);
 	forged.names = map(PTX_LISTS_BYTES, PTX_NAMES_AT);
-	ptx_arena_begin(forged.control, (uint32_t)getpid(), PTX_ARENA_TAKEN);
+	ptx_arena_begin(forged.control, (uint32_t)getpid(), PTX_ARENA_CHOSEN);
 	snprintf(forged.path, sizeof forged.path, "/proc/self/fd/%d", forged.fd);
 	look = ptx_look_new();
 	ck_assert_ptr_nonnull(look);
