@@ -140,11 +140,11 @@ static int by_thread(const void *a, const void *b)
 	 * The parts are compared and not subtracted: differences of unsigned numbers have
 	 * no sign.
 	 */
-	if (x->who.pid != y->who.pid)
-		return x->who.pid < y->who.pid ? -1 : 1;
-	if (x->who.tid != y->who.tid)
-		return x->who.tid < y->who.tid ? -1 : 1;
-	return x->who.thread < y->who.thread ? -1 : x->who.thread > y->who.thread;
+	if (x->source.pid != y->source.pid)
+		return x->source.pid < y->source.pid ? -1 : 1;
+	if (x->source.tid != y->source.tid)
+		return x->source.tid < y->source.tid ? -1 : 1;
+	return x->source.thread < y->source.thread ? -1 : x->source.thread > y->source.thread;
 }
 
 /*

@@ -13,7 +13,7 @@
 #include "cursor/stored_private.h"
 
 /* The payload is in the window, or decompressed beside the window, until the next block is read. */
-bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found)
+bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const uint8_t *payload = ptx_log_payload(&stored->window, found, &stored->damage);
 
@@ -134,7 +134,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->any_number = false;
 			continue;
 		}
-		if (ptx_stored_take(stored, &found)) {
+		if (ptx_stored_read_payload(stored, &found)) {
 			stored->next_offset = found.end;
 			return true;
 		}
@@ -201,7 +201,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 				return false;
 			stored_skipped(stored);
 		}
-		good = good && ptx_stored_take(stored, &found);
+		good = good && ptx_stored_read_payload(stored, &found);
 		if (!good && !stored->salvage)
 			return false;
 		/* This slot is done: the next call continues with the next slot. */

@@ -38,20 +38,20 @@ const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 /* The first schema of the type (3.10). */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type)
 {
-	return type < PTX_TYPE_MAX ? stored->said.schema[type] : NULL;
+	return type < PTX_TYPE_MAX ? stored->lists.schema[type] : NULL;
 }
 
 /* The objects were sorted when the log was opened. There are at most PTX_LOG_OBJECTS_MAX. */
 const struct ptx_object *ptx_stored_objects(const struct ptx_stored *stored, size_t *count)
 {
-	*count = stored->said.objects;
-	return stored->said.object;
+	*count = stored->lists.objects;
+	return stored->lists.object;
 }
 
 /* The mappings were settled when the log was opened. */
 const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 {
-	return &stored->said.mappings;
+	return &stored->lists.mappings;
 }
 
 /*

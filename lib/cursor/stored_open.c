@@ -67,7 +67,7 @@ static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
  * Copies TOP, because the window is used for other blocks later. Sets *good to whether TOP is
  * valid. If there is no memory, the log cannot be opened, although it may be intact.
  */
-static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
+static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 {
 	const struct ptx_log_place *place;
 	struct ptx_log_found found;
@@ -95,7 +95,7 @@ static int take_top(struct ptx_stored *stored, uint64_t offset, bool *good)
  * block many times; the list then has at most 1024 places for each entry of TOP. Without memory for
  * them the result is ENOMEM.
  */
-static int take_slots(struct ptx_stored *stored, bool *good)
+static int read_slots(struct ptx_stored *stored, bool *good)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
@@ -167,7 +167,7 @@ static bool number_slots(struct ptx_stored *stored)
  * complete nevertheless: types then have no schema, and ptx_check_log() reports the damage. Returns
  * 0 or ENOMEM.
  */
-static int take_said(struct ptx_stored *stored, uint64_t offset)
+static int read_lists(struct ptx_stored *stored, uint64_t offset)
 {
 	struct ptx_log_found found;
 	const void *payload = stored_open_fetch(stored, offset, PTX_LOG_SCHEMAS, &found);
@@ -175,19 +175,19 @@ static int take_said(struct ptx_stored *stored, uint64_t offset)
 
 	if (!payload)
 		return 0;
-	err = ptx_log_decode_schemas(&found.block, payload, &stored->said);
+	err = ptx_log_decode_schemas(&found.block, payload, &stored->lists);
 	if (err)
 		return err;
 	payload = stored_open_fetch(stored, found.end, PTX_LOG_OBJECTS, &found);
-	err = payload ? ptx_log_decode_objects(&found.block, payload, &stored->said) : 0;
+	err = payload ? ptx_log_decode_objects(&found.block, payload, &stored->lists) : 0;
 	if (!payload || err)
 		return err;
 	payload = stored_open_fetch(stored, found.end, PTX_LOG_MAPPINGS, &found);
-	return payload ? ptx_log_decode_mappings(&found.block, payload, &stored->said) : 0;
+	return payload ? ptx_log_decode_mappings(&found.block, payload, &stored->lists) : 0;
 }
 
 /* Adds the events that the budget skipped to the ledger. A damaged block adds none. */
-static void take_skips(struct ptx_stored *stored, uint64_t offset)
+static void read_skips(struct ptx_stored *stored, uint64_t offset)
 {
 	struct ptx_log_found found;
 	const void *payload = stored_open_fetch(stored, offset, PTX_LOG_SKIPS, &found);
@@ -244,21 +244,21 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	err = ptx_log_decode_ledger(&found.block, payload, &stored->ledger);
 	/* A block between LEDGER and END is a SKIPS block: a budget has skipped events. */
 	if (!err && found.end < copy.end_offset)
-		take_skips(stored, found.end);
+		read_skips(stored, found.end);
 	if (!err)
 		/*
 		 * The index makes seeks fast. In a completed log of slots, the cursor finds the
 		 * blocks only by the index.
 		 */
-		err = take_top(stored, copy.top_offset, &good);
+		err = read_top(stored, copy.top_offset, &good);
 	/* In a sequence INDEX blocks are read when a seek needs them. */
 	if (!err && good && !ptx_stored_is_sequence(stored)) {
-		err = take_slots(stored, &good);
+		err = read_slots(stored, &good);
 		good = good && number_slots(stored);
 	}
 	/* lists_offset is 0 in logs without lists, and in those of version 1.0. */
 	if (!err && good && copy.lists_offset)
-		err = take_said(stored, copy.lists_offset);
+		err = read_lists(stored, copy.lists_offset);
 	if (err || !good)
 		return err;
 	stored->sum = copy.sum;
@@ -272,7 +272,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 }
 
 /* Returns true if the closing area is valid and has this state. */
-static bool closing_says(const struct ptx_stored *stored, const char *state)
+static bool closing_has_state(const struct ptx_stored *stored, const char *state)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
 
@@ -312,7 +312,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 	 * A log in a pipe has no guardian, nor has a log that was ended or a log of version
 	 * 1.1.
 	 */
-	if (!closing_says(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
+	if (!closing_has_state(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;
 	/* The guardian runs on the same machine and in the same name space as the writer did. */
 	writer.pid = h->closing.guardian_pid;
@@ -334,7 +334,7 @@ static void stored_open_forget(struct ptx_stored *stored)
 	stored->tops = stored->tops_max = stored->slots = 0;
 	memset(&stored->names, 0, sizeof(stored->names));
 	memset(&stored->sum, 0, sizeof(stored->sum));
-	ptx_read_lists_fini(&stored->said);
+	ptx_read_lists_fini(&stored->lists);
 	ptx_ledger_fini(&stored->ledger);
 }
 
@@ -345,7 +345,7 @@ static void stored_open_forget(struct ptx_stored *stored)
 static int stored_open_recover(struct ptx_stored *stored)
 {
 	const struct ptx_log_closing *closing = &stored->header.closing;
-	const bool closed = closing_says(stored, PTX_LOG_CLOSED);
+	const bool closed = closing_has_state(stored, PTX_LOG_CLOSED);
 	uint64_t skipped;
 	int err;
 
@@ -436,7 +436,7 @@ static int stored_open_examine(struct ptx_stored *stored)
 	 * (R4). So a log that is neither complete nor closed is read once more, unless the result
 	 * is EINVAL.
 	 */
-	if (!err && !stored->complete && !closing_says(stored, PTX_LOG_CLOSED)) {
+	if (!err && !stored->complete && !closing_has_state(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);
 		/* R4: the log is not opened; a program may try again later. */
 		if (stored->live && !stored->salvage)
@@ -450,8 +450,8 @@ static int stored_open_examine(struct ptx_stored *stored)
 		stored->live = false;
 	else if (!err)
 		err = stored_open_recover(stored);
-	ptx_objects_sort(stored->said.object, stored->said.objects);
-	ptx_mappings_settle(&stored->said.mappings);
+	ptx_objects_sort(stored->lists.object, stored->lists.objects);
+	ptx_mappings_settle(&stored->lists.mappings);
 	return err;
 }
 

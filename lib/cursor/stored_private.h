@@ -62,7 +62,7 @@ struct ptx_stored {
 	bool has_ledger;
 	bool has_total;         /* only the ledger's total is known, from the closing area */
 	struct ptx_log_known names;
-	struct ptx_read_lists said;
+	struct ptx_read_lists lists;
 };
 
 _Static_assert(offsetof(struct ptx_stored, here) == 0, "ptx_stored_next() finds the position");
@@ -76,7 +76,7 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 void ptx_stored_repair(struct ptx_stored *stored);
 
 /* Reads the payload of a DATA block that was found. Returns false if the payload is not valid. */
-bool ptx_stored_take(struct ptx_stored *stored, const struct ptx_log_found *found);
+bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_found *found);
 
 /*
  * The two functions find the blocks, names, lists, index and sum of a log that was not completed

@@ -79,7 +79,7 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
  * Adds the entries of a SCHEMAS, OBJECTS or MAPPINGS block, unless it is invalid. Returns 0 or
  * ENOMEM.
  */
-static int note_said(struct ptx_stored *stored, const struct ptx_log_found *found)
+static int add_lists(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
 	const void *payload = ptx_log_payload(&stored->window, found, &why);
@@ -88,11 +88,11 @@ static int note_said(struct ptx_stored *stored, const struct ptx_log_found *foun
 		return 0;
 	switch (found->block.type) {
 	case PTX_LOG_SCHEMAS:
-		return ptx_log_decode_schemas(&found->block, payload, &stored->said);
+		return ptx_log_decode_schemas(&found->block, payload, &stored->lists);
 	case PTX_LOG_OBJECTS:
-		return ptx_log_decode_objects(&found->block, payload, &stored->said);
+		return ptx_log_decode_objects(&found->block, payload, &stored->lists);
 	default:
-		return ptx_log_decode_mappings(&found->block, payload, &stored->said);
+		return ptx_log_decode_mappings(&found->block, payload, &stored->lists);
 	}
 }
 
@@ -219,7 +219,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		case PTX_LOG_OBJECTS:
 		case PTX_LOG_MAPPINGS:
 			/* Blocks of types that have no case here are skipped. */
-			err = note_said(stored, &found);
+			err = add_lists(stored, &found);
 			break;
 		}
 	}
@@ -415,7 +415,7 @@ static void find_names(struct ptx_stored *stored)
 }
 
 /* R6: reads the lists area, block after block until one is not valid. Returns 0 or ENOMEM. */
-static int find_said(struct ptx_stored *stored)
+static int find_lists(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	uint64_t at = h->lists_offset, end = at + h->lists_bytes;
@@ -426,7 +426,7 @@ static int find_said(struct ptx_stored *stored)
 	while (!err && h->lists_bytes &&
 	       ptx_log_find(&stored->window, at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
 		if (found.block.type >= PTX_LOG_SCHEMAS && found.block.type <= PTX_LOG_MAPPINGS)
-			err = note_said(stored, &found);
+			err = add_lists(stored, &found);
 		/* The member found.end is greater than `at`, so the loop ends with the area. */
 		at = found.end;
 	}
@@ -448,7 +448,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	int err;
 
 	find_names(stored);
-	err = find_said(stored);
+	err = find_lists(stored);
 	/* ENOMEM ends the opening of the log, but damage does not. */
 	if (!err)
 		err = stored_recover_gather(stored);

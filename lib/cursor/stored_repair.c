@@ -101,7 +101,7 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
  * slots, there is usually free room behind a block. A damage affects only few pairs of blocks, so
  * the majority of pairs decides (R8).
  */
-static void stored_repair_look(struct ptx_stored *stored, struct survey *survey)
+static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 {
 	const struct ptx_log_header *h = &stored->header;
 	uint64_t offset = PTX_LOG_HEADER_BYTES;
@@ -177,7 +177,7 @@ void ptx_stored_repair(struct ptx_stored *stored)
 
 	h->log_id = find_id(stored);
 	h->arrangement = PTX_LOG_SLOTS;
-	stored_repair_look(stored, &survey);
+	survey_blocks(stored, &survey);
 	if (!survey.fits) {
 		place_areas(h, &survey);
 		if (is_sequence(h, &survey))

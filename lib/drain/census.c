@@ -62,7 +62,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 	reader.buffer = buffer;
 	count_records(census, &whose, control, source->reader.buffer + source->at,
 		      source->end - source->at, UINT32_MAX);
-	for (; census->looks; census->looks--) {
+	for (; census->looks_left; census->looks_left--) {
 		const struct ptx_ident *ident = &reader.ident;
 		uint32_t records, before, end;
 		uint64_t last;
@@ -149,7 +149,8 @@ int ptx_census_take(struct ptx_census *census)
 	 * make PTX_LOSSES_MOST more looks because of losses, and one more for the rest of the chunk
 	 * that the reader is in. A walk along a hostile circle ends when the looks are used up.
 	 */
-	census->looks = ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
+	census->looks_left =
+		ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		count_source(census, i, buffer);
 	free(buffer);

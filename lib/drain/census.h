@@ -16,7 +16,7 @@ struct ptx_census {
 	 * how many more looks at chunks the census may make; enough for any pool, and a bound if
 	 * the chain is hostile
 	 */
-	uint64_t looks;
+	uint64_t looks_left;
 	void *arg;
 	/* `control` is true if the event is of the controller's ring. */
 	void (*event)(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,

@@ -70,7 +70,7 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		}
 		if (!source || key > limit)
 			return;
-		if (!ptx_step_pass_over(drain, source))
+		if (!ptx_step_drop(drain, source))
 			ptx_step_book(drain, PTX_LOST_CLEARED);
 	}
 }

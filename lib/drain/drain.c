@@ -79,12 +79,12 @@ void ptx_drain_destroy(struct ptx_drain *drain)
  * Returns false if the top record is to be delivered. The membership of a record depends on its own
  * time and not on the moment at which it is read (ring/DESIGN 6).
  */
-bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source)
+bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
 	enum ptx_phase phase;
 
-	if (ptx_step_pass_gone(drain, source))
+	if (ptx_step_drop_cleared(drain, source))
 		return true;
 	/* START, STOP and FILTER are members in every state: they report the changes. */
 	if (source == drain->source[PTX_CONTROL_RING])
@@ -159,7 +159,7 @@ static bool find_next(struct ptx_drain *drain)
 		}
 		if (key == UINT64_MAX)
 			return false;
-		if (ptx_step_pass_over(drain, source))
+		if (ptx_step_drop(drain, source))
 			continue;
 		if (drain->gap && !drain->after_gap) {
 			/*

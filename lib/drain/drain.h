@@ -142,7 +142,7 @@ struct ptx_drain {
 	 * how many more times the reader may claim from rings until the next pass; enough for any
 	 * pool
 	 */
-	uint64_t takes;
+	uint64_t claims_left;
 	bool held_back;     /* a record is at hand that is younger than the watermark */
 	/*
 	 * ptx_drain_refill() left a ring before its end, because writers overwrote chunks as fast

@@ -2,9 +2,9 @@
 /*
  * drain/loop_cut.c - drops the events of a LOOP stream that are not younger than the overwrite cut.
  *
- * A writer raises the cut, takes the chunk, counts its unread records, and at the end stores the
- * time of the first of them (ring/overwrite.c). If the reader looks between two of these steps, it
- * sees only the steps before its look.
+ * A writer raises the cut, claims the chunk, counts its unread records, and at the end stores
+ * the time of the first of them (ring/overwrite.c). If the reader looks between two of these steps,
+ * it sees only the steps before its look.
  */
 #include "drain/loop_cut.h"
 
@@ -23,7 +23,7 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
  * overwritten, the reader notices the loss only when it claims from that ring. So the reader must
  * claim from each ring before it delivers an event that is younger than a loss.
  */
-static void take_all(struct ptx_drain *drain)
+static void refill_all(struct ptx_drain *drain)
 {
 	for (uint32_t i = 0; i < drain->sources; i++)
 		if (drain->source[i]->key == UINT64_MAX)
@@ -54,7 +54,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	cut = atomic_load_explicit(&region->cut, memory_order_acquire);
 	if (cut != drain->cut) {
 		drain->cut = cut;
-		take_all(drain);
+		refill_all(drain);
 	}
 	/*
 	 * OVERFLOW has reported losses up to reported_cut. If the cut has not risen since, the time
@@ -69,7 +69,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	 * rings would be missing among them (ring/DESIGN 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
-		if (ptx_step_pass_gone(drain, source))
+		if (ptx_step_drop_cleared(drain, source))
 			continue;
 		lower_gap(drain, source->key);
 		drain->gap = true;

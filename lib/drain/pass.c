@@ -181,11 +181,12 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	/*
-	 * Two numbers bound the loop: drain->takes, for all rings until the next pass, and the
-	 * variable `losses`, for this ring. If one of them is used up, all records that the last
-	 * pass saw have been claimed or overwritten, and some writer is as fast as the reader.
+	 * Two numbers bound the loop: drain->claims_left, for all rings until the next pass, and
+	 * the variable `losses`, for this ring. If one of them is used up, all records that the
+	 * last pass saw have been claimed or overwritten, and some writer is as fast as the reader.
 	 */
-	for (unsigned losses = 0; drain->takes && losses < PTX_LOSSES_MOST; drain->takes--) {
+	for (unsigned losses = 0; drain->claims_left && losses < PTX_LOSSES_MOST;
+	     drain->claims_left--) {
 		struct ptx_reader *reader = &source->reader;
 		uint32_t records, before;
 		uint64_t last;
@@ -331,7 +332,7 @@ static bool barrier_for(const struct ptx_drain *drain)
 static void pass_still(struct ptx_drain *drain)
 {
 	drain->now = drain->watermark = drain->snapshot_at;
-	drain->takes = 4 * ptx_drain_chunks(drain);
+	drain->claims_left = 4 * ptx_drain_chunks(drain);
 	ptx_drain_sync(drain);
 	for (uint32_t i = 0; i < drain->sources; i++)
 		if (drain->source[i]->key == UINT64_MAX)
@@ -365,7 +366,7 @@ static void pass_live(struct ptx_drain *drain)
 	drain->now = drain->certain = now;
 	/* While this time is recent, writers do not ask whether the reader is alive. */
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
-	drain->takes = 4 * ptx_drain_chunks(drain); /* a chunk may be claimed in parts */
+	drain->claims_left = 4 * ptx_drain_chunks(drain); /* a chunk may be claimed in parts */
 	/*
 	 * The reader makes the anchor after its clock reading, so the time of each event of this
 	 * pass is before an anchor.

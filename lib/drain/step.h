@@ -132,7 +132,7 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
  * Consumes the top record if it is an IDENT record or older than the last posix_trace_clear().
  * Returns true if it was consumed.
  */
-static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source *source)
+static inline bool ptx_step_drop_cleared(struct ptx_drain *drain, struct ptx_source *source)
 {
 	const struct ptx_record *record = ptx_step_record(source);
 
@@ -150,7 +150,7 @@ static inline bool ptx_step_pass_gone(struct ptx_drain *drain, struct ptx_source
  * drain.c: drops the top record if it is not to be delivered: it is an IDENT record, cleared,
  * damaged, or no member of the stream. Returns true if it was dropped.
  */
-bool ptx_step_pass_over(struct ptx_drain *drain, struct ptx_source *source);
+bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source);
 
 /*
  * For events that are not LATE. If the parameter `ns` is a little before last_ns, the cause can

@@ -29,25 +29,26 @@ void ptx_log_tally_fini(struct ptx_log_tally *tally)
 }
 
 /* Returns the place in the hash table at which the search for a thread begins. */
-static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_log_source *who)
+static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_log_source *source)
 {
 	/*
 	 * Multiplication by a large odd number moves every bit into the upper half of the product.
 	 */
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t mix = (who->thread ^ (uintptr_t)tally) * odd;
+	uint64_t mix = (source->thread ^ (uintptr_t)tally) * odd;
 
 	/*
 	 * The address of the tally is the secret value, so a hostile log cannot choose threads that
 	 * collide.
 	 */
-	mix = (mix ^ mix >> 32 ^ who->tid ^ (uint64_t)who->pid << 32 ^ (uintptr_t)tally) * odd;
+	mix = (mix ^ mix >> 32 ^ source->tid ^ (uint64_t)source->pid << 32 ^ (uintptr_t)tally) *
+	      odd;
 	return (size_t)(mix ^ mix >> 32) & (tally->hash_size - 1);
 }
 
 /* Returns the thread's count, or NULL and the free place in *place. The table is not full. */
 static struct ptx_log_count *format_tally_find(const struct ptx_log_tally *tally,
-					       const struct ptx_log_source *who, size_t *place)
+					       const struct ptx_log_source *source, size_t *place)
 {
 	size_t i;
 
@@ -55,11 +56,11 @@ static struct ptx_log_count *format_tally_find(const struct ptx_log_tally *tally
 	 * Linear probing: after a collision the next place is tried. Entries are never removed, so
 	 * an empty place ends the search.
 	 */
-	for (i = first_place(tally, who); tally->hash[i]; i = (i + 1) & (tally->hash_size - 1)) {
+	for (i = first_place(tally, source); tally->hash[i]; i = (i + 1) & (tally->hash_size - 1)) {
 		struct ptx_log_count *count = &tally->thread[tally->hash[i] - 1];
 
-		if (count->who.pid == who->pid && count->who.tid == who->tid &&
-		    count->who.thread == who->thread)
+		if (count->source.pid == source->pid && count->source.tid == source->tid &&
+		    count->source.thread == source->thread)
 			return count;
 	}
 	/* The caller can enter the thread here. */
@@ -94,7 +95,7 @@ static bool format_tally_grow(struct ptx_log_tally *tally)
 	tally->hash_size = size;
 	/* All threads are entered again: their places depend on the size of the table. */
 	for (size_t i = 0; i < tally->threads; i++) {
-		format_tally_find(tally, &thread[i].who, &place);
+		format_tally_find(tally, &thread[i].source, &place);
 		hash[place] = (uint32_t)i + 1;
 	}
 	return true;
@@ -104,7 +105,7 @@ static bool format_tally_grow(struct ptx_log_tally *tally)
  * format_tally_grow() is called only for a new thread, so counting a known thread needs no memory.
  * errno is restored, because for the caller a failed allocation is no error.
  */
-void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
+void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *source,
 			  uint64_t events)
 {
 	struct ptx_log_count *count = NULL;
@@ -113,20 +114,20 @@ void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_sour
 	size_t place = 0;
 
 	if (tally->hash_size)
-		count = format_tally_find(tally, who, &place);
+		count = format_tally_find(tally, source, &place);
 	if (!count) {
 		if (2 * tally->threads >= tally->hash_size) {
 			if (!format_tally_grow(tally)) {
-				tally->nobody += events;
+				tally->unattributed += events;
 				errno = saved;
 				return;
 			}
 			/* The table has moved, so the free place must be searched again. */
-			format_tally_find(tally, who, &place);
+			format_tally_find(tally, source, &place);
 		}
 		/* There is room: the table is at most half full. */
 		count = &tally->thread[tally->threads++];
-		count->who = *who;
+		count->source = *source;
 		count->events = 0;
 		tally->hash[place] = (uint32_t)tally->threads;
 	}
@@ -183,14 +184,15 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		format_tally_move(&ledger->type[type], tally->type[type], cause);
 	for (size_t i = 0; i < tally->threads; i++) {
-		const struct ptx_log_source *who = &tally->thread[i].who;
+		const struct ptx_log_source *source = &tally->thread[i].source;
 
-		format_tally_move(ptx_ledger_thread(ledger, who->pid, who->tid, who->thread),
-				  tally->thread[i].events, cause);
+		format_tally_move(
+			ptx_ledger_thread(ledger, source->pid, source->tid, source->thread),
+			tally->thread[i].events, cause);
 	}
 	/* The events without a thread belong to the ledger's line of no thread. */
-	if (tally->nobody)
-		format_tally_move(ptx_ledger_thread(ledger, 0, 0, 0), tally->nobody, cause);
+	if (tally->unattributed)
+		format_tally_move(ptx_ledger_thread(ledger, 0, 0, 0), tally->unattributed, cause);
 }
 
 /*
@@ -213,20 +215,20 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 		ledger->type[type].called = ledger->type[type].reported = tally->type[type];
 	for (size_t i = 0; i < tally->threads; i++) {
 		/* The line's other columns are zero since calloc(). */
-		thread[i].pid = tally->thread[i].who.pid;
-		thread[i].tid = tally->thread[i].who.tid;
-		thread[i].thread = tally->thread[i].who.thread;
+		thread[i].pid = tally->thread[i].source.pid;
+		thread[i].tid = tally->thread[i].source.tid;
+		thread[i].thread = tally->thread[i].source.thread;
 		thread[i].line.called = thread[i].line.reported = tally->thread[i].events;
 	}
 	ledger->thread = thread;
 	ledger->room = tally->threads + 1;
 	ledger->threads = tally->threads;
 	/* One line of the ledger has no thread; calloc() above has room for it. */
-	if (tally->nobody) {
+	if (tally->unattributed) {
 		struct ptx_ledger_line *line = ptx_ledger_thread(ledger, 0, 0, 0);
 
-		line->called += tally->nobody;
-		line->reported += tally->nobody;
+		line->called += tally->unattributed;
+		line->reported += tally->unattributed;
 	}
 	return 0;
 }

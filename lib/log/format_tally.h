@@ -11,14 +11,14 @@
 #include "log/format.h"
 
 struct ptx_log_count {
-	struct ptx_log_source who;
+	struct ptx_log_source source;
 	uint64_t events;
 };
 
 struct ptx_log_tally {
 	uint64_t events;
 	uint64_t type[PTX_TYPE_MAX];
-	uint64_t nobody; /* events of threads for which there was no memory */
+	uint64_t unattributed; /* events of threads for which there was no memory */
 	struct ptx_log_count *thread;
 	size_t threads;
 	uint32_t *hash; /* index into thread[] + 1, or 0 */
@@ -36,7 +36,7 @@ void ptx_log_tally_fini(struct ptx_log_tally *tally);
  * Adds events of one thread. The caller adds the same number to the member `events` and to type[],
  * so that the sums of a ledger agree (L2).
  */
-void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *who,
+void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *source,
 			  uint64_t events);
 
 /*

@@ -24,8 +24,8 @@
 #endif
 
 /* Stores the reason of a verdict and returns the verdict. */
-static enum ptx_log_verdict read_decode_say(enum ptx_log_verdict verdict, const char **why,
-					    const char *reason)
+static enum ptx_log_verdict verdict_with_reason(enum ptx_log_verdict verdict, const char **why,
+						const char *reason)
 {
 	*why = reason;
 	return verdict;
@@ -100,9 +100,9 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 
 	/* H1: without the magic nothing else in the file has a meaning. */
 	if (len < sizeof(h->magic) || memcmp(bytes, PTX_LOG_MAGIC, sizeof(h->magic)))
-		return read_decode_say(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
+		return verdict_with_reason(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
 	if (len < sizeof(*h))
-		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within the header");
+		return verdict_with_reason(PTX_LOG_SHORT, why, "the file ends within the header");
 	/* The function checks a copy, which no other process can change after a check. */
 	memcpy(h, bytes, sizeof(*h));
 	/*
@@ -111,17 +111,17 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	 * damaged.
 	 */
 	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
-		return read_decode_say(PTX_LOG_WRONG, why, "the log has another byte order");
+		return verdict_with_reason(PTX_LOG_WRONG, why, "the log has another byte order");
 	if (!CHECKSUM_IS(h->header_crc,
 			 ptx_log_crc_without(h, PTX_LOG_CLOSING_AT,
 					     offsetof(struct ptx_log_header, header_crc)))) {
 			/* Another major version may have its checksum at another offset. */
 		if (h->version_major != PTX_LOG_MAJOR)
-			return read_decode_say(
+			return verdict_with_reason(
 				PTX_LOG_WRONG, why,
 				"the log has another major version, or its header is damaged");
 		/* H3. The caller may still salvage the log, because *h has the bytes (R8). */
-		return read_decode_say(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
+		return verdict_with_reason(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
 	}
 	reason = check_machine(h);
 	/* H4: compatible flags are ignored, incompatible ones change the meaning of the file. */
@@ -134,7 +134,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	     !is_text(h->name, sizeof(h->name)) || !is_text(h->generation, sizeof(h->generation))))
 		reason = "a text in the header has no end";
 	if (reason)
-		return read_decode_say(PTX_LOG_WRONG, why, reason);
+		return verdict_with_reason(PTX_LOG_WRONG, why, reason);
 	return PTX_LOG_GOOD;
 }
 
@@ -199,30 +199,34 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 {
 	/* B1: the magic. The caller chose an offset that is a multiple of 8. */
 	if (len < sizeof(*block))
-		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+		return verdict_with_reason(PTX_LOG_SHORT, why,
+					   "the file ends within a block's header");
 	/* All checks use this copy. */
 	memcpy(block, bytes, sizeof(*block));
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
-		return read_decode_say(PTX_LOG_NO_MAGIC, why, "no block begins here");
+		return verdict_with_reason(PTX_LOG_NO_MAGIC, why, "no block begins here");
 	/* B2 comes first, because header_bytes decides how many bytes the checksum covers. */
 	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
 	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)
-		return read_decode_say(PTX_LOG_DAMAGED, why,
-				       "the length of a block's header is impossible");
+		return verdict_with_reason(PTX_LOG_DAMAGED, why,
+					   "the length of a block's header is impossible");
 	/* A later minor version has a longer header: the caller asks again with all of it. */
 	if (len < block->header_bytes)
-		return read_decode_say(PTX_LOG_SHORT, why, "the file ends within a block's header");
+		return verdict_with_reason(PTX_LOG_SHORT, why,
+					   "the file ends within a block's header");
 	/* B3 */
 	if (!CHECKSUM_IS(block->header_crc,
 			 ptx_log_crc_without(bytes, block->header_bytes,
 					     offsetof(struct ptx_log_block, header_crc))))
-		return read_decode_say(PTX_LOG_DAMAGED, why,
-				       "the checksum of a block's header is wrong");
+		return verdict_with_reason(PTX_LOG_DAMAGED, why,
+					   "the checksum of a block's header is wrong");
 	/* B4: the block remains from an older log in the same file, or from before a clear (W5). */
 	if (block->log_id != log_id)
-		return read_decode_say(PTX_LOG_FOREIGN, why, "this block belongs to another log");
+		return verdict_with_reason(PTX_LOG_FOREIGN, why,
+					   "this block belongs to another log");
 	/* B5. The writer never makes such a block, although its checksum is right. */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
-		return read_decode_say(PTX_LOG_WRONG, why, "the length of a block is impossible");
+		return verdict_with_reason(PTX_LOG_WRONG, why,
+					   "the length of a block is impossible");
 	return PTX_LOG_GOOD;
 }

@@ -119,12 +119,12 @@ struct ptx_read_lists {
  * ptx_read_lists_fini() frees all entries, and leaves empty lists.
  */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_read_lists *said);
+			   struct ptx_read_lists *lists);
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_read_lists *said);
+			   struct ptx_read_lists *lists);
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
-			    struct ptx_read_lists *said);
-void ptx_read_lists_fini(struct ptx_read_lists *said);
+			    struct ptx_read_lists *lists);
+void ptx_read_lists_fini(struct ptx_read_lists *lists);
 
 /*
  * Replaces a ledger by that of a valid LEDGER payload. Returns 0, or ENOMEM with the ledger

@@ -86,7 +86,7 @@ const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 
 /* Adds the schemas of a block. The first entry of a type counts (3.10). Returns 0 or ENOMEM. */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_read_lists *said)
+			   struct ptx_read_lists *lists)
 {
 	const struct ptx_log_schema *entry = payload;
 
@@ -94,11 +94,11 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 		const char *text = ptx_log_schema_text(entry);
 
 		/* An entry that breaks S2, or a second one of its type, is ignored. */
-		if (!text || said->schema[entry->type])
+		if (!text || lists->schema[entry->type])
 			continue;
 		/* A copy, because the payload is valid only until the next read of the window. */
-		said->schema[entry->type] = strdup(text);
-		if (!said->schema[entry->type])
+		lists->schema[entry->type] = strdup(text);
+		if (!lists->schema[entry->type])
 			return ENOMEM;
 	}
 	return 0;
@@ -109,38 +109,38 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
  * ones (3.11), so that a hostile log does not choose the memory of its reader. Returns 0 or ENOMEM.
  */
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
-			   struct ptx_read_lists *said)
+			   struct ptx_read_lists *lists)
 {
 	size_t count = block->records;
 	struct ptx_object *more;
 
 	/* A block with all entries repeats those of earlier blocks. */
 	if (block->flags & PTX_LOG_ALL_NAMES)
-		said->objects = 0;
-	/* said->objects is never above the maximum, so the difference is not below 0. */
-	if (count > PTX_LOG_OBJECTS_MAX - said->objects)
+		lists->objects = 0;
+	/* lists->objects is never above the maximum, so the difference is not below 0. */
+	if (count > PTX_LOG_OBJECTS_MAX - lists->objects)
 		/* 3.11 limits the number of objects. */
-		count = PTX_LOG_OBJECTS_MAX - said->objects;
+		count = PTX_LOG_OBJECTS_MAX - lists->objects;
 	if (count == 0)
 		return 0;
 	/* The count is bounded above, so the product cannot overflow. */
-	more = realloc(said->object, (said->objects + count) * sizeof(*more));
+	more = realloc(lists->object, (lists->objects + count) * sizeof(*more));
 	if (!more)
 		return ENOMEM;
 	/* The payload has the layout of the structure (3.11). */
-	memcpy(more + said->objects, payload, count * sizeof(*more));
-	said->object = more;
-	said->objects += count;
+	memcpy(more + lists->objects, payload, count * sizeof(*more));
+	lists->object = more;
+	lists->objects += count;
 	return 0;
 }
 
 /* Frees the lists, also those that are incomplete after an ENOMEM. */
-void ptx_read_lists_fini(struct ptx_read_lists *said)
+void ptx_read_lists_fini(struct ptx_read_lists *lists)
 {
 	/* Type 0 has no schema; its element is NULL, and free() permits that. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		free(said->schema[type]);
-	free(said->object);
-	ptx_mappings_fini(&said->mappings);
-	memset(said, 0, sizeof(*said));
+		free(lists->schema[type]);
+	free(lists->object);
+	ptx_mappings_fini(&lists->mappings);
+	memset(lists, 0, sizeof(*lists));
 }

@@ -112,7 +112,7 @@ static bool read_mappings_decode(const struct ptx_log_mapping *entry, struct ptx
 
 /* ENOSPC of the list means its limit (3.12): further entries are ignored, which is no error. */
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
-			    struct ptx_read_lists *said)
+			    struct ptx_read_lists *lists)
 {
 	const struct ptx_log_mapping *entry = payload;
 	struct ptx_mapping mapping;
@@ -120,10 +120,10 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 
 	/* A block with all entries repeats those of earlier blocks. */
 	if (block->flags & PTX_LOG_ALL_NAMES)
-		ptx_mappings_fini(&said->mappings);
+		ptx_mappings_fini(&lists->mappings);
 	for (uint32_t i = 0; i < block->records && !err; i++, entry = ptx_log_mapping_next(entry))
 		/* An entry that breaks M2 or has an unknown kind is left out. */
 		if (read_mappings_decode(entry, &mapping))
-			err = ptx_mappings_add(&said->mappings, &mapping);
+			err = ptx_mappings_add(&lists->mappings, &mapping);
 	return err == ENOSPC ? 0 : err;
 }

@@ -17,7 +17,7 @@
 #define NS_PER_S  INT64_C(1000000000)
 
 /* The last byte becomes NUL, so that the text ends inside its field (H6). */
-static void mend_text(char *text, size_t room)
+static void repair_text(char *text, size_t room)
 {
 	text[room - 1] = '\0';
 }
@@ -26,7 +26,7 @@ static void mend_text(char *text, size_t room)
  * No stream has sizes of 2^48 bytes. If a smaller size is wrong, the only effect is that users see
  * it.
  */
-static void mend_size(uint64_t *size, uint64_t usual)
+static void repair_size(uint64_t *size, uint64_t usual)
 {
 	if (*size > SIZE_MOST)
 		*size = usual;
@@ -36,7 +36,7 @@ static void mend_size(uint64_t *size, uint64_t usual)
  * Each field must have a value of <trace.h>. The policy of the log follows from the arrangement,
  * which the salvage has derived from the blocks themselves, so it overrides the field.
  */
-static void mend_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
+static void repair_choices(struct ptx_log_header *h, const struct ptx_attr *usual)
 {
 	if (h->inheritance != POSIX_TRACE_CLOSE_FOR_CHILD &&
 	    h->inheritance != POSIX_TRACE_INHERITED)
@@ -75,16 +75,16 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 	memset(&usual, 0, sizeof(usual));
 	/* ptx_attr_init() sets every field that a program can get. */
 	ptx_attr_init(&usual);
-	mend_choices(h, &usual);
-	mend_size(&h->stream_size, usual.stream_size);
-	mend_size(&h->max_data_size, usual.max_data_size);
-	mend_size(&h->log_size, usual.log_size);
+	repair_choices(h, &usual);
+	repair_size(&h->stream_size, usual.stream_size);
+	repair_size(&h->max_data_size, usual.max_data_size);
+	repair_size(&h->log_size, usual.log_size);
 	/* Programs divide by the resolution, so it must not be zero. */
 	if (h->clock_resolution < 1 || h->clock_resolution > NS_PER_S)
 		h->clock_resolution = 1;
 	/* Texts are used as strings, so each needs its NUL (H6). */
-	mend_text(h->clock, sizeof(h->clock));
-	mend_text(h->host, sizeof(h->host));
-	mend_text(h->name, sizeof(h->name));
-	mend_text(h->generation, sizeof(h->generation));
+	repair_text(h->clock, sizeof(h->clock));
+	repair_text(h->host, sizeof(h->host));
+	repair_text(h->name, sizeof(h->name));
+	repair_text(h->generation, sizeof(h->generation));
 }

@@ -5,8 +5,8 @@
  *
  * Appending only writes to memory. If the block has no room for an event, the function returns
  * PTX_LOG_APPEND_WRITE_FIRST. It never writes to the file itself, because the caller may hold the
- * stream's lock. hot.room is the number of bytes that the inline path may use without looking at
- * anything else, so each function that changes one of the limits computes hot.room again.
+ * stream's lock. appender.room is the number of bytes that the inline path may use without looking
+ * at anything else, so each function that changes one of the limits computes appender.room again.
  */
 #include <string.h>
 
@@ -24,18 +24,18 @@ void ptx_log_block_begin(struct ptx_log *log)
 {
 	struct ptx_log_filling *block = &log->block;
 
-	log->hot.at = block->bytes + sizeof(struct ptx_log_block);
+	log->appender.at = block->bytes + sizeof(struct ptx_log_block);
 	for (unsigned i = 0; i < PTX_LOG_RECENT; i++)
-		log->hot.recent[i].pid = NO_PID;
-	log->hot.records = 0;
-	log->hot.time_min = INT64_MAX;
-	log->hot.time_max = INT64_MIN;
+		log->appender.recent[i].pid = NO_PID;
+	log->appender.records = 0;
+	log->appender.time_min = INT64_MAX;
+	log->appender.time_max = INT64_MIN;
 	if (block->sources)
 		memset(block->hash, 0, block->hash_size * sizeof(*block->hash));
 	block->sources = 0;
 	block->sealed = false;
 	/* The new block has room. */
-	block->crowded = false;
+	block->is_out_of_room = false;
 	ptx_log_block_make_room(log);
 }
 
@@ -63,12 +63,12 @@ void ptx_log_block_make_room(struct ptx_log *log)
 	size_t used = ptx_log_used(log);
 
 	if (log->block.sealed || used >= log->block.records_max)
-		log->hot.room = 0;
+		log->appender.room = 0;
 	else
-		log->hot.room = log->block.records_max - used;
+		log->appender.room = log->block.records_max - used;
 	/* UNTIL_FULL: the log's limit may leave less room than the block has. */
-	if (log->hot.room > more)
-		log->hot.room = (size_t)more;
+	if (log->appender.room > more)
+		log->appender.room = (size_t)more;
 }
 
 /*
@@ -79,7 +79,7 @@ void ptx_log_block_make_room(struct ptx_log *log)
  */
 static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
 {
-	struct ptx_log_recent *recent = &log->hot.recent[event->tid % PTX_LOG_RECENT];
+	struct ptx_log_recent *recent = &log->appender.recent[event->tid % PTX_LOG_RECENT];
 	struct ptx_log_filling *block = &log->block;
 	uint64_t mix = (event->thread ^ (uint64_t)event->pid << 32 ^ event->tid) *
 		       UINT64_C(0x9e3779b97f4a7c15);
@@ -115,8 +115,8 @@ found:
  */
 static enum ptx_log_append write_first(struct ptx_log *log)
 {
-	log->block.crowded = true;
-	log->hot.room = 0;
+	log->block.is_out_of_room = true;
+	log->appender.room = 0;
 	return PTX_LOG_APPEND_WRITE_FIRST;
 }
 
@@ -147,14 +147,14 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 	 */
 	if (size > write_append_allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
-		log->hot.room = 0;
+		log->appender.room = 0;
 		return PTX_LOG_APPEND_FULL;
 	}
 	/* A block without records accepts one record of any size up to record_max. */
-	if (log->block.sealed || log->block.crowded ||
+	if (log->block.sealed || log->block.is_out_of_room ||
 	    (used && used + size > log->block.records_max) || !find_source(log, event, &source))
 		return write_first(log);
-	ptx_log_append_record(&log->hot, event, size, source);
+	ptx_log_append_record(&log->appender, event, size, source);
 	ptx_log_block_make_room(log);
 	return PTX_LOG_APPEND_DONE;
 }
@@ -195,7 +195,7 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		 */
 		if (filling->packer && used <= PTX_LOG_BLOCK_RECORDS)
 			payload = ptx_log_pack(filling->packer, records, used, filling->source,
-					       filling->sources, log->hot.time_min,
+					       filling->sources, log->appender.time_min,
 					       filling->packed + sizeof(*block));
 		block = (struct ptx_log_block *)(void *)(payload ? filling->packed
 								  : filling->bytes);
@@ -203,8 +203,8 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		if (payload) {
 			block->shapes = filling->packer->shapes;
 		} else {
-			/* The plain form: hot.at is the end of the records. */
-			memcpy(log->hot.at, filling->source, table);
+			/* The plain form: appender.at is the end of the records. */
+			memcpy(log->appender.at, filling->source, table);
 			payload = used + table;
 		}
 		block->record_bytes = (uint32_t)used;
@@ -213,15 +213,15 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 		block->number = log->number[PTX_LOG_DATA];
 		block->first_record = filling->first_record;
 		block->oldest = oldest;
-		block->time_min = log->hot.time_min;
-		block->time_max = log->hot.time_max;
-		block->records = log->hot.records;
+		block->time_min = log->appender.time_min;
+		block->time_max = log->appender.time_max;
+		block->records = log->appender.records;
 		block->sources = filling->sources;
 		/* The result is valid until the block is unsealed. */
 		filling->out_bytes = ptx_log_finish_block(&log->compressor, block, payload,
 							  filling->compressed, &filling->out);
 		filling->sealed = true;
-		log->hot.room = 0;
+		log->appender.room = 0;
 	}
 	return filling->out_bytes;
 }
@@ -232,9 +232,9 @@ void ptx_log_block_unseal(struct ptx_log *log)
 	log->block.sealed = false;
 	log->sent = 0;
 	/*
-	 * A crowded block stays crowded. If it got a short event now, that event would come before
-	 * the longer one that found no room.
+	 * A block that is out of room stays so. If it got a short event now, that event
+	 * would come before the longer one that found no room.
 	 */
-	if (!log->block.crowded)
+	if (!log->block.is_out_of_room)
 		ptx_log_block_make_room(log);
 }

@@ -31,7 +31,7 @@ struct ptx_log_recent {
  * The members that each event changes. This is the first member of struct ptx_log, so that a cast
  * finds it.
  */
-struct ptx_log_hot {
+struct ptx_log_appender {
 	uint8_t *at; /* where the next record goes */
 	size_t room; /* bytes of records that may follow without further checks; 0 when sealed */
 	int64_t time_min;
@@ -42,7 +42,7 @@ struct ptx_log_hot {
 
 /*
  * Does the same as ptx_log_append(), for an event that the inline path does not handle: its thread
- * is new, or it does not fit in hot->room.
+ * is new, or it does not fit in appender->room.
  */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
@@ -64,42 +64,45 @@ ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
-/* Stores a record of `size` bytes, which fits in hot->room, for the thread with this index. */
-ptx_inline void ptx_log_append_record(struct ptx_log_hot *hot, const struct ptx_log_event *event,
-				      size_t size, uint32_t source)
+/* Stores a record of `size` bytes, which fits in appender->room, for the thread with this index. */
+ptx_inline void ptx_log_append_record(struct ptx_log_appender *appender,
+				      const struct ptx_log_event *event, size_t size,
+				      uint32_t source)
 {
 	/*
 	 * The fields are stored one by one in place. If the record were made on the stack and
 	 * copied in larger pieces, the copy would wait 6 ns for the stores before it.
 	 */
-	struct ptx_record *record = (struct ptx_record *)(void *)hot->at;
+	struct ptx_record *record = (struct ptx_record *)(void *)appender->at;
 
 	record->len_flags = event->len_flags;
 	record->type = event->type;
 	record->source = (uint16_t)source;
 	record->address = event->address;
 	record->time = (uint64_t)event->time_ns;
-	ptx_log_copy_data(hot->at + sizeof(*record), event->data,
+	ptx_log_copy_data(appender->at + sizeof(*record), event->data,
 			  ptx_record_len(event->len_flags));
-	hot->at += size;
-	hot->room -= size;
-	hot->records++;
-	hot->time_min = event->time_ns < hot->time_min ? event->time_ns : hot->time_min;
-	hot->time_max = event->time_ns > hot->time_max ? event->time_ns : hot->time_max;
+	appender->at += size;
+	appender->room -= size;
+	appender->records++;
+	appender->time_min =
+		event->time_ns < appender->time_min ? event->time_ns : appender->time_min;
+	appender->time_max =
+		event->time_ns > appender->time_max ? event->time_ns : appender->time_max;
 }
 
 /* ptx_log_append() for callers in a loop. */
 ptx_inline enum ptx_log_append ptx_log_append_inline(struct ptx_log *log,
 						     const struct ptx_log_event *event)
 {
-	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;
-	const struct ptx_log_recent *recent = &hot->recent[event->tid % PTX_LOG_RECENT];
+	struct ptx_log_appender *appender = (struct ptx_log_appender *)log;
+	const struct ptx_log_recent *recent = &appender->recent[event->tid % PTX_LOG_RECENT];
 	size_t size = ptx_record_size(ptx_record_len(event->len_flags));
 
-	if (ptx_unlikely(size > hot->room || event->tid != recent->tid ||
+	if (ptx_unlikely(size > appender->room || event->tid != recent->tid ||
 			 event->pid != recent->pid || event->thread != recent->thread))
 		return ptx_log_append_slow(log, event);
-	ptx_log_append_record(hot, event, size, recent->source);
+	ptx_log_append_record(appender, event, size, recent->source);
 	return PTX_LOG_APPEND_DONE;
 }
 
@@ -121,15 +124,15 @@ struct ptx_log_run {
 ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t tid, uint64_t thread,
 				  struct ptx_log_run *run)
 {
-	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;
-	const struct ptx_log_recent *recent = &hot->recent[tid % PTX_LOG_RECENT];
+	struct ptx_log_appender *appender = (struct ptx_log_appender *)log;
+	const struct ptx_log_recent *recent = &appender->recent[tid % PTX_LOG_RECENT];
 
 	if (tid != recent->tid || pid != recent->pid || thread != recent->thread)
 		return false;
-	run->at = hot->at;
-	run->room = hot->room;
-	run->time_min = hot->time_min;
-	run->time_max = hot->time_max;
+	run->at = appender->at;
+	run->room = appender->room;
+	run->time_min = appender->time_min;
+	run->time_max = appender->time_max;
 	run->source = (uint16_t)recent->source;
 	run->records = 0;
 	return true;
@@ -160,13 +163,13 @@ ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint
 /* Ends a run: the log then has its events. */
 ptx_inline void ptx_log_run_end(struct ptx_log *log, const struct ptx_log_run *run)
 {
-	struct ptx_log_hot *hot = (struct ptx_log_hot *)log;
+	struct ptx_log_appender *appender = (struct ptx_log_appender *)log;
 
-	hot->at = run->at;
-	hot->room = run->room;
-	hot->time_min = run->time_min;
-	hot->time_max = run->time_max;
-	hot->records += run->records;
+	appender->at = run->at;
+	appender->room = run->room;
+	appender->time_min = run->time_min;
+	appender->time_max = run->time_max;
+	appender->records += run->records;
 }
 
 #endif

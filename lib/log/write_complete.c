@@ -139,8 +139,8 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	/* Events that a LOOP log overwrote before the clear keep the cause "log overwritten". */
 	ptx_log_account(log, ledger);
 	clear_reported(ledger);
-	/* The block in the side has the old log_id; it is discarded. */
-	log->side.len = 0;
+	/* The block in the metadata buffer has the old log_id; it is discarded. */
+	log->meta.len = 0;
 	ptx_log_names_clear(log);
 	ptx_log_lists_clear(log);
 	memset(log->number, 0, sizeof(log->number));
@@ -163,20 +163,20 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 }
 
 /*
- * Sends the ledger of the log. Returns ENOMEM if the side cannot get room for one line for each
- * thread.
+ * Sends the ledger of the log. Returns ENOMEM if the metadata buffer cannot get room for one line
+ * for each thread.
  */
 static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	size_t bytes = ptx_log_ledger_bytes(ledger);
-	void *payload = ptx_log_side_payload(log, bytes);
+	void *payload = ptx_log_meta_payload(log, bytes);
 
 	if (!payload)
 		return ENOMEM;
 	/* The ledger already counts this log's losses: ptx_log_complete() adds them first. */
-	ptx_log_encode_ledger(ledger, (struct ptx_log_block *)(void *)log->side.bytes, payload);
-	ptx_log_side_ready(log, PTX_LOG_LEDGER, bytes, log->at);
-	return ptx_log_side_send(log);
+	ptx_log_encode_ledger(ledger, (struct ptx_log_block *)(void *)log->meta.bytes, payload);
+	ptx_log_meta_ready(log, PTX_LOG_LEDGER, bytes, log->at);
+	return ptx_log_meta_send(log);
 }
 
 /* Sends the events that the budget skipped, if there are any. ENOMEM as above. */
@@ -187,29 +187,29 @@ static int send_skips(struct ptx_log *log, const struct ptx_ledger *ledger)
 
 	if (!bytes)
 		return 0;
-	payload = ptx_log_side_payload(log, bytes);
+	payload = ptx_log_meta_payload(log, bytes);
 	if (!payload)
 		return ENOMEM;
-	ptx_log_encode_skips(ledger, (struct ptx_log_block *)(void *)log->side.bytes, payload);
-	ptx_log_side_ready(log, PTX_LOG_SKIPS, bytes, log->at);
-	return ptx_log_side_send(log);
+	ptx_log_encode_skips(ledger, (struct ptx_log_block *)(void *)log->meta.bytes, payload);
+	ptx_log_meta_ready(log, PTX_LOG_SKIPS, bytes, log->at);
+	return ptx_log_meta_send(log);
 }
 
 /* Sends the END block, which readers find by the last 16 bytes of the file (R2). */
 static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 {
-	void *payload = ptx_log_side_payload(log, sizeof(*end));
+	void *payload = ptx_log_meta_payload(log, sizeof(*end));
 
 	if (!payload)
 		return ENOMEM;
 	/* The sum includes the status that ptx_log_complete() has set. */
 	end->sum = log->sum;
-	/* log->at is the offset at which side_send() places this block (E1). */
+	/* log->at is the offset at which meta_send() places this block (E1). */
 	end->end_offset = log->at;
 	memcpy(end->magic, PTX_LOG_END_MAGIC, sizeof(end->magic));
 	memcpy(payload, end, sizeof(*end));
-	ptx_log_side_ready(log, PTX_LOG_END, sizeof(*end), log->at);
-	return ptx_log_side_send(log);
+	ptx_log_meta_ready(log, PTX_LOG_END, sizeof(*end), log->at);
+	return ptx_log_meta_send(log);
 }
 
 /*
@@ -224,14 +224,14 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 	end->lists_offset = log->at;
 	err = ptx_log_schemas_prepare(log, true, log->at);
 	if (!err)
-		err = ptx_log_side_send(log);
+		err = ptx_log_meta_send(log);
 	if (!err)
 		err = ptx_log_objects_prepare(log, true, log->at);
 	if (!err)
-		err = ptx_log_side_send(log);
+		err = ptx_log_meta_send(log);
 	if (!err && log->lists.mappings)
 		err = ptx_log_mappings_prepare(log, true, log->at);
-	return err ? err : ptx_log_side_send(log);
+	return err ? err : ptx_log_meta_send(log);
 }
 
 /*
@@ -242,7 +242,7 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	struct ptx_log_end end;
-	int err = ptx_log_side_send(log); /* a block that an earlier write could not finish */
+	int err = ptx_log_meta_send(log); /* a block that an earlier write could not finish */
 
 	memset(&end, 0, sizeof(end));
 	if (!err && log->loop)
@@ -258,7 +258,7 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 	if (!err)
 		err = ptx_log_names_prepare(log, true, log->at);
 	if (!err)
-		err = ptx_log_side_send(log);
+		err = ptx_log_meta_send(log);
 	end.ledger_offset = log->at;
 	if (!err)
 		err = send_ledger(log, ledger);

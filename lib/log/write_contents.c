@@ -46,7 +46,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 
 	/* Each block has its own table of threads, so the counts by index begin with 0. */
 	memset(counting->by_source, 0, sizeof(counting->by_source));
-	while (at < log->hot.at) {
+	while (at < log->appender.at) {
 		const struct ptx_record *record = (const void *)at;
 
 		/* by_type is 0 for a type that has not occurred in this block. */
@@ -71,7 +71,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 	/* The table of threads is copied: the next block begins with an empty one. */
 	count = thread_counts(c);
 	for (uint32_t i = 0; i < c->sources; i++) {
-		count[i].who = log->block.source[i];
+		count[i].source = log->block.source[i];
 		count[i].events = counting->by_source[i];
 	}
 	return c;
@@ -85,5 +85,5 @@ void ptx_log_contents_tally(const struct ptx_log_contents *contents, struct ptx_
 	for (uint32_t i = 0; i < contents->types; i++)
 		tally->type[contents->type[i].type] += contents->type[i].events;
 	for (uint32_t i = 0; i < contents->sources; i++)
-		ptx_log_tally_thread(tally, &count[i].who, count[i].events);
+		ptx_log_tally_thread(tally, &count[i].source, count[i].events);
 }

@@ -124,9 +124,9 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 }
 
 /* The payload is zeroed: spare fields and paddings then have the value that FORMAT demands. */
-void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
+void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes)
 {
-	struct ptx_log_side *side = &log->side;
+	struct ptx_log_meta *meta = &log->meta;
 	size_t need = sizeof(struct ptx_log_block) + payload_bytes;
 	uint8_t *more;
 
@@ -134,45 +134,48 @@ void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes)
 	 * A block that exceeds the limit of B5 would be invalid for every reader, so the function
 	 * returns NULL, and the caller reports ENOMEM.
 	 */
-	/* The side keeps its largest size; it is freed with the log. */
+	/* The metadata buffer keeps its largest size; it is freed with the log. */
 	if (payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return NULL;
-	if (need > side->room) {
+	if (need > meta->room) {
 		int saved = errno;
 
-		more = realloc(side->bytes, need);
+		more = realloc(meta->bytes, need);
 		errno = saved;
 		if (!more)
 			return NULL;
-		/* The side keeps this size, because the next block is likely to be as long. */
-		side->bytes = more;
-		side->room = need;
+		/*
+		 * The metadata buffer keeps this size, because the next block is likely to be as
+		 * long.
+		 */
+		meta->bytes = more;
+		meta->room = need;
 	}
-	memset(side->bytes, 0, need);
-	return side->bytes + sizeof(struct ptx_log_block);
+	memset(meta->bytes, 0, need);
+	return meta->bytes + sizeof(struct ptx_log_block);
 }
 
 /*
- * Returns memory for the compressed form of the block in the side. Returns NULL if the block is not
- * to be compressed, or if there is no memory; the plain form is written then.
+ * Returns memory for the compressed form of the block in the metadata buffer. Returns NULL if the
+ * block is not to be compressed, or if there is no memory; the plain form is written then.
  */
-static void *side_room(struct ptx_log *log, const struct ptx_log_block *block, size_t payload_bytes)
+static void *meta_room(struct ptx_log *log, const struct ptx_log_block *block, size_t payload_bytes)
 {
-	struct ptx_log_side *side = &log->side;
+	struct ptx_log_meta *meta = &log->meta;
 	size_t need = PTX_LOG_COMPRESSED_HEADER + payload_bytes;
 
 	if (!log->compressor.context || block->type == PTX_LOG_END ||
 	    payload_bytes > PTX_LOG_WHOLE_MAX)
 		return NULL;
-	if (need > side->compressed_room) {
+	if (need > meta->compressed_room) {
 		int saved = errno;
 
-		free(side->compressed);
-		side->compressed = malloc(need);
-		side->compressed_room = side->compressed ? need : 0;
+		free(meta->compressed);
+		meta->compressed = malloc(need);
+		meta->compressed_room = meta->compressed ? need : 0;
 		errno = saved;
 	}
-	return side->compressed;
+	return meta->compressed;
 }
 
 /*
@@ -180,10 +183,10 @@ static void *side_room(struct ptx_log *log, const struct ptx_log_block *block, s
  * the times); fields that neither the caller nor this function sets stay 0. The block gets the next
  * number of its type. That number counts as used only when the block is in the file.
  */
-void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
+void ptx_log_meta_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
 			uint64_t offset)
 {
-	struct ptx_log_block *block = (struct ptx_log_block *)(void *)log->side.bytes;
+	struct ptx_log_block *block = (struct ptx_log_block *)(void *)log->meta.bytes;
 
 	block->type = (uint16_t)type;
 	block->log_id = log->header->log_id;
@@ -193,9 +196,9 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 	 * this block.
 	 */
 	block->first_record = log->block.first_record + ptx_log_loop_written(log);
-	log->side.len = ptx_log_finish_block(&log->compressor, block, payload_bytes,
-					     side_room(log, block, payload_bytes), &log->side.out);
-	log->side.offset = offset;
+	log->meta.len = ptx_log_finish_block(&log->compressor, block, payload_bytes,
+					     meta_room(log, block, payload_bytes), &log->meta.out);
+	log->meta.offset = offset;
 	log->sent = 0;
 }
 
@@ -203,29 +206,29 @@ void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
  * After a success, the state in memory is changed to that of the file: the next block's offset and
  * number, and the names and lists that are written. A failed call changes nothing but log->sent.
  */
-int ptx_log_side_send(struct ptx_log *log)
+int ptx_log_meta_send(struct ptx_log *log)
 {
-	const struct ptx_log_block *block = (const void *)log->side.bytes;
+	const struct ptx_log_block *block = (const void *)log->meta.bytes;
 	int err;
 
-	if (!log->side.len)
+	if (!log->meta.len)
 		return 0;
-	err = ptx_log_send(log, log->side.out, log->side.len, log->side.offset);
+	err = ptx_log_send(log, log->meta.out, log->meta.len, log->meta.offset);
 	if (err)
 		return err;
 	/*
 	 * In a sequence and in a tail, each block follows the one before it. Blocks in an area of a
 	 * log of slots are at other offsets.
 	 */
-	if (log->side.offset == log->at)
-		log->at += log->side.len;
+	if (log->meta.offset == log->at)
+		log->at += log->meta.len;
 	/* The number is used: a block with it is in the file (D3, N2). */
 	log->number[block->type]++;
 	if (block->type == PTX_LOG_NAMES)
 		ptx_log_names_sent(log);
 	else if (block->type >= PTX_LOG_SCHEMAS && block->type <= PTX_LOG_MAPPINGS)
 		ptx_log_lists_sent(log, block->type);
-	log->side.len = 0;
+	log->meta.len = 0;
 	return 0;
 }
 
@@ -363,7 +366,7 @@ void ptx_log_destroy(struct ptx_log *log)
 /* first_record counts the events of all ended blocks, written or overwritten. */
 uint64_t ptx_log_append_count(const struct ptx_log *log)
 {
-	return log->block.first_record + log->hot.records;
+	return log->block.first_record + log->appender.records;
 }
 
 /* The result is constant for the life of the log, so any thread may call this function. */

@@ -57,20 +57,20 @@ void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_rec
 }
 
 /*
- * Makes an INDEX or TOP block in the side, of `count` places. The header has the range of time of
- * all entries. The last entry has the greatest time_top. The function searches for the least
- * time_min.
+ * Makes an INDEX or TOP block in the metadata buffer, of `count` places. The header has the range
+ * of time of all entries. The last entry has the greatest time_top. The function searches for the
+ * least time_min.
  */
 static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 			       const struct ptx_log_place *place, size_t count)
 {
-	struct ptx_log_place *entry = ptx_log_side_payload(log, count * sizeof(*entry));
+	struct ptx_log_place *entry = ptx_log_meta_payload(log, count * sizeof(*entry));
 	struct ptx_log_block *block;
 
 	if (!entry)
 		return ENOMEM;
 	/* An empty TOP block is valid: a log without events has one (E2). */
-	block = (struct ptx_log_block *)(void *)log->side.bytes;
+	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	block->records = (uint32_t)count;
 	block->time_min = count ? place[0].time_min : 0;
 	block->time_max = count ? place[count - 1].time_top : 0;
@@ -79,7 +79,7 @@ static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 		if (place[i].time_min < block->time_min)
 			block->time_min = place[i].time_min;
 	}
-	ptx_log_side_ready(log, type, count * sizeof(*entry), log->at);
+	ptx_log_meta_ready(log, type, count * sizeof(*entry), log->at);
 	return 0;
 }
 
@@ -115,12 +115,12 @@ int ptx_log_index_send(struct ptx_log *log)
 	if (err)
 		return err;
 	/*
-	 * The entry is made before the block is sent. This is safe, because the prepared side is
-	 * sent before anything else, at the same offset: by this call or, if it fails, by a later
-	 * one.
+	 * The entry is made before the block is sent. This is safe, because the prepared metadata
+	 * buffer is sent before anything else, at the same offset: by this call or, if it fails, by
+	 * a later one.
 	 */
 	note_top(index, log->at);
-	return ptx_log_side_send(log);
+	return ptx_log_meta_send(log);
 }
 
 /*
@@ -128,8 +128,8 @@ int ptx_log_index_send(struct ptx_log *log)
  * that were read before it (I1). Otherwise the INDEX block is damaged or forged, and the guardian
  * continues the log behind the block before it.
  */
-bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
-			 size_t count)
+bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
+			   size_t count)
 {
 	struct ptx_log_index *index = &log->index;
 
@@ -148,7 +148,7 @@ int ptx_log_top_send(struct ptx_log *log)
 {
 	int err = write_index_prepare(log, PTX_LOG_TOP, log->index.top, log->index.tops);
 
-	return err ? err : ptx_log_side_send(log);
+	return err ? err : ptx_log_meta_send(log);
 }
 
 /* After a clear no block in the file is valid (W5), so all places are forgotten. */

@@ -6,9 +6,9 @@
  * In a sequence these lists are written before the next block of events, as the names of event
  * types are. In a log of slots these lists have an area of their own, in which each block follows
  * the one before it. Entries that do not fit there remain in memory until the tail is written,
- * which has all entries. An entry of a list has three states: known, waiting in the side, and
- * written. An entry that waits becomes written only when the block is in the file, so that a failed
- * write loses no entry.
+ * which has all entries. An entry of a list has three states: known, waiting in the metadata
+ * buffer, and written. An entry that waits becomes written only when the block is in the file, so
+ * that a failed write loses no entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,9 +53,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
  * stream again, also those that the log has. The function recognizes those. It compares only with
  * the objects of the log, so two equal objects that come from the stream are two entries.
  */
-static bool is_taken(const struct ptx_log_lists *lists, const struct ptx_object *object)
+static bool is_restored(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
-	for (size_t i = 0; i < lists->objects_taken; i++)
+	for (size_t i = 0; i < lists->objects_restored; i++)
 		if (!memcmp(&lists->object[i], object, sizeof(*object)))
 			return true;
 	return false;
@@ -70,7 +70,7 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 	struct ptx_log_lists *lists = &log->lists;
 
 	/* The dead writer has written this object already. */
-	if (is_taken(lists, object))
+	if (is_restored(lists, object))
 		return 0;
 	if (lists->objects == lists->objects_room) {
 		size_t room = lists->objects_room ? 2 * lists->objects_room : 64;
@@ -105,7 +105,7 @@ static size_t schema_bytes(const char *text)
 
 /*
  * The block has at most 1023 schemas of about 1 KiB each, so it never exceeds the limit of B5.
- * ptx_log_side_payload() has made the padding zero. A block with all entries has flag 1, so that
+ * ptx_log_meta_payload() has made the padding zero. A block with all entries has flag 1, so that
  * readers discard the entries that they have read before.
  */
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
@@ -122,8 +122,8 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
 		if (write_lists_has(which, type))
 			bytes += schema_bytes(lists->schema[type]);
-	/* The side is allocated in one piece, so the first pass has computed its length. */
-	at = ptx_log_side_payload(log, bytes);
+	/* The metadata buffer is one piece of memory, so the first pass has computed its length. */
+	at = ptx_log_meta_payload(log, bytes);
 	if (!at)
 		return ENOMEM;
 	/* The second pass copies what the first one has measured. */
@@ -138,7 +138,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 		at += schema_bytes(lists->schema[type]);
 		count++;
 	}
-	block = (struct ptx_log_block *)(void *)log->side.bytes;
+	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	block->records = (uint32_t)count;
 	/* Flag 1 means that the block has all entries (3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
@@ -147,7 +147,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	 * types that the file has once this block is written.
 	 */
 	memcpy(lists->waiting, lists->known, sizeof(lists->waiting));
-	ptx_log_side_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
+	ptx_log_meta_ready(log, PTX_LOG_SCHEMAS, bytes, offset);
 	return 0;
 }
 
@@ -159,7 +159,7 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	struct ptx_log_lists *lists = &log->lists;
 	size_t first = all ? 0 : lists->objects_written, count = lists->objects - first;
 	struct ptx_log_block *block;
-	void *payload = ptx_log_side_payload(log, count * sizeof(struct ptx_object));
+	void *payload = ptx_log_meta_payload(log, count * sizeof(struct ptx_object));
 
 	if (!payload)
 		return ENOMEM;
@@ -169,36 +169,37 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset)
 		 * record/object.h.
 		 */
 		memcpy(payload, lists->object + first, count * sizeof(struct ptx_object));
-	block = (struct ptx_log_block *)(void *)log->side.bytes;
+	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	block->records = (uint32_t)count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	/* Objects that are added from now on belong to the next block. */
 	lists->objects_waiting = lists->objects;
-	ptx_log_side_ready(log, PTX_LOG_OBJECTS, count * sizeof(struct ptx_object), offset);
+	ptx_log_meta_ready(log, PTX_LOG_OBJECTS, count * sizeof(struct ptx_object), offset);
 	return 0;
 }
 
 /*
- * Sends the side. In a log of slots, a block that does not fit in the lists area is dropped
- * instead: its entries stay unwritten until the tail is written. The area cannot grow, because
- * slots follow it.
+ * Sends the metadata buffer. In a log of slots, a block that does not fit in the lists area is
+ * dropped instead: its entries stay unwritten until the tail is written. The area cannot grow,
+ * because slots follow it.
  */
 static int write_lists_send(struct ptx_log *log)
 {
 	const struct ptx_log_header *h = log->header;
 
-	/* The block is dropped and not kept: the side is needed for the other lists. */
-	if (log->loop && log->side.offset + log->side.len > h->lists_offset + h->lists_bytes) {
-		log->side.len = 0;
+	/* The block is dropped and not kept: the metadata buffer is needed for the other lists. */
+	if (log->loop && log->meta.offset + log->meta.len > h->lists_offset + h->lists_bytes) {
+		log->meta.len = 0;
 		return 0;
 	}
-	return ptx_log_side_send(log);
+	return ptx_log_meta_send(log);
 }
 
 /*
- * There is only one side, so each list is prepared and sent before the next list. An error leaves
- * the block in the side; the next write sends it before anything else. In a log of slots, each
- * write prepares a list that does not fit again; this costs a copy in memory but no I/O.
+ * There is only one metadata buffer, so each list is prepared and sent before the next list. An
+ * error leaves the block in the metadata buffer; the next write sends it before anything else. In a
+ * log of slots, each write prepares a list that does not fit again; this costs a copy in memory but
+ * no I/O.
  */
 int ptx_log_lists_write(struct ptx_log *log)
 {
@@ -242,8 +243,8 @@ void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 		lists->objects_written = lists->objects_waiting;
 	else
 		lists->mappings_written = lists->mappings_waiting;
-	if (log->loop && log->side.offset == lists->at)
-		lists->at += log->side.len;
+	if (log->loop && log->meta.offset == lists->at)
+		lists->at += log->meta.len;
 }
 
 /*
@@ -262,8 +263,8 @@ void ptx_log_lists_clear(struct ptx_log *log)
  * An entry that breaks S2 is not added, because readers ignore it. EEXIST is no error here: a
  * hostile log may have two schemas of one type, and the first one counts.
  */
-int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
-			 const void *payload)
+int ptx_log_schemas_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			    const void *payload)
 {
 	const struct ptx_log_schema *entry = payload;
 	struct posix_trace_schema_np schema;
@@ -283,19 +284,19 @@ int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
 }
 
 /*
- * objects_taken is 0 during the loop, so that the entries of this block are not compared with each
- * other. The file has them all, so objects_written must count each of them, also equal ones.
+ * objects_restored is 0 during the loop, so that the entries of this block are not compared with
+ * each other. The file has them all, so objects_written must count each of them, also equal ones.
  */
-int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
-			 const void *payload)
+int ptx_log_objects_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			    const void *payload)
 {
 	const struct ptx_object *object = payload;
 
-	log->lists.objects_taken = 0;
+	log->lists.objects_restored = 0;
 	for (uint32_t i = 0; i < block->records; i++)
 		if (ptx_log_object(log, &object[i]))
 			return ENOMEM;
-	log->lists.objects_taken = log->lists.objects_written = log->lists.objects;
+	log->lists.objects_restored = log->lists.objects_written = log->lists.objects;
 	return 0;
 }
 

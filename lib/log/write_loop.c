@@ -91,7 +91,7 @@ static struct slot_block *write_loop_live(const struct ptx_log_loop *loop, size_
  */
 static bool is_written(const struct ptx_log *log)
 {
-	return log->loop->placed && log->loop->records == log->hot.records;
+	return log->loop->placed && log->loop->records == log->appender.records;
 }
 
 /*
@@ -135,7 +135,7 @@ static int write_loop_reserve(struct ptx_log_loop *loop)
  * is in the slot until the slot is used again, but the field `oldest` in newer headers excludes the
  * block.
  */
-static void give_up(struct ptx_log_loop *loop)
+static void drop_oldest(struct ptx_log_loop *loop)
 {
 	struct slot_block *old = write_loop_live(loop, 0);
 
@@ -211,7 +211,7 @@ static int write_loop_place(struct ptx_log *log)
 		loop->slots++;
 	/* The field `oldest` of the block that was just written already excludes these blocks. */
 	while (gone--) {
-		give_up(loop);
+		drop_oldest(loop);
 		/* A LOOP log is full when it overwrites for the first time. */
 		log->full = true;
 	}
@@ -224,10 +224,10 @@ static int write_loop_place(struct ptx_log *log)
 	/* The state that is in the file now; the block may grow further in memory. */
 	loop->placed = true;
 	loop->slot = slot;
-	loop->records = log->hot.records;
+	loop->records = log->appender.records;
 	loop->record_bytes = ptx_log_used(log);
-	loop->time_min = log->hot.time_min;
-	loop->time_max = log->hot.time_max;
+	loop->time_min = log->appender.time_min;
+	loop->time_max = log->appender.time_max;
 	/*
 	 * The log is exactly at its limit, so the next event overwrites a block. The log counts as
 	 * full from now on.
@@ -273,12 +273,12 @@ static int close_block(struct ptx_log *log)
 
 /*
  * Writes names and lists first: a reader must know the type of an event that it finds (3.5, 3.10).
- * Only a crowded block ends; any other one stays the current block and is written again when it has
- * grown.
+ * Only a block that is out of room ends; any other one stays the current block and is written again
+ * when it has grown.
  */
 int ptx_log_write_loop(struct ptx_log *log)
 {
-	int saved = errno, err = ptx_log_side_send(log);
+	int saved = errno, err = ptx_log_meta_send(log);
 
 	if (!err)
 		err = ptx_log_names_write_slots(log);
@@ -286,10 +286,10 @@ int ptx_log_write_loop(struct ptx_log *log)
 		err = ptx_log_lists_write(log);
 	if (!err)
 		err = write_loop_reserve(log->loop);
-	if (!err && log->hot.records && !is_written(log))
+	if (!err && log->appender.records && !is_written(log))
 		err = write_loop_place(log);
-	/* If the block is crowded and empty, there is nothing to end. */
-	if (!err && log->block.crowded && log->loop->placed)
+	/* If the block is out of room and empty, there is nothing to end. */
+	if (!err && log->block.is_out_of_room && log->loop->placed)
 		err = close_block(log);
 	errno = saved;
 	return err;
@@ -301,8 +301,8 @@ int ptx_log_write_loop(struct ptx_log *log)
  * counts them there. The sizes come from the log, so they are first compared with the size of that
  * memory.
  */
-int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
-		      const uint8_t *records, uint32_t slot)
+int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			 const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
 	/* The number of events in damaged blocks between the block before and this one. */
@@ -311,8 +311,8 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
 		return EINVAL;
 	memcpy(log->block.bytes + sizeof(*block), records, block->record_bytes);
-	log->hot.at = log->block.bytes + sizeof(*block) + block->record_bytes;
-	log->hot.records = loop->records = block->records;
+	log->appender.at = log->block.bytes + sizeof(*block) + block->record_bytes;
+	log->appender.records = loop->records = block->records;
 	/* The counts of the block (ptx_log_contents_of()) are computed with this table. */
 	memcpy(log->block.source, records + block->record_bytes,
 	       block->sources * sizeof(*log->block.source));
@@ -332,7 +332,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
 	if (missing) {
 		loop->overwritten.events += missing;
 		loop->overwritten.type[0] += missing;
-		loop->overwritten.nobody += missing;
+		loop->overwritten.unattributed += missing;
 		log->full = true;
 	}
 	return write_loop_reserve(loop) ? ENOMEM : close_block(log);
@@ -343,7 +343,7 @@ int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
  * quadratic search is bounded: a log has some thousand slots, and this runs once after a writer's
  * death.
  */
-int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots)
+int ptx_log_loop_restore_end(struct ptx_log *log, uint32_t slots)
 {
 	struct ptx_log_loop *loop = log->loop;
 

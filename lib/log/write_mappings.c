@@ -151,26 +151,26 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	const struct ptx_log_mappings *from = all ? &none : &lists->mappings_written;
 	size_t bytes = lists->mapping_bytes - from->bytes;
 	struct ptx_log_block *block;
-	void *payload = ptx_log_side_payload(log, bytes);
+	void *payload = ptx_log_meta_payload(log, bytes);
 
 	if (!payload)
 		return ENOMEM;
 	/* memcpy() from a NULL list is undefined even for 0 bytes. */
 	if (bytes)
 		memcpy(payload, lists->mapping + from->bytes, bytes);
-	block = (struct ptx_log_block *)(void *)log->side.bytes;
+	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	/* The block has the entries that are not in the file. */
 	block->records = lists->mappings - from->count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	lists->mappings_waiting.bytes = lists->mapping_bytes;
 	lists->mappings_waiting.count = lists->mappings;
-	ptx_log_side_ready(log, PTX_LOG_MAPPINGS, bytes, offset);
+	ptx_log_meta_ready(log, PTX_LOG_MAPPINGS, bytes, offset);
 	return 0;
 }
 
 /* An entry that breaks M2 is dropped: the tail repeats valid entries only. */
-int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block,
-			  const void *payload)
+int ptx_log_mappings_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			     const void *payload)
 {
 	const struct ptx_log_mapping *entry = payload;
 	struct ptx_log_lists *lists = &log->lists;

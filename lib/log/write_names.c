@@ -45,8 +45,8 @@ bool ptx_log_names_wait(const struct ptx_log *log)
 }
 
 /*
- * The function counts the names before the loop, because it must know how much room the side needs.
- * A block of all names has flag 1 and may be empty: every complete log has one (3.9).
+ * The function counts the names before the loop, because it must know how much room the metadata
+ * buffer needs. A block of all names has flag 1 and may be empty: every complete log has one (3.9).
  */
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
@@ -57,10 +57,10 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	for (unsigned i = 0; i < PTX_TYPE_MAX / 64; i++)
 		count += (uint32_t)__builtin_popcountll(
 			log->names.known[i] & ~(all ? 0 : log->names.written[i]));
-	entry = ptx_log_side_payload(log, count * sizeof(*entry));
+	entry = ptx_log_meta_payload(log, count * sizeof(*entry));
 	if (!entry)
 		return ENOMEM;
-	block = (struct ptx_log_block *)(void *)log->side.bytes;
+	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	block->records = count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	/*
@@ -78,7 +78,7 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 		memcpy(entry->name, log->names.name[type], sizeof(entry->name));
 		entry++;
 	}
-	ptx_log_side_ready(log, PTX_LOG_NAMES, count * sizeof(*entry), offset);
+	ptx_log_meta_ready(log, PTX_LOG_NAMES, count * sizeof(*entry), offset);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ int ptx_log_names_write_slots(struct ptx_log *log)
 	while (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, true, area_offset(log, log->names.area));
 		if (!err)
-			err = ptx_log_side_send(log);
+			err = ptx_log_meta_send(log);
 	}
 	return err;
 }
@@ -116,15 +116,15 @@ void ptx_log_names_sent(struct ptx_log *log)
 	struct ptx_log_names *names = &log->names;
 
 	memcpy(names->written, names->waiting, sizeof(names->written));
-	if (log->loop && log->side.offset == area_offset(log, names->area)) {
+	if (log->loop && log->meta.offset == area_offset(log, names->area)) {
 		names->damaged &= ~(1u << names->area);
 		names->area = !names->area;
 	}
 }
 
 /* The payload was checked (N1). The file has these names, so they are marked as written. */
-void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
-			const struct ptx_log_name *name)
+void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			   const struct ptx_log_name *name)
 {
 	for (uint32_t i = 0; i < block->records; i++, name++) {
 		memcpy(log->names.name[name->type], name->name, sizeof(name->name));

@@ -179,8 +179,8 @@ void ptx_log_free(struct ptx_log *log)
 	free(log->index.top);
 	free(log->index.place);
 	free(log->names.name);
-	free(log->side.compressed);
-	free(log->side.bytes);
+	free(log->meta.compressed);
+	free(log->meta.bytes);
 	free(log->block.hash);
 	free(log->block.source);
 	free(log->block.packer);

@@ -11,7 +11,7 @@
  * A killed writer leaves no events behind the last whole block. If there are some, the file was
  * damaged in another way, and the guardian leaves it unchanged: posix_trace_open_np() can salvage
  * the events on both sides of the damage, but it could not salvage events that were truncated. The
- * guardian searches for events behind the damage only in the next LOOK_BEYOND bytes.
+ * guardian searches for events behind the damage only in the next SEARCH_BEYOND bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@
  * How many bytes behind a damage the guardian searches for events. There is a limit, because an
  * older log of any size may follow there (W2).
  */
-#define LOOK_BEYOND   (UINT64_C(16) << 20)
+#define SEARCH_BEYOND (UINT64_C(16) << 20)
 
 /* Updates the sum and the index as ptx_log_write_sequence() did after it wrote this block. */
-static void take_data(struct ptx_log *log, const struct ptx_log_found *found,
-		      const uint8_t *records, struct ptx_log_tally *tally)
+static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
+			 const uint8_t *records, struct ptx_log_tally *tally)
 {
 	const struct ptx_log_block *block = &found->block;
 	struct ptx_log_sum *sum = &log->sum;
@@ -70,8 +70,8 @@ static bool is_of_the_end(const struct ptx_log_block *block)
  * a tail, its number is not the next one (D3), or it is damaged. If the function sets *err to
  * ENOMEM, the result false does not mean the end of the log.
  */
-static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
-		       const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
+static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
+			  const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
 {
 	const struct ptx_log_block *block = &found->block;
 	const bool known = block->type >= PTX_LOG_DATA && block->type < PTX_LOG_TYPES;
@@ -96,25 +96,25 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS ||
 		    block->first_record != log->block.first_record)
 			return false;
-		take_data(log, found, payload, tally);
+		restore_data(log, found, payload, tally);
 		break;
 	case PTX_LOG_NAMES:
-		ptx_log_names_take(log, block, payload);
+		ptx_log_names_restore(log, block, payload);
 		break;
 	case PTX_LOG_SCHEMAS:
 		/*
 		 * Entries that break S2 are left out; the only possible error is a lack of memory.
 		 */
-		*err = ptx_log_schemas_take(log, block, payload);
+		*err = ptx_log_schemas_restore(log, block, payload);
 		break;
 	case PTX_LOG_OBJECTS:
-		*err = ptx_log_objects_take(log, block, payload);
+		*err = ptx_log_objects_restore(log, block, payload);
 		break;
 	case PTX_LOG_MAPPINGS:
-		*err = ptx_log_mappings_take(log, block, payload);
+		*err = ptx_log_mappings_restore(log, block, payload);
 		break;
 	case PTX_LOG_INDEX:
-		if (!ptx_log_index_taken(log, found->offset, payload, block->records))
+		if (!ptx_log_index_restore(log, found->offset, payload, block->records))
 			return false;
 		break;
 	default: /* unknown types are skipped, as by every reader (3.1) */
@@ -134,9 +134,9 @@ static bool take_block(struct ptx_log *log, struct ptx_log_window *window,
  * one: the file is then damaged. Also returns an error if a read fails or memory is short: if the
  * search were not complete, truncating could destroy events.
  */
-static int look_beyond(const struct ptx_log *log, struct ptx_log_window *window)
+static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 {
-	const uint64_t limit = log->at + LOOK_BEYOND;
+	const uint64_t limit = log->at + SEARCH_BEYOND;
 	struct ptx_log_found found;
 	uint64_t at = log->at;
 	const char *why;
@@ -164,10 +164,10 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 	/* log->at moves to the end of each block that was read. */
 	while (ptx_log_find(window, log->at, UINT64_MAX, log->header->log_id, &found, &why) ==
 		       PTX_LOG_GOOD &&
-	       take_block(log, window, &found, tally, &err))
+	       restore_block(log, window, &found, tally, &err))
 		;
 	if (!err)
-		err = look_beyond(log, window);
+		err = find_data_beyond(log, window);
 	if (err)
 		return err;
 	ptx_log_block_begin(log);
@@ -268,8 +268,8 @@ static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_
  * Adds the blocks that count, in the order of numbers. The newest valid block says which number is
  * the oldest one (R6). Blocks that are damaged are given up: their events become missing (W2).
  */
-static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
-		      struct ptx_log_tally *tally)
+static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
+			 struct ptx_log_tally *tally)
 {
 	struct ptx_log_found found;
 	uint64_t oldest = UINT64_MAX;
@@ -306,8 +306,9 @@ static int take_slots(struct ptx_log *log, struct ptx_log_window *window, struct
 			continue;
 		ptx_log_tally_records(tally, records, found.block.record_bytes,
 				      (const void *)(records + found.block.record_bytes));
-		err = ptx_log_loop_take(log, &found.block, records, (uint32_t)((found.offset -
-					log->header->slots_offset) / log->header->slot_bytes));
+		err = ptx_log_loop_restore(log, &found.block, records,
+					   (uint32_t)((found.offset - log->header->slots_offset) /
+						      log->header->slot_bytes));
 	}
 	return err;
 }
@@ -322,7 +323,7 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 
 	tally->events += overwritten->events;
 	tally->type[0] += overwritten->events;
-	tally->nobody += overwritten->events;
+	tally->unattributed += overwritten->events;
 }
 
 /*
@@ -339,9 +340,9 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 	if (!err)
 		err = ptx_log_resume_beside(log, window, slots.count != 0);
 	if (!err)
-		err = take_slots(log, window, &slots, tally);
+		err = restore_slots(log, window, &slots, tally);
 	if (!err)
-		err = ptx_log_loop_taken(log, slots.numbered);
+		err = ptx_log_loop_restore_end(log, slots.numbered);
 	/* The state of the log has its own copy of the slots. */
 	free(slots.slot);
 	add_overwritten(log, tally);

@@ -25,7 +25,7 @@ struct beside {
 	struct ptx_log_window *window;
 	/* The last block of lists that was visited: its offset, and whether it is invalid. */
 	uint64_t last_at;
-	bool last_is_bad;
+	bool last_is_invalid;
 	bool is_damaged;
 	uint64_t whole_end; /* behind the last whole block of the areas */
 	int err;
@@ -46,7 +46,8 @@ static const void *payload_of(struct beside *beside, const struct ptx_log_found 
  * Reads a NAMES block. The areas are visited with the older block first, so at the end log->names
  * has the newest names, and the next block goes to the other area (N2).
  */
-static void take_names(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
+static void restore_names(void *arg, uint64_t at, const struct ptx_log_found *found,
+			  const char *why)
 {
 	struct beside *beside = arg;
 	struct ptx_log *log = beside->log;
@@ -58,19 +59,20 @@ static void take_names(void *arg, uint64_t at, const struct ptx_log_found *found
 		log->names.damaged |= 1u << area;
 		return;
 	}
-	ptx_log_names_take(log, &found->block, names);
+	ptx_log_names_restore(log, &found->block, names);
 	ptx_log_follow(log->number, &found->block);
 	log->names.area = !area;
 }
 
 /* The first pass over lists only finds the last block and whether it is valid. */
-static void see_lists(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
+static void find_last_block(void *arg, uint64_t at, const struct ptx_log_found *found,
+			    const char *why)
 {
 	struct beside *beside = arg;
 
 	(void)why;
 	beside->last_at = at;
-	beside->last_is_bad = !payload_of(beside, found);
+	beside->last_is_invalid = !payload_of(beside, found);
 }
 
 /*
@@ -99,7 +101,8 @@ static void remove_last(struct beside *beside, uint64_t end)
  * entries: no reader reads them (R6), and without the damaged block the order of entries is
  * unknown.
  */
-static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found, const char *why)
+static void restore_lists(void *arg, uint64_t at, const struct ptx_log_found *found,
+			  const char *why)
 {
 	struct beside *beside = arg;
 	struct ptx_log *log = beside->log;
@@ -116,13 +119,13 @@ static void take_lists(void *arg, uint64_t at, const struct ptx_log_found *found
 		return;
 	switch (found->block.type) {
 	case PTX_LOG_SCHEMAS:
-		beside->err = ptx_log_schemas_take(log, &found->block, payload);
+		beside->err = ptx_log_schemas_restore(log, &found->block, payload);
 		break;
 	case PTX_LOG_OBJECTS:
-		beside->err = ptx_log_objects_take(log, &found->block, payload);
+		beside->err = ptx_log_objects_restore(log, &found->block, payload);
 		break;
 	default:
-		beside->err = ptx_log_mappings_take(log, &found->block, payload);
+		beside->err = ptx_log_mappings_restore(log, &found->block, payload);
 		break;
 	}
 	log->lists.at = found->end;
@@ -154,17 +157,17 @@ int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bo
 	const uint64_t end = h->lists_offset + h->lists_bytes;
 	struct beside beside = { .log = log, .window = window, .whole_end = h->names_offset };
 
-	ptx_log_visit_names(window, h, has_events, take_names, &beside);
+	ptx_log_visit_names(window, h, has_events, restore_names, &beside);
 	if (log->names.damaged)
 		log->names.area = !(log->names.damaged & 1);
 	log->lists.at = h->lists_offset;
-	ptx_log_visit_lists(window, h, see_lists, &beside);
+	ptx_log_visit_lists(window, h, find_last_block, &beside);
 	/* No slot was written yet, so nothing behind the areas is lost. */
 	if (window->file_bytes <= h->slots_offset && window->file_bytes > beside.whole_end)
 		write_resume_beside_cut(&beside);
-	else if (beside.last_is_bad)
+	else if (beside.last_is_invalid)
 		remove_last(&beside, end);
-	ptx_log_visit_lists(window, h, take_lists, &beside);
+	ptx_log_visit_lists(window, h, restore_lists, &beside);
 	/* From here on the area counts as full: only the tail gets further blocks. */
 	if (beside.is_damaged)
 		log->lists.at = end;

@@ -18,16 +18,16 @@ static void write_sequence_written(struct ptx_log *log, size_t bytes)
 {
 	struct ptx_log_sum *sum = &log->sum;
 
-	ptx_log_index_note(log, log->at, log->block.first_record, log->hot.time_min,
-			   log->hot.time_max);
+	ptx_log_index_note(log, log->at, log->block.first_record, log->appender.time_min,
+			   log->appender.time_max);
 	log->at += bytes;
 	log->number[PTX_LOG_DATA]++;
 	if (!sum->blocks++)
-		sum->time_first = log->hot.time_min;
-	sum->time_last = log->hot.time_max;
-	sum->records += log->hot.records;
+		sum->time_first = log->appender.time_min;
+	sum->time_last = log->appender.time_max;
+	sum->records += log->appender.records;
 	sum->record_bytes += ptx_log_used(log);
-	log->block.first_record += log->hot.records;
+	log->block.first_record += log->appender.records;
 	ptx_log_block_begin(log);
 }
 
@@ -54,7 +54,7 @@ static int send_block(struct ptx_log *log)
  */
 int ptx_log_write_sequence(struct ptx_log *log)
 {
-	int err = ptx_log_side_send(log);
+	int err = ptx_log_meta_send(log);
 
 	/* A part of the block is in the pipe, so nothing else may be written before its rest. */
 	if (!err && log->block.sealed)
@@ -68,17 +68,17 @@ int ptx_log_write_sequence(struct ptx_log *log)
 	if (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, false, log->at);
 		if (!err)
-			err = ptx_log_side_send(log);
+			err = ptx_log_meta_send(log);
 	}
 	if (!err)
 		err = ptx_log_lists_write(log);
-	if (!err && log->hot.records)
+	if (!err && log->appender.records)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
 	/* The block is empty by now, so an event that found no room may try again. */
-	if (!err && log->block.crowded) {
-		log->block.crowded = false;
+	if (!err && log->block.is_out_of_room) {
+		log->block.is_out_of_room = false;
 		ptx_log_block_make_room(log);
 	}
 	return err;

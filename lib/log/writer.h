@@ -7,9 +7,9 @@
  * write_file.c sends the bytes and remembers where a failed write stopped; write_complete.c ends
  * the log.
  *
- * Two buffers may wait to be sent: the block of events, and the side, which has one block of any
- * other type. If part of a buffer is in a pipe, the rest of it must be written before anything
- * else (FORMAT 1.4, W1).
+ * Two buffers may wait to be sent: the block of events, and the metadata buffer, which has one
+ * block of any other type. If part of a buffer is in a pipe, the rest of it must be written before
+ * anything else (FORMAT 1.4, W1).
  *
  * All functions have the contract of log/log.h: one caller at a time, an error number as result,
  * errno unchanged.
@@ -47,11 +47,11 @@ struct ptx_log_filling {
 	uint32_t hash_size;
 	uint64_t first_record;
 	bool sealed;          /* header and table are complete; no event may follow */
-	bool crowded;         /* an event found no room: the next write ends the block */
+	bool is_out_of_room;  /* an event found no room: the next write ends the block */
 };
 
-/* A block of another type than DATA, from ptx_log_side_payload() until it is in the file. */
-struct ptx_log_side {
+/* A block of another type than DATA, from ptx_log_meta_payload() until it is in the file. */
+struct ptx_log_meta {
 	uint8_t *bytes;
 	size_t room;
 	uint8_t *compressed;  /* the compressed form; NULL: none was needed yet */
@@ -61,12 +61,12 @@ struct ptx_log_side {
 	uint64_t offset;
 };
 
-/* The names of event types: those that are known, in the file, and in the side. */
+/* The names of event types: those that are known, in the file, and in the metadata buffer. */
 struct ptx_log_names {
 	char (*name)[PTX_TYPE_NAME_BYTES];
 	uint64_t known[PTX_TYPE_MAX / 64];
 	uint64_t written[PTX_TYPE_MAX / 64];
-	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
+	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the metadata buffer */
 	/*
 	 * In a log of slots: the area of the next block, and a bit for each area with a damaged
 	 * block.
@@ -80,13 +80,14 @@ struct ptx_log_lists {
 	char *schema[PTX_TYPE_MAX]; /* NULL: none */
 	uint64_t known[PTX_TYPE_MAX / 64];
 	uint64_t written[PTX_TYPE_MAX / 64];
-	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the side */
+	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the metadata buffer */
 	struct ptx_object *object;
 	size_t objects;
 	size_t objects_room;
 	size_t objects_written;
 	size_t objects_waiting;
-	size_t objects_taken; /* objects read from a dead writer's log: they are not added again */
+	/* objects read from a dead writer's log: they are not added again */
+	size_t objects_restored;
 	uint8_t *mapping;     /* entries with the layout of the file */
 	size_t mapping_bytes, mapping_room;
 	size_t path_bytes;    /* bytes of the paths of all entries */
@@ -112,7 +113,7 @@ struct ptx_log_index {
 struct ptx_log_loop;
 
 struct ptx_log {
-	struct ptx_log_hot hot;
+	struct ptx_log_appender appender;
 	struct ptx_log_filling block;
 	uint32_t policy;
 	_Atomic bool full;    /* any thread may read it, see ptx_log_is_full() */
@@ -124,8 +125,8 @@ struct ptx_log {
 	uint64_t file_bytes;  /* end of the written part */
 	uint64_t log_size;    /* UNTIL_FULL, LOOP */
 	uint64_t at;          /* where the next block of a sequence begins */
-	size_t sent;          /* bytes of the block or the side that are in the file already */
-	struct ptx_log_side side;
+	size_t sent; /* bytes of the block or the metadata buffer that are in the file already */
+	struct ptx_log_meta meta;
 	struct ptx_log_names names;
 	struct ptx_log_lists lists;
 	struct ptx_log_index index;
@@ -141,7 +142,7 @@ struct ptx_log {
 /* Returns the bytes of records in the block. */
 static inline size_t ptx_log_used(const struct ptx_log *log)
 {
-	return (size_t)(log->hot.at - (log->block.bytes + sizeof(struct ptx_log_block)));
+	return (size_t)(log->appender.at - (log->block.bytes + sizeof(struct ptx_log_block)));
 }
 
 /*
@@ -177,39 +178,39 @@ int ptx_log_check_file(const struct ptx_log *log);
 
 /*
  * write_file.c. ptx_log_send() writes the bytes at `bytes`, or the rest of them after a failed
- * call; `offset` is used only in files that can seek. side_payload() returns zeroed room for a
+ * call; `offset` is used only in files that can seek. meta_payload() returns zeroed room for a
  * payload behind a block header, or NULL without memory or if the payload would exceed B5.
- * side_ready() completes that block; it is then sent before any other. side_send() sends the side,
- * if there is one. write_header() writes the header with an open closing area.
+ * meta_ready() completes that block; it is then sent before any other. meta_send() sends the
+ * metadata buffer, if there is one. write_header() writes the header with an open closing area.
  */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset);
-void *ptx_log_side_payload(struct ptx_log *log, size_t payload_bytes);
-void ptx_log_side_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
+void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes);
+void ptx_log_meta_ready(struct ptx_log *log, enum ptx_log_type type, size_t payload_bytes,
 			uint64_t offset);
-int ptx_log_side_send(struct ptx_log *log);
+int ptx_log_meta_send(struct ptx_log *log);
 int ptx_log_write_header(struct ptx_log *log);
 
 /*
  * write_names.c. wait(): some names are not in the file, or an area has a damaged block.
- * prepare(): makes a NAMES block in the side, of all names or of the unwritten ones; ENOMEM.
- * write_slots(): writes all names to each area that needs them. sent(): the block in the side is in
- * the file. take(): adds the names of a block of a dead writer's log. clear(): marks all names as
- * unwritten.
+ * prepare(): makes a NAMES block in the metadata buffer, of all names or of the unwritten ones;
+ * ENOMEM. write_slots(): writes all names to each area that needs them. sent(): the block in the
+ * metadata buffer is in the file. restore(): adds the names of a block of a dead writer's log.
+ * clear(): marks all names as unwritten.
  */
 bool ptx_log_names_wait(const struct ptx_log *log);
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_names_write_slots(struct ptx_log *log);
 void ptx_log_names_sent(struct ptx_log *log);
-void ptx_log_names_take(struct ptx_log *log, const struct ptx_log_block *block,
-			const struct ptx_log_name *name);
+void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			   const struct ptx_log_name *name);
 void ptx_log_names_clear(struct ptx_log *log);
 
 /*
  * write_lists.c. any(): there is a schema, an object or a mapping. write(): writes the entries that
  * are not in the file; in a log of slots, those that fit in the lists area. sent(): the block of
- * this type in the side is in the file. clear(): marks all entries as unwritten. prepare(): makes a
- * block in the side, of all entries or of the unwritten ones; ENOMEM. take(): adds the entries of a
- * block of a dead writer's log; ENOMEM.
+ * this type in the metadata buffer is in the file. clear(): marks all entries as unwritten.
+ * prepare(): makes a block in the metadata buffer, of all entries or of the unwritten ones; ENOMEM.
+ * restore(): adds the entries of a block of a dead writer's log; ENOMEM.
  */
 bool ptx_log_lists_any(const struct ptx_log *log);
 int ptx_log_lists_write(struct ptx_log *log);
@@ -224,12 +225,12 @@ int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log);
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);
-int ptx_log_mappings_take(struct ptx_log *log, const struct ptx_log_block *block,
-			  const void *payload);
-int ptx_log_schemas_take(struct ptx_log *log, const struct ptx_log_block *block,
-			 const void *payload);
-int ptx_log_objects_take(struct ptx_log *log, const struct ptx_log_block *block,
-			 const void *payload);
+int ptx_log_mappings_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			     const void *payload);
+int ptx_log_schemas_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			    const void *payload);
+int ptx_log_objects_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			    const void *payload);
 
 /*
  * write_index.c. reserve(): allocates room for one more entry of TOP; ENOMEM. note(): adds the
@@ -244,8 +245,8 @@ int ptx_log_index_send(struct ptx_log *log);
  * Accepts an INDEX block of a dead writer's log, at `offset`. Returns false if it differs from the
  * noted places, or without memory: the block is then not part of the log.
  */
-bool ptx_log_index_taken(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
-			 size_t count);
+bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
+			   size_t count);
 int ptx_log_top_send(struct ptx_log *log);
 void ptx_log_index_clear(struct ptx_log *log);
 
@@ -271,14 +272,14 @@ void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
 
 /*
- * take() and taken() rebuild the state from a dead writer's log. take() adds a block that counts
- * and is in this slot; the caller adds blocks in the order of their numbers. At the end the caller
- * gives taken() the number of slots in the file. EINVAL: the block does not fit a log of these
- * attributes; ENOMEM.
+ * restore() and restore_end() rebuild the state from a dead writer's log. restore() adds a block
+ * that counts and is in this slot; the caller adds blocks in the order of their numbers. At the end
+ * the caller gives restore_end() the number of slots in the file. EINVAL: the block does not fit a
+ * log of these attributes; ENOMEM.
  */
-int ptx_log_loop_take(struct ptx_log *log, const struct ptx_log_block *block,
-		      const uint8_t *records, uint32_t slot);
-int ptx_log_loop_taken(struct ptx_log *log, uint32_t slots);
+int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
+			 const uint8_t *records, uint32_t slot);
+int ptx_log_loop_restore_end(struct ptx_log *log, uint32_t slots);
 /*
  * written() and written_bytes() return how many events of the current block are in the file, and
  * their bytes; both return 0 in a sequence. overwritten() returns the counts of overwritten events.

@@ -222,7 +222,7 @@ static int find_moment(struct ptx_taking *taking)
 }
 
 /* Keeps the sum of all copied bytes within a multiple of the memory that the image has. */
-static bool snapshot_spend(struct ptx_taking *taking, uint64_t bytes)
+static bool use_budget(struct ptx_taking *taking, uint64_t bytes)
 {
 	/* After this check the subtraction cannot underflow. */
 	if (bytes > taking->budget)
@@ -266,7 +266,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
-	if (!snapshot_spend(taking, end))
+	if (!use_budget(taking, end))
 		no_such_chunk(taking, number, "more memory in use than there can be");
 	else if (!copy_part(taking, at + sizeof *chunk, end))
 		no_such_chunk(taking, number, "a part of the stream's memory cannot be read");
@@ -368,7 +368,7 @@ static bool is_unmoved(const struct ptx_taking *taking)
  * events as lost. If a reader delivers events meanwhile, the counts are not of one moment. Then the
  * function copies them again. After some attempts it accepts them as not exact.
  */
-static int snapshot_settle(struct ptx_taking *taking)
+static int copy_counts_again(struct ptx_taking *taking)
 {
 	struct ptx_region *region = taking->snapshot->rings.region;
 	uint64_t cut;
@@ -425,7 +425,7 @@ static int copy_stream(struct ptx_taking *taking)
 	if (!err && !copy_chunks(taking))
 		err = EIO;
 	if (!err)
-		err = snapshot_settle(taking);
+		err = copy_counts_again(taking);
 	return err;
 }
 
@@ -457,7 +457,7 @@ static int make_room(struct ptx_taking *taking)
 	 */
 	taking->budget = 64 * (taking->image->memory + MIB);
 	/* The tables are copied as a whole. */
-	if (!snapshot_spend(taking, g.chunks_at)) {
+	if (!use_budget(taking, g.chunks_at)) {
 		ptx_image_fault(taking->image, 0, 0,
 				"the stream is larger than its remains");
 		return EINVAL;

@@ -49,7 +49,7 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
  * If no process writes the stream, uses the present time as one more anchor. This is possible only
  * on the machine where the stream was written, and before its next boot, which the boot id shows.
  */
-static void know_now(const struct ptx_taking *taking, const struct ptx_calibration *c)
+static void add_present_anchor(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
 	char boot[sizeof snapshot->info.boot];
@@ -91,7 +91,7 @@ void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 	c->anchor[0] = c->anchor[atomic_load_explicit(&c->count, memory_order_relaxed) % 2];
 	if (!is_in_line(c, &c->anchor[0]))
 		c->anchor[0] = c->created;
-	know_now(taking, c);
+	add_present_anchor(taking, c);
 	back = BACK_S * c->hz;
 	span->first_ticks = c->created.ticks > back ? c->created.ticks - back : 0;
 	span->last_ticks =

@@ -29,8 +29,8 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 		uint64_t link = atomic_load_explicit(&rings->ring[i].first, memory_order_relaxed);
 
 		/*
-		 * The reader begins at the ring's first chunk in the copy. skip_taken() has removed
-		 * the chunks that were delivered.
+		 * The reader begins at the ring's first chunk in the copy. free_delivered() has
+		 * removed the chunks that were delivered.
 		 */
 		place->link = link;
 		/* A ring without chunks has nothing to deliver. */
@@ -179,7 +179,7 @@ static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *even
  * them. The ledger treats them as events that another reader delivered before the copy: they are in
  * none of its columns. Returns their number, with the events of the drain itself.
  */
-static uint64_t leave_out_older(struct ptx_drain *drain, int64_t since_ns)
+static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 {
 	struct ptx_ledger *account = &drain->account;
 	struct ptx_drain_event event;
@@ -300,7 +300,7 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
  * Stores the status that the stream had when it was copied. The log itself is neither full nor
  * overrun.
  */
-static void tell_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)
+static void store_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)
 {
 	const struct ptx_region *region = snapshot->rings.region;
 	enum ptx_state kind = ptx_state_kind(
@@ -413,7 +413,7 @@ int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, ui
 	int err;
 
 	/* Reading changes the status of the copy, so the status is stored before. */
-	tell_status(snapshot, &status);
+	store_status(snapshot, &status);
 	err = create_log(snapshot, fd, &log);
 	if (err)
 		return err;
@@ -422,7 +422,7 @@ int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, ui
 		ptx_log_destroy(log);
 		return err;
 	}
-	*older = since_ns == INT64_MIN ? 0 : leave_out_older(drain, since_ns);
+	*older = since_ns == INT64_MIN ? 0 : drop_older(drain, since_ns);
 	err = write_log(snapshot, drain, log, &status);
 	ptx_drain_destroy(drain);
 	return err;

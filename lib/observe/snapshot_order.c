@@ -162,7 +162,7 @@ static uint32_t delivered_of(const struct order *order, const struct link *link)
  * Frees the chunks before the one in which the reader was, as all their events are delivered.
  * Returns the index of the first chunk that stays.
  */
-static size_t skip_taken(struct order *order, const struct link *link, size_t count)
+static size_t free_delivered(struct order *order, const struct link *link, size_t count)
 {
 	size_t first = 0;
 
@@ -222,7 +222,7 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 	struct ptx_rings *rings = &order->snapshot->rings;
 	struct ptx_ring *ring = &rings->ring[link->ring];
 	uint64_t published = atomic_load_explicit(&ring->published, memory_order_relaxed);
-	size_t first = skip_taken(order, link, count), last = first;
+	size_t first = free_delivered(order, link, count), last = first;
 	struct contents contents = { 0 };
 	uint32_t so_far = link[first].before;
 
@@ -409,7 +409,7 @@ static uint64_t first_opened(const struct order *order)
  * The description in the region is hostile, too: it is used only with its magic and valid
  * attributes, and each text gets a NUL. Otherwise the copy has default attributes.
  */
-static void know_info(struct ptx_snapshot *snapshot)
+static void check_info(struct ptx_snapshot *snapshot)
 {
 	struct ptx_stream_info *info = &snapshot->info;
 
@@ -449,7 +449,7 @@ int ptx_snapshot_order(struct ptx_taking *taking)
 	/* Stores the bounded number of rings, so that later code can use it without a check. */
 	atomic_store_explicit(&region->rings, ptx_ring_count(&taking->snapshot->rings),
 			      memory_order_relaxed);
-	know_info(taking->snapshot);
+	check_info(taking->snapshot);
 	finish_overwriting(&order);
 	ptx_snapshot_check_counts(taking);
 	err = find_links(&order);
