@@ -47,13 +47,13 @@ static inline int ptx_call_end(struct ptx_call call, int err)
 }
 
 /*
- * Kinds of streams, to be combined with |. LIVE: active without log; LOGGED: active with log;
+ * Kinds of streams, to be combined with |. UNLOGGED: active without log; LOGGED: active with log;
  * STORED: an opened log.
  */
-#define PTX_LIVE   (1u << PTX_STREAM_LIVE)
+#define PTX_UNLOGGED (1u << PTX_STREAM_UNLOGGED)
 #define PTX_LOGGED (1u << PTX_STREAM_LOGGED)
 #define PTX_STORED (1u << PTX_STREAM_STORED)
-#define PTX_ACTIVE (PTX_LIVE | PTX_LOGGED)
+#define PTX_ACTIVE   (PTX_UNLOGGED | PTX_LOGGED)
 #define PTX_ANY    (PTX_ACTIVE | PTX_STORED)
 
 /*

@@ -52,14 +52,14 @@ static void put_text(char *to, size_t room, const char *from)
  * Determines the facts of the log from the attributes and the origin that the caller gives. Both
  * may be NULL. EINVAL: the attributes are not valid.
  */
-static int settle_facts(const trace_attr_t *wish, const struct posix_trace_origin_np *origin,
-			struct ptx_log_facts *facts)
+static int fill_facts(const trace_attr_t *requested, const struct posix_trace_origin_np *origin,
+		      struct ptx_log_facts *facts)
 {
-	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
+	const struct ptx_attr *given = requested ? ptx_posix_attr_const(requested) : NULL;
 	struct ptx_attr *attr = &facts->attr;
 
 	/* A pointer to an object that is not initialized is an error; NULL is not (CREATE-02). */
-	if (wish && !given)
+	if (requested && !given)
 		return EINVAL;
 	ptx_attr_init(attr);
 	if (given)
@@ -152,7 +152,7 @@ static int make_composer(int file_desc, const trace_attr_t *attr,
 		return EINVAL;
 	/* The facts become the header of the log, so all bytes, also padding, must be zero. */
 	memset(&facts, 0, sizeof facts);
-	err = settle_facts(attr, origin, &facts);
+	err = fill_facts(attr, origin, &facts);
 	if (err)
 		return err;
 	composer = calloc(1, sizeof *composer);
@@ -394,7 +394,7 @@ PTX_EXPORT int posix_trace_compose_finish_np(struct posix_trace_composer_np *com
 		status.stream_overrun = composer->lost ? POSIX_TRACE_OVERRUN
 						       : POSIX_TRACE_NO_OVERRUN;
 	/* The last run of events is added to its thread's line before the ledger is written. */
-	ptx_composer_settle(composer);
+	ptx_composer_count_run(composer);
 	/* FLUSHF-09: SIGXFSZ and SIGPIPE from writing the file do not reach the program. */
 	ptx_shield_raise(&shield);
 	/* ENOSPC, EFBIG, EIO and others: the log is incomplete then. */

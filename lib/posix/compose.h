@@ -22,16 +22,17 @@ struct posix_trace_composer_np {
 	/* true if events were counted as lost with a cause other than CLEARED */
 	bool lost;
 	/*
-	 * `run` is the number of events of the thread in `who` that are not counted in its line yet
+	 * `run` is the number of events of the thread in `writer` that are not counted in its line
+	 * yet
 	 */
 	uint64_t run;
-	struct ptx_ident who;
+	struct ptx_ident writer;
 	/* the names by type; NULL: the type has none */
 	char *name[PTX_TYPE_MAX];
 	struct ptx_ledger ledger;
 };
 
 /* Adds the counted run of one thread's events to its line. */
-void ptx_composer_settle(struct posix_trace_composer_np *composer);
+void ptx_composer_count_run(struct posix_trace_composer_np *composer);
 
 #endif

@@ -35,14 +35,14 @@ static int write_log(struct posix_trace_composer_np *composer)
  * The line of a thread is found by a search. So the line is changed once for a run of events of
  * this thread, and not for each event.
  */
-void ptx_composer_settle(struct posix_trace_composer_np *composer)
+void ptx_composer_count_run(struct posix_trace_composer_np *composer)
 {
 	struct ptx_ledger_line *line;
 
 	if (!composer->run)
 		return;
-	line = ptx_ledger_thread(&composer->ledger, composer->who.pid, composer->who.tid,
-				 composer->who.thread);
+	line = ptx_ledger_thread(&composer->ledger, composer->writer.pid, composer->writer.tid,
+				 composer->writer.thread);
 	line->called += composer->run;
 	line->reported += composer->run;
 	composer->run = 0;
@@ -52,7 +52,7 @@ void ptx_composer_settle(struct posix_trace_composer_np *composer)
 static void count_event(struct posix_trace_composer_np *composer, const struct ptx_log_event *event)
 {
 	/* The total and the type are found without a search. */
-	struct ptx_ident *who = &composer->who;
+	struct ptx_ident *writer = &composer->writer;
 
 	composer->ledger.total.called++;
 	composer->ledger.total.reported++;
@@ -61,11 +61,12 @@ static void count_event(struct posix_trace_composer_np *composer, const struct p
 	/*
 	 * In a foreign trace the member `thread` may be 0, so all three members identify a thread.
 	 */
-	if (who->tid != event->tid || who->pid != event->pid || who->thread != event->thread) {
-		ptx_composer_settle(composer);
-		who->pid = event->pid;
-		who->tid = event->tid;
-		who->thread = event->thread;
+	if (writer->tid != event->tid || writer->pid != event->pid ||
+	    writer->thread != event->thread) {
+		ptx_composer_count_run(composer);
+		writer->pid = event->pid;
+		writer->tid = event->tid;
+		writer->thread = event->thread;
 	}
 	composer->run++;
 }
@@ -206,7 +207,7 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		      trace_event_id_t event_id, const struct posix_trace_thread_np *thread)
 {
 	struct ptx_ledger_line *line[3];
-	struct ptx_ident who = { .pid = 0 };
+	struct ptx_ident writer = { .pid = 0 };
 
 	/*
 	 * The causes CLEARED and DAMAGED are valid, too, because foreign traces have such losses.
@@ -218,9 +219,9 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		return 0;
 	/* All losses of unknown threads are in one line, that of process 0. */
 	if (thread) {
-		who.pid = (uint32_t)thread->pid;
-		who.tid = (uint32_t)thread->tid;
-		who.thread = (uint64_t)thread->thread;
+		writer.pid = (uint32_t)thread->pid;
+		writer.tid = (uint32_t)thread->tid;
+		writer.thread = (uint64_t)thread->thread;
 	}
 	/*
 	 * Each loss is counted in three lines, those of the total, of the type and of the thread,
@@ -229,10 +230,10 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 	line[0] = &composer->ledger.total;
 	if (cause == POSIX_TRACE_UNATTRIBUTED_NP) {
 		event_id = 0;
-		who.pid = 0;
+		writer.pid = 0;
 	}
 	line[1] = &composer->ledger.type[event_id];
-	line[2] = ptx_ledger_thread(&composer->ledger, who.pid, who.tid, who.thread);
+	line[2] = ptx_ledger_thread(&composer->ledger, writer.pid, writer.tid, writer.thread);
 	for (int i = 0; i < 3; i++) {
 		line[i]->called += events;
 		if (cause != POSIX_TRACE_UNATTRIBUTED_NP)

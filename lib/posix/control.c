@@ -287,7 +287,7 @@ static void wait_for_writers(struct ptx_stream *stream)
 	_Atomic uint32_t never = 0;
 
 	/* Another thread may shut the stream down meanwhile. */
-	while (!atomic_load_explicit(&stream->gone, memory_order_acquire)) {
+	while (!atomic_load_explicit(&stream->ended, memory_order_acquire)) {
 		bool over;
 
 		pthread_mutex_lock(&stream->lock);
@@ -346,7 +346,7 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 	 */
 	ptx_registry_hold(stream);
 	ptx_stream_unlock(stream);
-	if (ran && stream->kind == PTX_STREAM_LIVE)
+	if (ran && stream->kind == PTX_STREAM_UNLOGGED)
 		wait_for_writers(stream);
 	ptx_registry_leave(stream);
 	return ptx_call_end(call, 0);

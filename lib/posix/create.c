@@ -33,7 +33,7 @@ static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
  * Makes this process's clock the clock of the arena. ENOTSUP: the arena already has another clock.
  * All streams of a process have one clock, and their readers must use the same.
  */
-static int settle_clock(struct ptx_arena *arena)
+static int choose_clock(struct ptx_arena *arena)
 {
 	uint32_t ours = ptx_clock_is_counter ? PTX_ARENA_CLOCK_COUNTER : PTX_ARENA_CLOCK_MONOTONIC;
 	uint32_t theirs = PTX_ARENA_CLOCK_NONE;
@@ -69,11 +69,11 @@ static bool has_known_values(const struct ptx_attr *attr)
  * Determines the attributes that the stream gets. EINVAL: no stream can have them (CREATE-14,
  * POLICY-07).
  */
-static int settle_attr(const trace_attr_t *wish, bool has_log, struct ptx_attr *attr)
+static int fill_attr(const trace_attr_t *requested, bool has_log, struct ptx_attr *attr)
 {
-	const struct ptx_attr *given = wish ? ptx_posix_attr_const(wish) : NULL;
+	const struct ptx_attr *given = requested ? ptx_posix_attr_const(requested) : NULL;
 
-	if (wish && !given)
+	if (requested && !given)
 		return EINVAL;
 	/*
 	 * The program's object is copied, so the program may change or destroy it later (ATTR-08).
@@ -142,7 +142,7 @@ static bool is_shared(const struct ptx_stream *stream)
  * Undoes the steps that build_stream() has done. The log stays without events, because nothing was
  * recorded.
  */
-static void demolish_stream(struct ptx_stream *stream, const char *backing)
+static void destroy_stream(struct ptx_stream *stream, const char *backing)
 {
 	const struct ptx_log_status none = { 0 };
 
@@ -158,7 +158,7 @@ static void demolish_stream(struct ptx_stream *stream, const char *backing)
 
 /*
  * Makes the stream's parts: region, drain, control ring, log. After an error the caller calls
- * demolish_stream().
+ * destroy_stream().
  */
 static int build_stream(struct ptx_stream *stream, const char *backing, int file_desc)
 {
@@ -215,13 +215,12 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 }
 
 /* Creates a stream of either kind. *trid is stored only on success (CREATE-25). */
-static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_kind kind,
-			 int file_desc,
-		  trace_id_t *trid)
+static int create_stream(pid_t pid, const trace_attr_t *requested, enum ptx_stream_kind kind,
+			 int file_desc, trace_id_t *trid)
 {
 	struct ptx_stream *stream;
 	struct ptx_target target;
-	const char *backing = wish ? ptx_posix_backing(wish) : NULL;
+	const char *backing = requested ? ptx_posix_backing(requested) : NULL;
 	struct ptx_attr attr;
 	unsigned place;
 	int err;
@@ -229,7 +228,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 	/* A null pointer for the result is an error (GEN-05). */
 	if (!trid)
 		return EINVAL;
-	err = settle_attr(wish, kind == PTX_STREAM_LOGGED, &attr);
+	err = fill_attr(requested, kind == PTX_STREAM_LOGGED, &attr);
 	if (err)
 		return err;
 	/* A child of _Fork() has not been set up by a fork handler, so it is set up here. */
@@ -258,7 +257,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 		err = ENOTSUP;
 		goto undo_target;
 	}
-	err = settle_clock(target.arena);
+	err = choose_clock(target.arena);
 	if (err)
 		goto undo_target;
 	/*
@@ -302,7 +301,7 @@ static int create_stream(pid_t pid, const trace_attr_t *wish, enum ptx_stream_ki
 		ptx_guard_start(stream);
 	return 0;
 undo_build:
-	demolish_stream(stream, backing);
+	destroy_stream(stream, backing);
 	ptx_registry_drop(stream);
 undo_quota:
 	ptx_quota_release(place);
@@ -317,7 +316,7 @@ PTX_EXPORT int posix_trace_create(pid_t pid, const trace_attr_t *restrict attr,
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, create_stream(pid, attr, PTX_STREAM_LIVE, -1, trid));
+	return ptx_call_end(call, create_stream(pid, attr, PTX_STREAM_UNLOGGED, -1, trid));
 }
 
 /* WITHLOG-01 to WITHLOG-13. The library writes through a duplicate of file_desc (WITHLOG-09). */

@@ -21,7 +21,7 @@
 
 /* An item of a list: a pattern of names, or a level and the levels above it. */
 struct item {
-	bool is_taken_out; /* the item begins with ! */
+	bool is_excluded;  /* the item begins with ! */
 	int level;         /* 0: the item is a pattern */
 	char pattern[PTX_TYPE_NAME_BYTES * 2];
 };
@@ -32,8 +32,8 @@ static int read_item(const char **list, struct item *item)
 	const char *at = *list + strspn(*list, " ");
 	size_t len;
 
-	item->is_taken_out = *at == '!';
-	at += item->is_taken_out;
+	item->is_excluded = *at == '!';
+	at += item->is_excluded;
 	at += strspn(at, " ");
 	len = strcspn(at, ",");
 	*list = at + len + (at[len] == ',');
@@ -78,7 +78,7 @@ static bool is_selected(const char *list, const char *name, int level)
 
 	while (*list && !read_item(&list, &item))
 		if (item.level ? level >= item.level : !fnmatch(item.pattern, name, 0))
-			is_selected = !item.is_taken_out;
+			is_selected = !item.is_excluded;
 	return is_selected;
 }
 

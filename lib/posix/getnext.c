@@ -99,7 +99,7 @@ static void consume_event(struct ptx_stream *stream, const struct ptx_drain_even
  * Delivers the next event in the order of time. Returns false if there is no event, or if a
  * suspended writer may still publish an older one.
  */
-static bool take_live(struct ptx_stream *stream, const struct delivery *to)
+static bool deliver_active(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_drain_event event;
 
@@ -116,12 +116,12 @@ static bool may_be_held_back(const struct ptx_drain *drain)
 }
 
 /*
- * Called for a reader that must not wait, after take_live() has found nothing twice. Delivers the
- * oldest complete event, although a suspended writer may still publish an older one. If writers
+ * Called for a reader that must not wait, after deliver_active() has found nothing twice. Delivers
+ * the oldest complete event, although a suspended writer may still publish an older one. If writers
  * fill a LOOP stream faster than the reader reads it, the stream always has an event, but an
  * attempt to take one may fail. The number of attempts is bounded.
  */
-static bool take_at_once(struct ptx_stream *stream, const struct delivery *to)
+static bool deliver_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_drain_event event;
 
@@ -157,7 +157,7 @@ ptx_inline struct ptx_drain_event drained(const struct ptx_stored_event *event)
 }
 
 /* Delivers the next event of a log. At its end *unavailable remains set (GETNEXT-06). */
-static int take_stored(struct ptx_stream *stream, const struct delivery *to)
+static int deliver_stored(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_stored_event event;
 
@@ -226,7 +226,7 @@ static int check_deadline(const struct timespec *until)
  * Returns the value of `waiters` to sleep on. Sleeping readers share one value. An odd value means
  * that a writer is about to wake them, so a new value is needed. 0 means that no reader sleeps.
  */
-static uint32_t take_ticket(struct ptx_stream *stream)
+static uint32_t sleep_ticket(struct ptx_stream *stream)
 {
 	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
 	uint32_t ticket = atomic_load_explicit(waiters, memory_order_relaxed);
@@ -257,18 +257,18 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		int err = 0;
 
 		/* The stream is gone if another thread shuts it down (GETNEXT-10, SHUT-04). */
-		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
+		if (atomic_load_explicit(&stream->ended, memory_order_acquire))
 			return EINVAL;
 		pthread_mutex_lock(&stream->lock);
-		done = take_live(stream, to);
+		done = deliver_active(stream, to);
 		if (!done) {
-			ticket = take_ticket(stream);
-			done = take_live(stream, to);
+			ticket = sleep_ticket(stream);
+			done = deliver_active(stream, to);
 		}
 		/* An event that is complete is delivered whatever the deadline is (TIMED-03). */
 		if (!done) {
 			err = check_deadline(until);
-			done = err && take_at_once(stream, to);
+			done = err && deliver_at_once(stream, to);
 		}
 		/*
 		 * If a writer inside its window holds back another writer's event, there may be no
@@ -287,7 +287,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		 * The stream may have been shut down while the lock was released; the shutdown
 		 * wakes only those readers that sleep already.
 		 */
-		if (atomic_load_explicit(&stream->gone, memory_order_acquire))
+		if (atomic_load_explicit(&stream->ended, memory_order_acquire))
 			return EINVAL;
 		err = sleep_open(stream, cancel_state, until, ticket, held_back);
 		/*
@@ -321,8 +321,8 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 }
 
 /*
- * Handles all cases that take_words() does not. It is a separate function, so that in the case of
- * take_words() the arguments stay in registers and no register is saved.
+ * Handles all cases that deliver_words() does not. It is a separate function, so that in the case
+ * of deliver_words() the arguments stay in registers and no register is saved.
  */
 static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace_event_info *event,
 					     void *data, size_t num_bytes, size_t *data_len,
@@ -335,19 +335,19 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 
 	/* get_waiting() reports the error and sets *unavailable. */
 	if (!is_valid(&to))
-		return get_waiting(0, &to, NULL, PTX_LIVE);
+		return get_waiting(0, &to, NULL, PTX_UNLOGGED);
 	/*
 	 * Reading an event of a log takes nanoseconds, so the call does not touch the cancellation
 	 * state. Nothing here is a cancellation point.
 	 */
 	stream = ptx_registry_find(trid);
 	if (!stream || stream->kind != PTX_STREAM_STORED)
-		return get_waiting(trid, &to, NULL, PTX_LIVE);
+		return get_waiting(trid, &to, NULL, PTX_UNLOGGED);
 	*unavailable = 1;
 	/* A process with one thread needs no lock. Only this thread could start another one. */
 	if (!alone && !ptx_stream_lock(trid, PTX_STORED))
 		return EINVAL;
-	err = take_stored(stream, &to);
+	err = deliver_stored(stream, &to);
 	if (!alone)
 		ptx_stream_unlock(stream);
 	return err;
@@ -358,7 +358,7 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
  * is in the current block, and its data are a few whole words that the program has room for. All
  * pointers are valid.
  */
-ptx_inline bool take_words(trace_id_t trid, const struct delivery *to)
+ptx_inline bool deliver_words(trace_id_t trid, const struct delivery *to)
 {
 	struct ptx_stream *stream = ptx_registry_find(trid);
 	struct ptx_stored_event event;
@@ -407,7 +407,7 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 
 	/* The conditions of is_valid(), one by one: each is a branch that is not taken. */
 	if (ptx_likely(data) && ptx_likely(event) && ptx_likely(data_len) &&
-	    ptx_likely(unavailable) && ptx_likely(take_words(trid, &to)))
+	    ptx_likely(unavailable) && ptx_likely(deliver_words(trid, &to)))
 		return 0;
 	return get_any(trid, event, data, num_bytes, data_len, unavailable);
 }
@@ -421,7 +421,7 @@ PTX_EXPORT int posix_trace_timedgetnext_event(trace_id_t trid,
 {
 	struct delivery to = { event, data, num_bytes, data_len, unavailable };
 
-	return get_waiting(abstime ? trid : 0, &to, abstime, PTX_LIVE);
+	return get_waiting(abstime ? trid : 0, &to, abstime, PTX_UNLOGGED);
 }
 
 /* TRY-01 to TRY-04. */
@@ -436,16 +436,16 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 
 	if (unavailable)
 		*unavailable = 1;
-	stream = is_valid(&to) ? ptx_stream_lock(trid, PTX_LIVE) : NULL;
+	stream = is_valid(&to) ? ptx_stream_lock(trid, PTX_UNLOGGED) : NULL;
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
 	 * If the stream runs, the reader gets events in their order, and no event that is held
 	 * back. If the stream was stopped, the reader gets all events that exist.
 	 */
-	if (!take_live(stream, &to) && may_be_held_back(stream->drain) && !take_live(stream, &to) &&
-	    is_stopped(stream))
-		take_at_once(stream, &to);
+	if (!deliver_active(stream, &to) && may_be_held_back(stream->drain) &&
+	    !deliver_active(stream, &to) && is_stopped(stream))
+		deliver_at_once(stream, &to);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

@@ -116,11 +116,11 @@ static int UNSEEN leave_guardian(void *argument)
  */
 static const char *program_of(void)
 {
-	const char *wish = secure_getenv("POSIXTRACE_GUARDIAN");
+	const char *path = secure_getenv("POSIXTRACE_GUARDIAN");
 
-	if (!wish)
-		wish = PTX_GUARDIAN;
-	return wish[0] == '/' && access(wish, X_OK) == 0 ? wish : NULL;
+	if (!path)
+		path = PTX_GUARDIAN;
+	return path[0] == '/' && access(path, X_OK) == 0 ? path : NULL;
 }
 
 /*

@@ -201,7 +201,7 @@ _Static_assert(offsetof(struct ptx_region, max_level) < PTX_PAGE, "the first pag
  * If the arena has no file, only streams of this process itself can trace it, and their regions are
  * mapped here.
  */
-static void obey_here(unsigned type, int level)
+static void apply_level_here(unsigned type, int level)
 {
 	trace_id_t ids[PTX_STREAMS];
 	unsigned count = ptx_registry_active(ids, PTX_STREAMS);
@@ -227,7 +227,7 @@ void ptx_level_described(unsigned type, int level)
 	struct ptx_attachment_plan plan;
 
 	if (fd < 0) {
-		obey_here(type, level);
+		apply_level_here(type, level);
 		return;
 	}
 	/* The reads of the regions below must come after the publication of the description. */

@@ -254,7 +254,7 @@ static void report_stream(const struct looking *looking, const struct ptx_look_s
 }
 
 /* Copies the names of event types. All streams of an arena have the same names. */
-static void know_names(struct looking *looking)
+static void update_names(struct looking *looking)
 {
 	/* A type without a name is a null pointer. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
@@ -297,7 +297,7 @@ static void report_arena(struct looking *looking)
 	/* The ids of all openers are found first, because each stream needs them. */
 	for (size_t i = 0; i < looking->openers; i++)
 		looking->inner[i] = inner_pid(looking->opener[i].pid);
-	know_names(looking);
+	update_names(looking);
 	for (unsigned i = 0; i < looking->look->streams; i++)
 		report_stream(looking, &looking->look->stream[i]);
 }

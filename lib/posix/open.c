@@ -77,7 +77,10 @@ PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *tr
 PTX_EXPORT int posix_trace_close(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	/* The stream is not locked, since ptx_registry_settle() below waits for the other users. */
+	/*
+	 * The stream is not locked, since ptx_registry_wait_unused() below waits for the other
+	 * users.
+	 */
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_STORED);
 	bool removed;
 
@@ -91,7 +94,7 @@ PTX_EXPORT int posix_trace_close(trace_id_t trid)
 	if (!removed)
 		return ptx_call_end(call, EINVAL);
 	/* Waits until other threads have left the stream (CLOSE-03). */
-	ptx_registry_settle(stream);
+	ptx_registry_wait_unused(stream);
 	/* The file is closed before the memory is reused. */
 	ptx_stored_close(stream->stored);
 	ptx_registry_drop(stream);

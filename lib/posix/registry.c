@@ -32,8 +32,8 @@ static struct ptx_stream *all;
 
 /*
  * This function adds to the count, then loads the identifier. ptx_registry_remove() clears the
- * identifier, then ptx_registry_settle() loads the count. All four accesses have one order. So
- * either ptx_registry_settle() sees the user, or the user sees that the identifier is cleared.
+ * identifier, then ptx_registry_wait_unused() loads the count. All four accesses have one order. So
+ * either ptx_registry_wait_unused() sees the user, or the user sees that the identifier is cleared.
  */
 struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
@@ -55,13 +55,13 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id)
 void ptx_registry_leave(struct ptx_stream *stream)
 {
 	if (atomic_fetch_sub_explicit(&stream->users, 1, memory_order_seq_cst) == 1 &&
-	    atomic_load_explicit(&stream->gone, memory_order_seq_cst))
+	    atomic_load_explicit(&stream->ended, memory_order_seq_cst))
 		ptx_futex_wake(&stream->users);
 }
 
 /*
- * The caller has the stream's lock. ptx_registry_settle() acquires this lock before it loads the
- * count, so it sees this user.
+ * The caller has the stream's lock. ptx_registry_wait_unused() acquires this lock before it loads
+ * the count, so it sees this user.
  */
 void ptx_registry_hold(struct ptx_stream *stream)
 {
@@ -89,7 +89,7 @@ static void reset_stream(struct ptx_stream *stream)
 {
 	const size_t stable = offsetof(struct ptx_stream, lock) + sizeof stream->lock;
 
-	atomic_store_explicit(&stream->gone, 0, memory_order_relaxed);
+	atomic_store_explicit(&stream->ended, 0, memory_order_relaxed);
 	memset((char *)stream + stable, 0, sizeof *stream - stable);
 }
 
@@ -187,16 +187,16 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 	if (stream->kind != PTX_STREAM_STORED)
 		atomic_fetch_sub_explicit(&ptx_private.streams, 1, memory_order_relaxed);
 	/*
-	 * `gone` is set before the identifier is cleared, so that a user that leaves afterwards
+	 * `ended` is set before the identifier is cleared, so that a user that leaves afterwards
 	 * wakes the settling thread.
 	 */
-	atomic_store_explicit(&stream->gone, 1, memory_order_seq_cst);
+	atomic_store_explicit(&stream->ended, 1, memory_order_seq_cst);
 	/* no stream has the identifier 0 */
 	atomic_store_explicit(&stream->id, 0, memory_order_seq_cst);
 	return true;
 }
 
-void ptx_registry_settle(struct ptx_stream *stream)
+void ptx_registry_wait_unused(struct ptx_stream *stream)
 {
 	/* The lock is acquired once, to wait for its present holder. */
 	uint32_t users;

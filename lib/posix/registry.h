@@ -75,14 +75,14 @@ int ptx_registry_add(struct ptx_stream *stream);
 /*
  * Makes the identifier invalid. If several threads call ptx_registry_remove() for one stream, it
  * returns true to one of them only. The caller has entered the stream and must leave it before it
- * calls ptx_registry_settle(), which returns when no call uses the stream any more.
+ * calls ptx_registry_wait_unused(), which returns when no call uses the stream any more.
  */
 bool ptx_registry_remove(struct ptx_stream *stream);
-void ptx_registry_settle(struct ptx_stream *stream);
+void ptx_registry_wait_unused(struct ptx_stream *stream);
 
 /*
- * Stores the identifiers of all streams of kind LIVE or LOGGED, at most `room` of them, and returns
- * their number.
+ * Stores the identifiers of all streams of kind UNLOGGED or LOGGED, at most `room` of them, and
+ * returns their number.
  */
 unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
 

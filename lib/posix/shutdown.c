@@ -124,7 +124,7 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	atomic_store_explicit(&region->waiters, 0, memory_order_release);
 	ptx_futex_wake(&region->waiters);
 	/* Waits until no other thread uses the stream. */
-	ptx_registry_settle(stream);
+	ptx_registry_wait_unused(stream);
 	if (stream->flush) {
 		ptx_flush_stop(stream->flush);
 		/* The flusher has ended before the last flush begins. */

@@ -25,7 +25,7 @@ static void stored_status(const struct ptx_log_status *from, struct posix_trace_
 }
 
 /* Returns the overrun status, and resets it if requested (STATUS-06). */
-static bool take_overrun(struct ptx_region *region, bool reset)
+static bool read_overrun(struct ptx_region *region, bool reset)
 {
 	/*
 	 * An exchange is used, so that a loss at this moment is reported by this call or by the
@@ -84,7 +84,7 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 			: POSIX_TRACE_NOT_FULL;
 	/* STATUS-04 to STATUS-06. */
 	info->posix_stream_overrun_status =
-		take_overrun(region, reset) ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+		read_overrun(region, reset) ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 }
 
 /* The work of posix_trace_get_status() and of posix_trace_peek_status_np(). */

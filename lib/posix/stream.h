@@ -27,7 +27,7 @@ struct ptx_drain;
 struct ptx_flush;
 struct ptx_stored;
 
-enum ptx_stream_kind { PTX_STREAM_LIVE, PTX_STREAM_LOGGED, PTX_STREAM_STORED };
+enum ptx_stream_kind { PTX_STREAM_UNLOGGED, PTX_STREAM_LOGGED, PTX_STREAM_STORED };
 
 struct ptx_stream {
 	/*
@@ -38,7 +38,7 @@ struct ptx_stream {
 	/* number of calls that have entered the stream, with or without its lock */
 	_Atomic uint32_t users;
 	/* not 0: the stream was shut down or closed, so its users must leave */
-	_Atomic uint32_t gone;
+	_Atomic uint32_t ended;
 	_Atomic(enum ptx_stream_kind) kind;
 	pthread_mutex_t lock;
 

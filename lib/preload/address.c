@@ -25,7 +25,7 @@
  */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes)
 {
-	return address && bytes && shim_is_there(bytes) ? *bytes : 0;
+	return address && bytes && shim_is_readable(bytes) ? *bytes : 0;
 }
 #endif
 

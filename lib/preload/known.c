@@ -59,7 +59,7 @@ static int note_segments(struct dl_phdr_info *object, size_t bytes, void *arg)
 	return *only_first;
 }
 
-void shim_know(bool is_running)
+void shim_find_known(bool is_running)
 {
 	/* The program's name is the last string on the main thread's stack. */
 	const char *last = (const char *)getauxval(AT_EXECFN);

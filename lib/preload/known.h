@@ -19,7 +19,7 @@
  * long before the shim was loaded. The program may then have loaded libraries that it will unload,
  * so segments of libraries are left out.
  */
-void shim_know(bool is_running);
+void shim_find_known(bool is_running);
 
 /* Returns true if the byte at `address` is known to be mapped, and false if that is unknown. */
 bool shim_is_known(const void *address);

@@ -243,8 +243,8 @@ static void close_slot(uint32_t slot, const struct shim_registers *registers)
 	if (!function || expected != function)
 		return;
 	if (*shim_switch[FUNC_CALL]) {
-		if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
-			shim_tell_lost();
+		if (shim_unlikely(atomic_load_explicit(&shim_unreported, memory_order_relaxed)))
+			shim_report_lost();
 		if (shim_unlikely(!id))
 			shim_lose_unnamed();
 		else if (shim_unlikely(probe != NULL))

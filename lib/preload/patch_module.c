@@ -323,7 +323,7 @@ static bool is_patched(const struct shim_work *work, const struct loaded *loaded
  * again at the same address, its code has no jump and its semaphores are 0; such jumps are marked
  * as not written.
  */
-static void want_again(struct shim_jump *jump, uint32_t count)
+static void mark_wanted(struct shim_jump *jump, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		jump[i].is_wanted = true;
@@ -352,7 +352,7 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 	if (!work->is_late && is_patched(work, loaded, batch))
 		return;
 	if (batch && batch->jumps) {
-		want_again(&work->jump[batch->first], batch->jumps);
+		mark_wanted(&work->jump[batch->first], batch->jumps);
 		return;
 	}
 	if (!batch)

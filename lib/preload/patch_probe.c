@@ -31,8 +31,8 @@ static void patch_probe_record(const struct shim_probe *probe,
 	size_t len = shim_values_put(data, SHIM_TEXT, probe->argument, probe->arguments, registers,
 				     probe->base, false);
 
-	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
-		shim_tell_lost();
+	if (shim_unlikely(atomic_load_explicit(&shim_unreported, memory_order_relaxed)))
+		shim_report_lost();
 	posix_trace_event_at_np(probe->id, data, len, address);
 }
 

@@ -137,11 +137,11 @@ shim_inline bool shim_records(enum shim_type type)
 #define shim_on_alone(type) (shim_on(type) && shim_records(type))
 
 /*
- * shim_untold is 1 if there are losses that no event has reported yet. shim_tell_lost() reports the
- * losses; each call of the other two functions adds one loss.
+ * shim_unreported is 1 if there are losses that no event has reported yet. shim_report_lost()
+ * reports the losses; each call of the other two functions adds one loss.
  */
-extern _Atomic unsigned shim_untold;
-void shim_tell_lost(void);
+extern _Atomic unsigned shim_unreported;
+void shim_report_lost(void);
 void shim_lose_unnamed(void);
 void shim_lose_hold(void);
 
@@ -157,8 +157,8 @@ void shim_put_unusual(enum shim_type type, const void *data, size_t len, const v
  */
 shim_inline void shim_put(enum shim_type type, const void *data, size_t len, const void *caller)
 {
-	if (shim_unlikely(atomic_load_explicit(&shim_untold, memory_order_relaxed)))
-		shim_tell_lost();
+	if (shim_unlikely(atomic_load_explicit(&shim_unreported, memory_order_relaxed)))
+		shim_report_lost();
 	/*
 	 * The id is loaded only once. A tracer that chooses the type for stacks may set it to 0 at
 	 * the same time.

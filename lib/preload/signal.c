@@ -40,7 +40,7 @@ typedef void (*info_handler)(int number, siginfo_t *info, void *context);
  */
 static _Atomic uint64_t handlers[SIGNALS];
 /* 1 while a thread changes the action of the signal. */
-static _Atomic int taken[SIGNALS];
+static _Atomic int locked[SIGNALS];
 
 static uint64_t word_of(info_handler handler, int flags)
 {
@@ -94,14 +94,14 @@ struct turn {
  * Waits for the turn. All signals are blocked, because a handler that changes the same signal
  * would wait for its own thread.
  */
-static void take_turn(struct turn *turn, int number)
+static void lock_action(struct turn *turn, int number)
 {
 	sigset_t all;
 	int no = 0, tries = 0;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &turn->mask);
-	while (!atomic_compare_exchange_weak_explicit(&taken[number], &no, 1, memory_order_acquire,
+	while (!atomic_compare_exchange_weak_explicit(&locked[number], &no, 1, memory_order_acquire,
 						      memory_order_relaxed)) {
 		no = 0;
 		if (++tries > MOST_TURNS)
@@ -111,10 +111,10 @@ static void take_turn(struct turn *turn, int number)
 	turn->is_ours = tries <= MOST_TURNS;
 }
 
-static void end_turn(const struct turn *turn, int number)
+static void unlock_action(const struct turn *turn, int number)
 {
 	if (turn->is_ours)
-		atomic_store_explicit(&taken[number], 0, memory_order_release);
+		atomic_store_explicit(&locked[number], 0, memory_order_release);
 	pthread_sigmask(SIG_SETMASK, &turn->mask, NULL);
 }
 
@@ -122,7 +122,7 @@ static void end_turn(const struct turn *turn, int number)
 void shim_in_child(void)
 {
 	for (int number = 0; number < SIGNALS; number++)
-		atomic_store_explicit(&taken[number], 0, memory_order_relaxed);
+		atomic_store_explicit(&locked[number], 0, memory_order_relaxed);
 }
 
 /*
@@ -159,7 +159,7 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	if (!takes_part(number, shim_caller()))
 		return next(sigaction)(number, action, old);
 	changes = action && is_function(action->sa_handler) && !shim_is_vfork_child;
-	take_turn(&turn, number);
+	lock_action(&turn, number);
 	word = atomic_load_explicit(&handlers[number], memory_order_relaxed);
 	if (changes) {
 		ours = *action;
@@ -179,7 +179,7 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 	result = next(sigaction)(number, changes ? &ours : action, &before);
 	if (changes && result)
 		atomic_store_explicit(&handlers[number], word, memory_order_release);
-	end_turn(&turn, number);
+	unlock_action(&turn, number);
 	if (result == 0 && old) {
 		*old = before;
 		/*
@@ -207,7 +207,7 @@ SHIM_ALIAS(__sigaction, sigaction);
 		bool changes = is_function(handler) && !shim_is_vfork_child; \
 		struct turn turn; \
 		plain_handler result; \
-		take_turn(&turn, number); \
+		lock_action(&turn, number); \
 		uint64_t word = atomic_load_explicit(&handlers[number], memory_order_relaxed); \
 		if (changes) \
 			atomic_store_explicit(&handlers[number], (uint64_t)(uintptr_t)handler, \
@@ -216,7 +216,7 @@ SHIM_ALIAS(__sigaction, sigaction);
 				    changes ? (plain_handler)(void *)deliver_signal : handler); \
 		if (changes && result == SIG_ERR) \
 			atomic_store_explicit(&handlers[number], word, memory_order_release); \
-		end_turn(&turn, number); \
+		unlock_action(&turn, number); \
 		return result == (plain_handler)(void *)deliver_signal ? \
 			       (plain_handler)(void *)handler_of(word) : result; \
 	}

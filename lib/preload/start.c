@@ -42,7 +42,7 @@ const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT] = {
 trace_event_id_t shim_id[SHIM_TYPE_COUNT];
 struct shim_range shim_own[2];
 _Atomic int shim_is_ready;
-_Atomic unsigned shim_untold;
+_Atomic unsigned shim_unreported;
 
 /*
  * True if the program has functions that run before all constructors (DT_PREINIT_ARRAY).
@@ -312,7 +312,7 @@ static void count_lost(_Atomic uint64_t *count)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
 	/* The store is a release, so that a thread that sees the flag also sees the count. */
-	atomic_store_explicit(&shim_untold, 1, memory_order_release);
+	atomic_store_explicit(&shim_unreported, 1, memory_order_release);
 }
 
 /*
@@ -384,14 +384,14 @@ void shim_lose_hold(void)
  * Reports the losses by an event of the shim. If several threads call this function at once, the
  * exchange makes only one of them report.
  */
-void shim_tell_lost(void)
+void shim_report_lost(void)
 {
 	struct {
 		uint64_t early, unnamed, holds, early_alloc;
 	} data = { 0, 0, 0, 0 };
 
 	if (!atomic_load_explicit(&shim_is_ready, memory_order_acquire) ||
-	    !atomic_exchange_explicit(&shim_untold, 0, memory_order_acquire))
+	    !atomic_exchange_explicit(&shim_unreported, 0, memory_order_acquire))
 		return;
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++) {
 		uint64_t lost =
@@ -422,7 +422,7 @@ static void after_fork_in_child(void)
 		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_holds, 0, memory_order_relaxed);
-	atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
+	atomic_store_explicit(&shim_unreported, 0, memory_order_relaxed);
 	shim_in_child();
 	shim_threads_in_child();
 	shim_inject_in_child();
@@ -439,7 +439,7 @@ static void start_injected(void)
 	shim_choose_again(NULL, false);
 	atomic_store_explicit(&has_begun, 1, memory_order_relaxed);
 	shim_self_begin();
-	shim_know(true);
+	shim_find_known(true);
 	shim_inject_begin();
 	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
@@ -462,14 +462,14 @@ static void __attribute__((constructor)) start_shim(void)
 	}
 	begin_shim();
 	shim_self_begin();
-	shim_know(false);
+	shim_find_known(false);
 	shim_find_begin();
 	shim_syscall_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	shim_session_begin(&options);
 	/* If no stream traces the process, early calls are not losses of any stream. */
 	if (!*posix_trace_active_np)
-		atomic_store_explicit(&shim_untold, 0, memory_order_relaxed);
+		atomic_store_explicit(&shim_unreported, 0, memory_order_relaxed);
 	shim_process_begins();
 	shim_patch_begin();
 	shim_msan_resume();
@@ -484,6 +484,6 @@ static void __attribute__((destructor)) end_shim(void)
 	shim_msan_pause();
 	shim_process_ends();
 	if (*posix_trace_active_np)
-		shim_tell_lost();
+		shim_report_lost();
 	shim_msan_resume();
 }

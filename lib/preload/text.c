@@ -28,7 +28,7 @@
  * EINVAL. A quiet process must not make this call. Then the function trusts the program, as most C
  * libraries do.
  */
-static bool is_there(const void *from)
+static bool is_readable(const void *from)
 {
 	/* For a null pointer the kernel reads no mask and reports no error. */
 	if ((uintptr_t)from < PAGE)
@@ -41,12 +41,12 @@ static bool is_there(const void *from)
 }
 
 /*
- * Does the same as is_there(), but in a quiet process it returns false for memory that is not
+ * Does the same as is_readable(), but in a quiet process it returns false for memory that is not
  * known. This function is for memory that may be the reason why a call failed.
  */
-static bool is_surely_there(const void *from)
+static bool is_known_readable(const void *from)
 {
-	return (!shim_is_quiet() || shim_is_known(from)) && is_there(from);
+	return (!shim_is_quiet() || shim_is_known(from)) && is_readable(from);
 }
 
 /*
@@ -107,7 +107,7 @@ static bool find_end(const char *text, size_t *len)
 	for (*len = 0; *len < PATH_MAX; ++*len) {
 		const uintptr_t at = (uintptr_t)text + *len;
 
-		if ((*len == 0 || at % PAGE == 0) && !is_surely_there((const void *)at))
+		if ((*len == 0 || at % PAGE == 0) && !is_known_readable((const void *)at))
 			return false;
 		if (!byte[*len])
 			break;
@@ -169,7 +169,7 @@ bool shim_can_read(const void *from, size_t bytes)
 		const size_t rest = PAGE - at % PAGE;
 		const size_t part = bytes < rest ? bytes : rest;
 
-		can = is_surely_there((const void *)at);
+		can = is_known_readable((const void *)at);
 		at += part;
 		bytes -= part;
 	}
@@ -194,7 +194,7 @@ static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
 
 	if (bytes > rest)
 		bytes = rest;
-	if (!is_there(from))
+	if (!is_readable(from))
 		return 0;
 	for (size_t i = 0; i < bytes; i++) {
 		at[i] = byte[i];
@@ -215,10 +215,10 @@ bool shim_copy(void *to, const void *from, size_t bytes)
 }
 
 /* Used for a value of a few bytes, such as a length to which the program passes a pointer. */
-bool shim_is_there(const void *from)
+bool shim_is_readable(const void *from)
 {
 	int saved = errno;
-	bool there = is_there(from);
+	bool there = is_readable(from);
 
 	errno = saved;
 	return there;

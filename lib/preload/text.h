@@ -50,7 +50,7 @@ size_t shim_text_before(char *to, size_t bytes, const char *text);
 bool shim_copy(void *to, const void *from, size_t bytes);
 
 /* Returns whether memory that begins at `from` and does not reach the next page is readable. */
-bool shim_is_there(const void *from);
+bool shim_is_readable(const void *from);
 
 /*
  * Returns whether all bytes of a struct are readable, for calls that failed. The result is also

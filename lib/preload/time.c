@@ -33,7 +33,7 @@ struct sleep_data {
  * Returns the requested time in nanoseconds, or -1. The kernel checks the clock before it reads the
  * time. So after an error the time may be unreadable.
  */
-static int64_t asked_of(const struct timespec *time, int error)
+static int64_t requested_ns(const struct timespec *time, int error)
 {
 	if (!time || (error && !shim_can_read(time, sizeof *time)))
 		return -1;
@@ -42,17 +42,17 @@ static int64_t asked_of(const struct timespec *time, int error)
 
 /* If a signal handler has interrupted the sleep, the event has the error EINTR. */
 SLEEP(int, nanosleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),
-      (wanted, left), asked_of(wanted, data.error), result ? errno : 0)
+      (wanted, left), requested_ns(wanted, data.error), result ? errno : 0)
 SLEEP(int, clock_nanosleep, shim_no_error,
       (clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left),
-      (clock, flags, wanted, left), asked_of(wanted, data.error), result)
+      (clock, flags, wanted, left), requested_ns(wanted, data.error), result)
 SHIM_ALIAS(__nanosleep, nanosleep);
 /*
  * thrd_sleep() returns -1 if a signal handler interrupted it, and another negative number after an
  * error.
  */
 SLEEP(int, thrd_sleep, shim_no_number, (const struct timespec *wanted, struct timespec *left),
-      (wanted, left), asked_of(wanted, data.error),
+      (wanted, left), requested_ns(wanted, data.error),
       result == -1 ? EINTR : result ? EINVAL : 0)
 /* Microseconds become nanoseconds; the type is unsigned, so that the product is positive. */
 SLEEP(int, usleep, shim_no_number, (useconds_t wanted), (wanted), (int64_t)wanted * 1000,

@@ -97,7 +97,7 @@ START_TEST(memory_of_streams_is_used_again)
 		trace_id_t old = id;
 
 		ck_assert(ptx_registry_remove(stream));
-		ptx_registry_settle(stream);
+		ptx_registry_wait_unused(stream);
 		ptx_registry_drop(stream);
 		begin();
 		ck_assert_ptr_eq(stream, before);
