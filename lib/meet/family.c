@@ -258,7 +258,7 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 			continue;
 		/*
 		 * Because of the fence, an observer sees either all values of the previous member
-		 * or all values of this member (take_member() in modules/mapped.c).
+		 * or all values of this member (update_member() in modules/mapped.c).
 		 */
 		atomic_thread_fence(memory_order_release);
 		store_program(member, parent);

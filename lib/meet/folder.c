@@ -191,7 +191,7 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 /*
  * unlinkat() fails if the folder is not empty. Another process may leave a link at this moment.
  * Then either the link exists and the folder is kept, or that process finds that the folder is gone
- * and makes it again (rendezvous_leave() in rendezvous.c).
+ * and makes it again (rendezvous_link() in rendezvous.c).
  */
 void ptx_folder_remove_from(uint32_t uid, const char *name)
 {

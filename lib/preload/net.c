@@ -156,15 +156,15 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 			  const struct sockaddr *address,
 		    socklen_t room, const socklen_t *bytes)
 {
-	bool is_told = data->accepted >= 0 && address && bytes;
+	bool is_filled = data->accepted >= 0 && address && bytes;
 
 	/*
 	 * accept() waits until there is a client. The duration of the event is mostly this
 	 * wait.
 	 */
 	data->error = data->accepted < 0 ? errno : 0;
-	call->len += shim_address(data->address, is_told ? address : NULL,
-				  !is_told ? 0 : *bytes < room ? *bytes : room);
+	call->len += shim_address(data->address, is_filled ? address : NULL,
+				  !is_filled ? 0 : *bytes < room ? *bytes : room);
 }
 
 /* accept(2) and accept4(2). `room` is read before the call, which overwrites it. */

@@ -94,10 +94,10 @@ static size_t sent_to(struct message *data, const struct sockaddr *address, sock
 static size_t received_from(struct message *data, const struct sockaddr *address, socklen_t room,
 			    const socklen_t *bytes)
 {
-	bool is_told = !data->error && address && bytes;
+	bool is_filled = !data->error && address && bytes;
 
-	return shim_address(data->address, is_told ? address : NULL,
-			    !is_told ? 0 : *bytes < room ? *bytes : room);
+	return shim_address(data->address, is_filled ? address : NULL,
+			    !is_filled ? 0 : *bytes < room ? *bytes : room);
 }
 
 /* These functions have an address, for sockets of datagrams. */

@@ -83,7 +83,7 @@ proctype Flusher()
 begin:
 	/* The first guardian finds an empty file and an empty ring. */
 	atomic {
-		place = freed; /* go_to_claim */
+		place = freed; /* move_to_claim */
 		if
 		:: checkpoint_events[0] == in_file + 1 -> place = checkpoint_place[0]; slot = 0
 		:: checkpoint_events[1] == in_file + 1 -> place = checkpoint_place[1]; slot = 1
