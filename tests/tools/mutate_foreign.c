@@ -194,7 +194,7 @@ static void decode_rkh(const unsigned char *bytes, size_t size)
 
 void mutate_decode(const unsigned char *bytes, size_t size)
 {
-	struct findings findings = { .tell = tell };
+	struct findings findings = { .report = tell };
 
 	decode_tracex(bytes, size, &findings);
 	decode_etw(bytes, size, &findings);

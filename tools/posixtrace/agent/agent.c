@@ -127,14 +127,14 @@ static int agent_run(int argc, char **argv)
 	if (checks)
 		return agent_check(path);
 	if (asks_status)
-		return agent_control_ask(path, "status");
+		return agent_control_request(path, "status");
 	if (!name)
 		return agent_serve(path);
 	if (last_ns)
 		snprintf(request, sizeof(request), "last %" PRIi64 " snapshot %s", last_ns, name);
 	else
 		snprintf(request, sizeof(request), "snapshot %s", name);
-	return agent_control_ask(path, request);
+	return agent_control_request(path, request);
 }
 
 const struct tool_command agent_command = {

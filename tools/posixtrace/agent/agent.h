@@ -58,7 +58,7 @@ struct agent {
 	struct until signals;
 	int control; /* the socket; -1: none */
 	bool keeps_waiting; /* no client is accepted before the next search */
-	bool ends, hands_over;
+	bool ends, reexecutes;
 };
 
 /* In agent_run.c: runs the service until a signal ends it. Returns an exit status. */
@@ -116,6 +116,6 @@ int agent_accept(struct agent *agent, int listener);
  * The client's side: sends a request to the agent that runs, and prints the answer. Returns an exit
  * status.
  */
-int agent_control_ask(const char *path, const char *request);
+int agent_control_request(const char *path, const char *request);
 
 #endif

@@ -256,7 +256,7 @@ static int connect_agent(const char *folder)
  * The function prints a message on standard error if the status is a failure and the message is one
  * line. It prints all other text on standard output.
  */
-int agent_control_ask(const char *path, const char *request)
+int agent_control_request(const char *path, const char *request)
 {
 	struct config *config = config_read(path);
 	char piece[4097], digit = '0' + TOOL_FAILURE;

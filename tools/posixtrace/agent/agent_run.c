@@ -301,7 +301,7 @@ static void obey_signals(struct agent *agent)
 				say("SIGUSR1: no process is recorded now");
 			break;
 		case SIGUSR2:
-			agent->ends = agent->hands_over = true;
+			agent->ends = agent->reexecutes = true;
 			break;
 		default:
 			agent->ends = true;
@@ -432,7 +432,7 @@ static int begin_signals(struct agent *agent)
 static void end_agent(struct agent *agent)
 {
 	agent_control_close(agent);
-	if (agent->hands_over)
+	if (agent->reexecutes)
 		_exit(TOOL_OK);
 	while (agent->recorders)
 		agent_end_recorder(agent, agent->recorders - 1, "stop", "the agent ends");

@@ -129,9 +129,9 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 	if (id >= 65536 || !vec_reach(&watch->type, &watch->types, id))
 		return NULL;
 	type = &watch->type[id];
-	if (type->asked)
+	if (type->was_looked_up)
 		return type;
-	type->asked = true;
+	type->was_looked_up = true;
 	type->error_field = -1;
 	/*
 	 * logfile_type() reads the schema of a type only once, so it is called only when the type
@@ -347,7 +347,7 @@ static void read_and_judge(struct watch *watch, bool is_last)
 	if (read_events(watch))
 		end = is_last ? WATCH_JUDGE_LAST : WATCH_JUDGE_EMPTY;
 	if (watch->judge)
-		watch_judge_settle(watch->judge, now_ns, end, take_violation, watch);
+		watch_judge_deliver(watch->judge, now_ns, end, take_violation, watch);
 }
 
 void watch_read(struct watch *watch)
@@ -383,7 +383,7 @@ void watch_add_counts(struct watch *watch)
 		/*
 		 * If the type has no schema, watch_type_of() asks for it again at the next event.
 		 */
-		type->asked = type->described != NULL;
+		type->was_looked_up = type->described != NULL;
 		if (!ledger.called || ledger.called <= type->before ||
 		    posix_trace_eventid_get_name(watch->trid, id, name))
 			continue;

@@ -37,7 +37,7 @@ struct watch_rule {
 
 /* The facts about an event type. */
 struct watch_type {
-	bool asked, is_known;
+	bool was_looked_up, is_known;
 	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
 	int error_field;		  /* index of the field of type errno; -1: none */
 	size_t series;			  /* if is_known: index of its series in the metrics */

@@ -29,7 +29,7 @@ struct watch_judge {
 	 */
 	uint64_t lost;
 	int64_t lost_ns;
-	bool has_begun, has_failed, said_lost, said_full;
+	bool has_begun, has_failed, reported_lost, reported_full;
 };
 
 /*
@@ -64,9 +64,9 @@ bool watch_judge_begin(struct watch_judge *judge, trace_id_t trid, const struct 
 	for (size_t i = 0; i < judge->rules.count; i++) {
 		const struct rule *rule = &judge->rules.rule[i];
 
-		judge->wanted.asks_duration |=
-			(rule->first.where && where_asks_duration(rule->first.where)) ||
-			(rule->second.where && where_asks_duration(rule->second.where));
+		judge->wanted.uses_duration |=
+			(rule->first.where && where_uses_duration(rule->first.where)) ||
+			(rule->second.where && where_uses_duration(rule->second.where));
 	}
 	reading->log = &judge->plain;
 	reading->wanted = &judge->wanted;
@@ -183,9 +183,9 @@ static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64
 	     !__builtin_sub_overflow(since_ns, (int64_t)rule->within_ns, &since_ns) &&
 	     judge->lost_ns < since_ns))
 		return true;
-	if (!judge->said_lost)
+	if (!judge->reported_lost)
 		say("rule %s: undecided, because events were lost", rule->text);
-	judge->said_lost = true;
+	judge->reported_lost = true;
 	return false;
 }
 
@@ -196,16 +196,16 @@ static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64
 static void watch_judge_report(struct watch_judge *judge, struct rule *rule, int64_t now_ns,
 			       void (*report)(void *arg, size_t index, const char *text), void *arg)
 {
-	size_t last = (rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD) - 1;
+	size_t last = (rule->violations < RULES_REASONS ? rule->violations : RULES_REASONS) - 1;
 	char text[VIOLATION_BYTES];
 
 	snprintf(text, sizeof(text), "rule %.120s: %s", rule->name ? rule->name : rule->text,
-		 rule->told[last] ? rule->told[last] : "violated");
+		 rule->reason[last] ? rule->reason[last] : "violated");
 	if (is_certain(judge, rule, now_ns))
 		report(arg, judge->index[rule - judge->rules.rule], text);
-	for (size_t i = 0; i < RULES_TOLD; i++) {
-		free(rule->told[i]);
-		rule->told[i] = NULL;
+	for (size_t i = 0; i < RULES_REASONS; i++) {
+		free(rule->reason[i]);
+		rule->reason[i] = NULL;
 	}
 	rule->violations = 0;
 }
@@ -214,8 +214,8 @@ static void watch_judge_report(struct watch_judge *judge, struct rule *rule, int
  * While a process runs, every_expire() waits for late events of suspended writers. After the end of
  * the process there are none, so it does not wait.
  */
-void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
-			void (*report)(void *arg, size_t index, const char *text), void *arg)
+void watch_judge_deliver(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
+			 void (*report)(void *arg, size_t index, const char *text), void *arg)
 {
 	if (judge->has_failed)
 		return;
@@ -223,10 +223,10 @@ void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_ju
 		every_expire(&judge->judge,
 			     end == WATCH_JUDGE_LAST ? now_ns + WANTED_LATE_NS : now_ns);
 	if (judge->judge.fresh == RULES_PENDING && judge->judge.free == UINT32_MAX &&
-	    !judge->said_full) {
+	    !judge->reported_full) {
 		say("more than %d events wait for an event that a trigger's rule requires; "
 		    "further ones are not judged", RULES_PENDING);
-		judge->said_full = true;
+		judge->reported_full = true;
 	}
 	for (size_t i = 0; i < judge->rules.count; i++)
 		if (judge->rules.rule[i].violations)

@@ -20,7 +20,7 @@ struct log_type;
 struct watch_judge;
 
 /*
- * Adds the rule of a trigger, and makes *judge if it is NULL. watch_judge_settle() passes "index"
+ * Adds the rule of a trigger, and makes *judge if it is NULL. watch_judge_deliver() passes "index"
  * to report(). The path of the configuration must exist until watch_judge_free(). Returns false if
  * memory is lacking.
  */
@@ -56,7 +56,7 @@ enum watch_judge_end {
  * rule that was violated since the last call, with the index of the rule and a text that has one of
  * the violations.
  */
-void watch_judge_settle(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
-			void (*report)(void *arg, size_t index, const char *text), void *arg);
+void watch_judge_deliver(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
+			 void (*report)(void *arg, size_t index, const char *text), void *arg);
 
 #endif

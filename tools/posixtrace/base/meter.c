@@ -28,11 +28,11 @@ static void pause_current(void)
 	if (!current)
 		return;
 	if (current->follower)
-		meter_hold(current);
+		meter_lock(current);
 	if (current->shown && write(STDERR_FILENO, "\r\033[K", 4) > 0)
 		current->shown = false;
 	if (current->follower)
-		meter_let_go(current);
+		meter_unlock(current);
 }
 
 void meter_begin(struct meter *meter, uint64_t total, bool quiet)

@@ -91,12 +91,12 @@ void meter_follow(struct meter *meter, uint64_t bytes)
 	}
 }
 
-void meter_hold(struct meter *meter)
+void meter_lock(struct meter *meter)
 {
 	pthread_mutex_lock(&meter->follower->lock);
 }
 
-void meter_let_go(struct meter *meter)
+void meter_unlock(struct meter *meter)
 {
 	pthread_mutex_unlock(&meter->follower->lock);
 }

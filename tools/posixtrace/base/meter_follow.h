@@ -8,8 +8,8 @@
 /* Ends the thread and waits for it. The meter must have a follower. */
 void meter_unfollow(struct meter *meter);
 
-/* Between a call of meter_hold() and one of meter_let_go(), the thread draws nothing. */
-void meter_hold(struct meter *meter);
-void meter_let_go(struct meter *meter);
+/* Between a call of meter_lock() and one of meter_unlock(), the thread draws nothing. */
+void meter_lock(struct meter *meter);
+void meter_unlock(struct meter *meter);
 
 #endif

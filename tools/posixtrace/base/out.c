@@ -19,7 +19,7 @@ struct out out_stdout = { .fd = STDOUT_FILENO };
  * Therefore the function first restores the signal's default action. So the exit status is the same
  * whether the signal was ignored or not.
  */
-static _Noreturn void reader_went_away(void)
+static _Noreturn void end_as_reader_has_closed(void)
 {
 	signal(SIGPIPE, SIG_DFL);
 	raise(SIGPIPE);
@@ -39,7 +39,7 @@ static void write_all(struct out *out, const char *bytes, size_t len)
 			bytes += n;
 			len -= (size_t)n;
 		} else if (errno == EPIPE) {
-			reader_went_away();
+			end_as_reader_has_closed();
 		} else if (errno != EINTR) {
 			out->err = errno;
 		}

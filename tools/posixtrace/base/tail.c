@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 
-struct tail_thing {
+struct tail_entry {
 	char *bytes;         /* the copy: the struct, and the data behind it */
 	size_t room;
 };
@@ -27,25 +27,25 @@ static size_t data_at(const struct tail *tail)
 bool tail_init(struct tail *tail, size_t limit, size_t size)
 {
 	*tail = (struct tail){ .limit = limit, .size = size };
-	tail->thing = calloc(limit ? limit : 1, sizeof(*tail->thing));
-	return tail->thing != NULL;
+	tail->entry = calloc(limit ? limit : 1, sizeof(*tail->entry));
+	return tail->entry != NULL;
 }
 
 void tail_fini(struct tail *tail)
 {
-	for (size_t i = 0; tail->thing && i < tail->limit; i++)
-		free(tail->thing[i].bytes);
-	free(tail->thing);
-	tail->thing = NULL;
+	for (size_t i = 0; tail->entry && i < tail->limit; i++)
+		free(tail->entry[i].bytes);
+	free(tail->entry);
+	tail->entry = NULL;
 }
 
-bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len)
+bool tail_add(struct tail *tail, const void *entry, const void *data, size_t len)
 {
-	struct tail_thing *place = &tail->thing[tail->count % tail->limit];
+	struct tail_entry *place = &tail->entry[tail->count % tail->limit];
 
 	if (!vec_reserve(&place->bytes, &place->room, 0, data_at(tail) + len))
 		return false;
-	memcpy(place->bytes, thing, tail->size);
+	memcpy(place->bytes, entry, tail->size);
 	if (len)
 		memcpy(place->bytes + data_at(tail), data, len);
 	tail->count++;
@@ -59,11 +59,11 @@ const void *tail_at(const struct tail *tail, size_t index, const void **data)
 	 * oldest element, which is the next to be overwritten.
 	 */
 	size_t left = tail->count < tail->limit ? (size_t)tail->count : tail->limit;
-	const struct tail_thing *place;
+	const struct tail_entry *place;
 
 	if (index >= left)
 		return NULL;
-	place = &tail->thing[(tail->count - left + index) % tail->limit];
+	place = &tail->entry[(tail->count - left + index) % tail->limit];
 	*data = place->bytes + data_at(tail);
 	return place->bytes;
 }

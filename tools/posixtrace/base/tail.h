@@ -15,7 +15,7 @@
 struct tail {
 	size_t limit;        /* the number of elements to keep; 0: the tail is not in use */
 	size_t size;         /* bytes of a struct */
-	struct tail_thing *thing;
+	struct tail_entry *entry;
 	uint64_t count;      /* elements added so far */
 };
 
@@ -27,7 +27,7 @@ void tail_fini(struct tail *tail);
  * Appends a copy of the struct and of len bytes of data. If the tail is full, the copy replaces the
  * oldest element. tail->limit must not be 0. Returns false if memory is lacking.
  */
-bool tail_add(struct tail *tail, const void *thing, const void *data, size_t len);
+bool tail_add(struct tail *tail, const void *entry, const void *data, size_t len);
 
 /*
  * Returns the kept element with this index, 0 for the oldest, and stores the address of its data in

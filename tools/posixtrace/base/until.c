@@ -67,7 +67,7 @@ int until_signals(struct until *until, sigset_t *set)
 	return until->signals < 0 ? errno : 0;
 }
 
-int until_begin_asked(struct until *until, pid_t pid)
+int until_begin_with_signals(struct until *until, pid_t pid)
 {
 	sigset_t set;
 	int err = until_begin(until, pid);

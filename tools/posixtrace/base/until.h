@@ -30,7 +30,7 @@ struct until {
  */
 int until_begin(struct until *until, pid_t pid);
 /* Calls until_begin(), and then watches SIGINT, SIGTERM and SIGHUP, too. */
-int until_begin_asked(struct until *until, pid_t pid);
+int until_begin_with_signals(struct until *until, pid_t pid);
 /* Closes the descriptors. */
 void until_end(struct until *until);
 

@@ -23,7 +23,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 
 void durations_begin_open(struct durations *durations, const struct wanted *wanted)
 {
-	durations->on = wanted_asks_duration(wanted);
+	durations->on = wanted_uses_duration(wanted);
 	durations->has = durations->is_begin = false;
 	if (!durations->on)
 		return;
@@ -59,7 +59,7 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 	 * schema has such a field.
 	 */
 	if (durations->possible && wanted->where)
-		where_know_duration(wanted->where);
+		where_declare_duration(wanted->where);
 	return true;
 }
 
@@ -83,8 +83,8 @@ void durations_end(struct durations *durations)
 	durations->on = false;
 }
 
-void durations_see(struct durations *durations, const struct log_type *type,
-		   const struct posix_trace_event_np *event)
+void durations_determine(struct durations *durations, const struct log_type *type,
+			 const struct posix_trace_event_np *event)
 {
 	durations->has = durations->is_begin = false;
 	for (const struct role *role = roles_of(&durations->pairing, type); role; role = role->next)

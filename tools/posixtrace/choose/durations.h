@@ -24,8 +24,8 @@ struct durations {
 	 */
 	bool keeps_begins;
 	/*
-	 * about the last event of durations_see(): whether it has a duration, and whether it begins
-	 * a span
+	 * about the last event of durations_determine(): whether it has a duration, and whether it
+	 * begins a span
 	 */
 	bool has, is_begin;
 	uint64_t ns;
@@ -54,14 +54,14 @@ void durations_end(struct durations *durations);
  * also for events that are not chosen. Callers use durations_event(), which calls it if durations
  * are needed.
  */
-void durations_see(struct durations *durations, const struct log_type *type,
-		   const struct posix_trace_event_np *event);
+void durations_determine(struct durations *durations, const struct log_type *type,
+			 const struct posix_trace_event_np *event);
 
 static inline void durations_event(struct durations *durations, const struct log_type *type,
 				   const struct posix_trace_event_np *event)
 {
 	if (__builtin_expect(durations->on, 0))
-		durations_see(durations, type, event);
+		durations_determine(durations, type, event);
 }
 
 #endif

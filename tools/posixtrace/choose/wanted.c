@@ -172,7 +172,7 @@ static bool parse_time(const char *option, const char *text, bool utc, struct bo
 
 bool wanted_ready(struct wanted *wanted, bool utc)
 {
-	if (wanted->pair_given && !wanted_asks_duration(wanted)) {
+	if (wanted->pair_given && !wanted_uses_duration(wanted)) {
 		say("--pair %s: has no effect without a duration in --where, such as "
 		    "'duration > 1ms'", wanted->pair[0]);
 		return false;
@@ -191,8 +191,8 @@ void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 	wanted->choose.end_ns = bound_at(&wanted->end, first_ns, last_ns, INT64_MAX);
 	/* If both times are equal, the log has one event, or its last event is not known yet. */
 	if (first_ns < last_ns && wanted->choose.begin_ns > wanted->choose.end_ns &&
-	    !wanted->said_order) {
-		wanted->said_order = true;
+	    !wanted->reported_order) {
+		wanted->reported_order = true;
 		say("--begin %s is later than --end %s: no event is between them",
 		    text_given(wanted->begin_text), text_given(wanted->end_text));
 	}
@@ -229,7 +229,7 @@ bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *ev
 	 * An event that begins a span has no duration yet, so the answer may be unknown. Such an
 	 * event is chosen if the caller can discard it later (keeps_begins).
 	 */
-	answer = where_ask(wanted->where, &asked);
+	answer = where_match(wanted->where, &asked);
 	return answer == WHERE_YES || (answer == WHERE_UNKNOWN && durations->on &&
 				       durations->keeps_begins && durations->is_begin);
 }

@@ -27,11 +27,11 @@ struct wanted {
 	size_t tail;            /* 0: no tail */
 	const char *pair[PAIRING_PAIRS]; /* values of --pair; they are not copied */
 	size_t pairs;
-	bool asks_duration;     /* the command itself needs durations */
+	bool uses_duration; /* the command itself needs durations */
 	/* the option --pair was given; without durations it would have no effect */
 	bool pair_given;
 	bool is_all;            /* wanted_begin() found that every event is chosen */
-	bool said_order;        /* wanted_begin() has printed that --begin is later than --end */
+	bool reported_order;	/* wanted_begin() has printed that --begin is later than --end */
 };
 
 enum { /* values of the options */
@@ -97,9 +97,9 @@ static inline bool wanted_is_past(const struct wanted *wanted, int64_t time_ns)
 }
 
 /* Returns true if the choice or the command depends on durations. */
-static inline bool wanted_asks_duration(const struct wanted *wanted)
+static inline bool wanted_uses_duration(const struct wanted *wanted)
 {
-	return wanted->asks_duration || (wanted->where && where_asks_duration(wanted->where));
+	return wanted->uses_duration || (wanted->where && where_uses_duration(wanted->where));
 }
 
 /*

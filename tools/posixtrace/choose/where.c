@@ -299,7 +299,7 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
  * text, a number becomes its label, so that op == "write" works. The number of a char becomes a
  * text of one byte. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
-static struct value as_met(const struct value *value, const struct value *other, char *room)
+static struct value as_comparable(const struct value *value, const struct value *other, char *room)
 {
 	const char *label;
 	uint64_t n, mask;
@@ -349,7 +349,7 @@ static double where_rounded(const struct value *value, const struct value *other
 static bool where_compare(const struct value *x, const struct value *y, int *order)
 {
 	char room[2][POSIX_TRACE_LABEL_MAX_NP + 1];
-	struct value a = as_met(x, y, room[0]), b = as_met(y, x, room[1]);
+	struct value a = as_comparable(x, y, room[0]), b = as_comparable(y, x, room[1]);
 	double left, right;
 
 	/*
@@ -407,7 +407,7 @@ static struct value compare_values(enum where_op op, const struct value *a, cons
 static struct value match_value(const struct value *value, const struct value *pattern, bool wanted)
 {
 	char copy[4096], room[POSIX_TRACE_LABEL_MAX_NP + 1];
-	struct value a = as_met(value, pattern, room);
+	struct value a = as_comparable(value, pattern, room);
 	size_t len = a.len < sizeof(copy) - 1 ? a.len : sizeof(copy) - 1;
 
 	if (a.kind != TEXT)
@@ -541,7 +541,7 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 	return compare_values(node->op, &a, &b);
 }
 
-enum where_answer where_ask(struct where *where, const struct where_event *event)
+enum where_answer where_match(struct where *where, const struct where_event *event)
 {
 	/* A NULL schema needs no special case here: it is cached as a schema without fields. */
 	struct asking asking = { where, event, place_of(where, event->schema) };
@@ -552,15 +552,15 @@ enum where_answer where_ask(struct where *where, const struct where_event *event
 
 bool where_holds(struct where *where, const struct where_event *event)
 {
-	return where_ask(where, event) == WHERE_YES;
+	return where_match(where, event) == WHERE_YES;
 }
 
-bool where_asks_duration(const struct where *where)
+bool where_uses_duration(const struct where *where)
 {
-	return where->asks_duration;
+	return where->uses_duration;
 }
 
-void where_know_duration(struct where *where)
+void where_declare_duration(struct where *where)
 {
 	for (unsigned i = 0; i < where->fields; i++)
 		where->field[i].known |= is_duration(&where->field[i]);

@@ -59,16 +59,16 @@ void where_free(struct where *where);
  * used, since its address is the key of the cache.
  */
 enum where_answer { WHERE_UNKNOWN = -1, WHERE_NO, WHERE_YES };
-enum where_answer where_ask(struct where *where, const struct where_event *event);
+enum where_answer where_match(struct where *where, const struct where_event *event);
 /* Returns true if the expression is known to be true for the event. */
 bool where_holds(struct where *where, const struct where_event *event);
 
 /*
- * where_asks_duration() returns true if the expression contains durations. where_know_duration()
+ * where_uses_duration() returns true if the expression contains durations. where_declare_duration()
  * declares that some events have one.
  */
-bool where_asks_duration(const struct where *where);
-void where_know_duration(struct where *where);
+bool where_uses_duration(const struct where *where);
+void where_declare_duration(struct where *where);
 
 /*
  * where_learn() marks the names of the expression that this schema has. The caller calls

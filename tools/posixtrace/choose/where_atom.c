@@ -218,7 +218,7 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		if (strlen(facts[i].name) != len || strncmp(facts[i].name, reader->p, len) != 0)
 			continue;
 		reader->p += len;
-		reader->where->asks_duration |= facts[i].op == WHERE_DURATION;
+		reader->where->uses_duration |= facts[i].op == WHERE_DURATION;
 		return where_add(reader, facts[i].op, node) != NULL;
 	}
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
@@ -253,7 +253,7 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	memcpy(where->field[where->fields].name, name, len);
 	/* where_learn() later offers the names of the schemas' fields to this search. */
 	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
-	where->asks_duration |= is_duration(&where->field[where->fields++]);
+	where->uses_duration |= is_duration(&where->field[where->fields++]);
 	return true;
 }
 

@@ -54,7 +54,7 @@ struct where {
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;
 	struct where_name field[WHERE_FIELDS];
-	bool asks_duration;
+	bool uses_duration;
 	unsigned fields;
 	struct where_place place[WHERE_CACHE];
 };

@@ -159,8 +159,8 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 	facts->has_events = false;
 	choice->other_order = facts->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	/*
-	 * A log gives its first and last time here. If a source does not, know_times() computes the
-	 * bounds at the first event.
+	 * A log gives its first and last time here. If a source does not, compute_bounds() computes
+	 * the bounds at the first event.
 	 */
 	if (facts->has_span && facts->first_ns) {
 		choice->knows_times = true;
@@ -183,7 +183,7 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
  * refuses a bound that counts back from the last event, because the time of the last event is not
  * known yet.
  */
-static bool know_times(struct choice *choice, int64_t first_ns)
+static bool compute_bounds(struct choice *choice, int64_t first_ns)
 {
 	const struct wanted *wanted = choice->wanted;
 
@@ -233,7 +233,7 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 	struct log_type *type = type_of(choice, from->type);
 	struct posix_trace_event_np event;
 
-	if (!type || (!choice->knows_times && !know_times(choice, from->time_ns)))
+	if (!type || (!choice->knows_times && !compute_bounds(choice, from->time_ns)))
 		return false;
 	paired_event(from, type, &event);
 	event.info.posix_prog_address = (void *)(uintptr_t)from->address;

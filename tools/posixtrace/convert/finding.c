@@ -24,6 +24,6 @@ int finding(struct findings *findings, enum finding_kind kind, const char *code,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	findings->tell(findings->arg, kind, offset, code, text);
+	findings->report(findings->arg, kind, offset, code, text);
 	return kind == FINDING_REFUSAL ? EINVAL : 0;
 }

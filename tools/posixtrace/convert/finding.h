@@ -21,8 +21,8 @@ enum finding_kind {
 
 struct findings {
 	/* Receives each finding. The text is valid during the call; "code" may be NULL. */
-	void (*tell)(void *arg, enum finding_kind kind, uint64_t offset, const char *code,
-		     const char *text);
+	void (*report)(void *arg, enum finding_kind kind, uint64_t offset, const char *code,
+		       const char *text);
 	void *arg;
 };
 

@@ -19,6 +19,6 @@ static void report_fault(void *arg, enum finding_kind kind, uint64_t offset, con
 
 void findings_of_flow(struct findings *findings, struct fmt_flow *flow)
 {
-	findings->tell = report_fault;
+	findings->report = report_fault;
 	findings->arg = flow;
 }

@@ -162,8 +162,8 @@ static int visit_edges(struct backward *b, void (*visit)(void *arg, const struct
 	}
 }
 
-int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
-		 void (*visit)(void *arg, const struct edge *edge), void *arg)
+int nesting_report(struct nesting *nesting, const struct nesting_lane *lane,
+		   void (*visit)(void *arg, const struct edge *edge), void *arg)
 {
 	struct backward *b = calloc(1, sizeof(*b));
 	struct interval block[NESTING_BLOCK];

@@ -4,9 +4,9 @@
  * Formats that store the data of each thread in one piece need this order.
  *
  * Intervals arrive in the order of their ends, with the intervals of all threads mixed. Full blocks
- * are written to a temporary file; each block has the intervals of one lane. nesting_tell() reads a
- * lane backwards, because in this order an interval precedes all intervals that it contains. No two
- * intervals of a lane may cross.
+ * are written to a temporary file; each block has the intervals of one lane. nesting_report() reads
+ * a lane backwards, because in this order an interval precedes all intervals that it contains. No
+ * two intervals of a lane may cross.
  *
  * Memory    constant, and 8 bytes for each block.
  * Errors    0 or an error number.
@@ -58,8 +58,8 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane,
 		const struct interval *interval);
 
 /* Calls visit for each edge of the lane, in the order of time. */
-int nesting_tell(struct nesting *nesting, const struct nesting_lane *lane,
-		 void (*visit)(void *arg, const struct edge *edge), void *arg);
+int nesting_report(struct nesting *nesting, const struct nesting_lane *lane,
+		   void (*visit)(void *arg, const struct edge *edge), void *arg);
 
 /* Frees the list of the lane's blocks. The lane itself belongs to the caller. */
 void nesting_lane_fini(struct nesting_lane *lane);

@@ -95,7 +95,7 @@ int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
  * first event by more than the length of the trace. The arithmetic is unsigned, because a
  * difference of two times may overflow a signed number.
  */
-static void settle_begin(struct plan *plan)
+static void limit_begin(struct plan *plan)
 {
 	uint64_t length = (uint64_t)plan->greatest_ns - (uint64_t)plan->least_ns;
 	uint64_t room = (uint64_t)plan->least_ns - (uint64_t)INT64_MIN;
@@ -117,7 +117,7 @@ int plan_finish(struct plan *plan)
 				 : whole_pwrite(plan->fd, plan->record, BLOCK_BYTES,
 						 plan->block * BLOCK_BYTES);
 
-	settle_begin(plan);
+	limit_begin(plan);
 	plan->at = 0;
 	/* No block is in memory, so the first plan_span() reads block 0. */
 	plan->block = UINT64_MAX;
@@ -190,7 +190,7 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 /* ------------------------------------------------------------------ asking */
 
 /*
- * Returns the time, or least_ns if the time is earlier. least_ns is the limit of settle_begin() for
+ * Returns the time, or least_ns if the time is earlier. least_ns is the limit of limit_begin() for
  * the begins of spans.
  */
 static int64_t not_before(int64_t time_ns, int64_t least_ns)

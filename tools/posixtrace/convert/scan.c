@@ -273,8 +273,8 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 
 /*
  * Returns the kind of a type, whose role is found at the first event of the type. Without --pair a
- * type has at most one role. If a type has no role, its kind is marked was_early. came_late() later
- * checks whether a type that was defined afterwards would give it a role.
+ * type has at most one role. If a type has no role, its kind is marked was_early. check_late_role()
+ * later checks whether a type that was defined afterwards would give it a role.
  */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
@@ -393,7 +393,7 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 			 * If the options ask for durations, an end that is not selected removes its
 			 * begin.
 			 */
-			paired->pairing.takes_back = wanted_asks_duration(flow->wanted);
+			paired->pairing.takes_back = wanted_uses_duration(flow->wanted);
 	}
 	return scan->names && scan->source ? err : ENOMEM;
 }
@@ -509,10 +509,10 @@ static int scan_end(void *context, const struct fmt_end *end)
 
 	scan_facts_end(scan->plan, end);
 	/*
-	 * The source is still open here, so scan_names_tell() can look up names of objects and
+	 * The source is still open here, so scan_names_report() can look up names of objects and
 	 * mapped programs.
 	 */
-	return scan_names_tell(scan->names, scan->flow, scan->plan);
+	return scan_names_report(scan->names, scan->flow, scan->plan);
 }
 
 static const struct format format_scan = {
@@ -529,7 +529,7 @@ static const struct format format_scan = {
 /* ------------------------------------------------------------------ the reading */
 
 /* Returns whether a type had events before its partner by name existed. */
-static bool came_late(const struct fmt_flow *flow, const struct plan *plan)
+static bool check_late_role(const struct fmt_flow *flow, const struct plan *plan)
 {
 	struct paired all = { .flow = (struct fmt_flow *)(uintptr_t)flow };
 	size_t stem;
@@ -608,7 +608,7 @@ bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept)
 	/* This reading prints no messages, because the next reading prints them. */
 	say_nothing(true);
 	good = !read_once(like, &first, plan, NULL) && input_again(like->input);
-	if (good && like->to->scans == FMT_SCANS_SPANS && came_late(&first, plan)) {
+	if (good && like->to->scans == FMT_SCANS_SPANS && check_late_role(&first, plan)) {
 		/*
 		 * The first flow must remain until the end, because the second one uses its types.
 		 */

@@ -42,6 +42,7 @@ int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread)
  * Adds the names to the plan. The caller must not have closed the logs yet, because some names are
  * looked up in their objects and mappings.
  */
-int scan_names_tell(const struct scan_names *names, const struct fmt_flow *flow, struct plan *plan);
+int scan_names_report(const struct scan_names *names, const struct fmt_flow *flow,
+		      struct plan *plan);
 
 #endif

@@ -108,7 +108,7 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	 */
 	if (names->thread && names->process && event->tid == names->tid &&
 	    event->pid == names->pid && event->thread == names->handle &&
-	    !program_is_told_by(event->type->name)) {
+	    !program_is_in_event(event->type->name)) {
 		names->named[names->thread - 1].last_ns = event->time_ns;
 		names->named[names->process - 1].last_ns = event->time_ns;
 		return 0;
@@ -135,9 +135,9 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	named->last_ns = event->time_ns;
 	names->process = (size_t)(named - names->named) + 1;
 	/* The event reports the program that the process executes now. */
-	if (program_is_told_by(event->type->name) &&
-	    program_told(event->type->name, event->type->fields, event->data, event->data_len,
-			 program))
+	if (program_is_in_event(event->type->name) &&
+	    program_from_event(event->type->name, event->type->fields, event->data, event->data_len,
+			       program))
 		err = set_name(named, program, strlen(program));
 	return err;
 }
@@ -245,7 +245,8 @@ static int plan_thread(const struct scan_names *names, const struct fmt_flow *fl
 	return plan_call(plan, thread->pid, thread->tid, handle, name);
 }
 
-int scan_names_tell(const struct scan_names *names, const struct fmt_flow *flow, struct plan *plan)
+int scan_names_report(const struct scan_names *names, const struct fmt_flow *flow,
+		      struct plan *plan)
 {
 	int err = 0;
 

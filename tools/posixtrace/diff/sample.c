@@ -183,7 +183,7 @@ int sample_take(struct sample *sample, const char *path)
 		return status;
 	sample->pairing.take = take_span;
 	sample->pairing.arg = sample;
-	sample->pairing.takes_back = wanted_asks_duration(&sample->wanted);
+	sample->pairing.takes_back = wanted_uses_duration(&sample->wanted);
 	function_names(&sample->pairing, &sample->log);
 	if (!pairing_begin(&sample->pairing, &sample->log)) {
 		logfile_close(&sample->log);

@@ -74,7 +74,7 @@ static bool survey_types(struct fetch_making *making, const struct fetch_part *p
 	put_part(making, part, "SELECT row_type, row_name, toUInt64(count()), "
 		 "toUInt64(max(length(row_data)))", 0, UINT64_MAX, &sql);
 	bytes_str(&sql, " GROUP BY row_type, row_name ORDER BY row_type");
-	if (!fetch_ask(&sql, SURVEY_BYTES))
+	if (!fetch_request(&sql, SURVEY_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
 		uint64_t id = fetch_u32(&row), longest;
@@ -109,7 +109,7 @@ static bool survey_slices(struct fetch_making *making, struct fetch_part *part)
 		 "toUInt64(count()), toUInt64(sum(length(row_data)))", SLICE);
 	put_part(making, part, select, 0, UINT64_MAX, &sql);
 	bytes_str(&sql, " GROUP BY slice ORDER BY slice");
-	if (!fetch_ask(&sql, SURVEY_BYTES))
+	if (!fetch_request(&sql, SURVEY_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
 		struct fetch_slice slice;
@@ -251,7 +251,7 @@ static bool fetch_range(struct fetch_making *making, const struct fetch_part *pa
 			bytes_printf(&sql, " LIMIT %" PRIu64, some);
 			bytes = some * event_bytes;
 		}
-		if (!fetch_ask(&sql, (size_t)(bytes + bytes / 2 + 65536)) ||
+		if (!fetch_request(&sql, (size_t)(bytes + bytes / 2 + 65536)) ||
 		    !write_events(making, &first, end, some))
 			return false;
 		events -= some;

@@ -90,7 +90,7 @@ static bool list_logs(void)
 	put_hosts(&sql);
 	put_range(&sql);
 	bytes_str(&sql, " ORDER BY row_host, `first`, `log`, row_source");
-	if (!fetch_ask(&sql, LIST_BYTES))
+	if (!fetch_request(&sql, LIST_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
 		if (!vec_grow(&fetch.log, fetch.logs, 1)) {
@@ -156,7 +156,7 @@ static bool list_uuids(void)
 	if (fetch.logs && fetch.logs <= UUIDS_ASKED)
 		bytes_str(&sql, ")");
 	if (good && fetch.logs)
-		good = fetch_ask(&sql, LIST_BYTES) && read_uuids(sorted);
+		good = fetch_request(&sql, LIST_BYTES) && read_uuids(sorted);
 	bytes_free(&sql);
 	free(sorted);
 	return good;

@@ -88,7 +88,7 @@ static bool add_objects(struct fetch_making *making)
 		  "toInt64(ifNull(pointer, 0)), toInt64(ifNull(since, 0)), ifNull(name, '')");
 	fetch_from("objects_rows", &sql);
 	bytes_printf(&sql, " AND row_source = %" PRIu64 " ORDER BY row_seq", making->log->source);
-	if (!fetch_ask(&sql, TABLE_BYTES))
+	if (!fetch_request(&sql, TABLE_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
 		struct posix_trace_object_np object = { .kind = 0 };
@@ -134,7 +134,7 @@ static bool list_threads(const struct fetch_log *log, struct lost_threads *threa
 	fetch_from("threads_rows", &sql);
 	bytes_printf(&sql, " AND row_source = %" PRIu64 " AND lost > 0 ORDER BY row_seq",
 		     log->source);
-	if (!fetch_ask(&sql, TABLE_BYTES))
+	if (!fetch_request(&sql, TABLE_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
 		struct lost_thread *thread;
@@ -273,7 +273,7 @@ static bool add_losses(struct fetch_making *making)
 	fetch_from("ledger_rows", &sql);
 	bytes_printf(&sql, " AND row_source = %" PRIu64 " ORDER BY row_seq", log->source);
 	if (good)
-		good = fetch_ask(&sql, TABLE_BYTES) && read_ledger(making, &threads, &account);
+		good = fetch_request(&sql, TABLE_BYTES) && read_ledger(making, &threads, &account);
 	bytes_free(&sql);
 	free(threads.thread);
 	if (good && account.other)
@@ -373,7 +373,7 @@ static bool split_place(char *text, unsigned *line)
  * Gives the symbols of an answer to the log. The columns are those of both requests below. The
  * source of a frame is FILE:LINE, or the module if the file is unknown.
  */
-static void give_symbols(trace_id_t trid)
+static void store_symbols(trace_id_t trid)
 {
 	struct fetch_row row = { .at = 0 };
 
@@ -423,14 +423,14 @@ void fetch_symbols(const struct fetch_log *log, struct logfile *file)
 		  "row_module");
 	if (!fetch.at->shows_functions)
 		bytes_free(&sql);
-	else if (fetch_ask(&sql, TABLE_BYTES))
-		give_symbols(file->trid);
+	else if (fetch_request(&sql, TABLE_BYTES))
+		store_symbols(file->trid);
 	bytes_printf(&sql, "SELECT toInt64(ifNull(pid, 0)), toInt64(ifNull(address, 0)), "
 		     "toUInt8(%d), toUInt32(0), ifNull(function, ''), ifNull(source, ''), ''",
 		     (int)GIVEN_FRAME);
 	fetch_from("stacks_rows", &sql);
 	bytes_printf(&sql, " AND row_source = %" PRIu64 " AND function != ''", log->source);
 	bytes_str(&sql, " GROUP BY pid, address, function, source");
-	if (fetch_ask(&sql, TABLE_BYTES))
-		give_symbols(file->trid);
+	if (fetch_request(&sql, TABLE_BYTES))
+		store_symbols(file->trid);
 }

@@ -47,14 +47,14 @@ struct fetch {
 
 extern struct fetch fetch;
 
-/* ------------------------------------------------------------------ fetch_ask.c: requests */
+/* ------------------------------------------------------------------ fetch_request.c: requests */
 
 /*
  * Sends a statement; a host that cannot be reached is replaced by the next one. The answer, of at
  * most limit bytes, is in fetch.server.answer until the next request. Frees sql. Returns false
  * after it printed an error.
  */
-bool fetch_ask(struct bytes *sql, size_t limit);
+bool fetch_request(struct bytes *sql, size_t limit);
 
 /* Prints that the answer to a request of this table is not valid, and returns false. */
 bool fetch_say_wrong(const char *table);

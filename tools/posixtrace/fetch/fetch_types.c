@@ -33,7 +33,7 @@ bool fetch_list_types(const struct fetch_log *log, struct fetch_types *types)
 		  "ifNull(span, '')");
 	fetch_from("types_rows", &sql);
 	bytes_printf(&sql, " AND row_source = %" PRIu64 " ORDER BY row_seq", log->source);
-	if (!fetch_ask(&sql, TYPES_BYTES))
+	if (!fetch_request(&sql, TYPES_BYTES))
 		return false;
 	while (fetch_has_row(&row)) {
 		struct fetch_type *type;

@@ -355,7 +355,7 @@ static Elf_Scn *go_section(Elf *elf)
 }
 
 /* Adds the functions of a Go program that was stripped. Returns false if memory is lacking. */
-static bool take_go(struct binary_file *file, Elf_Scn *section)
+static bool add_go_functions(struct binary_file *file, Elf_Scn *section)
 {
 	Elf_Data *data = elf_rawdata(section, NULL);
 	struct go_function function;
@@ -400,7 +400,7 @@ const char *binary_read(struct binary_file *file)
 	file->is_go = go != NULL;
 	if (!take_tables(file, file->elf, SHT_SYMTAB, &has_table))
 		return "there is no memory";
-	if (!has_table && go && !take_go(file, go))
+	if (!has_table && go && !add_go_functions(file, go))
 		return "there is no memory";
 	if (!has_table && !go)
 		open_debug(file);

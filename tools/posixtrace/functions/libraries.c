@@ -128,7 +128,7 @@ static bool take_line(struct libraries *libraries, char *line)
  * function blocks until the linker has ended. If quiet is true, the messages of the linker are
  * dropped.
  */
-static bool ask_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
+static bool run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {
 	char list[] = "--list", *argv[] = { linker, list, program, NULL };
 	posix_spawn_file_actions_t actions;
@@ -180,7 +180,7 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
 		return false;
 	}
 	if (libraries_add(libraries, path) &&
-	    (!*linker || ask_linker(libraries, linker, path, false)))
+	    (!*linker || run_linker(libraries, linker, path, false)))
 		return true;
 	say("%s: its libraries cannot be listed", path);
 	libraries_fini(libraries);
@@ -200,7 +200,7 @@ bool libraries_of_object(struct libraries *libraries, const char *program, const
 	if (!libraries_add(libraries, object))
 		return false;
 	if (is == 0 && *linker && snprintf(copy, sizeof(copy), "%s", object) < (int)sizeof(copy))
-		ask_linker(libraries, linker, copy, true);
+		run_linker(libraries, linker, copy, true);
 	return true;
 }
 

@@ -15,9 +15,9 @@ bool traps_are_permitted(struct traps *traps)
 {
 	if (!traps->refusal)
 		return false;
-	if (!traps->is_asked)
+	if (!traps->has_result)
 		traps->why = traps->refusal();
-	traps->is_asked = true;
+	traps->has_result = true;
 	return !traps->why;
 }
 

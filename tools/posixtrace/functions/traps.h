@@ -70,7 +70,7 @@ struct traps {
 	 * the member "why" then has its result.
 	 */
 	const char *(*refusal)(void);
-	bool is_asked;
+	bool has_result;
 	const char *why;
 	struct trap *trap;
 	size_t traps, room;

@@ -208,7 +208,7 @@ static bool must_wait(pid_t pid, pid_t tid)
 	return false;
 }
 
-static void let_go(struct change *change)
+static void end_stops(struct change *change)
 {
 	for (size_t i = 0; i < change->threads; i++) {
 		stop_end(change->thread[i]);
@@ -355,7 +355,7 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 		mappings_fini(&mappings);
 	}
 	if (!good)
-		let_go(change);
+		end_stops(change);
 	return good;
 }
 
@@ -559,7 +559,7 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 		 */
 		if (change->writes || !has_tracer(change))
 			*why = change_all(change);
-		let_go(change);
+		end_stops(change);
 		done = true;
 	}
 	free(change->jump);
@@ -571,7 +571,7 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 }
 
 /* After a failure to write, marks all jumps that are not written as not wanted. */
-static void forget_wanted(struct change *change)
+static void unmark_unwritten(struct change *change)
 {
 	if (read_jumps(change))
 		return;
@@ -617,7 +617,7 @@ const char *change_code(const struct target *target, bool writes, bool *is_stuck
 		pause_ns = pause_ns < PAUSE_MAX ? 2 * pause_ns : pause_ns;
 	}
 	if (why && writes && !change.is_stuck)
-		forget_wanted(&change);
+		unmark_unwritten(&change);
 	*is_stuck = change.is_stuck;
 	free(change.thread);
 	return why;

@@ -190,7 +190,7 @@ static int measure_open_log(struct latency *latency, const struct options *optio
 	 * If --where depends on durations, an event that begins a span is chosen at first. Only the
 	 * event that ends the span decides whether the span is wanted.
 	 */
-	latency->pairing.takes_back = wanted_asks_duration(&latency->wanted);
+	latency->pairing.takes_back = wanted_uses_duration(&latency->wanted);
 	err = count_events(latency, &reading);
 	if (!err)
 		err = look_around(latency);

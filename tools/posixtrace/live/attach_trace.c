@@ -163,7 +163,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 	 * another process, the pidfd reports the end, so the other process is not taken for the
 	 * traced one.
 	 */
-	err = until_begin_asked(&until, plan->pid);
+	err = until_begin_with_signals(&until, plan->pid);
 	if (err)
 		return process_say_why(plan->pid, err);
 	process_name(result->program, plan->pid);

@@ -69,7 +69,7 @@ static bool read_status(pid_t tid, const char *field, int base, unsigned long lo
  * Returns a thread. If it is new, adds it to the list. Returns NULL if memory is lacking.
  * crash_status() then mistakes the thread for a process, and reports its end.
  */
-static struct crash_thread *know_thread(struct crash *crash, pid_t tid)
+static struct crash_thread *find_or_add_thread(struct crash *crash, pid_t tid)
 {
 	struct crash_thread *thread = find_thread(crash, tid);
 	unsigned long long process = (unsigned long long)tid;
@@ -99,7 +99,7 @@ int crash_begin(struct crash *crash, struct capture *capture, pid_t child)
 	*crash = (struct crash){ .capture = capture };
 	if (ptrace(PTRACE_SEIZE, child, NULL, (void *)(uintptr_t)OPTIONS))
 		return errno;
-	return know_thread(crash, child) ? 0 : ENOMEM;
+	return find_or_add_thread(crash, child) ? 0 : ENOMEM;
 }
 
 void crash_end(struct crash *crash)
@@ -322,7 +322,7 @@ static size_t list_threads(pid_t pid, pid_t tid[THREADS_MAX])
  */
 static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 {
-	struct crash_thread *thread = know_thread(crash, tid);
+	struct crash_thread *thread = find_or_add_thread(crash, tid);
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	pid_t got;
 	int status;
@@ -438,7 +438,7 @@ static void deliver_signal(struct crash *crash, pid_t tid, int sig)
 
 bool crash_status(struct crash *crash, pid_t tid, int status)
 {
-	const struct crash_thread *thread = know_thread(crash, tid);
+	const struct crash_thread *thread = find_or_add_thread(crash, tid);
 	int event = status >> 16, sig;
 
 	/*

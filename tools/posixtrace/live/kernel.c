@@ -315,7 +315,7 @@ void kernel_look(struct kernel *kernel)
  * Gives each sample the number of its final stack, in which begins of functions have replaced the
  * kernel's addresses. A sample is lost if the store has no room for its stack.
  */
-static void settle_samples(struct kernel *kernel)
+static void set_final_stacks(struct kernel *kernel)
 {
 	size_t kept = 0;
 
@@ -327,7 +327,7 @@ static void settle_samples(struct kernel *kernel)
 			record.other = kernel_frames_number(kernel->frames, record.other);
 		if ((record.kind == KERNEL_SAMPLE && record.other == STACK_NONE) ||
 		    (record.kind == KERNEL_COPY &&
-		     !kernel_copies_settle(kernel->copies, record.other, kernel->frames)))
+		     !kernel_copies_set_stack(kernel->copies, record.other, kernel->frames)))
 			kernel->lost_memory++;
 		else
 			kernel->record[kept++] = record;
@@ -344,7 +344,7 @@ void kernel_stop(struct kernel *kernel)
 		kernel_trace_stop(kernel);
 	kernel_look(kernel);
 	if (kernel->frames)
-		settle_samples(kernel);
+		set_final_stacks(kernel);
 	kernel_traps_complete(kernel);
 }
 

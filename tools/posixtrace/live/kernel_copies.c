@@ -159,8 +159,8 @@ bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t b
 	return true;
 }
 
-bool kernel_copies_settle(struct kernel_copies *copies, uint32_t index,
-			  const struct kernel_frames *frames)
+bool kernel_copies_set_stack(struct kernel_copies *copies, uint32_t index,
+			     const struct kernel_frames *frames)
 {
 	copies->copy[index].number = kernel_frames_number(frames, copies->copy[index].number);
 	return copies->copy[index].number != STACK_NONE;

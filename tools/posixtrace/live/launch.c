@@ -191,7 +191,7 @@ static void wait_for_exec(const struct launch *launch)
 		launch->serve(launch->arg);
 }
 
-int launch_go(struct launch *launch)
+int launch_execute(struct launch *launch)
 {
 	/*
 	 * If the child was killed, its end of the pipe is closed. The write below must not end this

@@ -40,7 +40,7 @@ int launch_begin(struct launch *launch, const struct launch_plan *plan, const si
  * Lets the child execute the program. Returns 0, or the error number of execve(2) after the child
  * has ended.
  */
-int launch_go(struct launch *launch);
+int launch_execute(struct launch *launch);
 
 /* Ends the child without executing anything. */
 void launch_cancel(struct launch *launch);

@@ -313,7 +313,7 @@ static bool is_alive(pid_t pid)
  * Sets the ends of the calls. A process that still runs was in its functions until the end of the
  * trace.
  */
-static void settle_ends(struct scan *scan)
+static void set_ends(struct scan *scan)
 {
 	for (size_t i = 0; i < scan->lasts; i++) {
 		struct last *last = &scan->last[i];
@@ -373,7 +373,7 @@ void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log)
 		if (list_processes(scan)) {
 			learn_types(scan, trid);
 			scan_log(scan, trid);
-			settle_ends(scan);
+			set_ends(scan);
 			pass_all(calls, scan, kernel);
 		}
 		free(scan->last);

@@ -391,7 +391,7 @@ static enum state state_of(const struct process_row *row)
 }
 
 /* Finds out the end of a process, if the log does not have this end. */
-static void processes_settle(struct process_row *row)
+static void find_end(struct process_row *row)
 {
 	enum state state;
 	int status;
@@ -408,7 +408,7 @@ static void processes_settle(struct process_row *row)
 		row->end = RUNS;
 }
 
-void processes_know(struct processes *processes, pid_t pid, int status)
+void processes_set_end(struct processes *processes, pid_t pid, int status)
 {
 	if (vec_grow(&processes->known, processes->knowns, 1))
 		processes->known[processes->knowns++] = (struct process_known){ pid, status };
@@ -432,7 +432,7 @@ void processes_read(struct processes *p, int fd)
 			processes_end(row, true, p->known[i].status);
 	}
 	for (size_t i = 0; i < p->rows; i++)
-		processes_settle(&p->row[i]);
+		find_end(&p->row[i]);
 }
 
 /* Returns whether the stream has events that show other processes than the first one. */

@@ -45,7 +45,7 @@ struct processes {
  * Keeps an end that the caller knows, until processes_read(). If memory is lacking, the end is not
  * kept.
  */
-void processes_know(struct processes *processes, pid_t pid, int status);
+void processes_set_end(struct processes *processes, pid_t pid, int status);
 
 /*
  * Reads the processes from the log in the file fd, which stays open and may still be written, and

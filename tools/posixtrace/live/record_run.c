@@ -46,7 +46,7 @@ struct run {
 	unsigned snapshots;
 	int urged;          /* number of signals that asked this process to end */
 	/* the signal because of which this process no longer waits for the program; 0: none */
-	int gave_up;
+	int end_signal;
 	bool reaped;        /* the program has ended; its status is in program */
 	int program;
 	struct crash crash; /* with --crash */
@@ -124,7 +124,7 @@ static void note_end(struct run *run, pid_t pid, int status)
 	 * ends that the log lacks.
 	 */
 	if (run->record->crash && pid != run->plan->pid && !is_loop(run))
-		processes_know(&run->processes, pid, status);
+		processes_set_end(&run->processes, pid, status);
 	else
 		capture_note_end(&run->capture, pid, &ended);
 }
@@ -173,7 +173,7 @@ static bool ends_by(struct run *run, int sig, bool sent)
 		return false;
 	if (run->urged++ == 0)
 		return false;
-	run->gave_up = sig;
+	run->end_signal = sig;
 	return true;
 }
 
@@ -413,7 +413,7 @@ static int wait_for_program(struct run *run)
 
 	until_limit(&run->until, 0);
 	run->urged = 0;
-	while (!run->gave_up && !run->reaped)
+	while (!run->end_signal && !run->reaped)
 		if (until_some(&run->until, &why)) {
 			if (why == UNTIL_PROCESS_ENDED)
 				wait_for_end(run);
@@ -421,7 +421,7 @@ static int wait_for_program(struct run *run)
 				ends_by_signal(run);
 		}
 	if (!run->reaped)
-		return RECORD_SIGNAL + run->gave_up;
+		return RECORD_SIGNAL + run->end_signal;
 	return WIFSIGNALED(run->program) ? RECORD_SIGNAL + WTERMSIG(run->program) :
 					   WEXITSTATUS(run->program);
 }
@@ -562,8 +562,8 @@ static int say_not_executed(const char *program, int err)
 }
 
 /*
- * launch_go() calls this function from time to time. With --crash, a signal that arrives before the
- * program begins stops the child, and reap_children() lets the child continue.
+ * launch_execute() calls this function from time to time. With --crash, a signal that arrives
+ * before the program begins stops the child, and reap_children() lets the child continue.
  */
 static void serve_stops(void *arg)
 {
@@ -597,7 +597,7 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 			launch->serve = serve_stops;
 			launch->arg = run;
 		}
-		err = launch_go(launch);
+		err = launch_execute(launch);
 		if (!err)
 			return trace_to_end(run);
 		status = say_not_executed(run->record->launch.argv[0], err);

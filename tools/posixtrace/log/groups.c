@@ -143,7 +143,7 @@ int groups_add(struct groups *groups, const struct groups *more)
 	return err;
 }
 
-int groups_settle(struct groups *groups)
+int groups_finish(struct groups *groups)
 {
 	int err = 0;
 

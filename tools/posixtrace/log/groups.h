@@ -66,6 +66,6 @@ int groups_add(struct groups *groups, const struct groups *more);
  * Makes groups of the counts in of_type. The caller must call this function once, after the last
  * event. Returns 0, ENOMEM or EOVERFLOW.
  */
-int groups_settle(struct groups *groups);
+int groups_finish(struct groups *groups);
 
 #endif

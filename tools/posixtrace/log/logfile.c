@@ -507,7 +507,7 @@ void logfile_say_fault(const struct logfile *log, const struct posix_trace_fault
 
 struct faults {
 	const struct logfile *log;
-	uint64_t limit, said;
+	uint64_t limit, printed;
 };
 
 /* Prints a fault unless the limit is reached. The library calls this function for each fault. */
@@ -515,9 +515,9 @@ static void say_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	struct faults *faults = arg;
 
-	if (faults->said == faults->limit)
+	if (faults->printed == faults->limit)
 		return;
-	faults->said++;
+	faults->printed++;
 	logfile_say_fault(faults->log, fault);
 }
 
@@ -531,10 +531,10 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 		say("%s: %s", log->path, strerror(err));
 		return TOOL_FAILURE;
 	}
-	if (check.faults > faults.said)
+	if (check.faults > faults.printed)
 		say("%s: and %llu more fault%s", log->path,
-		    (unsigned long long)(check.faults - faults.said),
-		    text_plural(check.faults - faults.said));
+		    (unsigned long long)(check.faults - faults.printed),
+		    text_plural(check.faults - faults.printed));
 	return check.faults || !check.complete ? TOOL_DAMAGED : TOOL_OK;
 }
 

@@ -16,12 +16,12 @@ void program_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
 	snprintf(name, PROGRAM_NAME_BYTES, "%.*s", (int)(len - skipped), path + skipped);
 }
 
-bool program_told(const char *type, const struct posix_trace_schema_np *schema, const void *data,
-		  size_t len, char name[PROGRAM_NAME_BYTES])
+bool program_from_event(const char *type, const struct posix_trace_schema_np *schema,
+			const void *data, size_t len, char name[PROGRAM_NAME_BYTES])
 {
 	struct posix_trace_value_np value;
 
-	int field = program_is_told_by(type) ? field_index(schema, "program") : -1;
+	int field = program_is_in_event(type) ? field_index(schema, "program") : -1;
 
 	if (field < 0 ||
 	    !posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) ||

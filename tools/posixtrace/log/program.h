@@ -15,7 +15,7 @@
 #define PROGRAM_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + 1)
 
 /* Returns whether events of the type with this name may have the name of a program. */
-static inline bool program_is_told_by(const char *type)
+static inline bool program_is_in_event(const char *type)
 {
 	return type[0] == 'p' && !strcmp(type, "process.start");
 }
@@ -24,8 +24,8 @@ static inline bool program_is_told_by(const char *type)
 void program_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len);
 
 /* Gets the name from the data of an event of this type. Returns false if the event has none. */
-bool program_told(const char *type, const struct posix_trace_schema_np *schema, const void *data,
-		  size_t len, char name[PROGRAM_NAME_BYTES]);
+bool program_from_event(const char *type, const struct posix_trace_schema_np *schema,
+			const void *data, size_t len, char name[PROGRAM_NAME_BYTES]);
 
 /*
  * Gets the name from the log's mappings of the process at that time. If there are none, it returns

@@ -163,7 +163,7 @@ void shimloss_text(struct out *out, const struct shimloss *loss)
 {
 	const struct {
 		uint64_t count;
-		const char *what;
+		const char *cause;
 	} parts[] = {
 		{ loss->early, "before the library had begun" },
 		{ loss->unnamed, "of event types without a name" },
@@ -175,7 +175,7 @@ void shimloss_text(struct out *out, const struct shimloss *loss)
 		if (!parts[i].count)
 			continue;
 		out_printf(out, "%s%llu %s", comma, (unsigned long long)parts[i].count,
-			   parts[i].what);
+			   parts[i].cause);
 		comma = ", ";
 	}
 }

@@ -14,7 +14,7 @@
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {
-	program_told(type->name, type->schema, event->data, event->data_len, row->name);
+	program_from_event(type->name, type->schema, event->data, event->data_len, row->name);
 }
 
 /*

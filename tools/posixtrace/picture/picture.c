@@ -462,7 +462,7 @@ int picture_open(struct picture *picture, const char *path)
 	pairing_init(&log->pairing, take_span, picture);
 	for (size_t i = 0; i < picture->wanted.pairs; i++)
 		pairing_add(&log->pairing, picture->wanted.pair[i]);
-	log->pairing.takes_back = wanted_asks_duration(&picture->wanted);
+	log->pairing.takes_back = wanted_uses_duration(&picture->wanted);
 	function_names(&log->pairing, &log->log);
 	if (!pairing_begin(&log->pairing, &log->log))
 		return TOOL_USAGE;

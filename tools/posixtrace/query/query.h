@@ -94,7 +94,7 @@ void query_note_damage(struct query_log *log, trace_id_t trid);
  * Restricts a reader to the events from begin_ns to end_ns, including these two times, and moves it
  * to the first such event. Returns SQLITE_OK or SQLITE_IOERR.
  */
-int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
+int query_seek(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns);
 
 /*
  * In query_plan.c. query_time_comparison() returns a letter for a comparison operator of SQLite, or

@@ -33,7 +33,7 @@ struct query_cursor {
 	size_t next_group;
 
 	int64_t begin_ns, end_ns;
-	bool has_pid, has_tid, nothing;
+	bool has_pid, has_tid, is_empty;
 	int64_t pid, tid;
 	/*
 	 * for each log, and then for each id of a type: whether the type is selected; NULL: all

@@ -112,7 +112,7 @@ void query_note_damage(struct query_log *log, trace_id_t trid)
  * If the reader was used for another scan, it still has the time limit of that scan, so the limit
  * is removed first.
  */
-int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
+int query_seek(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
 	int err = posix_trace_until_np(trid, NULL);
 	struct logfile window = { .trid = trid, .info = log->file.info };
@@ -129,19 +129,19 @@ int query_go_to(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_
  * Moves to the begin of the current log. A log that is open already is not opened again, because
  * the inner loop of a join scans the log once for each row of the outer loop.
  */
-static int go_to_begin(struct query_cursor *cursor)
+static int seek_begin(struct query_cursor *cursor)
 {
 	if (!cursor->is_open && query_open_log(query_log_of(cursor), &cursor->trid))
 		return SQLITE_CANTOPEN;
 	cursor->is_open = true;
-	return query_go_to(query_log_of(cursor), cursor->trid, cursor->begin_ns, cursor->end_ns);
+	return query_seek(query_log_of(cursor), cursor->trid, cursor->begin_ns, cursor->end_ns);
 }
 
 /*
  * Opens the first log from this number on that is not excluded. If there is none, it sets
  * eof.
  */
-static int go_to_log(struct query_cursor *cursor, unsigned log)
+static int open_log_from(struct query_cursor *cursor, unsigned log)
 {
 	if (log != cursor->log)
 		close_log(cursor);
@@ -153,7 +153,7 @@ static int go_to_log(struct query_cursor *cursor, unsigned log)
 	if (log != cursor->log)
 		close_log(cursor);
 	cursor->log = log;
-	return go_to_begin(cursor);
+	return seek_begin(cursor);
 }
 
 /*
@@ -179,8 +179,8 @@ static bool is_wanted(const struct query_cursor *cursor)
 static int next_pass(struct query_cursor *cursor)
 {
 	if (++cursor->pass < cursor->passes)
-		return go_to_begin(cursor);
-	return go_to_log(cursor, cursor->log + 1);
+		return seek_begin(cursor);
+	return open_log_from(cursor, cursor->log + 1);
 }
 
 /*
@@ -240,9 +240,9 @@ static int query_events_filter(sqlite3_vtab_cursor *base, int number, const char
 		cursor->next_group = 0;
 		return query_events_next(base);
 	}
-	cursor->eof = cursor->nothing;
+	cursor->eof = cursor->is_empty;
 	if (!err && !cursor->eof)
-		err = go_to_log(cursor, 0);
+		err = open_log_from(cursor, 0);
 	return err || cursor->eof ? err : query_events_next(base);
 }
 

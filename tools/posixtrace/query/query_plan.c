@@ -326,7 +326,7 @@ static void plan_passes(struct query_cursor *cursor, int column)
 	if (count)
 		qsort(type, count, sizeof(*type), column == QUERY_NAME ? by_name : by_id);
 	else
-		cursor->nothing = true;
+		cursor->is_empty = true;
 	for (unsigned i = 0; i < count; i++)
 		cursor->pass_type[i] = type[i]->id;
 	cursor->passes = count;
@@ -344,7 +344,7 @@ int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sql
 	cursor->log = 0;
 	cursor->begin_ns = INT64_MIN;
 	cursor->end_ns = INT64_MAX;
-	cursor->has_pid = cursor->has_tid = cursor->nothing = false;
+	cursor->has_pid = cursor->has_tid = cursor->is_empty = false;
 	cursor->pass = cursor->passes = 0;
 	for (int i = 0; i < argc; i++, plan += 2) {
 		int column = plan[0] - 'a';
@@ -352,9 +352,9 @@ int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sql
 		if (column == QUERY_TIME)
 			query_bound(&cursor->begin_ns, &cursor->end_ns, plan[1], argv[i]);
 		else if (column == QUERY_PID)
-			only_number(&cursor->has_pid, &cursor->pid, &cursor->nothing, argv[i]);
+			only_number(&cursor->has_pid, &cursor->pid, &cursor->is_empty, argv[i]);
 		else if (column == QUERY_TID)
-			only_number(&cursor->has_tid, &cursor->tid, &cursor->nothing, argv[i]);
+			only_number(&cursor->has_tid, &cursor->tid, &cursor->is_empty, argv[i]);
 		else if (!(column == QUERY_LOG ? only_log(cursor, argv[i])
 					       : only_types(cursor, column, plan[1], argv[i])))
 			return SQLITE_NOMEM;

@@ -172,7 +172,7 @@ static bool add_field(struct remote *remote, const char *text, size_t len, uint8
  * Sends a request that must succeed before the statement can run. If it fails, prints the reason
  * and returns false.
  */
-static bool ask_remote(struct remote *remote, const char *sql)
+static bool request_remote(struct remote *remote, const char *sql)
 {
 	if (server_request(&remote->server, sql, NULL, LISTS_MOST) == SERVER_OK)
 		return true;
@@ -192,8 +192,8 @@ static bool fetch_fields(struct remote *remote)
 	uint8_t kind;
 	bool good = true;
 
-	if (!ask_remote(remote, "SELECT name, kind FROM fields GROUP BY name, kind "
-			"ORDER BY name, kind FORMAT RowBinary"))
+	if (!request_remote(remote, "SELECT name, kind FROM fields GROUP BY name, kind "
+				    "ORDER BY name, kind FORMAT RowBinary"))
 		return false;
 	while (good && server_get_text(answer, &at, &text, &len) &&
 	       server_get_u8(answer, &at, &kind))
@@ -212,8 +212,8 @@ static bool fetch_times(struct remote *remote)
 	uint64_t first = 0, last = 0, events = 0;
 	size_t at = 0;
 
-	if (!ask_remote(remote, "SELECT toInt64(min(row_time)), toInt64(max(row_time)), "
-			"toInt64(count()) FROM events_rows FORMAT RowBinary"))
+	if (!request_remote(remote, "SELECT toInt64(min(row_time)), toInt64(max(row_time)), "
+				    "toInt64(count()) FROM events_rows FORMAT RowBinary"))
 		return false;
 	server_get_u64(&remote->server.answer, &at, &first);
 	server_get_u64(&remote->server.answer, &at, &last);

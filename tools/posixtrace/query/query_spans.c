@@ -162,7 +162,7 @@ static void query_spans_take(void *arg, const struct span *span,
  * Each log has a separate pairing, because no span begins in one log and ends in another. A pairing
  * needs the log's types, so it is made when the log is opened.
  */
-static int go_to_log(struct cursor *cursor, unsigned number)
+static int open_log_from(struct cursor *cursor, unsigned number)
 {
 	struct query_log *log = &cursor->query->log[number];
 
@@ -179,7 +179,7 @@ static int go_to_log(struct cursor *cursor, unsigned number)
 	function_names(&cursor->pairing, &log->file);
 	if (!pairing_begin(&cursor->pairing, &log->file) || cursor->pairing.err)
 		return SQLITE_NOMEM;
-	return query_go_to(log, cursor->trid, cursor->begin_ns, cursor->end_ns);
+	return query_seek(log, cursor->trid, cursor->begin_ns, cursor->end_ns);
 }
 
 /*
@@ -204,7 +204,7 @@ static int query_spans_next(sqlite3_vtab_cursor *base)
 		if (posix_trace_getnext_np(cursor->trid, &event, &unavailable))
 			return SQLITE_IOERR;
 		if (unavailable) {
-			err = go_to_log(cursor, cursor->log + 1);
+			err = open_log_from(cursor, cursor->log + 1);
 			if (err || cursor->eof)
 				return err;
 			continue;
@@ -235,7 +235,7 @@ static int query_spans_filter(sqlite3_vtab_cursor *base, int number, const char 
 			    argv[i]);
 	cursor->rows = cursor->at = 0;
 	cursor->ordinal = 0;
-	err = go_to_log(cursor, 0);
+	err = open_log_from(cursor, 0);
 	return err || cursor->eof ? err : query_spans_next(base);
 }
 

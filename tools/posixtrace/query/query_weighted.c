@@ -146,7 +146,7 @@ static bool count_log(struct query *query, unsigned log, unsigned columns)
 	struct groups *groups = groups_new(columns, &query_interrupted);
 	struct logfile *file = &query->log[log].file;
 	bool good = groups && !tally_groups(groups, file, tally_threads(file)) &&
-		    !groups_settle(groups) && query_weighted_keep(query, groups, log);
+		    !groups_finish(groups) && query_weighted_keep(query, groups, log);
 
 	groups_free(groups);
 	return good;

@@ -166,7 +166,7 @@ static int load_templates(const struct report *report, struct templates *templat
 		}
 	}
 	good = templates_link(templates);
-	diag_tell(&templates->diags);
+	diag_report(&templates->diags);
 	if (templates->program.no_memory) {
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;

@@ -114,7 +114,7 @@ static int64_t until_time(const struct report_sink *sink)
  * not precede the events. Elapsed time then counts from this event. A time that the user gave
  * relative to the last event is an error, because the last event is not known.
  */
-static int know_first(struct report_sink *sink, int64_t time_ns)
+static int set_first_time(struct report_sink *sink, int64_t time_ns)
 {
 	sink->any = true;
 	sink->first_ns = time_ns;
@@ -135,7 +135,7 @@ static int know_first(struct report_sink *sink, int64_t time_ns)
  * time relative to the last event, and the source may seek. If the source seeks past the first
  * event, elapsed time counts from first_ns. Otherwise it counts from the first event that arrives.
  */
-static void know_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
+static void set_time_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
 {
 	int64_t seek_ns;
 
@@ -159,7 +159,7 @@ static int report_sink_begin(void *context, const struct fmt_facts *facts)
 	sink->big_endian = facts->big_endian;
 	meter_begin(&sink->meter, facts->has_events ? facts->events : 0, false);
 	if (facts->has_span && facts->first_ns)
-		know_span(sink, facts->first_ns, facts->last_ns);
+		set_time_span(sink, facts->first_ns, facts->last_ns);
 	if (sink->header && sink->templates)
 		columns_header(sink->out, &sink->columns);
 	else if (sink->header)
@@ -355,7 +355,7 @@ static int report_sink_take(void *context, const struct fmt_event *from)
 
 	meter_step(&sink->meter);
 	durations_event(&sink->durations, &type->shown, &event);
-	if (!sink->any && know_first(sink, from->time_ns))
+	if (!sink->any && set_first_time(sink, from->time_ns))
 		return -1;
 	elapsed_ns = (__int128)from->time_ns - sink->first_ns;
 	if (!sink->flow->knows_until &&

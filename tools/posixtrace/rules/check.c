@@ -63,7 +63,7 @@ static bool where_fits(const struct check *check, const struct logfile *log, str
 	if (!where)
 		return true;
 	if (check->durations_possible)
-		where_know_duration(where);
+		where_declare_duration(where);
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->schema)
 			where_learn(where, log->list[i]->schema);
@@ -71,9 +71,9 @@ static bool where_fits(const struct check *check, const struct logfile *log, str
 }
 
 /* Returns true if an event of a rule has an expression that contains a duration. */
-static bool asks_duration(const struct rule_event *event)
+static bool uses_duration(const struct rule_event *event)
 {
-	return event->where && where_asks_duration(event->where);
+	return event->where && where_uses_duration(event->where);
 }
 
 /*
@@ -92,8 +92,8 @@ static bool rules_fit(struct check *check)
 	bool fit = true;
 
 	for (size_t i = 0; i < rules->count; i++)
-		check->wanted.asks_duration |= asks_duration(&rules->rule[i].first) ||
-					       asks_duration(&rules->rule[i].second);
+		check->wanted.uses_duration |= uses_duration(&rules->rule[i].first) ||
+					       uses_duration(&rules->rule[i].second);
 	if (!durations_begin(&durations, &check->wanted, log))
 		return false;
 	check->durations_possible = durations.on && durations.possible;

@@ -24,7 +24,7 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 	char when[WHEN_BYTES], who[40] = "", *text = NULL, *line = NULL;
 	va_list args;
 
-	if (rule->violations++ >= RULES_TOLD) /* further violations are only counted */
+	if (rule->violations++ >= RULES_REASONS) /* further violations are only counted */
 		return;
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
@@ -44,7 +44,7 @@ void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pi
 		judge->err = ENOMEM;
 	}
 	free(text);
-	rule->told[rule->violations - 1] = line;
+	rule->reason[rule->violations - 1] = line;
 }
 
 /* ------------------------------------------------------------------ event types */
@@ -235,7 +235,7 @@ static bool count_holds(const struct rule *rule)
 /* ------------------------------------------------------------------ events */
 
 /* Returns true if the expression of the rule holds for the event. */
-static bool is_meant(struct rule_event *event, const struct reading *reading)
+static bool holds_for_event(struct rule_event *event, const struct reading *reading)
 {
 	const struct posix_trace_event_np *of = &reading->event;
 	struct where_event asked = {
@@ -258,7 +258,7 @@ static void judge_use(struct judge *judge, const struct judge_use *use,
 	size_t index = (size_t)(rule - judge->rules->rule);
 
 	if (rule->kind != RULE_ORDER &&
-	    !is_meant(use->is_second ? &rule->second : &rule->first, reading))
+	    !holds_for_event(use->is_second ? &rule->second : &rule->first, reading))
 		return;
 	switch (rule->kind) {
 	case RULE_EVERY:

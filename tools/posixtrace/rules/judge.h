@@ -72,7 +72,7 @@ void judge_event(struct judge *judge, const struct reading *reading);
  */
 void judge_end(struct judge *judge, bool is_damaged);
 
-/* Counts a violation. For the first RULES_TOLD violations of a rule it also keeps the text. */
+/* Counts a violation. For the first RULES_REASONS violations of a rule it also keeps the text. */
 void judge_violation(struct judge *judge, struct rule *rule, int64_t time_ns, pid_t pid, pid_t tid,
 		     const char *format, ...) __attribute__((format(printf, 6, 7)));
 

@@ -136,7 +136,7 @@ bool parser_skip(struct parser *parser, const char *word)
 }
 
 /* If an error of this line was printed already, the function prints nothing. */
-void parser_want(struct parser *parser, const char *word)
+void parser_expect(struct parser *parser, const char *word)
 {
 	char expected[32];
 

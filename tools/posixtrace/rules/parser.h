@@ -28,12 +28,12 @@ void parser_next(struct parser *parser);
 
 /*
  * These functions compare the current word with word. parser_is() only compares. If both are equal,
- * parser_skip() and parser_want() move to the next word. If they differ, parser_want() prints an
- * error.
+ * parser_skip() and parser_expect() move to the next word. If they differ, parser_expect() prints
+ * an error.
  */
 bool parser_is(const struct parser *parser, const char *word);
 bool parser_skip(struct parser *parser, const char *word);
-void parser_want(struct parser *parser, const char *word);
+void parser_expect(struct parser *parser, const char *word);
 
 /* Returns true if the current word can be a name or pattern, or is a text in quotes. */
 bool parser_is_name(const struct parser *parser);

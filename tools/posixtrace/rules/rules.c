@@ -139,13 +139,13 @@ static void parse_every(struct parser *parser, struct rule *rule)
 {
 	rule->kind = RULE_EVERY;
 	parse_event(parser, &rule->first);
-	parser_want(parser, "is");
-	parser_want(parser, "followed");
-	parser_want(parser, "by");
+	parser_expect(parser, "is");
+	parser_expect(parser, "followed");
+	parser_expect(parser, "by");
 	parse_event(parser, &rule->second);
 	if (!parser->failed && parser_skip(parser, "of")) {
-		parser_want(parser, "the");
-		parser_want(parser, "same");
+		parser_expect(parser, "the");
+		parser_expect(parser, "same");
 		do {
 			if (parser->failed)
 				return;
@@ -193,7 +193,7 @@ static void parse_never(struct parser *parser, struct rule *rule)
 	}
 	rule->kind = RULE_ORDER;
 	parse_lock(parser, &rule->first);
-	parser_want(parser, "then");
+	parser_expect(parser, "then");
 	parse_lock(parser, &rule->second);
 }
 
@@ -213,7 +213,7 @@ static void parse_number_of(struct parser *parser, struct rule *rule, enum rule_
 		rule->relation = RULE_AT_MOST;
 		rule->number--;
 	}
-	parser_want(parser, "per");
+	parser_expect(parser, "per");
 	rule->within_ns = parse_span(parser);
 	/*
 	 * A rule "rate" keeps number + 1 times, so the number is limited. A rule "< 0" can never be
@@ -290,8 +290,8 @@ static void free_rule(struct rule *rule)
 	free_event(&rule->second);
 	for (unsigned i = 0; i < rule->fields; i++)
 		free(rule->field[i]);
-	for (int i = 0; i < RULES_TOLD; i++)
-		free(rule->told[i]);
+	for (int i = 0; i < RULES_REASONS; i++)
+		free(rule->reason[i]);
 	free(rule->window);
 }
 

@@ -23,7 +23,7 @@
 #define RULES_WINDOW   65536  /* greatest number in a rule "rate" */
 #define RULES_HOLDERS  16384  /* threads for which times of locks are kept, of all rules together */
 /* at most this number of violations of a rule is printed; all are counted */
-#define RULES_TOLD     10
+#define RULES_REASONS  10
 
 enum rule_kind { RULE_EVERY, RULE_NEVER, RULE_ORDER, RULE_COUNT, RULE_RATE };
 
@@ -56,7 +56,7 @@ struct rule {
 	 * could be different.
 	 */
 	uint64_t lost;
-	char *told[RULES_TOLD];
+	char *reason[RULES_REASONS];
 	int64_t *window;       /* for RULE_RATE: the last times, in a circular array */
 };
 

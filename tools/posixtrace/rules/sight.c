@@ -241,9 +241,9 @@ static void withdraw_violations(struct rule *rule)
 {
 	add_saturated(&rule->undecided, rule->violations);
 	rule->violations = 0;
-	for (int i = 0; i < RULES_TOLD; i++) {
-		free(rule->told[i]);
-		rule->told[i] = NULL;
+	for (int i = 0; i < RULES_REASONS; i++) {
+		free(rule->reason[i]);
+		rule->reason[i] = NULL;
 	}
 }
 

@@ -101,15 +101,15 @@ static const char *name_of(const struct rule *rule)
 }
 
 /* Returns the text of a violation, or "" if memory was lacking for the text. */
-static const char *verdict_told(const struct rule *rule, uint64_t i)
+static const char *verdict_reason(const struct rule *rule, uint64_t i)
 {
-	return rule->told[i] ? rule->told[i] : "";
+	return rule->reason[i] ? rule->reason[i] : "";
 }
 
 /* Returns the number of violations that have a text. */
-static uint64_t told_count(const struct rule *rule)
+static uint64_t reason_count(const struct rule *rule)
 {
-	return rule->violations < RULES_TOLD ? rule->violations : RULES_TOLD;
+	return rule->violations < RULES_REASONS ? rule->violations : RULES_REASONS;
 }
 
 /* Returns the result of a rule in one word. */
@@ -147,14 +147,14 @@ void verdict_text(struct out *out, const struct rules *rules)
 		out_str(out, " (");
 		put_numbers(out, rule);
 		out_str(out, ")\n");
-		for (uint64_t j = 0; j < told_count(rule); j++) {
+		for (uint64_t j = 0; j < reason_count(rule); j++) {
 			out_str(out, "    ");
-			text_safe(out, verdict_told(rule, j), strlen(verdict_told(rule, j)));
+			text_safe(out, verdict_reason(rule, j), strlen(verdict_reason(rule, j)));
 			out_char(out, '\n');
 		}
-		if (rule->violations > RULES_TOLD)
+		if (rule->violations > RULES_REASONS)
 			out_printf(out, "    and %llu more\n",
-				   (unsigned long long)(rule->violations - RULES_TOLD));
+				   (unsigned long long)(rule->violations - RULES_REASONS));
 	}
 }
 
@@ -192,9 +192,9 @@ void verdict_tap(struct out *out, const struct rules *rules)
 		out_printf(out, ", line: %u }\n", rule->line);
 		if (rule->violations)
 			out_str(out, "  violations:\n");
-		for (uint64_t j = 0; j < told_count(rule); j++) {
+		for (uint64_t j = 0; j < reason_count(rule); j++) {
 			out_str(out, "    - ");
-			json_quoted(out, verdict_told(rule, j), strlen(verdict_told(rule, j)));
+			json_quoted(out, verdict_reason(rule, j), strlen(verdict_reason(rule, j)));
 			out_char(out, '\n');
 		}
 		out_str(out, "  ...\n");
@@ -267,8 +267,8 @@ void verdict_junit(struct out *out, const struct rules *rules, const char *log)
 		out_printf(out, "\"><%s message=\"", element);
 		put_numbers(out, rule);
 		out_str(out, "\">");
-		for (uint64_t j = 0; j < told_count(rule); j++) {
-			put_xml(out, verdict_told(rule, j));
+		for (uint64_t j = 0; j < reason_count(rule); j++) {
+			put_xml(out, verdict_reason(rule, j));
 			out_char(out, '\n');
 		}
 		out_printf(out, "</%s></testcase>\n", element);

@@ -27,7 +27,7 @@ struct sending {
 	struct fmt_flow *flow;
 	trace_id_t trid;
 	const struct fmt_type *type[TYPES];
-	struct posix_trace_ledger_np told; /* has the losses reported so far */
+	struct posix_trace_ledger_np reported; /* has the losses reported so far */
 	unsigned char *data; /* of one event, data_max bytes */
 	size_t data_max;
 };
@@ -126,10 +126,10 @@ static int send_losses(struct sending *sending)
 	for (int i = 0; !err && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {
 		struct fmt_lost lost = { .cause = i, .counted = true };
 
-		if (now.lost[i] <= sending->told.lost[i])
+		if (now.lost[i] <= sending->reported.lost[i])
 			continue;
-		lost.count = now.lost[i] - sending->told.lost[i];
-		sending->told.lost[i] = now.lost[i];
+		lost.count = now.lost[i] - sending->reported.lost[i];
+		sending->reported.lost[i] = now.lost[i];
 		fmt_lost(sending->flow, &lost);
 	}
 	return err;
@@ -180,7 +180,7 @@ static int import_process(struct fmt_flow *flow, struct fmt_input *input)
 	struct fmt_end end = { .complete = true };
 	static struct sending sending;
 	struct until until;
-	int err = until_begin_asked(&until, send_plan.pid);
+	int err = until_begin_with_signals(&until, send_plan.pid);
 
 	(void)input;
 	if (err)

@@ -75,7 +75,7 @@ static bool add_stored(sqlite3_stmt *row, const struct bytes *answer, size_t *at
  * Asks the server for the numbers of rows that count. A replica may lack rows that another replica
  * has confirmed, so link_sync() is called first.
  */
-static bool ask_stored(struct shipment *shipment)
+static bool query_stored(struct shipment *shipment)
 {
 	struct link *link = shipment->link;
 	struct bytes sql = { .at = NULL };
@@ -86,7 +86,7 @@ static bool ask_stored(struct shipment *shipment)
 		     shipment->source);
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " GROUP BY row_name, row_pid, row_tid, row_thread FORMAT RowBinary");
-	good = link_ask_synced(link, &sql, ANSWER_MOST);
+	good = link_query_synced(link, &sql, ANSWER_MOST);
 	bytes_free(&sql);
 	return good;
 }
@@ -99,7 +99,7 @@ static bool correct_account(struct shipment *shipment, sqlite3 *db)
 	size_t at = 0;
 	int err;
 
-	if (!ask_stored(shipment))
+	if (!query_stored(shipment))
 		return false;
 	err = sqlite3_exec(db, "CREATE TABLE stored(name TEXT, pid INTEGER, tid INTEGER, "
 			   "thread INTEGER, count INTEGER)", NULL, NULL, NULL);

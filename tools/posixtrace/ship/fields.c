@@ -118,8 +118,8 @@ static struct type_fields *fields_of_type(struct ship_fields *fields, const stru
 	return made;
 }
 
-uint64_t fields_see(struct ship_fields *fields, const struct log_type *type, unsigned field,
-		    enum sqlvalue_kind kind)
+uint64_t fields_note(struct ship_fields *fields, const struct log_type *type, unsigned field,
+		     enum sqlvalue_kind kind)
 {
 	struct type_fields *of = fields_of_type(fields, type);
 
@@ -170,8 +170,10 @@ static bool fetch_list(struct link *link, struct listed *list)
 {
 	free(list->field);
 	memset(list, 0, sizeof(*list));
-	if (!link_ask(link, "SELECT name, kind FROM fields GROUP BY name, kind "
-		      "ORDER BY name, kind FORMAT RowBinary", NULL, ANSWER_BYTES))
+	if (!link_query(link,
+			"SELECT name, kind FROM fields GROUP BY name, kind "
+			"ORDER BY name, kind FORMAT RowBinary",
+			NULL, ANSWER_BYTES))
 		return false;
 	read_list(list, &link->server.answer);
 	return true;
@@ -210,7 +212,7 @@ static long count_columns(struct link *link)
 
 	bytes_printf(&sql, "SELECT toString(count()) FROM system.columns WHERE database = '%s' "
 		     "AND table = 'events'", link->server.address.database);
-	if (link_ask_bytes(link, &sql, NULL, 100))
+	if (link_query_bytes(link, &sql, NULL, 100))
 		count = strtol(link->server.answer.at, NULL, 10);
 	bytes_free(&sql);
 	return count;
@@ -323,7 +325,7 @@ bool fields_register(struct ship_fields *fields, struct link *link)
 	bytes_str(&sql, "INSERT INTO fields VALUES ");
 	if (good && put_missing(fields, &list, &sql)) {
 		has_changed = true;
-		good = link_ask_bytes(link, &sql, NULL, 65536) && fetch_list(link, &list);
+		good = link_query_bytes(link, &sql, NULL, 65536) && fetch_list(link, &list);
 	}
 	bytes_free(&sql);
 	good = good && update_view(link, &list, has_changed);

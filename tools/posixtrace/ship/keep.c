@@ -50,7 +50,7 @@ static bool drop_day(struct link *link, const char *table, const char *day)
 
 	bytes_printf(&sql, "ALTER TABLE %s.%s DROP PARTITION '%s'", link->server.address.database,
 		     table, day);
-	good = link_ask_bytes(link, &sql, NULL, 65536);
+	good = link_query_bytes(link, &sql, NULL, 65536);
 	bytes_free(&sql);
 	return good;
 }
@@ -68,7 +68,7 @@ static bool expire_table(struct link *link, const char *table, uint64_t keep_day
 		     link->server.address.database, table);
 	put_first_day(keep_days, &sql);
 	bytes_str(&sql, "') GROUP BY row_day ORDER BY row_day FORMAT RowBinary");
-	good = link_ask_bytes(link, &sql, NULL, ANSWER_MOST);
+	good = link_query_bytes(link, &sql, NULL, ANSWER_MOST);
 	/*
 	 * The requests of drop_day() replace the server's answer, so the loop reads a copy of it.
 	 */

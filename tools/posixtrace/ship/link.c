@@ -213,7 +213,7 @@ bool link_again(struct link *link, enum server_result result)
 	return true;
 }
 
-bool link_ask(struct link *link, const char *sql, const struct bytes *body, size_t limit)
+bool link_query(struct link *link, const char *sql, const struct bytes *body, size_t limit)
 {
 	for (;;) {
 		enum server_result result = link_try(link, sql, body, limit);
@@ -225,7 +225,7 @@ bool link_ask(struct link *link, const char *sql, const struct bytes *body, size
 	}
 }
 
-bool link_ask_synced(struct link *link, struct bytes *sql, size_t limit)
+bool link_query_synced(struct link *link, struct bytes *sql, size_t limit)
 {
 	enum server_result result;
 
@@ -242,11 +242,11 @@ bool link_ask_synced(struct link *link, struct bytes *sql, size_t limit)
 	return result == SERVER_OK;
 }
 
-bool link_ask_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit)
+bool link_query_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit)
 {
 	bytes_add(sql, "", 1);
 	if (!sql->failed)
-		return link_ask(link, sql->at, body, limit);
+		return link_query(link, sql->at, body, limit);
 	say("%s", strerror(ENOMEM));
 	return false;
 }
@@ -259,7 +259,7 @@ bool link_void(struct link *link, uint64_t attempt)
 	bool good;
 
 	bytes_printf(&sql, "INSERT INTO voided VALUES (%" PRIu64 ")", attempt);
-	good = link_ask_bytes(link, &sql, NULL, 65536);
+	good = link_query_bytes(link, &sql, NULL, 65536);
 	bytes_free(&sql);
 	return good;
 }
@@ -268,15 +268,15 @@ bool link_void(struct link *link, uint64_t attempt)
  * An INSERT makes one part of a table, so the table has either all rows of the INSERT or none. If
  * the table has none of them now, they may still arrive later, so the attempt is voided.
  */
-bool link_settle(struct link *link, const char *table, uint64_t source, uint64_t attempt,
-		 uint64_t rows, bool *has_rows)
+bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
+			  uint64_t rows, bool *has_rows)
 {
 	struct bytes sql = { .at = NULL };
 	bool good;
 
 	bytes_printf(&sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
 		     " AND row_attempt = %" PRIu64, table, source, attempt);
-	good = link_ask_bytes(link, &sql, NULL, 100);
+	good = link_query_bytes(link, &sql, NULL, 100);
 	*has_rows = good && strtoull(link->server.answer.at, NULL, 10) == rows;
 	bytes_free(&sql);
 	return good && (*has_rows || link_void(link, attempt));

@@ -36,11 +36,11 @@ void ship_pause(int64_t ns)
 
 static void say_reason(struct retry *retry, const char *reason, int64_t now_ns)
 {
-	if (!strcmp(retry->said, reason) && now_ns - retry->said_ns < SAY_AGAIN_NS)
+	if (!strcmp(retry->printed, reason) && now_ns - retry->printed_ns < SAY_AGAIN_NS)
 		return;
 	say("%s", reason);
-	snprintf(retry->said, sizeof(retry->said), "%s", reason);
-	retry->said_ns = now_ns;
+	snprintf(retry->printed, sizeof(retry->printed), "%s", reason);
+	retry->printed_ns = now_ns;
 }
 
 void retry_succeeded(struct retry *retry)
@@ -49,7 +49,7 @@ void retry_succeeded(struct retry *retry)
 		say("the server answers again");
 	retry->failing_ns = 0;
 	retry->pause_ms = 0;
-	*retry->said = '\0';
+	*retry->printed = '\0';
 }
 
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns)

@@ -22,8 +22,8 @@ struct retry {
 	int64_t give_up_ns;
 	/* the time since which requests fail; 0: the last request succeeded */
 	int64_t failing_ns;
-	int64_t said_ns;               /* the time when the reason in said was printed last */
-	char said[RETRY_REASON_BYTES];
+	int64_t printed_ns; /* the time when the reason in printed was last printed */
+	char printed[RETRY_REASON_BYTES];
 	bool has_given_up;             /* give_up_ns have passed: no further request is of use */
 	unsigned pause_ms;             /* length of the last pause before a repetition */
 	/* work that is due also while the receiver is absent, before each pause; NULL: none */

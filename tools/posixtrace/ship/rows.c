@@ -79,7 +79,7 @@ static void put_fields(struct shipment *shipment, const struct log_type *type,
 			memcpy(&number, &value.real, sizeof(number));
 		else if (!is_text)
 			number = (uint64_t)value.integer;
-		block_u64(block, FLEET_KEYS, fields_see(shipment->fields, type, i, value.kind));
+		block_u64(block, FLEET_KEYS, fields_note(shipment->fields, type, i, value.kind));
 		block_u64(block, FLEET_NUMBERS, number);
 		block_text(block, FLEET_TEXTS, value.bytes, is_text ? value.len : 0);
 		count++;

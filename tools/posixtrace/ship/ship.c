@@ -67,7 +67,8 @@ struct candidate {
 struct candidates {
 	struct candidate *candidate;
 	size_t count;
-	bool has_gone; /* a log of a folder was removed, so the folder is one whose logs change */
+	/* a log of a folder was removed, so the folder is one whose logs change */
+	bool has_removed_logs;
 };
 
 static bool add_candidate(struct candidates *list, const char *path, bool is_named)
@@ -285,7 +286,7 @@ static void forget_removed(struct candidates *list)
 		else
 			list->candidate[kept++] = *candidate;
 	}
-	list->has_gone |= kept < list->count;
+	list->has_removed_logs |= kept < list->count;
 	list->count = kept;
 }
 
@@ -314,7 +315,7 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 			is_over = is_over && candidate->is_ended &&
 				  (candidate->is_named || !account_is_name(candidate->path));
 		}
-		if (list->count != (size_t)operands || list->has_gone)
+		if (list->count != (size_t)operands || list->has_removed_logs)
 			is_over = false;
 		if (is_over || status == TOOL_FAILURE)
 			break;

@@ -62,26 +62,26 @@ bool link_again(struct link *link, enum server_result result);
  * Sends a statement and repeats it until it succeeds. It may be executed several times. Returns
  * false if link_again() does.
  */
-bool link_ask(struct link *link, const char *sql, const struct bytes *body, size_t limit);
+bool link_query(struct link *link, const char *sql, const struct bytes *body, size_t limit);
 /*
  * Does the same after link_sync() on the same host, for a statement that counts what all replicas
  * have. Completes *sql; prints a message if there is no memory for it.
  */
-bool link_ask_synced(struct link *link, struct bytes *sql, size_t limit);
+bool link_query_synced(struct link *link, struct bytes *sql, size_t limit);
 /*
- * Does the same as link_ask(), and also returns false if memory was lacking for the text of the
+ * Does the same as link_query(), and also returns false if memory was lacking for the text of the
  * statement.
  */
-bool link_ask_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit);
+bool link_query_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit);
 
 /*
  * link_void() voids an attempt, so that its rows do not count, even if they arrive later.
- * link_settle() stores in *has_rows whether the table has all these rows of the attempt, and voids
- * the attempt if not. Both return false if the server did not confirm that.
+ * link_resolve_attempt() stores in *has_rows whether the table has all these rows of the attempt,
+ * and voids the attempt if not. Both return false if the server did not confirm that.
  */
 bool link_void(struct link *link, uint64_t attempt);
-bool link_settle(struct link *link, const char *table, uint64_t source, uint64_t attempt,
-		 uint64_t rows, bool *has_rows);
+bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
+			  uint64_t rows, bool *has_rows);
 
 /*
  * keep.c: deletes the rows of all logs that were begun more than this number of days ago. Returns
@@ -266,14 +266,14 @@ void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq);
 
 /*
- * The fields that schemas have and that occurred in events. fields_see() returns the key for a
+ * The fields that schemas have and that occurred in events. fields_note() returns the key for a
  * field's value of this kind, and notes that such a value has occurred. fields_register() adds all
  * these fields to the database, and makes the view events that shows them.
  */
 struct ship_fields *fields_new(const struct logfile *log);
 void fields_free(struct ship_fields *fields);
-uint64_t fields_see(struct ship_fields *fields, const struct log_type *type, unsigned field,
-		    enum sqlvalue_kind kind);
+uint64_t fields_note(struct ship_fields *fields, const struct log_type *type, unsigned field,
+		     enum sqlvalue_kind kind);
 bool fields_register(struct ship_fields *fields, struct link *link);
 
 /* Sends the summary if the log has changed since the last summary. */

@@ -70,8 +70,9 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 		good = result == SERVER_OK;
 	}
 	if (!good && result != SERVER_ABSENT && link_again(link, result))
-		*is_void = link_settle(link, table, shipment->source, attempt,
-				       rows_before + block->rows, &good) && !good;
+		*is_void = link_resolve_attempt(link, table, shipment->source, attempt,
+						rows_before + block->rows, &good) &&
+			   !good;
 	if (good)
 		shipment->bytes += (int64_t)(sql.used + body.used);
 	bytes_free(&sql);
@@ -120,14 +121,14 @@ static bool send_events(struct shipment *shipment)
  * If an earlier run has left an attempt that was not confirmed, finds out whether the server has
  * its rows. If an earlier run has left an incomplete summary, voids this summary.
  */
-static bool settle_position(struct shipment *shipment)
+static bool resolve_attempts(struct shipment *shipment)
 {
 	struct position *position = &shipment->position;
 	bool has_rows;
 
 	if (position->attempt) {
-		if (!link_settle(shipment->link, "events_rows", shipment->source,
-				 position->attempt, position->count, &has_rows))
+		if (!link_resolve_attempt(shipment->link, "events_rows", shipment->source,
+					  position->attempt, position->count, &has_rows))
 			return false;
 		position->events += has_rows ? position->count : 0;
 		position->attempt = position->first = position->count = 0;
@@ -151,7 +152,7 @@ static bool void_summaries(struct shipment *shipment)
 
 	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows "
 		     "WHERE row_source = %" PRIu64, shipment->source);
-	good = link_ask_bytes(shipment->link, &sql, NULL, 65536);
+	good = link_query_bytes(shipment->link, &sql, NULL, 65536);
 	bytes_free(&sql);
 	return good;
 }
@@ -178,7 +179,7 @@ static bool find_position(struct shipment *shipment)
 		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " FORMAT RowBinary");
-	good = link_ask_synced(link, &sql, 100);
+	good = link_query_synced(link, &sql, 100);
 	bytes_free(&sql);
 	if (good && server_get_u64(answer, &at, &rows) && rows &&
 	    server_get_u64(answer, &at, &next) && rows != next) {
@@ -214,7 +215,7 @@ enum state_result shipment_start(struct shipment *shipment)
 			       &shipment->link->server.address, shipment->source);
 	if (result != STATE_OK)
 		return result;
-	if (position->is_new ? find_position(shipment) : settle_position(shipment))
+	if (position->is_new ? find_position(shipment) : resolve_attempts(shipment))
 		return STATE_OK;
 	/* The lock of the log must be free for the next try. */
 	position_close(position);

@@ -435,7 +435,7 @@ static int dump_run(int argc, char **argv)
 	dump.at.wanted = &dump.wanted;
 	dump.at.is_merged = dump.merged;
 	dump.at.shows_functions = dump.form.symbols || dump.form.pick;
-	dump.at.pairs = wanted_asks_duration(&dump.wanted);
+	dump.at.pairs = wanted_uses_duration(&dump.wanted);
 	status = at_logs(&dump.at, &dump_command, argv + optind, (size_t)(argc - optind), 1,
 			 SIZE_MAX);
 	if (!status)

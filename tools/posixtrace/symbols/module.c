@@ -269,7 +269,8 @@ const char *module_lack(const struct module *module)
 
 void module_say_lack(struct module *module)
 {
-	if (module->lack && !module->said && *module->path != '[') /* no message for [vdso] */
+	if (module->lack && !module->lack_printed &&
+	    *module->path != '[') /* no message for [vdso] */
 		say("%s: %s: its functions are not shown", module->path, module->lack);
-	module->said = true;
+	module->lack_printed = true;
 }

@@ -21,7 +21,7 @@ struct module {
 	uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP];
 	const char *found; /* the path of the file in use */
 	const char *lack; /* the reason why no file is used; NULL: a file is in use */
-	bool said;        /* module_say_lack() has been called */
+	bool lack_printed; /* module_say_lack() has been called */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
 	bool has_go;      /* the table of Go was searched; if go.count is 0, there is none */

@@ -28,7 +28,7 @@ struct top_type {
 	uint64_t events, before, lost; /* before: events at the last update */
 	double rate;
 	/* find_schema() has looked for the schema since the last update, or has found it */
-	bool asked;
+	bool was_looked_up;
 	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
 	bool is_span;              /* the type's durations are those of spans that it ends */
 	char *span;                /* the name of these spans */

@@ -104,7 +104,7 @@ static void find_schema(struct top_type *type, struct logfile *log)
 {
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 
-	type->asked = true;
+	type->was_looked_up = true;
 	if (!posix_trace_eventid_get_schema_np(log->trid, type->id, text, sizeof(text)))
 		type->described = logfile_type(log, type->id);
 }
@@ -121,7 +121,7 @@ void top_event(struct top *top, struct logfile *log, const struct posix_trace_ev
 		return;
 	if (pairing_is_loss(event))
 		pairing_cut(&top->pairing);
-	if (!type->asked)
+	if (!type->was_looked_up)
 		find_schema(type, log);
 	if (!type->described || !type->described->schema)
 		return;

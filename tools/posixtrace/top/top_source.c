@@ -202,7 +202,7 @@ static int update_types(struct top_source *source, struct top *top, double secon
 		type = top_type(top, id);
 		if (!type)
 			return ENOMEM;
-		type->asked = type->described != NULL;
+		type->was_looked_up = type->described != NULL;
 		if (posix_trace_get_ledger_type_np(source->trid, id, &ledger))
 			continue;
 		posix_trace_eventid_get_name(source->trid, id, type->name);

@@ -10,7 +10,7 @@
 
 #define LINKS_MOST 1024 /* connections that are open at the same time; others are not followed */
 #define LOOK_AT    512  /* the most requests that a search examines */
-#define ASKED_MOST (UINT32_C(1) << 22)
+#define REQUESTS_MOST (UINT32_C(1) << 22)
 
 /* A connection that a program made. A descriptor belongs to a process, not to a thread. */
 struct link {
@@ -25,13 +25,13 @@ struct link {
 	 * The program has read from the connection, or the thread waited directly after its
 	 * request. A program that only writes, as to a log server, does not.
 	 */
-	bool is_heard;
+	bool has_read;
 	/*
 	 * If the program watches a connection by epoll, it waits for the answer once it has sent a
 	 * request. It may also keep the connection for a later request.
 	 */
 	bool is_watched, has_sent;
-	bool is_asked;    /* the peer sent the first message, as a client does to a server */
+	bool is_peers_request; /* the peer sent the first message, as a client does to a server */
 };
 
 /* The connections that are open. */
@@ -60,16 +60,21 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 	struct history *history = links->history;
 
 	link->is_waiting = false;
-	if (to_ns <= link->since_ns || link->is_new || history->askeds == ASKED_MOST ||
-	    !(link->is_heard || (link->is_watched && link->has_sent)))
+	if (to_ns <= link->since_ns || link->is_new || history->requests == REQUESTS_MOST ||
+	    !(link->has_read || (link->is_watched && link->has_sent)))
 		return;
-	if (!vec_grow(&history->asked, history->askeds, 1)) {
+	if (!vec_grow(&history->request, history->requests, 1)) {
 		links->err = ENOMEM;
 		return;
 	}
-	history->asked[history->askeds++] = (struct answer){
-		.from_ns = link->since_ns, .to_ns = to_ns, .pid = link->pid,
-		.thread = link->thread, .asker = link->asker, .text = link->text, .end = end,
+	history->request[history->requests++] = (struct answer){
+		.from_ns = link->since_ns,
+		.to_ns = to_ns,
+		.pid = link->pid,
+		.thread = link->thread,
+		.asker = link->asker,
+		.text = link->text,
+		.end = end,
 		.error = error,
 	};
 }
@@ -145,12 +150,12 @@ static void use_link(struct links *links, struct link *link, const struct call *
 	link->thread = call->thread;
 	if (!strcmp(call->type->name, "io.close") || !strcmp(call->type->name, "io.fclose")) {
 		close_link(links, link, call->end_ns);
-	} else if (link->is_asked) {
+	} else if (link->is_peers_request) {
 		return;
 	} else if (call->cause == CAUSE_WRITE) {
 		send_request(links, link, call);
 	} else if (call->cause == CAUSE_READ || !strcmp(call->type->name, "io.splice")) {
-		link->is_heard = true;
+		link->has_read = true;
 		if (!link->is_waiting)
 			return;
 		/* A first read from a new connection has an answer without a request. */
@@ -166,7 +171,7 @@ static void use_link(struct links *links, struct link *link, const struct call *
 	}
 }
 
-static void see_call(struct links *links, const struct call *call)
+static void update_links(struct links *links, const struct call *call)
 {
 	const pid_t pid = links->history->thread[call->thread].pid;
 	const uint64_t wrote = links->wrote[call->thread];
@@ -174,7 +179,7 @@ static void see_call(struct links *links, const struct call *call)
 
 	links->wrote[call->thread] = 0;
 	if (call->cause == CAUSE_POLL && wrote && (link = find_link(links, pid, wrote - 1)))
-		link->is_heard = true;
+		link->has_read = true;
 	if (call->cause < CAUSE_READ || call->cause > CAUSE_PEER || call->cause == CAUSE_POLL)
 		return;
 	if (call->cause == CAUSE_PEER && !strcmp(call->type->name, "net.connect")) {
@@ -194,7 +199,7 @@ static void see_call(struct links *links, const struct call *call)
 		open_link(links, pid, call);
 		link = find_link(links, pid, call->key);
 		if (link && call->cause == CAUSE_READ) {
-			link->is_asked = true;
+			link->is_peers_request = true;
 			link->is_waiting = false;
 		}
 	}
@@ -222,7 +227,7 @@ static void end_links(struct links *links)
 	for (size_t i = 0; i < links->count && !links->err; i++) {
 		struct link *link = &links->link[i];
 
-		link->is_heard |= links->wrote[link->thread] == link->fd + 1;
+		link->has_read |= links->wrote[link->thread] == link->fd + 1;
 		if (link->is_waiting)
 			end_request(links, link, last_of_process(links->history, link->pid),
 				    ANSWER_NEVER, 0);
@@ -248,11 +253,11 @@ int answers_collect(struct history *history)
 	links.wrote = calloc(history->threads + 1, sizeof(*links.wrote));
 	links.err = links.wrote ? 0 : ENOMEM;
 	for (size_t i = 0; i < history->calls && !links.err; i++)
-		see_call(&links, &history->call[i]);
+		update_links(&links, &history->call[i]);
 	if (!links.err)
 		end_links(&links);
-	if (history->askeds)
-		qsort(history->asked, history->askeds, sizeof(*history->asked), by_process);
+	if (history->requests)
+		qsort(history->request, history->requests, sizeof(*history->request), by_process);
 	free(links.link);
 	free(links.wrote);
 	return links.err;
@@ -261,9 +266,9 @@ int answers_collect(struct history *history)
 void answers_each(const struct history *history,
 		  void (*take)(void *arg, const struct answer *answer), void *arg)
 {
-	for (size_t i = 0; i < history->askeds; i++)
-		if (history->thread[history->asked[i].thread].is_server)
-			take(arg, &history->asked[i]);
+	for (size_t i = 0; i < history->requests; i++)
+		if (history->thread[history->request[i].thread].is_server)
+			take(arg, &history->request[i]);
 }
 
 static void answers_take(void *arg, const struct answer *answer)
@@ -285,25 +290,26 @@ const struct answer *answers_during(const struct history *history, uint32_t thre
 {
 	const pid_t pid = history->thread[thread].pid;
 	const struct answer *found = NULL;
-	size_t low = 0, high = history->askeds;
+	size_t low = 0, high = history->requests;
 
 	*others = 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct answer *at = &history->asked[middle];
+		const struct answer *at = &history->request[middle];
 
 		if (at->pid < pid || (at->pid == pid && at->from_ns <= from_ns))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && history->asked[low].pid == pid; n++) {
-		const struct answer *asked = &history->asked[low];
+	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && history->request[low].pid == pid; n++) {
+		const struct answer *request = &history->request[low];
 
-		if (asked->to_ns < to_ns || (asked->thread != thread && asked->asker != thread))
+		if (request->to_ns < to_ns ||
+		    (request->thread != thread && request->asker != thread))
 			continue;
 		*others += found != NULL;
-		found = asked;
+		found = request;
 	}
 	return found;
 }

@@ -22,7 +22,7 @@ static inline uint64_t answers_ns(const struct answer *answer)
 }
 
 /*
- * Finds the requests of all programs and keeps them in history->asked. history_read() calls it.
+ * Finds the requests of all programs and keeps them in history->request. history_read() calls it.
  * Returns 0 or ENOMEM.
  */
 int answers_collect(struct history *history);

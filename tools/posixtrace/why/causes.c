@@ -127,8 +127,8 @@ static void lock_text(const struct division *division, const struct call *call, 
  * node is an index and not a pointer, because division_child() may move the nodes. how and is_guess
  * have an effect only if a new node is added. Later parts with the same thread are added to it.
  */
-static void add_who(struct division *division, uint32_t node, const char *how, uint32_t thread,
-		    bool is_guess, int64_t from_ns, int64_t to_ns)
+static void add_thread_part(struct division *division, uint32_t node, const char *how,
+			    uint32_t thread, bool is_guess, int64_t from_ns, int64_t to_ns)
 {
 	bool is_new;
 	struct why_node *who;
@@ -176,8 +176,9 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 	thread = by->context == WAKER_INTERRUPT ? HISTORY_NONE :
 		 history_find(history, by->pid, by->tid);
 	if (thread != HISTORY_NONE) {
-		add_who(division, node, by->context == WAKER_SOFTIRQ ? "probably woken by" :
-			"woken by", thread, by->context == WAKER_SOFTIRQ, from_ns, to_ns);
+		add_thread_part(division, node,
+				by->context == WAKER_SOFTIRQ ? "probably woken by" : "woken by",
+				thread, by->context == WAKER_SOFTIRQ, from_ns, to_ns);
 		return true;
 	}
 	/*
@@ -226,8 +227,8 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 		 */
 		division->steps += walk.steps;
 		walk.steps = 0;
-		add_who(division, node, is_guess ? "probably held by" : "held by", hold->thread,
-			is_guess, begin_ns, end_ns);
+		add_thread_part(division, node, is_guess ? "probably held by" : "held by",
+				hold->thread, is_guess, begin_ns, end_ns);
 	}
 	division->steps += walk.steps;
 }
@@ -261,8 +262,8 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 		 */
 		if (held->thread == call->thread || held->begin_ns >= call->end_ns)
 			continue;
-		add_who(division, node, "probably signalled by", held->thread, true, from_ns,
-			to_ns);
+		add_thread_part(division, node, "probably signalled by", held->thread, true,
+				from_ns, to_ns);
 		return;
 	}
 }
@@ -303,7 +304,7 @@ static bool add_partner(struct division *division, uint32_t node, const struct c
 		return false;
 	snprintf(how, sizeof(how), "%s%s", found.is_certain ? "" : "probably ",
 		 how_ended(call, found.call));
-	add_who(division, node, how, found.call->thread, !found.is_certain, from_ns, to_ns);
+	add_thread_part(division, node, how, found.call->thread, !found.is_certain, from_ns, to_ns);
 	return true;
 }
 
@@ -363,8 +364,9 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 	    add_partner(division, node, call, NULL, from_ns, to_ns))
 		return;
 	if (child != HISTORY_NONE) {
-		add_who(division, node, call->sender ? "sent at the end of" :
-			"probably sent at the end of", child, !call->sender, from_ns, to_ns);
+		add_thread_part(division, node,
+				call->sender ? "sent at the end of" : "probably sent at the end of",
+				child, !call->sender, from_ns, to_ns);
 	} else if (is_of_timer(call) || (is_unknown && ender_timer(history, call))) {
 		add_outside(division, node, 0, is_of_timer(call) ? "sent by a timer" :
 			    "probably sent by a timer of the process", !is_of_timer(call), from_ns,
@@ -375,8 +377,8 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 		snprintf(text, sizeof(text), "sent by process %d, which was not recorded",
 			 (int)call->sender);
 		if (main != HISTORY_NONE)
-			add_who(division, node, "sent by the process of", main, false, from_ns,
-				to_ns);
+			add_thread_part(division, node, "sent by the process of", main, false,
+					from_ns, to_ns);
 		else
 			add_outside(division, node, (uint32_t)call->sender, text, false, from_ns,
 				    to_ns);
@@ -393,17 +395,17 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
  * poll with several requests that ended with input, because the poll did not wait for one of them
  * only.
  */
-static const struct answer *asked_in(const struct history *history, const struct call *call,
-				     unsigned *others)
+static const struct answer *request_of_poll(const struct history *history, const struct call *call,
+					    unsigned *others)
 {
 	const struct history_thread *thread = &history->thread[call->thread];
-	const struct answer *asked;
+	const struct answer *request;
 
 	*others = 0;
 	if (call->cause != CAUSE_POLL || (thread->is_server && !call->is_in_vain))
 		return NULL;
-	asked = answers_during(history, call->thread, call->begin_ns, call->end_ns, others);
-	return *others && !call->is_in_vain ? NULL : asked;
+	request = answers_during(history, call->thread, call->begin_ns, call->end_ns, others);
+	return *others && !call->is_in_vain ? NULL : request;
 }
 
 /* Returns whether a read ended without data, and not because the file or connection ends. */
@@ -432,7 +434,7 @@ static bool is_timer_read(const struct call *call)
  * path waits for the other end of a pipe, socket or terminal. A poll that reached its time limit
  * has waited for the time only and is a sleep, unless the program waits for an answer.
  */
-static enum why_kind kind_of(const struct call *call, const struct answer *asked,
+static enum why_kind kind_of(const struct call *call, const struct answer *request,
 			     const struct call *through)
 {
 	if (is_vain_wait(call) || is_timer_read(call) || is_timer_read(through))
@@ -448,7 +450,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *asked
 	case CAUSE_SLEEP:
 		return WHY_SLEEP;
 	case CAUSE_POLL:
-		return call->is_in_vain && !asked ? WHY_SLEEP : WHY_PEER;
+		return call->is_in_vain && !request ? WHY_SLEEP : WHY_PEER;
 	default:
 		return WHY_PEER;
 	}
@@ -463,7 +465,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *asked
  * different times. The function and the text are part of the number if the label contains them: an
  * fsync of a file must not be added to its open. The same is true of the callers.
  */
-static uint64_t key_of(const struct call *call, const struct answer *asked,
+static uint64_t key_of(const struct call *call, const struct answer *request,
 		       const struct call *through)
 {
 	uint64_t key = hash_number(hash_number(HASH_BEGIN, call->cause), call->stack);
@@ -473,7 +475,7 @@ static uint64_t key_of(const struct call *call, const struct answer *asked,
 	case CAUSE_POLL:
 		key = hash_number(key, call->address);
 		key = hash_number(key, call->is_in_vain);
-		key = hash_number(key, asked ? asked->text + 1 : 0);
+		key = hash_number(key, request ? request->text + 1 : 0);
 		key = hash_number(key, is_timer_read(through));
 		break;
 	case CAUSE_SIGNAL:
@@ -521,19 +523,19 @@ static void label_peer(struct division *division, struct why_node *node, const s
 }
 
 /* Labels a poll in which the program waits for the answer to a request. */
-static void label_asked(struct division *division, struct why_node *node, const struct call *call,
-			const struct answer *asked, unsigned others, const char *verb,
-			const char *caller)
+static void label_request(struct division *division, struct why_node *node, const struct call *call,
+			  const struct answer *request, unsigned others, const char *verb,
+			  const char *caller)
 {
 	const struct history *history = division->history;
-	const char *peer = asked->text ? history->text[asked->text - 1] : "another program";
+	const char *peer = request->text ? history->text[request->text - 1] : "another program";
 	char more[40] = "";
 
 	if (others)
 		snprintf(more, sizeof(more), " and of %u other%s", others, text_plural(others));
 	division_label(division, node, "waiting %sfor the answer of %s%s in %s()%s%s",
-		       call->is_in_vain || asked->end != ANSWER_READ ? "in vain " : "", peer, more,
-		       verb, call->is_in_vain ? " until a time limit" : "", caller);
+		       call->is_in_vain || request->end != ANSWER_READ ? "in vain " : "", peer,
+		       more, verb, call->is_in_vain ? " until a time limit" : "", caller);
 }
 
 /* Labels a wait for a signal. A call that does not return the signal has the number 0. */
@@ -630,7 +632,7 @@ static void label_call(struct division *division, struct why_node *node, const s
  * type.
  */
 static void label_part(struct division *division, struct why_node *node, const struct call *call,
-		       const struct answer *asked, unsigned others, const struct call *through)
+		       const struct answer *request, unsigned others, const struct call *through)
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
@@ -661,8 +663,8 @@ static void label_part(struct division *division, struct why_node *node, const s
 		division_label(division, node, "sleeping: %s()%s", text ? text : "sleep", caller);
 		break;
 	case CAUSE_POLL:
-		if (asked)
-			label_asked(division, node, call, asked, others, verb, caller);
+		if (request)
+			label_request(division, node, call, request, others, verb, caller);
 		else
 			label_poll(division, node, call, through, verb, caller);
 		break;
@@ -688,18 +690,18 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	const struct history *history = division->history;
 	pid_t pid = history->thread[call->thread].pid;
 	unsigned others;
-	const struct answer *asked = asked_in(history, call, &others);
-	const struct call *through = asked ? NULL : ender_through(history, call);
+	const struct answer *request = request_of_poll(history, call, &others);
+	const struct call *through = request ? NULL : ender_through(history, call);
 	bool is_new, is_flock;
-	struct why_node *part = division_child(division, parent, kind_of(call, asked, through),
-					       key_of(call, asked, through), &is_new);
+	struct why_node *part = division_child(division, parent, kind_of(call, request, through),
+					       key_of(call, request, through), &is_new);
 	uint32_t node, who;
 
 	if (!part)
 		return;
 	part->thread = call->thread;
 	if (is_new)
-		label_part(division, part, call, asked, others, through);
+		label_part(division, part, call, request, others, through);
 	division_add(division, part, from_ns, to_ns);
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == call->end_ns && call->cause >= CAUSE_READ && call->cause <= CAUSE_FILE)
@@ -745,14 +747,14 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	case CAUSE_JOIN:
 		who = history_find_pthread(history, pid, call->key);
 		if (who != HISTORY_NONE)
-			add_who(division, node, "waiting for", who, false, from_ns, to_ns);
+			add_thread_part(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;
 	case CAUSE_CHILD:
 		/* The main thread of a child has the number of the process. */
 		who = call->key ? history_find(history, (pid_t)call->key, (pid_t)call->key) :
 				  HISTORY_NONE;
 		if (who != HISTORY_NONE)
-			add_who(division, node, "waiting for", who, false, from_ns, to_ns);
+			add_thread_part(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;
 	case CAUSE_READ:
 	case CAUSE_WRITE:

@@ -357,7 +357,7 @@ static int32_t error_of(const struct plan *plan, const struct log_type *type,
 }
 
 /* Returns whether the kernel makes the connection after a connect has returned. */
-static bool connect_goes_on(int32_t error)
+static bool connect_continues(int32_t error)
 {
 	return error == EINPROGRESS || error == EAGAIN || error == EINTR;
 }
@@ -440,7 +440,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (plan->cause == CAUSE_COND || (plan->cause == CAUSE_PEER && plan->other >= 0))
 		call.other = classify_number(type, event, plan->other);
 	else if (plan->cause == CAUSE_PEER)
-		call.is_begun = connect_goes_on(call.error);
+		call.is_begun = connect_continues(call.error);
 	else if (result > 0)
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
@@ -862,7 +862,7 @@ void history_fini(struct history *history)
 	free(history->piece);
 	holds_fini(&history->holds);
 	free(history->transfer);
-	free(history->asked);
+	free(history->request);
 	free(history->run);
 	free(history->text);
 	free(history->waker);

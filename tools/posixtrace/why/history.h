@@ -251,8 +251,8 @@ struct history {
 		int64_t time_ns;
 	} *ended;
 	size_t endeds;
-	struct answer *asked;  /* requests of programs; sorted by process, then by begin */
-	size_t askeds;
+	struct answer *request; /* requests of programs; sorted by process, then by begin */
+	size_t requests;
 	struct stacks stacks;  /* call stacks */
 	struct plan **plan;    /* by event type */
 	size_t plans;

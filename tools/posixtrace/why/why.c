@@ -185,7 +185,7 @@ static int take_turns(void)
  * history_read() calls this for each event of the log, after it has added the event to the history.
  * Spans are paired only if an option asks for spans.
  */
-static void see_event(void *arg, const struct reading *reading)
+static void add_event(void *arg, const struct reading *reading)
 {
 	(void)arg;
 	if (most)
@@ -419,7 +419,7 @@ static int explain_log(void)
 	if (!pairing_begin(&pairing, &why.log))
 		return TOOL_USAGE;
 	function_names(&pairing, &why.log);
-	err = history_read(&why.history, &why.log, &wanted, see_event, NULL);
+	err = history_read(&why.history, &why.log, &wanted, add_event, NULL);
 	if (!err)
 		err = pairing.err;
 	if (!err)

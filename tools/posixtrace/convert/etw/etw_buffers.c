@@ -31,7 +31,7 @@ struct list { /* the state of etw_list_buffers() */
 	 * buffers
 	 */
 	uint32_t lost_events, lost_buffers;
-	bool processor_told, sizes_differ;
+	bool processor_reported, sizes_differ;
 };
 
 /*
@@ -55,8 +55,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);
 	list->lost_buffers += !!(flag & ETW_FLAG_BUFFER_LOST);
 	list->sizes_differ |= file->buffers && file->buffer[file->buffers - 1].size != size;
-	if (processor >= file->log.processors && !list->processor_told) {
-		list->processor_told = true;
+	if (processor >= file->log.processors && !list->processor_reported) {
+		list->processor_reported = true;
 		finding(list->f, FINDING_WARNING, "E21", at + ETW_BUFFER_PROCESSOR,
 			"buffer %zu is of processor %u; the log has %u processor%s", file->buffers,
 			processor, file->log.processors, text_plural(file->log.processors));

@@ -32,7 +32,7 @@ struct restore {
 	unsigned char registry[ETW_GUID_BYTES];
 	bool begun;
 	struct fmt_end end;
-	bool lost_told;
+	bool lost_reported;
 
 	const struct fmt_type **type; /* indexed by the type's id in the export */
 	size_t types;
@@ -242,14 +242,14 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes a count of lost events. The function also sets lost_told. The total in the header contains
- * this count, so finish_restore() then does not pass the total.
+ * Passes a count of lost events. The function also sets lost_reported. The total in the header
+ * contains this count, so finish_restore() then does not pass the total.
  */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {
 	struct fmt_lost lost = { .cause = cause, .counted = true, .count = count };
 
-	re->lost_told = true;
+	re->lost_reported = true;
 	return fmt_lost(re->flow, &lost);
 }
 
@@ -417,7 +417,7 @@ static bool finish_restore(struct restore *re)
 {
 	if (!put_event(re))
 		return false;
-	if (!re->lost_told && re->file->log.events_lost &&
+	if (!re->lost_reported && re->file->log.events_lost &&
 	    !put_lost(re, POSIX_TRACE_LOST_STREAM_FULL_NP, re->file->log.events_lost))
 		return false;
 	re->end.complete = !fmt_is_damaged(re->flow);

@@ -20,7 +20,7 @@ struct scan {
 	struct findings *f;
 	bool begun;             /* the current processor had a record */
 	int64_t last;
-	bool time_told, order_told;
+	bool time_reported, order_reported;
 	/*
 	 * number of process events that fit pointers of 4 bytes, and number of those that fit 8
 	 * bytes
@@ -38,9 +38,9 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 	int64_t start = etw_filetime_ns(s->file->log.start_time);
 	bool odd = ns < 0 || ns == INT64_MAX || (start >= 0 && ns < start - DAY_NS);
 
-	if (!odd || s->time_told)
+	if (!odd || s->time_reported)
 		return;
-	s->time_told = true;
+	s->time_reported = true;
 	finding(s->f, FINDING_WARNING, "E20", r->at,
 		"stamp %lld is before 1970, after 2262 or more than a day before the log began",
 		(long long)r->stamp);
@@ -59,12 +59,12 @@ static void check_order(struct scan *s, const struct etw_record *r)
 	 */
 	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
-		if (!s->order_told)
+		if (!s->order_reported)
 			finding(s->f, FINDING_WARNING, NULL, r->at,
 				"the records of processor %u are not in order of time: "
 				"they are sorted",
 				r->processor);
-		s->order_told = true;
+		s->order_reported = true;
 	}
 	s->begun = true;
 	s->last = r->stamp;

@@ -307,8 +307,7 @@ static void close_span(struct etw_spans *spans, struct open *open)
 }
 
 /* Sets the cost of an ended span. The cost is the growth of the thread's total since the START. */
-static void settle_cost(struct etw_span *ended, const struct etw_record *r,
-			const struct total *total)
+static void set_cost(struct etw_span *ended, const struct etw_record *r, const struct total *total)
 {
 	ended->has_cost = ended->by_thread && total && r->has_cpu && r->tid && r->tid != UINT32_MAX;
 	if (!ended->has_cost)
@@ -354,6 +353,6 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *r, int64_t
 	}
 	*ended = open->span;
 	close_span(spans, open);
-	settle_cost(ended, r, total);
+	set_cost(ended, r, total);
 	return true;
 }

@@ -181,12 +181,12 @@ static void etw_types_report(struct etw_types *t, const struct etw_record *r,
 			  "the payload of an event \"%s\" decodes to more than %u bytes: its "
 			  "record is kept whole, and not decoded",
 			  type->type->name, ETW_DATA_MAX);
-	else if (!t->short_told)
+	else if (!t->short_reported)
 		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
 			  "the payload of an event \"%s\" is not as its description says: it is "
 			  "kept as bytes",
 			  type->type->name);
-	t->short_told |= decoded == ETW_CONTRADICTS;
+	t->short_reported |= decoded == ETW_CONTRADICTS;
 }
 
 /* Returns the type for events whose payload is described but cannot be decoded. */

@@ -30,7 +30,7 @@ struct etw_types {
 	bool records;           /* records follow the decoded fields */
 	void *types;            /* a tree, which hostile records cannot make slow */
 	struct etw_bytes data;  /* of the last event */
-	bool short_told;
+	bool short_reported;
 };
 
 /*

@@ -80,10 +80,10 @@ static void join_times(struct fmt_facts *facts, const struct fmt_facts *other)
  */
 static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 {
-	size_t mine = 0, others = 0;
+	size_t data_max = 0, others = 0;
 
-	if (facts->has_attr && !posix_trace_attr_getmaxdatasize(&facts->attr, &mine))
-		facts->data_max = mine;
+	if (facts->has_attr && !posix_trace_attr_getmaxdatasize(&facts->attr, &data_max))
+		facts->data_max = data_max;
 	if (!posix_trace_attr_getmaxdatasize(&other->attr, &others) && others > facts->data_max)
 		facts->data_max = others;
 	facts->has_attr = false;

@@ -86,7 +86,7 @@ enum rkh_anomaly {
 extern const char *const rkh_anomaly_names[RKH_ANOMALIES];
 
 struct rkh_trouble {
-	enum rkh_anomaly what;
+	enum rkh_anomaly anomaly;
 	uint64_t offset;   /* of the frame's first byte in the stream */
 	/* number of bytes of the frame or of the noise, or of those that are left over */
 	uint64_t bytes;

@@ -20,8 +20,8 @@
 /* Returns whether an account is due. */
 static bool is_due(const struct rkh_sink *sink)
 {
-	return sink->events - sink->told >= EVENTS_BETWEEN ||
-	       until_now_ns() - sink->told_ns >= NS_BETWEEN;
+	return sink->events - sink->accounted >= EVENTS_BETWEEN ||
+	       until_now_ns() - sink->accounted_ns >= NS_BETWEEN;
 }
 
 /*
@@ -48,8 +48,8 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 		rkh_write_item(writer, RKH_U64, sink->lost[i]);
 	rkh_write_end(writer);
 	/* Because of this account, each type is named again before its next event. */
-	sink->told = sink->events;
-	sink->told_ns = until_now_ns();
+	sink->accounted = sink->events;
+	sink->accounted_ns = until_now_ns();
 	sink->has_epoch = false;
 	sink->is_context_known = false;
 	sink->is_schema_named = false;

@@ -221,7 +221,7 @@ int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	sink->accounts = fmt_flag(flow, "account");
 	sink->schemas = fmt_flag(flow, "schemas");
 	sink->is_context_known = true; /* no event has needed a context yet */
-	sink->told_ns = until_now_ns();
+	sink->accounted_ns = until_now_ns();
 	*context = sink;
 	return 0;
 }

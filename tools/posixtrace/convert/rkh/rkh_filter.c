@@ -13,10 +13,10 @@
 #include "base/vec.h"
 #include "convert/rkh/rkh.h"
 
-enum what { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
+enum rule_kind { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
 
 struct rule {
-	enum what what;
+	enum rule_kind kind;
 	bool pass;
 	bool any;      /* OBJECT, SIGNAL: the name is * */
 	char *group;   /* used by GROUP and the kinds after it; "name" points into this text */
@@ -62,28 +62,28 @@ static void parse_name(struct rule *rule, const char *name)
  * Reads the part after "pass" or "drop". If the function returns 0, the rule owns the text;
  * otherwise the caller still owns it.
  */
-static int parse_what(struct rule *rule, char *text)
+static int parse_rule_kind(struct rule *rule, char *text)
 {
 	char *name;
 
 	rule->group = text;
 	if (!strcmp(text, "all")) {
-		rule->what = ALL;
+		rule->kind = ALL;
 		return 0;
 	}
 	name = strchr(text, '=');
 	if (name) {
 		*name++ = '\0';
-		rule->what = strcmp(text, "ao") ? SIGNAL : OBJECT;
+		rule->kind = strcmp(text, "ao") ? SIGNAL : OBJECT;
 		rule->any = !strcmp(name, "*");
 		parse_name(rule, name);
-		return *name && (rule->what == OBJECT || !strcmp(text, "sig")) ? 0 : EINVAL;
+		return *name && (rule->kind == OBJECT || !strcmp(text, "sig")) ? 0 : EINVAL;
 	}
 	name = strchr(text, '.');
-	rule->what = GROUP;
+	rule->kind = GROUP;
 	if (name) {
 		*name++ = '\0';
-		rule->what = strcmp(name, "*") ? EVENT : GROUP_EVENTS;
+		rule->kind = strcmp(name, "*") ? EVENT : GROUP_EVENTS;
 		parse_name(rule, name);
 	}
 	return *text && (!name || *name) ? 0 : EINVAL;
@@ -109,7 +109,7 @@ static int parse_rule(struct rkh_filter *filter, const char *text, size_t len)
 	copy = strndup(what, (size_t)(text + len - what));
 	if (!copy)
 		return ENOMEM;
-	err = parse_what(rule, copy);
+	err = parse_rule_kind(rule, copy);
 	if (err)
 		free(copy);
 	else
@@ -153,26 +153,26 @@ static bool passes_event(const struct rkh_filter *filter, const char *group, con
 	for (size_t i = 0; i < filter->rules; i++) {
 		const struct rule *rule = &filter->rule[i];
 
-		if (rule->what >= OBJECT)
+		if (rule->kind >= OBJECT)
 			continue;
 		if (first)
 			group_bit = event_bit = !rule->pass;
 		first = false;
-		if (rule->what != ALL && strcmp(rule->group, group))
+		if (rule->kind != ALL && strcmp(rule->group, group))
 			continue;
-		if (rule->what == EVENT && !is_named(rule, name, number))
+		if (rule->kind == EVENT && !is_named(rule, name, number))
 			continue;
 		/* A rule that drops a single event does not change the bit of the event's group. */
-		if (rule->what != EVENT || rule->pass)
+		if (rule->kind != EVENT || rule->pass)
 			group_bit = rule->pass;
-		if (rule->what != GROUP)
+		if (rule->kind != GROUP)
 			event_bit = rule->pass;
 	}
 	return group_bit && event_bit;
 }
 
 /* Evaluates the level of objects or signals. */
-static bool passes_named(const struct rkh_filter *filter, enum what what, const char *name,
+static bool passes_named(const struct rkh_filter *filter, enum rule_kind kind, const char *name,
 			 uint64_t number)
 {
 	bool bit = true, first = true;
@@ -180,7 +180,7 @@ static bool passes_named(const struct rkh_filter *filter, enum what what, const 
 	for (size_t i = 0; i < filter->rules; i++) {
 		const struct rule *rule = &filter->rule[i];
 
-		if (rule->what != what)
+		if (rule->kind != kind)
 			continue;
 		if (first)
 			bit = !rule->pass;

@@ -45,8 +45,8 @@ void rkh_close(struct rkh_decoder *decoder)
 /* Counts and reports a fault. */
 static void report_trouble(struct rkh_decoder *d, struct rkh_trouble trouble)
 {
-	d->counts.of[trouble.what]++;
-	if (trouble.what <= RKH_OVERLONG) {
+	d->counts.of[trouble.anomaly]++;
+	if (trouble.anomaly <= RKH_OVERLONG) {
 		d->counts.frames++;
 		d->damaged++;
 	}
@@ -55,10 +55,11 @@ static void report_trouble(struct rkh_decoder *d, struct rkh_trouble trouble)
 }
 
 /* Reports the current frame as damaged. */
-static void report_damage(struct rkh_decoder *d, enum rkh_anomaly what, unsigned sum)
+static void report_damage(struct rkh_decoder *d, enum rkh_anomaly anomaly, unsigned sum)
 {
-	report_trouble(d, (struct rkh_trouble){
-				  .what = what, .offset = d->begin, .bytes = d->len, .sum = sum });
+	report_trouble(
+		d, (struct rkh_trouble){
+			   .anomaly = anomaly, .offset = d->begin, .bytes = d->len, .sum = sum });
 }
 
 /* Returns the sum of bytes modulo 256. The sum of a whole frame with its checksum is 0. */
@@ -150,12 +151,13 @@ static bool check_sequence(struct rkh_decoder *d, unsigned seq)
 		return true;
 	if (seq == d->last && d->len == d->before_len && !memcmp(d->bytes, d->before, d->len)) {
 		d->counts.frames++;
-		report_trouble(d, (struct rkh_trouble){
-					  .what = RKH_DUPLICATE, .offset = d->begin, .got = seq });
+		report_trouble(d, (struct rkh_trouble){ .anomaly = RKH_DUPLICATE,
+							.offset = d->begin,
+							.got = seq });
 		return false;
 	}
 	d->counts.missing += (seq - expected) & 0xff;
-	report_trouble(d, (struct rkh_trouble){ .what = RKH_GAP,
+	report_trouble(d, (struct rkh_trouble){ .anomaly = RKH_GAP,
 						.offset = d->begin,
 						.expected = expected,
 						.got = seq,
@@ -212,13 +214,13 @@ static void explain_args(struct rkh_decoder *d, struct rkh_frame *frame)
 	}
 	frame->raw = !fits || (!user && !frame->record);
 	if (!user && !frame->record) {
-		trouble.what = RKH_UNKNOWN;
+		trouble.anomaly = RKH_UNKNOWN;
 		report_trouble(d, trouble);
 	} else if (!fits) {
-		trouble.what = RKH_ARGS_SHORT;
+		trouble.anomaly = RKH_ARGS_SHORT;
 		report_trouble(d, trouble);
 	} else if (frame->used < frame->len) {
-		trouble.what = RKH_ARGS_TRAILING;
+		trouble.anomaly = RKH_ARGS_TRAILING;
 		trouble.bytes = frame->len - frame->used;
 		report_trouble(d, trouble);
 	}
@@ -293,8 +295,8 @@ static bool judge_frame(struct rkh_decoder *d)
 static void report_noise(struct rkh_decoder *d)
 {
 	if (d->counts.noise)
-		report_trouble(d,
-			       (struct rkh_trouble){ .what = RKH_NOISE, .bytes = d->counts.noise });
+		report_trouble(
+			d, (struct rkh_trouble){ .anomaly = RKH_NOISE, .bytes = d->counts.noise });
 }
 
 /* Begins a frame after a flag. */

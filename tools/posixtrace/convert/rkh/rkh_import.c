@@ -237,22 +237,22 @@ static void on_trouble(void *arg, const struct rkh_trouble *t)
 		[RKH_ARGS_TRAILING] = "bytes are left over behind the arguments",
 	};
 	struct rkh_source *source = arg;
-	bool lost = t->what <= RKH_TRUNCATED;
+	bool lost = t->anomaly <= RKH_TRUNCATED;
 
-	if (source->lines && t->what != RKH_UNKNOWN) {
+	if (source->lines && t->anomaly != RKH_UNKNOWN) {
 		rkh_list_trouble(&source->text, t);
 		source->stopped |= !pass_line(source);
 	}
-	if (t->what == RKH_GAP) {
+	if (t->anomaly == RKH_GAP) {
 		source->has_gap = true;
 		source->gap_frames += t->missing;
 		source->gap_damaged += t->damaged;
-		fmt_fault(source->flow, FMT_WARN, t->offset, rkh_anomaly_names[t->what],
+		fmt_fault(source->flow, FMT_WARN, t->offset, rkh_anomaly_names[t->anomaly],
 			  "number %u where %u was expected: at least %u frames are missing", t->got,
 			  t->expected, t->missing);
 	} else {
 		fmt_fault(source->flow, lost ? FMT_DAMAGED : FMT_WARN, t->offset,
-			  rkh_anomaly_names[t->what], "%s", texts[t->what]);
+			  rkh_anomaly_names[t->anomaly], "%s", texts[t->anomaly]);
 	}
 }
 

@@ -283,8 +283,8 @@ void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *t)
 {
 	text->len = 0;
-	put_format(text, "! off=%" PRIu64 " %s", t->offset, rkh_anomaly_names[t->what]);
-	switch (t->what) {
+	put_format(text, "! off=%" PRIu64 " %s", t->offset, rkh_anomaly_names[t->anomaly]);
+	switch (t->anomaly) {
 	case RKH_CHECKSUM:
 		put_format(text, " len=%" PRIu64 " sum=0x%02X", t->bytes, t->sum);
 		break;

@@ -57,8 +57,8 @@ struct rkh_sink {
 	bool account_named;
 	uint32_t account;          /* the number of the type RKH_ACCOUNT */
 	/* number of events sent so far, and number of events sent before the last account */
-	uint64_t events, told;
-	int64_t told_ns;           /* of CLOCK_MONOTONIC */
+	uint64_t events, accounted;
+	int64_t accounted_ns; /* of CLOCK_MONOTONIC */
 	bool has_lost;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 };

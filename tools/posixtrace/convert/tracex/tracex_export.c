@@ -340,7 +340,7 @@ int tracex_sink_end(void *context, const struct fmt_end *end)
 	while (span / tick > UINT32_MAX)
 		tick *= 10;
 	missing = s->events < 2 ? 2 - s->events : 0;
-	tracex_pairs_settle(&s->pairs);
+	tracex_pairs_omit_threads(&s->pairs);
 	put_header(s, tracex_pairs_slots(&s->pairs) + 1, s->events + missing);
 	put_clock(s, tick);
 	tracex_pairs_put(&s->pairs, s->output->out);

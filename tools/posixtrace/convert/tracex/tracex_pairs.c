@@ -92,7 +92,7 @@ int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
  * Omits objects whose pointers are tokens of threads. Otherwise TraceX could show the name of such
  * an object for an event that refers to the thread.
  */
-void tracex_pairs_settle(struct tracex_pairs *p)
+void tracex_pairs_omit_threads(struct tracex_pairs *p)
 {
 	size_t kept = 0;
 

@@ -46,7 +46,7 @@ int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *obj
  * Omits objects whose pointers are tokens of threads. The caller must call this function when all
  * threads are known.
  */
-void tracex_pairs_settle(struct tracex_pairs *pairs);
+void tracex_pairs_omit_threads(struct tracex_pairs *pairs);
 size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
 /* Writes all slots. tracex_pairs_slots() returns their number. */
 void tracex_pairs_put(const struct tracex_pairs *pairs, struct out *out);

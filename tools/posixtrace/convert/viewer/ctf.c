@@ -86,7 +86,7 @@ static void ctf_sink_close(void *context)
  * require, which treat them as signed. Otherwise the offset is least_ns, rounded down to whole
  * seconds if the rounded time fits into 64 bits.
  */
-static void settle_offset(struct ctf *ctf, int64_t least_ns)
+static void set_offset(struct ctf *ctf, int64_t least_ns)
 {
 	int64_t offset_s = least_ns / SECOND_NS;
 
@@ -108,7 +108,7 @@ static int ctf_begin(void *context, const struct fmt_facts *facts)
 
 	ctf->facts = *facts;
 	if (facts->has_scan)
-		settle_offset(ctf, facts->least_ns);
+		set_offset(ctf, facts->least_ns);
 	return ctf_stream_open(ctf, &ctf->stream[0]);
 }
 
@@ -142,7 +142,7 @@ static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 	uint64_t offset_ns;
 
 	if (!ctf->has_offset)
-		settle_offset(ctf, time_ns >= INT64_MIN / 2 ? time_ns - INT64_MAX / 2 : INT64_MIN);
+		set_offset(ctf, time_ns >= INT64_MIN / 2 ? time_ns - INT64_MAX / 2 : INT64_MIN);
 	offset_ns = (uint64_t)ctf->offset_s * (uint64_t)SECOND_NS;
 	if (time_ns / SECOND_NS < ctf->offset_s ||
 	    (time_ns < 0 && (int64_t)offset_ns < 0 && time_ns < (int64_t)offset_ns)) {

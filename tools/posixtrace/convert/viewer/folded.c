@@ -61,8 +61,8 @@ static int folded_end_spans(struct tracks *tracks, const struct fmt_end *end)
 	for (size_t i = 0; i < tracks->tracks && !err && !folded.fold.err; i++) {
 		folded.now = 0;
 		folded.since_ns = tracks->base_ns;
-		err = nesting_tell(&tracks->nesting, &tracks->track[i]->nesting, take_edge,
-				   &folded);
+		err = nesting_report(&tracks->nesting, &tracks->track[i]->nesting, take_edge,
+				     &folded);
 	}
 	if (!err)
 		fold_put(&folded.fold, tracks->out, tracks->name);

@@ -288,7 +288,7 @@ static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid
 		intern_name(p, INTERNED_ANNOTATION_NAME, kind->field_iid + i,
 			    kind->type->fields->field[i].name);
 	proto_end(p, interned);
-	kind->told = true;
+	kind->is_interned = true;
 }
 
 /*
@@ -323,7 +323,7 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 	struct proto *p = &perfetto->packet;
 	size_t inner;
 
-	if (!kind->told)
+	if (!kind->is_interned)
 		learn_name(p, kind, event->type->index + 1);
 	inner = perfetto_begin_event(perfetto, type, track);
 	if (event->span && event->span->part == FMT_OPENS)

@@ -107,7 +107,7 @@ struct perfetto_kind {
 	unsigned track_lane, track_series;
 	bool has_counters;     /* a field is a counter */
 	/* the type's name was interned, and the fields' names with the numbers from field_iid on */
-	bool told;
+	bool is_interned;
 	uint64_t field_iid;
 	/* the type as one of a log, and what the command why knows of it; NULL: it has no schema */
 	struct log_type *as;

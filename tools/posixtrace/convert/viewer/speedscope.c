@@ -99,7 +99,7 @@ static int put_track(struct speedscope *s, const struct track *track)
 	json_unsigned(&s->json, "startValue", 0);
 	json_unsigned(&s->json, "endValue", (uint64_t)last_ns - (uint64_t)s->tracks->base_ns);
 	json_array(&s->json, "events");
-	err = nesting_tell(&s->tracks->nesting, &track->nesting, put_edge, s);
+	err = nesting_report(&s->tracks->nesting, &track->nesting, put_edge, s);
 	json_end_array(&s->json);
 	json_end_object(&s->json);
 	return err ? err : s->err;

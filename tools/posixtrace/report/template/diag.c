@@ -79,29 +79,29 @@ static void print_one_diag(struct out *err, const struct diags *diags, const str
 /*
  * Sorts the messages that were kept and prints them. Then prints how many more messages there were.
  */
-static void tell_kind(struct out *err, const struct diags *diags, struct diag *diag, size_t count,
-		      size_t kept, const char *what)
+static void print_kind(struct out *err, const struct diags *diags, struct diag *diag, size_t count,
+		       size_t kept, const char *what)
 {
-	size_t told = count < kept ? count : kept;
+	size_t printed = count < kept ? count : kept;
 
-	qsort(diag, told, sizeof(*diag), diag_compare);
-	for (size_t i = 0; i < told; i++)
+	qsort(diag, printed, sizeof(*diag), diag_compare);
+	for (size_t i = 0; i < printed; i++)
 		print_one_diag(err, diags, &diag[i]);
-	if (count > told)
-		out_printf(err, "posixtrace: and %zu %s more\n", count - told, what);
+	if (count > printed)
+		out_printf(err, "posixtrace: and %zu %s more\n", count - printed, what);
 }
 
 /*
  * Standard output is flushed first, so that the messages follow the output that preceded them. An
  * error of writing to standard error is ignored, because there is no other place to report it.
  */
-void diag_tell(struct diags *diags)
+void diag_report(struct diags *diags)
 {
 	static struct out err = { .fd = STDERR_FILENO };
 
 	out_flush(&out_stdout);
-	tell_kind(&err, diags, diags->warning, diags->warnings, DIAG_WARNINGS, "warnings");
-	tell_kind(&err, diags, diags->error, diags->errors, DIAG_ERRORS, "errors");
+	print_kind(&err, diags, diags->warning, diags->warnings, DIAG_WARNINGS, "warnings");
+	print_kind(&err, diags, diags->error, diags->errors, DIAG_ERRORS, "errors");
 	out_flush(&err);
 	err.err = 0;
 }

@@ -47,7 +47,7 @@ struct diags {
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text);
 
 /* Prints all messages on standard error. */
-void diag_tell(struct diags *diags);
+void diag_report(struct diags *diags);
 
 /* Frees the texts of the files, in which messages find their lines. */
 void diag_fini(struct diags *diags);

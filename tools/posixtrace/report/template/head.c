@@ -156,7 +156,7 @@ static bool read_removal(struct templates *templates, struct parse *parse)
  * Reports the error of this line or the wrong blank behind a backslash. If the line has both,
  * reports the one that is first.
  */
-static void head_tell(struct templates *templates, struct lex *lex, const char *wrong_blank)
+static void head_report(struct templates *templates, struct lex *lex, const char *wrong_blank)
 {
 	if (wrong_blank &&
 	    (!lex->failed || lex_place(lex, wrong_blank).offset < lex->failed_at.offset)) {
@@ -189,18 +189,18 @@ void templates_line(struct templates *templates, uint32_t file, const struct log
 	parse.program = program;
 	parse.diags = &templates->diags;
 	if (lex_at_end(&parse.lex) || *parse.lex.p == '*') {
-		head_tell(templates, &parse.lex, line->wrong_blank);
+		head_report(templates, &parse.lex, line->wrong_blank);
 		return;
 	}
 	if (*parse.lex.p == '-') {
 		if (!line->wrong_blank)
 			read_removal(templates, &parse);
-		head_tell(templates, &parse.lex, line->wrong_blank);
+		head_report(templates, &parse.lex, line->wrong_blank);
 		program_drop(program, &mark);
 		return;
 	}
 	good = read_template(&parse, &template) && !line->wrong_blank;
-	head_tell(templates, &parse.lex, line->wrong_blank);
+	head_report(templates, &parse.lex, line->wrong_blank);
 	template.functions = program->functions - mark.functions;
 	template.calls = program->calls - mark.calls;
 	if (!good || program->no_memory || !templates_keep(templates, &template))

@@ -279,15 +279,15 @@ bool templates_link(struct templates *templates)
  * Frees nothing, for tdestroy(3). The trees own no memory: one tree has templates, which the list
  * owns, and the other tree has indexes of functions.
  */
-static void keep_nothing(void *entry)
+static void free_nothing(void *entry)
 {
 	(void)entry;
 }
 
 void templates_fini(struct templates *templates)
 {
-	tdestroy(templates->by_key, keep_nothing);
-	tdestroy(templates->by_name, keep_nothing);
+	tdestroy(templates->by_key, free_nothing);
+	tdestroy(templates->by_name, free_nothing);
 	for (size_t i = 0; i < templates->count; i++)
 		free(templates->list[i]);
 	free(templates->list);

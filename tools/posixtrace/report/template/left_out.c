@@ -42,7 +42,7 @@ const struct template *templates_for_event(const struct templates *templates, co
 	return NULL;
 }
 
-void diag_tell(struct diags *diags)
+void diag_report(struct diags *diags)
 {
 	(void)diags;
 }

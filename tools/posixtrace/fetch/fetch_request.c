@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fetch_ask.c - sends requests to the database, and reads the values of its answers. */
+/* fetch_request.c - sends requests to the database, and reads the values of its answers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "fetch/fetch_part.h"
 #include "query/fleet.h"
 
-bool fetch_ask(struct bytes *sql, size_t limit)
+bool fetch_request(struct bytes *sql, size_t limit)
 {
 	struct server *server = &fetch.server;
 	enum server_result result = SERVER_ABSENT;
