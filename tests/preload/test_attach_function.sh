@@ -169,6 +169,7 @@ tracer=$!
 until test -s "$tmp/both.3" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
 kill -KILL $tracer
 wait $tracer 2>/dev/null
+check "its stream ends" ended_stream
 attached --trace none --function 'fib*'
 check "a killed one does not hold them" test "$before" = "$(code)"
 
