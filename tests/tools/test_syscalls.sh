@@ -296,4 +296,52 @@ if ${CC:-cc} -static -o many many.c; then
 	run 0 stat many.ptl
 	check "with their cause" has out 'stream full'
 fi
+
+# The memory of the tracer does not grow with the recording. peak prints the greatest memory of a
+# command in KiB. Both recordings have more records than a chunk of the store. A record has some 200
+# bytes. The pauses let the tracer read all of them. ASan keeps freed memory.
+cat >paced.c <<'EOF2'
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[argc - 1]); i++) {
+		getppid();
+		if (i % 1000 == 0)
+			usleep(1000);
+	}
+	return 0;
+}
+EOF2
+cat >peak.c <<'EOF2'
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct rusage usage;
+	int status;
+
+	if (fork() == 0)
+		return execv(argv[1], argv + 1);
+	if (argc < 2 || wait(&status) < 0 || getrusage(RUSAGE_CHILDREN, &usage))
+		return 99;
+	printf("%ld\n", usage.ru_maxrss);
+	return status != 0;
+}
+EOF2
+if ! ldd "$posixtrace" | grep -q libasan && ${CC:-cc} -static -o paced paced.c && ${CC:-cc} -o peak peak.c; then
+	./peak "$posixtrace" record -q --force --syscalls=all -o short.ptl ./paced 20000 >short.kib
+	./peak "$posixtrace" record -q --force --syscalls=all -o long.ptl ./paced 400000 >long.kib
+	short=$("$posixtrace" dump --raw -e sys.getppid short.ptl | wc -l)
+	long=$("$posixtrace" dump --raw -e sys.getppid long.ptl | wc -l)
+	check "a long recording has many more records" test "$long" -gt $((short * 5))
+	check "and needs no more memory for each of them" \
+		test $((($(cat long.kib) - $(cat short.kib)) * 1024)) -lt $(((long - short) * 40))
+	order=$("$posixtrace" dump --json -e sys.getppid long.ptl | sed 's/.*"ns":"\([0-9]*\)".*/\1/' | sort -n -c 2>&1)
+	check "its events are in order of time" test -z "$order"
+fi
 finish

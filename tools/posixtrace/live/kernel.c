@@ -108,58 +108,49 @@ static int64_t time_of(const struct kernel *kernel, uint64_t ticks)
 	return now->realtime_ns + (int64_t)(passed * rate);
 }
 
-/* Keeps a record whose time_ns is set. */
-static void kernel_keep(struct kernel *kernel, struct kernel_record record)
+/* Returns the time of a stamp of CLOCK_MONOTONIC. */
+static int64_t time_of_monotonic(const struct kernel *kernel, uint64_t ns)
+{
+	return kernel->is_counter ?
+	       (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
+	       time_of(kernel, ns);
+}
+
+/* Keeps a record whose time_ns is set. event and data are those of kernel_store_keep(). */
+static void kernel_keep(struct kernel *kernel, struct kernel_record record,
+			const struct kernel_event *event, const void *data)
 {
 	/*
 	 * lost_memory counts records for which this process has no room. The kernel counts its own
 	 * losses.
 	 */
-	if (kernel->records == KERNEL_RECORDS ||
-	    !vec_grow(&kernel->record, kernel->records, 1)) {
+	if (!kernel_store_keep(&kernel->store, &record, event, data))
 		kernel->lost_memory++;
-		return;
-	}
-	kernel->record[kernel->records++] = record;
 }
 
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks)
 {
 	record.time_ns = time_of(kernel, ticks);
-	kernel_keep(kernel, record);
+	kernel_keep(kernel, record, NULL, NULL);
 }
 
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
 {
-	record.time_ns = kernel->is_counter ?
-			 (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
-			 time_of(kernel, ns);
-	kernel_keep(kernel, record);
+	record.time_ns = time_of_monotonic(kernel, ns);
+	kernel_keep(kernel, record, NULL, NULL);
 }
 
 void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64_t ticks,
 		      struct kernel_event event, const void *data)
 {
-	if (kernel->datas > KERNEL_DATA_MAX || kernel->events == KERNEL_RECORDS ||
-	    !vec_grow(&kernel->data, kernel->datas, event.bytes) ||
-	    !vec_grow(&kernel->event, kernel->events, 1)) {
-		kernel->lost_memory++;
-		return;
-	}
-	event.first = kernel->datas;
-	memcpy(kernel->data + event.first, data, event.bytes);
-	kernel->datas += event.bytes;
 	record.kind = KERNEL_EVENT;
-	record.other = (uint32_t)kernel->events;
-	kernel->event[kernel->events++] = event;
 	/*
 	 * perf_event_open() gives page faults, BPF gives system calls and functions. Both give
 	 * times of CLOCK_MONOTONIC. The kernel's tracing gives all other events.
 	 */
-	if (event.type >= KERNEL_TYPE_PROBE)
-		kernel_add_monotonic(kernel, record, ticks);
-	else
-		kernel_add(kernel, record, ticks);
+	record.time_ns = event.type >= KERNEL_TYPE_PROBE ? time_of_monotonic(kernel, ticks) :
+			 time_of(kernel, ticks);
+	kernel_keep(kernel, record, &event, data);
 }
 
 /* ------------------------------------------------------------------ threads */
@@ -311,30 +302,6 @@ void kernel_look(struct kernel *kernel)
 	kernel_calls_look(kernel);
 }
 
-/*
- * Gives each sample the number of its final stack, in which begins of functions have replaced the
- * kernel's addresses. A sample is lost if the store has no room for its stack.
- */
-static void set_final_stacks(struct kernel *kernel)
-{
-	size_t kept = 0;
-
-	kernel_frames_complete(kernel->frames, &kernel->stacks);
-	for (size_t i = 0; i < kernel->records; i++) {
-		struct kernel_record record = kernel->record[i];
-
-		if (record.kind == KERNEL_SAMPLE)
-			record.other = kernel_frames_number(kernel->frames, record.other);
-		if ((record.kind == KERNEL_SAMPLE && record.other == STACK_NONE) ||
-		    (record.kind == KERNEL_COPY &&
-		     !kernel_copies_set_stack(kernel->copies, record.other, kernel->frames)))
-			kernel->lost_memory++;
-		else
-			kernel->record[kept++] = record;
-	}
-	kernel->records = kept;
-}
-
 /* The kernel stops recording before the last look, so that this look gets all records. */
 void kernel_stop(struct kernel *kernel)
 {
@@ -343,8 +310,7 @@ void kernel_stop(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_stop(kernel);
 	kernel_look(kernel);
-	if (kernel->frames)
-		set_final_stacks(kernel);
+	kernel_frames_complete(kernel->frames, &kernel->stacks);
 	kernel_traps_complete(kernel);
 }
 
@@ -354,12 +320,10 @@ void kernel_fini(struct kernel *kernel)
 	kernel_perf_fini(kernel);
 	if (kernel->trace)
 		kernel_trace_fini(kernel);
-	free(kernel->record);
+	kernel_store_fini(&kernel->store);
 	free(kernel->task);
 	free(kernel->type);
-	free(kernel->event);
 	free(kernel->call);
-	free(kernel->data);
 	stack_store_fini(&kernel->stacks);
 	kernel_copies_end(kernel->copies);
 	kernel_frames_end(kernel->frames);

@@ -9,9 +9,9 @@
  * perf_event_open(2) records the user's own processes, if perf_event_paranoid is not above 2
  * (kernel_perf.c). In both cases perf_event_open(2) delivers the samples.
  *
- * This process keeps the records until the end, at most KERNEL_RECORDS of them. kernel_weave() then
- * writes the log again, with these events at their places. The ledger counts as lost the events for
- * which the kernel or this process had no room.
+ * This process keeps the records until the end (kernel_store.h). kernel_weave() then writes the log
+ * again, with these events at their places. The ledger counts as lost the events for which the
+ * kernel or this process had no room.
  *
  * The kernel stamps its records by a counter or by CLOCK_MONOTONIC. Each look reads that clock and
  * CLOCK_REALTIME. The straight line through the readings of two looks gives the times of the
@@ -28,11 +28,10 @@
 #include "base/table.h"
 #include "choose/choose.h"
 #include "functions/traps.h"
+#include "live/kernel_store.h"
 #include "live/stack_plan.h"
 #include "live/stack_store.h"
 
-#define KERNEL_RECORDS (UINT32_C(1) << 25)
-#define KERNEL_DATA_MAX (UINT64_C(1) << 31) /* bytes of data of all kernel events */
 #define KERNEL_TASKS   1000000
 #define KERNEL_NAME    16 /* bytes of a thread's name in the kernel, with its NUL */
 
@@ -47,7 +46,7 @@ enum kernel_kind {
 	KERNEL_WAKE,     /* "tid" woke "other"; "detail": enum kernel_context */
 	KERNEL_SAMPLE,   /* "other": number of the stack */
 	KERNEL_COPY,     /* a sample with a copy of its stack; "other": index of the copy */
-	KERNEL_EVENT,    /* "other": index in kernel.event */
+	KERNEL_EVENT,    /* it has a struct kernel_event, and data */
 	KERNEL_CALL      /* "other": index in kernel.call */
 };
 
@@ -57,14 +56,6 @@ enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
 #define KERNEL_STATE_RUNS  0u
 #define KERNEL_STATE_DEAD  0x30u /* two bits */
 #define KERNEL_STATE_MASK  0xffu
-
-struct kernel_record {
-	int64_t time_ns;   /* CLOCK_REALTIME */
-	pid_t pid, tid;    /* pid: 0 if only kernel.task knows it */
-	uint32_t other;
-	uint16_t cpu;
-	uint8_t kind, detail;
-};
 
 /*
  * A thread that a record of the kernel's tracing names: a traced thread, or a thread that woke a
@@ -80,13 +71,6 @@ struct kernel_task {
 	 */
 	enum { SWITCH_UNKNOWN, SWITCH_IN, SWITCH_OUT } last_switch;
 	char name[KERNEL_NAME];
-};
-
-/* An event of a type that --kernel selects. */
-struct kernel_event {
-	uint64_t address;      /* of the program's code; 0: unknown */
-	uint64_t first;        /* offset of its data in kernel.data */
-	uint32_t type, bytes;  /* type: index in kernel.type, or KERNEL_TYPE_FAULT */
 };
 
 /*
@@ -210,8 +194,7 @@ struct kernel {
 	int *more;              /* further descriptors, which share the memory */
 	size_t mores;
 	bool switches;          /* perf_event_open() records switches */
-	struct kernel_record *record;
-	size_t records;
+	struct kernel_store store; /* the records */
 	struct stack_store stacks;
 	struct kernel_copies *copies; /* NULL: none */
 	struct kernel_frames *frames; /* NULL: samples are of user mode only */
@@ -220,12 +203,8 @@ struct kernel {
 	struct table of_task;
 	struct kernel_type *type;
 	size_t types;
-	struct kernel_event *event;
-	size_t events;
 	struct kernel_call *call;
 	size_t calls;
-	unsigned char *data;
-	size_t datas;           /* bytes */
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
 	uint64_t lost_switches; /* switches of which the kernel's tracing has no record */

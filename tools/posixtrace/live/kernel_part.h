@@ -12,8 +12,8 @@
 #include "live/kernel.h"
 
 /*
- * Keeps a record. "ticks" is its time, on the same clock as kernel.now.ticks. The record is counted
- * as lost if there are KERNEL_RECORDS records already, or if memory is lacking.
+ * Keeps a record. "ticks" is its time, on the same clock as kernel.now.ticks. If there is no room
+ * for it, the record is counted as lost.
  */
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks);
 /* Keeps a record with a time of CLOCK_MONOTONIC, even if kernel.now.ticks is of another clock. */

@@ -332,13 +332,12 @@ static void pass_call(struct kernel *kernel, const struct open_call *call, int64
 	};
 
 	if (!vec_grow(&kernel->call, kernel->calls, 1) ||
-	    !vec_grow(&kernel->record, kernel->records, 1))
+	    !kernel_store_keep(&kernel->store, &record, NULL, NULL))
 		return;
 	kernel->call[kernel->calls++] = (struct kernel_call){
 		.function = call->function, .depth = call->depth,
 		.span_ns = (uint64_t)(record.time_ns - call->begin_ns)
 	};
-	kernel->record[kernel->records++] = record;
 }
 
 /* All calls of a process have the same end, so that they nest. The deepest call is passed first. */

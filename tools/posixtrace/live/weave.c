@@ -22,25 +22,6 @@
 #include "live/weave.h"
 #include "log/lost_pairs.h"
 
-/*
- * Compares two records, for qsort(). Sorting is necessary because only the records of one CPU are
- * in order of time.
- */
-static int by_time(const void *a, const void *b)
-{
-	const struct kernel_record *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->kind != y->kind)
-		return (int)x->kind - (int)y->kind;
-	/*
-	 * Calls that end at the same time remain in their order, in which the inner calls are the
-	 * first.
-	 */
-	return x->kind >= KERNEL_EVENT ? (x->other > y->other) - (x->other < y->other) : 0;
-}
-
 /* ------------------------------------------------------------------ names, lists, threads */
 
 /*
@@ -145,37 +126,35 @@ static int read_threads(struct weave *weave)
  */
 static int put_until(struct weave *weave, int64_t time_ns)
 {
-	const struct kernel *kernel = weave->kernel;
+	const struct kernel_item *item;
 	int err = 0;
 
-	for (; !err && weave->next < kernel->records &&
-	       kernel->record[weave->next].time_ns <= time_ns; weave->next++) {
-		const struct kernel_record *record = &kernel->record[weave->next];
-
-		err = weave_record(weave, record);
-	}
-	return err;
+	for (; !err && (item = kernel_reader_look(&weave->reader)) != NULL &&
+	       item->record.time_ns <= time_ns; kernel_reader_skip(&weave->reader))
+		err = weave_record(weave, item);
+	return err ? err : weave->reader.err;
 }
 
 /* Appends the functions that had not returned, and that are not in the log yet. */
 static int put_calls(struct weave *weave)
 {
-	const struct kernel *kernel = weave->kernel;
+	const struct kernel_item *item;
 	int err = 0;
 
-	for (; !err && weave->next < kernel->records; weave->next++)
-		if (kernel->record[weave->next].kind == KERNEL_CALL)
-			err = weave_record(weave, &kernel->record[weave->next]);
-	return err;
+	for (; !err && (item = kernel_reader_look(&weave->reader)) != NULL;
+	     kernel_reader_skip(&weave->reader))
+		if (item->record.kind == KERNEL_CALL)
+			err = weave_record(weave, item);
+	return err ? err : weave->reader.err;
 }
 
 /* Copies the events of the old log, with those of the kernel between them. */
 static int copy_events(struct weave *weave)
 {
 	struct posix_trace_event_np event;
-	int end = 0, err;
+	int end = 0, err = kernel_reader_begin(&weave->reader, &weave->kernel->store);
 
-	while (!(err = posix_trace_getnext_np(weave->from, &event, &end)) && !end) {
+	while (!err && !(err = posix_trace_getnext_np(weave->from, &event, &end)) && !end) {
 		/*
 		 * If the event is late, put_until() appends nothing, because the kernel's events up
 		 * to its time have been appended.
@@ -302,8 +281,6 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	if (!(kernel->is_active || kernel->calls || kernel->plan.stack.globs) ||
 	    posix_trace_open(file->fd, &weave.from))
 		return TOOL_OK;
-	if (kernel->records)
-		qsort(kernel->record, kernel->records, sizeof(*kernel->record), by_time);
 	status = outfile_create(&made, file->path, OUTFILE_REPLACE);
 	if (status) {
 		posix_trace_close(weave.from);
@@ -314,6 +291,8 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	err = weave.unwinder || !has_copies ?
 	      weave_all(&weave, made.fd) : ENOMEM;
 	stack_unwinder_end(weave.unwinder);
+	kernel_reader_end(&weave.reader);
+	weave_calls_end(&weave);
 	posix_trace_close(weave.from);
 	free(weave.stacked);
 	free(weave.kernel_id);

@@ -21,9 +21,9 @@ enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, W
 enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
 
 /*
- * The state of one copy. kernel->record is sorted by time, and kernel->record[next] is the first
- * record that has not been examined. kernel_weave() closes the log "from". The last call of the
- * composer frees "to", even if that call fails.
+ * The state of one copy. "reader" returns the records that have not become events yet.
+ * kernel_weave() closes the log "from". The last call of the composer frees "to", even if that call
+ * fails.
  */
 struct weave {
 	struct kernel *kernel;
@@ -36,7 +36,8 @@ struct weave {
 	unsigned char *stacked; /* by id of a type: enum weave_stacked */
 	size_t types;      /* length of the array "stacked" */
 	struct stack_unwinder *unwinder;
-	size_t next;       /* index in kernel->record */
+	struct kernel_reader reader;
+	struct examination *examination; /* in weave_calls.c; NULL: no system calls */
 	bool runs;         /* the stream runs */
 	bool has_clock;
 	bool has_lost;     /* events of the kernel are lost */
@@ -53,7 +54,7 @@ int weave_types(struct weave *weave);
  * Appends the events of a record, if the stream runs. The caller must pass each record once, in
  * order of time.
  */
-int weave_record(struct weave *weave, const struct kernel_record *record);
+int weave_record(struct weave *weave, const struct kernel_item *item);
 
 /* Appends an event of the kernel. Its process and its thread are those of the record. */
 int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
@@ -61,11 +62,18 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
 
 /*
  * In weave_calls.c: finds out which system calls become events, and adds their types. The function
- * must be called before the events are copied. It reads the old log, and rewinds the log.
+ * must be called before the events are copied. It reads the old log, and rewinds the log. The
+ * caller must call weave_calls_end() in any case.
  */
 int weave_calls_types(struct weave *weave);
-/* Appends the event of a record of a system call, if it becomes one. */
-int weave_call(struct weave *weave, const struct kernel_record *record);
+/*
+ * Examines a record, which may be the begin of a process. It must be called once for each record
+ * of a system call, also while the stream does not run.
+ */
+void weave_calls_note(struct weave *weave, const struct kernel_item *item);
+/* Appends the event of the record that was examined last, if it becomes one. */
+int weave_call(struct weave *weave, const struct kernel_item *item);
+void weave_calls_end(struct weave *weave);
 
 /*
  * In weave_traps.c: adds the files whose functions uprobes have recorded, for each process in which
@@ -81,7 +89,7 @@ void weave_traps_identify(const struct weave *weave, struct posix_trace_mapping_
 /* Adds the event types of the probes. */
 int weave_traps_types(struct weave *weave);
 /* Appends the event of a probe. */
-int weave_traps_put(struct weave *weave, const struct kernel_record *record);
+int weave_traps_put(struct weave *weave, const struct kernel_item *item);
 
 /*
  * Appends the event cpu.stack of a stack, unless the log already has this stack. "event" has the

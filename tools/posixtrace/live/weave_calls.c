@@ -2,10 +2,12 @@
 /*
  * weave_calls.c - makes events of the records of system calls.
  *
- * The preload library and the kernel may have seen the same call. So the records are examined
- * twice. The first pass finds out, for each program that a process executes, whether the library
- * was in it. If so, the log has the library's event process.start. The second pass makes the events
- * while the log is copied.
+ * The preload library and the kernel may have seen the same call. So the records are read three
+ * times. The first pass finds out, for each program that a process executes, whether the library
+ * was in it. If so, the log has the library's event process.start. The second pass finds the types
+ * that the log needs. The third one makes the events while the log is copied. The last two passes
+ * examine each record in the same way. So the results need not be stored, and the memory does not
+ * depend on the number of calls.
  */
 #include <errno.h>
 #include <sched.h>
@@ -43,6 +45,9 @@ struct examination {
 	size_t callers;
 	struct table of_caller;
 	bool has_starts;     /* the log has the events process.start */
+	/* the results for the record that was examined last */
+	struct form_type *type; /* NULL: it becomes no event */
+	pid_t parent;           /* of its process */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -108,32 +113,50 @@ static int add_begin(struct examination *all, pid_t pid, int64_t time_ns, bool i
 /* ------------------------------------------------------------------ records */
 
 /* Copies a record. Returns false if it is not a record of a system call. */
-static bool load_record(const struct kernel *kernel, const struct kernel_record *from,
-			struct syscalls_record *record, const unsigned char **piece, size_t *bytes)
+static bool load_record(const struct kernel_item *item, struct syscalls_record *record,
+			const unsigned char **piece, size_t *bytes)
 {
-	const struct kernel_event *event;
-
-	if (from->kind != KERNEL_EVENT)
+	if (item->record.kind != KERNEL_EVENT || item->event.type != KERNEL_TYPE_CALL)
 		return false;
-	event = &kernel->event[from->other];
-	if (event->type != KERNEL_TYPE_CALL)
-		return false;
-	memcpy(record, kernel->data + event->first, sizeof(*record));
-	*piece = kernel->data + event->first + sizeof(*record);
-	*bytes = event->bytes - sizeof(*record);
+	memcpy(record, item->data, sizeof(*record));
+	*piece = item->data + sizeof(*record);
+	*bytes = item->event.bytes - sizeof(*record);
 	return true;
+}
+
+/* Passes each record to take(), in order of time. Returns 0 or an error number. */
+static int visit_records(struct examination *all,
+			 int (*take)(struct examination *all, const struct kernel_item *item))
+{
+	const struct kernel_item *item;
+	struct kernel_reader reader;
+	int err = kernel_reader_begin(&reader, &all->weave->kernel->store);
+
+	for (; !err && (item = kernel_reader_look(&reader)) != NULL; kernel_reader_skip(&reader))
+		err = take(all, item);
+	err = err ? err : reader.err;
+	kernel_reader_end(&reader);
+	return err;
+}
+
+/* Adds the begin of a program that the kernel has recorded. */
+static int take_begin(struct examination *all, const struct kernel_item *item)
+{
+	struct syscalls_record record;
+	const unsigned char *piece;
+	size_t bytes;
+
+	if (!load_record(item, &record, &piece, &bytes) || record.kind != SYSCALLS_EXEC)
+		return 0;
+	return add_begin(all, (pid_t)record.pid, item->record.time_ns, false);
 }
 
 /* Reads the begins of programs that the library has recorded, and those of the kernel. */
 static int read_begins(struct examination *all)
 {
-	const struct kernel *kernel = all->weave->kernel;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct posix_trace_event_np event;
-	struct syscalls_record record;
-	const unsigned char *piece;
 	trace_event_id_t id, start = 0;
-	size_t bytes;
 	int end = 0, err;
 
 	err = posix_trace_eventtypelist_rewind(all->weave->from);
@@ -148,10 +171,8 @@ static int read_begins(struct examination *all)
 			err = add_begin(all, event.info.posix_pid, event.time_ns, true);
 	if (!err && start)
 		err = posix_trace_rewind(all->weave->from);
-	for (size_t i = 0; !err && i < kernel->records; i++)
-		if (load_record(kernel, &kernel->record[i], &record, &piece, &bytes) &&
-		    record.kind == SYSCALLS_EXEC)
-			err = add_begin(all, (pid_t)record.pid, kernel->record[i].time_ns, false);
+	if (!err)
+		err = visit_records(all, take_begin);
 	if (!err && all->begins)
 		qsort(all->begin, all->begins, sizeof(*all->begin), by_begin);
 	return err;
@@ -182,7 +203,7 @@ static void note_exec(struct examination *all, struct caller *caller,
 }
 
 /* Returns the type of the event that a record becomes, or NULL if it becomes no event. */
-static struct form_type *examine_record(struct examination *all, const struct kernel_record *of,
+static struct form_type *type_of_record(struct examination *all, const struct kernel_record *of,
 					const struct syscalls_record *record,
 					const unsigned char *piece, size_t bytes)
 {
@@ -233,39 +254,42 @@ static struct form_type *examine_record(struct examination *all, const struct ke
 	return forms_type(kernel->forms, record, piece, bytes, as_sys);
 }
 
-/*
- * The first pass over the records. It stores the type of each event in place of the event's
- * address.
- */
-static void examine_records(struct examination *all)
+/* Examines a record, and updates the states of the processes. */
+static int examine_record(struct examination *all, const struct kernel_item *item)
 {
-	struct kernel *kernel = all->weave->kernel;
 	struct syscalls_record record;
+	const struct caller *caller;
 	const unsigned char *piece;
 	size_t bytes;
 
-	for (size_t i = 0; i < kernel->records; i++) {
-		const struct kernel_record *of = &kernel->record[i];
-		struct form_type *type;
+	all->type = NULL;
+	if (!load_record(item, &record, &piece, &bytes))
+		return 0;
+	all->type = type_of_record(all, &item->record, &record, piece, bytes);
+	if (all->type)
+		all->type->is_used = true;
+	caller = find_caller(all, (pid_t)record.pid);
+	all->parent = caller ? caller->parent : 0;
+	return 0;
+}
 
-		if (!load_record(kernel, of, &record, &piece, &bytes))
-			continue;
-		type = examine_record(all, of, &record, piece, bytes);
-		if (type)
-			type->is_used = true;
-		kernel->event[of->other].address = (uintptr_t)type;
-		if (record.kind == SYSCALLS_EXEC) {
-			const struct caller *caller = find_caller(all, (pid_t)record.pid);
+/* Begins a pass: only the first process is known. Returns 0 or an error number. */
+static int begin_pass(struct examination *all)
+{
+	const struct kernel *kernel = all->weave->kernel;
+	struct caller *first;
 
-			/*
-			 * This stores the number of the parent in the record, for the event
-			 * process.start.
-			 */
-			record.arg[2] = caller ? (uint64_t)caller->parent : 0;
-			memcpy(kernel->data + kernel->event[of->other].first, &record,
-			       sizeof(record));
-		}
-	}
+	all->callers = 0;
+	free(all->caller);
+	all->caller = NULL;
+	table_fini(&all->of_caller);
+	first = find_caller(all, kernel->pid);
+	if (!first)
+		return ENOMEM;
+	first->parent = kernel->starts ? getpid() : 0;
+	first->state = kernel->starts ? CALLER_HIDDEN : kernel->plan.has_library ?
+		       CALLER_SEEN : CALLER_UNSEEN;
+	return 0;
 }
 
 /* Adds the names and schemas of the types that will be used. */
@@ -293,25 +317,25 @@ static int add_types(struct weave *weave)
 int weave_calls_types(struct weave *weave)
 {
 	struct kernel *kernel = weave->kernel;
-	struct examination all = { .weave = weave };
-	struct caller *first;
+	struct examination *all;
 	int err;
 
 	if (!kernel->syscalls || !kernel_has_calls(&kernel->plan))
 		return 0;
-	all.has_starts = kernel->forms->wants(kernel->forms->arg, "process.start");
-	first = find_caller(&all, kernel->pid);
-	err = first ? read_begins(&all) : ENOMEM;
-	if (!err) {
-		first->parent = kernel->starts ? getpid() : 0;
-		first->state = kernel->starts ? CALLER_HIDDEN : kernel->plan.has_library ?
-			       CALLER_SEEN : CALLER_UNSEEN;
-		examine_records(&all);
+	all = weave->examination = calloc(1, sizeof(*all));
+	if (!all)
+		return ENOMEM;
+	all->weave = weave;
+	all->has_starts = kernel->forms->wants(kernel->forms->arg, "process.start");
+	err = read_begins(all);
+	if (!err)
+		err = begin_pass(all);
+	if (!err)
+		err = visit_records(all, examine_record);
+	if (!err)
 		err = add_types(weave);
-	}
-	free(all.begin);
-	free(all.caller);
-	table_fini(&all.of_caller);
+	if (!err)
+		err = begin_pass(all);
 	if (!err && kernel->lost_syscalls) {
 		err = posix_trace_compose_name_np(weave->to, "sys.call", &weave->lost_call);
 		if (!err)
@@ -319,6 +343,19 @@ int weave_calls_types(struct weave *weave)
 							    "ns time; errno error");
 	}
 	return err;
+}
+
+void weave_calls_end(struct weave *weave)
+{
+	struct examination *all = weave->examination;
+
+	if (!all)
+		return;
+	free(all->begin);
+	free(all->caller);
+	table_fini(&all->of_caller);
+	free(all);
+	weave->examination = NULL;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -350,19 +387,27 @@ static size_t data_of_process(const struct kernel_record *of, const struct sysca
 	return sizeof(numbers) + len + 1;
 }
 
-int weave_call(struct weave *weave, const struct kernel_record *of)
+void weave_calls_note(struct weave *weave, const struct kernel_item *item)
+{
+	if (weave->examination)
+		examine_record(weave->examination, item);
+}
+
+int weave_call(struct weave *weave, const struct kernel_item *item)
 {
 	static unsigned char data[FORM_DATA_BYTES];
-	const struct kernel *kernel = weave->kernel;
-	const struct form_type *type =
-		(const struct form_type *)(uintptr_t)kernel->event[of->other].address;
+	const struct kernel_record *of = &item->record;
+	const struct examination *all = weave->examination;
+	const struct form_type *type = all ? all->type : NULL;
 	struct kernel_record by = *of;
 	struct syscalls_record record;
 	const unsigned char *piece;
 	size_t bytes, len;
 
-	if (!type || !load_record(kernel, of, &record, &piece, &bytes))
+	if (!type || !load_record(item, &record, &piece, &bytes))
 		return 0;
+	if (record.kind == SYSCALLS_EXEC) /* for the event process.start */
+		record.arg[2] = (uint64_t)all->parent;
 	if (record.kind == SYSCALLS_ENTER)
 		record.result = 0;
 	if (record.kind == SYSCALLS_NEW) /* the event belongs to the child */

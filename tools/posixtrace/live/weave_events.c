@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "live/kernel_copies.h"
+#include "live/kernel_frames.h"
 #include "live/kernel_types.h"
 
 /*
@@ -303,8 +304,8 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	return posix_trace_compose_event_np(weave->to, &of);
 }
 
-/* Appends a sample. Before the sample, appends its stack. */
-static int put_sample(struct weave *weave, const struct kernel_record *record)
+/* Appends a sample whose stack is in kernel.stacks. Before the sample, appends its stack. */
+static int put_stacked(struct weave *weave, const struct kernel_record *record)
 {
 	struct posix_trace_event_np event = {
 		.info.posix_pid = record->pid,
@@ -328,36 +329,58 @@ static int put_copy(struct weave *weave, const struct kernel_record *record)
 	struct kernel *kernel = weave->kernel;
 	struct kernel_record of = *record;
 
+	if (kernel->frames &&
+	    !kernel_copies_set_stack(kernel->copies, record->other, kernel->frames)) {
+		kernel->lost_memory++;
+		return 0;
+	}
 	of.kind = KERNEL_SAMPLE;
 	of.other = weave->unwinder ?
 		   kernel_copies_unwind(kernel->copies, record->other, weave->unwinder,
 					&kernel->stacks, record->pid, record->tid,
 					record->time_ns) :
 		   kernel_copies_number(kernel->copies, record->other);
-	return put_sample(weave, &of);
+	return put_stacked(weave, &of);
+}
+
+/*
+ * Appends a sample. The number of its stack may be one that has no names of the kernel's functions,
+ * instead of which the stack with the names is used. If this stack had no room, the sample is lost.
+ */
+static int put_sample(struct weave *weave, const struct kernel_record *record)
+{
+	struct kernel *kernel = weave->kernel;
+	struct kernel_record of = *record;
+
+	if (kernel->frames)
+		of.other = kernel_frames_number(kernel->frames, record->other);
+	if (of.other != STACK_NONE)
+		return put_stacked(weave, &of);
+	kernel->lost_memory++;
+	return 0;
 }
 
 /* Appends an event that --kernel selects, of the thread that was on the CPU. */
-static int put_event(struct weave *weave, const struct kernel_record *record)
+static int put_event(struct weave *weave, const struct kernel_item *item)
 {
-	const struct kernel_event *event = &weave->kernel->event[record->other];
+	const struct kernel_event *event = &item->event;
 	const struct kernel_task *task;
-	struct kernel_record of = *record;
+	struct kernel_record of = item->record;
 
 	if (event->type == KERNEL_TYPE_CALL)
-		return weave_call(weave, record);
+		return weave_call(weave, item);
 	if (event->type == KERNEL_TYPE_PROBE)
-		return weave_traps_put(weave, record);
+		return weave_traps_put(weave, item);
 	if (event->type == KERNEL_TYPE_FAULT || event->type == KERNEL_TYPE_TRAP)
 		return weave_events_put(weave, event->type == KERNEL_TYPE_TRAP ? WEAVE_CALL :
-					WEAVE_FAULT, record, event->address,
-					weave->kernel->data + event->first, event->bytes);
-	task = weave_events_traced(weave, record->tid);
+					WEAVE_FAULT, &of, event->address, item->data,
+					event->bytes);
+	task = weave_events_traced(weave, of.tid);
 	if (!task)
 		return 0;
 	of.pid = task->pid;
-	return weave_put(weave, weave->kernel_id[event->type], &of, event->address,
-		      weave->kernel->data + event->first, event->bytes);
+	return weave_put(weave, weave->kernel_id[event->type], &of, event->address, item->data,
+			 event->bytes);
 }
 
 /* Appends the event that a function had not returned. */
@@ -407,16 +430,16 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
  * Returns whether a record comes from BPF. BPF records only traced processes, so the record need
  * not be checked.
  */
-static bool is_call(const struct weave *weave, const struct kernel_record *record)
+static bool is_call(const struct kernel_item *item)
 {
-	const uint32_t type = record->kind == KERNEL_EVENT ?
-			      weave->kernel->event[record->other].type : 0;
+	const uint32_t type = item->record.kind == KERNEL_EVENT ? item->event.type : 0;
 
 	return type >= KERNEL_TYPE_PROBE && type != KERNEL_TYPE_FAULT;
 }
 
-int weave_record(struct weave *weave, const struct kernel_record *record)
+int weave_record(struct weave *weave, const struct kernel_item *item)
 {
+	const struct kernel_record *record = &item->record;
 	int err;
 
 	if (record->kind == KERNEL_CALL)
@@ -427,6 +450,8 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	 */
 	if (record->kind == KERNEL_NEW)
 		note_new(weave, record);
+	if (record->kind == KERNEL_EVENT && item->event.type == KERNEL_TYPE_CALL)
+		weave_calls_note(weave, item);
 	/*
 	 * Only records of perf_event_open() already have a process here. If the kernel's tracing is
 	 * used, too, such records are samples of all threads of the machine. Samples of threads
@@ -434,7 +459,7 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	 */
 	if (!weave->runs ||
 	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||
-	    (record->pid && weave->kernel->trace && !is_call(weave, record) &&
+	    (record->pid && weave->kernel->trace && !is_call(item) &&
 	     !weave_events_traced(weave, record->tid)))
 		return 0;
 	err = weave->has_clock ? 0 : put_clock(weave, record);
@@ -457,7 +482,7 @@ int weave_record(struct weave *weave, const struct kernel_record *record)
 	case KERNEL_COPY:
 		return put_copy(weave, record);
 	case KERNEL_EVENT:
-		return put_event(weave, record);
+		return put_event(weave, item);
 	case KERNEL_NEW:
 	case KERNEL_CALL:
 		break;

@@ -85,14 +85,11 @@ int weave_traps_types(struct weave *weave)
 	return err;
 }
 
-int weave_traps_put(struct weave *weave, const struct kernel_record *record)
+int weave_traps_put(struct weave *weave, const struct kernel_item *item)
 {
-	const struct kernel *kernel = weave->kernel;
-	const struct kernel_event *event = &kernel->event[record->other];
-	const unsigned char *data = kernel->data + event->first;
 	uint32_t type;
 
-	memcpy(&type, data, sizeof(type));
-	return weave_put(weave, weave->probe_id[type], record, event->address,
-			 data + sizeof(type), event->bytes - sizeof(type));
+	memcpy(&type, item->data, sizeof(type));
+	return weave_put(weave, weave->probe_id[type], &item->record, item->event.address,
+			 item->data + sizeof(type), item->event.bytes - sizeof(type));
 }
