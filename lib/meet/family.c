@@ -19,6 +19,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arena/attachment.h"
@@ -418,6 +419,52 @@ bool ptx_family_store_executed(struct ptx_control *control)
 		any = true;
 	}
 	return any;
+}
+
+/*
+ * Returns whether a process began before the member with its id was entered. Otherwise that member
+ * is a former process with this id. A start time has a resolution of a clock tick. `number` is the
+ * process's number in /proc.
+ */
+static bool is_old_enough(const struct ptx_member *member, uint32_t number)
+{
+	const int64_t tick_ns = PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
+	struct timespec up;
+	struct ptx_proc process;
+	int64_t start_ns;
+
+	if (ptx_proc_read(number, &process) != 0 || clock_gettime(CLOCK_BOOTTIME, &up) != 0)
+		return false;
+	start_ns = ptx_clock_realtime() - (int64_t)up.tv_sec * PTX_NS_PER_S - up.tv_nsec +
+		   (int64_t)process.start * tick_ns;
+	return start_ns <= atomic_load_explicit(&member->since_ns, memory_order_relaxed) + tick_ns;
+}
+
+/*
+ * A member of the family may have closed the arena's descriptor before it executed this program,
+ * and its ancestors may have ended. If members are in different name spaces of process ids, an id
+ * is no evidence.
+ */
+bool ptx_family_rejoin(struct ptx_control *control)
+{
+	uint32_t number = PTX_PROC_SELF, pid = ptx_proc_own();
+
+	if (atomic_load_explicit(&control->mixed, memory_order_relaxed))
+		return false;
+	for (int i = 0; i <= FIND_ANCESTORS; i++) {
+		const struct ptx_member *member = member_of(control, pid);
+		struct ptx_proc_ids ids;
+		struct ptx_proc process;
+
+		if (member && is_old_enough(member, number))
+			return ptx_family_join(control);
+		if (ptx_proc_read(number, &process) != 0 || process.parent == 0 ||
+		    ptx_proc_ids(process.parent, &ids) != 0)
+			return false;
+		number = process.parent;
+		pid = ids.inner;
+	}
+	return false;
 }
 
 /*

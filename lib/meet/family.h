@@ -43,6 +43,12 @@ int ptx_family_find(void);
 bool ptx_family_join(struct ptx_control *control);
 
 /*
+ * The same for an arena that this process has found among those of all processes. The id of a
+ * member may have been given to another process since, so start times are compared, too.
+ */
+bool ptx_family_rejoin(struct ptx_control *control);
+
+/*
  * Stores the present time in the streams of which this new program's process is the target. Returns
  * whether there are any.
  */

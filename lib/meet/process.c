@@ -95,16 +95,17 @@ static bool is_arena(const struct ptx_control *control)
  * program, or is that of a family to which it belongs. `control` is mapped and has passed
  * is_arena(). An arena that was made for this id and WAITS becomes CHOSEN by a compare-and-swap. If
  * it is CHOSEN already, this process had it before it executed the program, or a controller chose
- * it for this process.
+ * it for this process. If `is_others` is true, the arena was found among those of all processes,
+ * and its process id may be that of a former process.
  */
-static bool choose_arena(struct ptx_control *control)
+static bool choose_arena(struct ptx_control *control, bool is_others)
 {
 	uint32_t waits = PTX_ARENA_WAITS;
 
-	if (control->pid != ptx_proc_own())
+	if (is_others || control->pid != ptx_proc_own())
 		return atomic_load_explicit(&control->owner, memory_order_acquire) !=
 			       PTX_ARENA_LEFT &&
-		       ptx_family_join(control);
+		       (is_others ? ptx_family_rejoin(control) : ptx_family_join(control));
 	ptx_family_store_executed(control);
 	return atomic_compare_exchange_strong_explicit(&control->owner, &waits, PTX_ARENA_CHOSEN,
 						       memory_order_acq_rel,
@@ -127,14 +128,14 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 /*
  * Replaces this process's new arena with the arena in fd, if that arena is for this process.
  * Returns false otherwise: the caller still owns fd, and the process's own arena is SETTLING, or
- * CHOSEN by a controller's choice.
+ * CHOSEN by a controller's choice. `is_others` is that of choose_arena().
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
  * the other arena becomes CHOSEN, or this process joins its family. If this or the mapping fails,
  * the own arena becomes SETTLING again.
  */
-static bool change_to(struct ptx_arena *arena, int fd)
+static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 {
 	struct ptx_control *control;
 	struct ptx_lists *lists = NULL;
@@ -153,7 +154,7 @@ static bool change_to(struct ptx_arena *arena, int fd)
 	 * arena CHOSEN.
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
-	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control) ||
+	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control, is_others) ||
 	    !map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0)) {
 		set_owner(PTX_ARENA_LEFT, PTX_ARENA_SETTLING);
 		if (lists)
@@ -198,7 +199,7 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_rendezvous_begin(&walk, is_program);
 	while ((fd = ptx_rendezvous_next(&walk)) >= 0) {
-		if (change_to(arena, fd))
+		if (change_to(arena, fd, walk.is_others))
 			break;
 		close(fd);
 	}

@@ -97,6 +97,7 @@ static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
+	walk->is_inherited = walk->is_others = false;
 	if (getauxval(AT_SECURE))
 		return; /* the caller has fewer rights than this program (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
@@ -162,17 +163,28 @@ static const char *next_name(struct ptx_rendezvous *walk)
 	}
 }
 
+/* Begins a walk through all links of the folder. Returns false if that walk has ended already. */
+static bool begin_others(struct ptx_rendezvous *walk)
+{
+	if (walk->is_others)
+		return false;
+	walk->is_others = true;
+	walk->prefix[0] = '\0';
+	walk->at = walk->end = 0;
+	return lseek(walk->folder, 0, SEEK_SET) == 0;
+}
+
 /*
  * Continues with the parent. Links for ancestors are in the other folder, which is opened at the
- * first step. Returns false if there is no further ancestor, or if the permitted number of steps is
- * used up.
+ * first step. If there is no further ancestor, or if the permitted number of steps is used up,
+ * continues with all links of this folder. Returns false behind these.
  */
 static bool step_up(struct ptx_rendezvous *walk)
 {
 	struct ptx_proc self;
 
 	if (walk->ancestors == 0)
-		return false;
+		return walk->is_inherited && begin_others(walk);
 	if (walk->ancestors-- == ANCESTORS) {
 		ptx_rendezvous_end(walk);
 		walk->folder = ptx_folder_open_in(geteuid(), INHERITED, false);
@@ -184,9 +196,12 @@ static bool step_up(struct ptx_rendezvous *walk)
 			return false;
 		walk->parent = self.parent;
 		walk->has_start = true; /* begin_ancestor() makes complete prefixes */
+		walk->is_inherited = true;
 	}
-	return walk->parent != 0 && begin_ancestor(walk, walk->parent) &&
-	       lseek(walk->folder, 0, SEEK_SET) == 0;
+	if (walk->parent != 0 && begin_ancestor(walk, walk->parent))
+		return lseek(walk->folder, 0, SEEK_SET) == 0;
+	walk->ancestors = 0;
+	return begin_others(walk);
 }
 
 /*

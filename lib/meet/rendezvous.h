@@ -31,13 +31,17 @@ struct ptx_rendezvous {
 	unsigned ancestors;
 	char prefix[PTX_RENDEZVOUS_NAME]; /* of the names of the links that are searched */
 	bool has_start;  /* the prefix is complete; else it has the process id only */
+	bool is_inherited; /* `folder` has the links for inherited streams */
+	/* The link is for another process, which need not be an ancestor of this one. */
+	bool is_others;
 	uint32_t at, end; /* positions in `entries`, which the kernel has filled */
 	_Alignas(8) unsigned char entries[1024];
 };
 
 /*
  * Begins a walk through the links for this process and then, if `ancestors` is true, through the
- * links for the streams that it may inherit.
+ * links for the streams that it may inherit: first those of its ancestors, then those of all
+ * processes. The ancestors of a daemon may have ended before it executes a program.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors);
 

@@ -86,6 +86,38 @@ static int process_closes(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * As a daemon: when all its ancestors have ended, it closes all descriptors, and executes a program
+ * in a child and in its own process. Prints the process that is its parent for a moment.
+ */
+static int process_daemon(int argc, char **argv)
+{
+	const pid_t first = getpid();
+	pid_t child;
+
+	MUST(argc >= 1);
+	child = fork();
+	if (child) {
+		printf("daemon %d\n", (int)child);
+		fflush(stdout);
+		_exit(0);
+	}
+	setsid();
+	if (fork())
+		_exit(0);
+	while (kill(first, 0) == 0)
+		usleep(10000);
+	for (int fd = 0; fd < 1024; fd++)
+		close(fd);
+	open("/dev/null", O_RDWR);
+	dup(0);
+	dup(0);
+	MUST(posix_spawn(&child, argv[0], NULL, NULL, argv, environ) == 0);
+	wait_for(child, 0);
+	execv(argv[0], argv);
+	return 1;
+}
+
 /* A vfork() that is not the last call in its function, in a loop, while the stack is in use. */
 static int deep(int depth, volatile int *sum)
 {
@@ -118,6 +150,7 @@ const struct probe probes_process[] = {
 	{ "process", process },
 	{ "exec", process_exec },
 	{ "closes", process_closes },
+	{ "daemon", process_daemon },
 	{ "vfork", process_vfork },
 	{ 0 }
 };

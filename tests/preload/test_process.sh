@@ -50,6 +50,42 @@ check "a child that closed all descriptors is traced when it executes a program"
 	shows "process.start .* program=$true\$" 1
 check "into the same log" test ! -e "$log.old"
 
+# The link in the runtime folder has the number of the first process, which has ended then.
+"$posixtrace" record -q --wait -o "$log" --trace process "$probe" daemon "$true" >"$tmp/out" 2>"$tmp/err"
+status=$?
+"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
+check "a daemon works as without the shim" exits 0
+check "its programs are traced, although all its ancestors have ended" \
+	shows "process.start .* program=$true\$" 2
+
+# A process with the number of a member that has ended is another process. With namespaces of
+# process ids, a new process can get this number at once.
+full() { echo "$(cd "${1%/*}" && pwd)/${1##*/}"; }
+cat >"$tmp/reuse.sh" <<'EOF'
+cd "$1" || exit
+echo '>begun; until test -e stop; do sleep 0.05; done' >waits
+shim=$2 posixtrace=$3 probe=$4
+"$posixtrace" record -q --wait -o reuse --trace process "$probe" daemon /bin/sh waits >child &
+for try in $(seq 600); do
+	test -e begun && break
+	sleep 0.05
+done
+member=$(sed -n 's/^daemon //p' child)
+sleep 0.1
+echo $((member - 1)) >/proc/sys/kernel/ns_last_pid || exit
+LD_PRELOAD=$shim /usr/bin/true other &
+test $! -eq "$member" && echo reused
+wait $!
+>stop
+wait
+"$posixtrace" dump reuse
+EOF
+if unshare --pid --fork --mount-proc sh "$tmp/reuse.sh" "$tmp" "$shim" "$(full "$posixtrace")" "$probe" \
+	>"$tmp/reused" 2>"$tmp/err" && grep -q '^reused' "$tmp/reused"; then
+	check "a daemon of a namespace is traced" has reused 'process.start.*program="/bin/sh"'
+	check "another process with the number of a member is not" lacks reused 'program="/usr/bin/true"'
+fi
+
 shim process "$probe" exec "$probe"
 check "each program of a process has its log" test -s "$log.2"
 check "the first tells of the second" shows "process.exec .* path=$probe arguments=$probe a b c\$" 1

@@ -107,6 +107,42 @@ START_TEST(a_link_to_a_descriptor_is_followed_and_no_other)
 }
 END_TEST
 
+/*
+ * A program that starts looks at the links for inherited streams of all processes last. A child
+ * does not, because it has its parent's arena.
+ */
+START_TEST(links_of_all_processes_are_the_last)
+{
+	struct ptx_rendezvous_target other = { .uid = geteuid(), .pid = 999999999, .start = 7 };
+	const struct ptx_rendezvous_target own = self();
+	struct ptx_rendezvous walk;
+	char path[128];
+	int fd;
+
+	choose();
+	ptx_rendezvous_leave(&other, 0, true);
+	ptx_rendezvous_leave(&own, 0, false);
+	ptx_rendezvous_begin(&walk, true);
+	fd = ptx_rendezvous_next(&walk);
+	ck_assert_int_ge(fd, 0);
+	ck_assert(!walk.is_others);
+	close(fd);
+	fd = ptx_rendezvous_next(&walk);
+	ck_assert_int_ge(fd, 0);
+	ck_assert(walk.is_others);
+	close(fd);
+	ck_assert_int_eq(ptx_rendezvous_next(&walk), -1);
+	ptx_rendezvous_end(&walk);
+	ck_assert_int_eq(found(), 1);
+	ptx_rendezvous_remove(&other, true);
+	snprintf(path, sizeof(path), "%s/inherited", folder);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	ck_assert_int_eq(found(), 1);
+	ptx_rendezvous_remove(&own, false);
+	clean_up();
+}
+END_TEST
+
 /* The target of such a link is not examined, so it is not known that it does not exist. */
 START_TEST(only_links_of_dead_processes_are_removed)
 {
@@ -126,4 +162,5 @@ START_TEST(only_links_of_dead_processes_are_removed)
 END_TEST
 
 SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_other,
+	   links_of_all_processes_are_the_last,
 	   only_links_of_dead_processes_are_removed)
