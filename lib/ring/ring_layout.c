@@ -92,9 +92,6 @@
  */
 #define CHUNK_MIN    1024u
 #define CHUNK_MAX    16384u
-/* The same for a stream of large records, and how many of them a chunk then holds at least. */
-#define CHUNK_LARGE  32768u
-#define LARGE_HELD   24u
 #define PAGE         4096u
 /* Small chunks begin at multiples of this, so that head and window are in one cache line. */
 #define SMALL_ALIGN  16u
@@ -180,11 +177,6 @@ static bool has_useful_half(size_t room, size_t most)
  * Returns the size of a large chunk. If chunks were smaller, writers would change them often. If
  * they were larger, each ring would keep more memory. A large chunk holds four of the largest
  * records if these are small, and one at least.
- *
- * A change of chunks costs as much as the copy of some kilobytes. So if fewer than LARGE_HELD of
- * the largest records fit, the limit of a chunk's size is higher. A chunk is a sixty-fourth of the
- * stream even then. With a thirty-second, the open chunks of 40 threads that rest would take more
- * than the memory that the attributes ask for.
  */
 static size_t chunk_for(size_t stream_size, size_t most)
 {
@@ -193,10 +185,7 @@ static size_t chunk_for(size_t stream_size, size_t most)
 	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
 	while (chunk < 4 * most)
 		chunk *= 2;
-	chunk = chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-	while (chunk < LARGE_HELD * most && chunk < CHUNK_LARGE && 2 * chunk <= stream_size / 64)
-		chunk *= 2;
-	return chunk;
+	return chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
 }
 
 /*

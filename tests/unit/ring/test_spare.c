@@ -5,8 +5,7 @@
 #include "support/support.h"
 #include "unit/ring/pool.h"
 
-/* MOST: data of the largest event of which a large chunk has room for only one */
-enum { LARGE = 100000, EVENTS = 500, MOST = 16384 };
+enum { LARGE = 100000, EVENTS = 500 };
 
 static struct pool *pool;
 static struct ptx_rings *rings;
@@ -190,9 +189,9 @@ START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 	uint64_t then, looks;
 	size_t len, changes;
 
-	begin(8 << 20, MOST);
+	begin(4 << 20, 8192);
 	writer_begin(&writer, pool, 1);
-	len = _i == 0 ? MOST : rings->geometry.chunk_room / 2;
+	len = _i == 0 ? 8192 : rings->geometry.chunk_room / 2;
 	changes = ROUNDS * (size_t)rings->geometry.chunks;
 	for (size_t i = 0; i < changes; i++)
 		put(&writer, len);
@@ -214,13 +213,13 @@ START_TEST(one_search_for_the_oldest_chunk_serves_many_changes_of_chunks)
 	struct writer writer;
 	size_t changes, searches = 0;
 
-	begin(16 << 20, MOST);
+	begin(8 << 20, 8192);
 	writer_begin(&writer, pool, 1);
 	changes = 4 * (size_t)rings->geometry.chunks;
 	for (size_t i = 0; i < 2 * changes; i++) {
 		uint32_t before = atomic_load(&rings->region->spare_looks);
 
-		put(&writer, MOST);
+		put(&writer, 8192);
 		searches += i > changes && atomic_load(&rings->region->spare_looks) != before + 1;
 	}
 	ck_assert_uint_lt(searches * 100, changes);
@@ -234,16 +233,16 @@ START_TEST(one_look_serves_many_changes_of_chunks_after_a_pause)
 	static struct writer writers[RINGS];
 	size_t changes, before;
 
-	begin(8 << 20, MOST);
+	begin(4 << 20, 8192);
 	for (unsigned i = 0; i < RINGS; i++)
 		writer_begin(&writers[i], pool, i + 1);
 	changes = 4 * (size_t)rings->geometry.chunks;
 	for (size_t i = 0; i < changes; i++)
-		put(&writers[0], MOST / 2 - 100);
+		put(&writers[0], 4000);
 	before = ptx_ring_chunks(rings);
 	pool_now += 1000000000;
 	for (size_t i = 0; i < changes; i++)
-		put(&writers[0], MOST / 2 - 100);
+		put(&writers[0], 4000);
 	ck_assert_uint_le(ptx_ring_chunks(rings), before);
 }
 END_TEST
