@@ -120,8 +120,8 @@ START_TEST(links_of_all_processes_are_the_last)
 	int fd;
 
 	choose();
-	ptx_rendezvous_leave(&other, 0, true);
-	ptx_rendezvous_leave(&own, 0, false);
+	ptx_rendezvous_link(&other, 0, true);
+	ptx_rendezvous_link(&own, 0, false);
 	ptx_rendezvous_begin(&walk, true);
 	fd = ptx_rendezvous_next(&walk);
 	ck_assert_int_ge(fd, 0);
