@@ -75,7 +75,9 @@ static unsigned sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64
 
 	for (uint32_t at = 0; at + sizeof(struct ptx_record) <= end;) {
 		const struct ptx_record *record = (const void *)(chunk->records + at);
-		uint64_t word = ptx_load_word(record), first = ptx_record_first(&word);
+		/* One atomic load of the first word. ptx_record_first() orders its members. */
+		uint64_t word = ptx_load_word(record);
+		uint64_t first = ptx_record_first(&word);
 		size_t size = ptx_record_size(ptx_record_len((uint32_t)first));
 		unsigned type = ptx_record_first_type(first);
 

@@ -164,8 +164,8 @@ static bool sem_is_ours(sem_t *semaphore)
 		if (!shim_records(LOCK_SEM)) \
 			return next(name) args; \
 		/* \
-		 * `error` is ECANCELED before the call, so that the event of a cancelled wait has \
-		 * this error. \
+		 * A cancelled call does not return, and the thread records the event with the \
+		 * error that is stored here. \
 		 */ \
 		struct lock_data data = { \
 			.lock = (uint64_t)(uintptr_t)semaphore, .error = ECANCELED \
@@ -200,8 +200,8 @@ static bool sem_may_wake(sem_t *semaphore)
 }
 
 /*
- * The memory of the semaphore may be freed by the thread that sem_post() wakes, so it is not read
- * after the call.
+ * The thread that sem_post() wakes may free the memory of the semaphore. So nothing in this memory
+ * is read after the call.
  */
 SHIM_WRAPPER int sem_post(sem_t *semaphore)
 {

@@ -52,12 +52,14 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 
 	for (int i = 0; i < WALK; i++) {
 		const struct ptx_record *record = (const void *)(chunk->records + at);
-		uint64_t first;
+		uint64_t word, first;
 
 		if (at + sizeof(struct ptx_record) > end || ptx_load_word(&record->time) > time)
 			return at;
-		first = ptx_load_word(record);
-		at += (uint32_t)ptx_record_size(ptx_record_len((uint32_t)ptx_record_first(&first)));
+		/* One atomic load of the first word. ptx_record_first() orders its members. */
+		word = ptx_load_word(record);
+		first = ptx_record_first(&word);
+		at += (uint32_t)ptx_record_size(ptx_record_len((uint32_t)first));
 	}
 	return PTX_NONE;
 }
