@@ -23,13 +23,13 @@ python3 "$here/check_exchange.py" "$tool" "$folder/source.ptl" "$folder" || stat
 
 # What the kernel recorded is in logs of the transcripts.
 if test -n "${PERFETTO_UI:-}" && command -v node >/dev/null; then
-	for log in waits flows sched switches stacks; do
+	for log in waits flows sched switches stacks replaced; do
 		"$top_builddir/tests/tools/compose" "$folder/$log.ptl" \
 			<"$top_srcdir/tests/tools/golden/logs/$log.events" || exit 1
 	done
 	python3 "$here/perfetto_kernel.py" "$tool" "$folder" \
 		"$folder/waits.ptl" "$folder/flows.ptl" "$folder/sched.ptl" \
-		"$folder/switches.ptl" "$folder/stacks.ptl" || status=1
+		"$folder/switches.ptl" "$folder/stacks.ptl" "$folder/replaced.ptl" || status=1
 else
 	echo "check-exchange: without PERFETTO_UI and node, states of threads are not queried"
 fi
