@@ -436,9 +436,6 @@ static int explain_log(void)
 	if (!most) {
 		if (!take_server(&status))
 			status = take_thread();
-		if (!status && !why.windows)
-			say("%s: it has no events of a thread, so there is nothing to explain",
-			    why.log.path);
 	} else if (!why.windows) {
 		say("%s: it has no complete span%s%s%s", why.log.path, options.span ? " " : "",
 		    options.span ? options.span : "", span_hint());
