@@ -91,7 +91,6 @@ void losses_event(struct losses *losses, const struct posix_trace_event_np *even
 			    losses->path, when_string(when, event->time_ns, losses->form));
 	}
 	switch (event->info.posix_event_id) {
-	/* A STOP by posix_trace_stop() is intended and loses no event. */
 	case POSIX_TRACE_STOP:
 		/* A STOP by posix_trace_stop() is intended and loses no event. */
 		if (losses_is_automatic(event)) {

@@ -304,8 +304,8 @@ static bool finish_flow(struct import *im)
 	if (log->events_lost && !fmt_lost(im->flow, &events))
 		return false;
 	if (log->buffers_lost &&
-	    !fmt_note(im->flow, "%u buffers were lost, with an unknown number of events",
-		      log->buffers_lost))
+	    !fmt_note(im->flow, "%u buffer%s lost, with an unknown number of events",
+		      log->buffers_lost, log->buffers_lost == 1 ? " was" : "s were"))
 		return false;
 	return fmt_finish(im->flow, &end);
 }

@@ -115,7 +115,7 @@ int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)
 		fmt_fault(s->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "%llu events have no record of ETW as their data and are left out",
+			  "events without a record of ETW as their data are left out: %llu",
 			  (unsigned long long)s->foreign);
 	octets_put(s->log_record + 32 + 0x24, s->writer.buffers + (s->writer.filled > 0), 4);
 	return etw_writer_end(&s->writer, s->log_record, s->log_record_bytes);

@@ -161,7 +161,8 @@ int tracex_rebuild_end(struct tracex_sink *s)
 	registry = p.registry_end - p.registry_start;
 	entries = (p.buffer_end - p.buffer_start) / TRACEX_ENTRY_BYTES;
 	if (s->events > entries || entries - s->events > UNUSED_MAX) {
-		say("%s: %llu event%s, and the header of the trace buffer has room for %llu",
+		say("%s: %llu event%s, but the header of the trace buffer has room for %llu: "
+		    "convert one log of one dump",
 		    s->output->shown, (unsigned long long)s->events, text_plural(s->events),
 		    (unsigned long long)entries);
 		return -1;
