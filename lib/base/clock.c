@@ -79,7 +79,7 @@ static _Atomic int64_t ahead_ns;
  * Reads the offset of the time name space. If the offset cannot be read, the last known value
  * remains. That value is the parent's, or 0, which is right in the first name space.
  */
-static void know_time_space(void)
+static void read_time_space(void)
 {
 	struct ptx_time_space space;
 
@@ -187,7 +187,7 @@ bool ptx_clock_follow(bool counter)
 	 * time name space than its parent.
 	 */
 	if (!counter)
-		know_time_space();
+		read_time_space();
 	if (!atomic_load_explicit(&is_chosen, memory_order_acquire)) {
 #if defined __x86_64__
 		int mode = PR_TSC_ENABLE;
@@ -400,7 +400,7 @@ bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
 #endif
 	/* The controller and the traced process may be in different time name spaces. */
 	if (!counter)
-		know_time_space();
+		read_time_space();
 	*anchor = anchor_of(counter);
 	return true;
 }

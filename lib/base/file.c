@@ -52,7 +52,7 @@ static int64_t time_of_birth(int fd)
 #endif
 }
 
-bool ptx_file_know(int fd, struct ptx_file *file)
+bool ptx_file_identify(int fd, struct ptx_file *file)
 {
 	struct stat st;
 

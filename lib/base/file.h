@@ -23,7 +23,7 @@
 /* The lowest number of a descriptor that the library keeps. */
 #define PTX_FILE_FD_MIN 208
 
-/* The identity of a file. ptx_file_know() fills it; the members do not change afterwards. */
+/* The identity of a file. ptx_file_identify() fills it; the members do not change afterwards. */
 struct ptx_file {
 	uint64_t device;
 	uint64_t inode;
@@ -31,7 +31,7 @@ struct ptx_file {
 }; /* device and inode are always known */
 
 /* Records the identity of fd in *file. Returns false if fd is not open. */
-bool ptx_file_know(int fd, struct ptx_file *file);
+bool ptx_file_identify(int fd, struct ptx_file *file);
 
 /*
  * Returns whether fd is open and leads to the file that *file identifies. `bytes` is a size that

@@ -40,7 +40,7 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 	/* From here on the members that ptx_log_window_close() uses are zero or set. */
 	window->fd = fd;
 	/* The identity of the file, for the comparison before each read. */
-	if (!ptx_file_know(fd, &window->file))
+	if (!ptx_file_identify(fd, &window->file))
 		return EBADF;
 	window->bytes = malloc(WINDOW_BYTES);
 	errno = saved;

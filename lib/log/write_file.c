@@ -301,7 +301,7 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	/* The log uses its own open file description, if there is one. */
 	log->fd = own >= 0 ? own : fd;
 	/* From the first write on, the log uses the descriptor only while it leads to this file. */
-	err = ptx_file_know(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
+	err = ptx_file_identify(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
 	if (err)
 		goto undo_own;
 	/* The log has its own descriptor, so the program's descriptor is no longer needed. */

@@ -399,7 +399,7 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 	/* The log keeps the identity of the dead writer's log. */
 	*log->header = header;
 	log->fd = fd;
-	if (!ptx_file_know(fd, &log->file)) {
+	if (!ptx_file_identify(fd, &log->file)) {
 		ptx_log_free(log);
 		err = EBADF;
 		goto out;

@@ -145,7 +145,7 @@ void ptx_registry_drop(struct ptx_stream *stream)
 /* If the descriptor cannot be recognized later, a child does not close it. */
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
-	stream->log_fd = fd >= 0 && ptx_file_know(fd, &stream->log_file) ? fd : -1;
+	stream->log_fd = fd >= 0 && ptx_file_identify(fd, &stream->log_file) ? fd : -1;
 }
 
 /* Uses the lowest free place of the table. The release store publishes the complete stream. */

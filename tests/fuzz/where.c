@@ -22,7 +22,7 @@ static void ask(struct where *where)
 	};
 	bool first;
 
-	where_learn(where, &schema);
+	where_mark_names(where, &schema);
 	first = where_holds(where, &event);
 	event.schema = &schema;
 	where_holds(where, &event);

@@ -150,7 +150,7 @@ static bool read_frame(void *arg, const struct rkh_frame *frame)
 	struct rkh_reading *reading = arg;
 
 	must(frame->used <= frame->len, "arguments that are not there");
-	must(!rkh_names_learn(reading->names, &reading->decoder.config, frame), "no memory");
+	must(!rkh_names_read(reading->names, &reading->decoder.config, frame), "no memory");
 	rkh_list_frame(&reading->text, frame, &reading->decoder, reading->names);
 	add((const unsigned char *)reading->text.bytes, reading->text.len);
 	reading->frames++;

@@ -20,7 +20,7 @@ static bool where_learns(struct logfile *log, struct wanted *wanted)
 	durations_end(&durations);
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->schema)
-			where_learn(wanted->where, log->list[i]->schema);
+			where_mark_names(wanted->where, log->list[i]->schema);
 	return true;
 }
 

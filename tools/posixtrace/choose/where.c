@@ -102,7 +102,7 @@ static bool has_value_name(const struct posix_trace_schema_np *schema, const cha
 	return false;
 }
 
-void where_learn(struct where *where, const struct posix_trace_schema_np *schema)
+void where_mark_names(struct where *where, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < where->fields; i++) {
 		if (where->field[i].known)

@@ -71,11 +71,11 @@ bool where_uses_duration(const struct where *where);
 void where_declare_duration(struct where *where);
 
 /*
- * where_learn() marks the names of the expression that this schema has. The caller calls
- * where_learn() for all schemas, and then where_say_unknown(). If no schema has one of the names,
- * where_say_unknown() prints the first such name and returns true.
+ * where_mark_names() marks the names of the expression that this schema has. The caller calls
+ * where_mark_names() for all schemas, and then where_say_unknown(). If no schema has one of the
+ * names, where_say_unknown() prints the first such name and returns true.
  */
-void where_learn(struct where *where, const struct posix_trace_schema_np *schema);
+void where_mark_names(struct where *where, const struct posix_trace_schema_np *schema);
 bool where_say_unknown(const struct where *where);
 
 #endif

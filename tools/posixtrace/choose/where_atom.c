@@ -251,7 +251,7 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	where->field[where->fields].at = (size_t)(name - where->text);
 	where->field[where->fields].len = len;
 	memcpy(where->field[where->fields].name, name, len);
-	/* where_learn() later offers the names of the schemas' fields to this search. */
+	/* where_mark_names() later offers the names of the schemas' fields to this search. */
 	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
 	where->uses_duration |= is_duration(&where->field[where->fields++]);
 	return true;

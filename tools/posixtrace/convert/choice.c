@@ -82,7 +82,7 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 	if (choice->other_order)
 		type->schema = NULL;
 	if (type->schema && choice->wanted->where)
-		where_learn(choice->wanted->where, type->schema);
+		where_mark_names(choice->wanted->where, type->schema);
 	return type;
 }
 
@@ -90,7 +90,7 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
  * Calls type_of() for all types of the flow. Then choice->log lists these types, for the functions
  * that print messages.
  */
-static bool learn_all(struct choice *choice)
+static bool list_all_types(struct choice *choice)
 {
 	for (size_t i = 0; i < fmt_types(choice->flow); i++)
 		if (!type_of(choice, fmt_type_at(choice->flow, i)))
@@ -107,7 +107,7 @@ static bool names_fit(struct choice *choice)
 	struct wanted *wanted = choice->wanted;
 	bool fits = true;
 
-	if (!learn_all(choice))
+	if (!list_all_types(choice))
 		return false;
 	choose_say_unknown(&wanted->choose, &(const struct logfile *){ &choice->log }, 1);
 	for (unsigned i = 0; fits && i < choice->flow->sources; i++)

@@ -72,7 +72,7 @@ struct log_type *paired_new(const struct fmt_type *from)
 	return type;
 }
 
-static struct log_type *paired_learn(struct paired *paired, const struct fmt_type *from)
+static struct log_type *paired_read_type(struct paired *paired, const struct fmt_type *from)
 {
 	if (!vec_reach(&paired->type, &paired->types, from->index))
 		return NULL;
@@ -84,7 +84,7 @@ struct log_type *paired_type(struct paired *paired, const struct fmt_type *from)
 {
 	return from->index < paired->types && paired->type[from->index]
 		       ? paired->type[from->index]
-		       : paired_learn(paired, from);
+		       : paired_read_type(paired, from);
 }
 
 void paired_event(const struct fmt_event *from, const struct log_type *type,

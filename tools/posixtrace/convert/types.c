@@ -112,7 +112,7 @@ static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
  * Parses the schema. Level and span of the source have priority over those of the schema. If the
  * text is not a schema, the type keeps the text but has no fields.
  */
-static void learn_schema(struct fmt_flow *flow, struct fmt_type *type)
+static void read_schema(struct fmt_flow *flow, struct fmt_type *type)
 {
 	struct posix_trace_schema_np *schema;
 
@@ -154,7 +154,7 @@ static const struct fmt_type *add_type(struct fmt_flow *flow, const struct fmt_t
 	type->id = id;
 	type->index = flow->types;
 	flow->type[flow->types++] = type;
-	learn_schema(flow, type);
+	read_schema(flow, type);
 	if (!type->span)
 		flow_pair(flow, type);
 	/*

@@ -66,7 +66,7 @@ static struct {
 } sample;
 
 /*
- * The signal handler of learn_format(). It runs in this process and only copies facts of its own
+ * The signal handler of find_format(). It runs in this process and only copies facts of its own
  * frame.
  */
 static void take_sample(int number, siginfo_t *info, void *context)
@@ -85,7 +85,7 @@ static void take_sample(int number, siginfo_t *info, void *context)
  * processor needs. The function raises and handles a signal in its own process, which is the child
  * of work_in_child() and has only one thread.
  */
-static bool learn_format(void)
+static bool find_format(void)
 {
 	struct sigaction action = { .sa_flags = SA_SIGINFO }, before;
 	sigset_t set, mask;
@@ -572,7 +572,7 @@ enum call_outcome call_run(struct stopped *thread, int memory, const struct call
 	uint64_t address;
 
 	*result = (struct call_result){ .value = 0 };
-	if (!learn_format() || !write_frame(&call, stack)) {
+	if (!find_format() || !write_frame(&call, stack)) {
 		stop_end(thread);
 		return CALL_NO_ROOM;
 	}

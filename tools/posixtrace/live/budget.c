@@ -258,8 +258,8 @@ static bool is_half_span(trace_id_t trid, trace_event_id_t id, const char *name)
  * Finds the facts about a type when its first event appears. Returns false if the type has no name
  * yet.
  */
-static bool learn_type(const struct budget *budget, struct budget_type *type, trace_id_t trid,
-		       trace_event_id_t id)
+static bool read_type(const struct budget *budget, struct budget_type *type, trace_id_t trid,
+		      trace_event_id_t id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 
@@ -299,7 +299,7 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 			skipped = (double)(budget->skipped[id] - type->skipped);
 		type->skipped = budget->skipped[id];
 		type->rate += ((calls + skipped) / passed_s - type->rate) / 2;
-		if (calls + skipped <= 0 || !learn_type(budget, type, trid, id) || type->is_own)
+		if (calls + skipped <= 0 || !read_type(budget, type, trid, id) || type->is_own)
 			continue;
 		cost_ns = calls * type->cost_ns;
 		budget->credit_ns -= cost_ns;

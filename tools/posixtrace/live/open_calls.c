@@ -217,7 +217,7 @@ static bool list_processes(struct scan *scan)
  * Finds the types of calls. The data of all calls begins with the same fields, so one schema is
  * enough for all.
  */
-static void learn_types(struct scan *scan, trace_id_t trid)
+static void read_types(struct scan *scan, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	trace_event_id_t id;
@@ -370,7 +370,7 @@ void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log)
 	if (scan) {
 		scan->calls = calls;
 		if (list_processes(scan)) {
-			learn_types(scan, trid);
+			read_types(scan, trid);
 			scan_log(scan, trid);
 			set_ends(scan);
 			pass_all(calls, scan, kernel);

@@ -327,7 +327,7 @@ struct types {
 };
 
 /* Notes a type if this file needs it. A type without a valid schema is not noted. */
-static void learn_type(struct types *types, trace_id_t trid, trace_event_id_t id)
+static void read_type(struct types *types, trace_id_t trid, trace_event_id_t id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 
@@ -340,13 +340,13 @@ static void learn_type(struct types *types, trace_id_t trid, trace_event_id_t id
 			types->kind[id] = (uint8_t)(i + 1);
 }
 
-static void processes_learn(struct types *types, trace_id_t trid)
+static void processes_read_types(struct types *types, trace_id_t trid)
 {
 	trace_event_id_t id;
 	int unavailable;
 
 	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable)
-		learn_type(types, trid, id);
+		read_type(types, trid, id);
 }
 
 static void processes_scan(struct processes *p, trace_id_t trid, const struct types *types)
@@ -420,7 +420,7 @@ void processes_read(struct processes *p, int fd)
 	trace_id_t trid;
 
 	if (types && !posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
-		processes_learn(types, trid);
+		processes_read_types(types, trid);
 		processes_scan(p, trid, types);
 		posix_trace_close(trid);
 	}

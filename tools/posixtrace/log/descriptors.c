@@ -388,7 +388,7 @@ static void descriptors_note(struct descriptors *d, unsigned index, const struct
  * Finds the types of the log that are in notes. Returns false if memory is lacking, or if the log
  * lacks the type io.close.
  */
-static bool descriptors_learn(struct descriptors *d, trace_id_t trid)
+static bool descriptors_read_types(struct descriptors *d, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	trace_event_id_t id;
@@ -501,7 +501,7 @@ static void read_all(struct descriptors *d)
 
 	d->is_read = true;
 	if (!posix_trace_open_np(d->log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
-		if (descriptors_learn(d, trid) && !has_lost_anywhere(trid))
+		if (descriptors_read_types(d, trid) && !has_lost_anywhere(trid))
 			descriptors_scan(d, trid);
 		posix_trace_close(trid);
 	}

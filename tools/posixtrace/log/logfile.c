@@ -239,7 +239,7 @@ static bool may_have_labels(const struct posix_trace_schema_np *schema)
  * invalid, type->schema is NULL and the data is printed as bytes. The command verify reports such a
  * schema.
  */
-static bool learn_schema(struct logfile *log, struct log_type *type)
+static bool read_schema(struct logfile *log, struct log_type *type)
 {
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 
@@ -265,7 +265,7 @@ static bool learn_schema(struct logfile *log, struct log_type *type)
  * The id must be below TYPES_MAX. This function calls the command's function choose, once for each
  * type.
  */
-static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
+static struct log_type *read_type(struct logfile *log, trace_event_id_t id)
 {
 	struct log_type *type;
 
@@ -287,7 +287,7 @@ static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 		free_type(type);
 		return NULL;
 	}
-	if (learn_schema(log, type))
+	if (read_schema(log, type))
 		type->members = kept_members(type, &type->members_len);
 	if (!type->members) {
 		free_type(type);
@@ -299,7 +299,7 @@ static struct log_type *learn_type(struct logfile *log, trace_event_id_t id)
 }
 
 /* Creates the types that the log lists, in its order. Returns false if memory is lacking. */
-static bool learn_types(struct logfile *log)
+static bool read_types(struct logfile *log)
 {
 	for (;;) {
 		trace_event_id_t id;
@@ -312,7 +312,7 @@ static bool learn_types(struct logfile *log)
 		/* A forged list may contain any id. */
 		if (id >= TYPES_MAX)
 			continue;
-		type = learn_type(log, id);
+		type = read_type(log, id);
 		if (!type)
 			return false;
 		if (!vec_grow(&log->list, log->types, 1))
@@ -334,7 +334,7 @@ const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id
 		.chosen = true, .name = "event#?", .name_len = 7, .shown = shown, .shown_len = 7,
 		.members = members, .members_len = sizeof(",\"event\":\"event#?\"") - 1,
 	};
-	const struct log_type *type = id < TYPES_MAX ? learn_type(log, id) : NULL;
+	const struct log_type *type = id < TYPES_MAX ? read_type(log, id) : NULL;
 
 	/*
 	 * If memory is lacking, the event is still shown, with the type unknown that all such
@@ -347,7 +347,7 @@ const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id
  * Notes whether the log has objects. Most logs have none. For such a log, value.c omits the search
  * for an object's name, which takes time for each pointer.
  */
-static void learn_objects(struct logfile *log)
+static void read_objects(struct logfile *log)
 {
 	struct posix_trace_object_np object;
 	int unavailable;
@@ -369,8 +369,8 @@ static int open_log(struct logfile *log, bool (*choose)(const struct log_type *t
 		close(log->fd);
 		return status;
 	}
-	learn_objects(log);
-	if (!learn_types(log)) {
+	read_objects(log);
+	if (!read_types(log)) {
 		say("%s: %s", log->path, strerror(ENOMEM));
 		logfile_close(log);
 		log->err = ENOMEM;

@@ -405,7 +405,7 @@ static int picture_make(struct picture *picture, size_t bins, int *status)
  * Gives the types of the log their indexes in the picture. Types of the same name get the same
  * index, even if they belong to different logs. Returns false if memory is lacking.
  */
-static bool learn_types(struct picture *picture, struct picture_log *log)
+static bool read_types(struct picture *picture, struct picture_log *log)
 {
 	const size_t known = picture->types;
 
@@ -466,7 +466,7 @@ int picture_open(struct picture *picture, const char *path)
 	function_names(&log->pairing, &log->log);
 	if (!pairing_begin(&log->pairing, &log->log))
 		return TOOL_USAGE;
-	if (learn_types(picture, log))
+	if (read_types(picture, log))
 		return TOOL_OK;
 	say("%s: %s", path, strerror(ENOMEM));
 	return TOOL_FAILURE;

@@ -323,7 +323,7 @@ static bool query_prepare(struct query *query)
 		if (i == 0 || info->last_ns > query->last_ns)
 			query->last_ns = info->last_ns;
 	}
-	return query_fields_learn(query);
+	return query_fields_read(query);
 }
 
 /*

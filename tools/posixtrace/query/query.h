@@ -64,10 +64,10 @@ struct query {
 extern volatile sig_atomic_t query_interrupted;
 
 /*
- * In query_fields.c. query_fields_learn() collects the fields of all schemas; it returns false if
+ * In query_fields.c. query_fields_read() collects the fields of all schemas; it returns false if
  * memory is lacking. query_fields_forget() frees them.
  */
-bool query_fields_learn(struct query *query);
+bool query_fields_read(struct query *query);
 void query_fields_forget(struct query *query);
 
 /* Gives SQLite the value as the result of a column or function. Texts and blobs are copied. */

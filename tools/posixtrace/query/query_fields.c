@@ -59,7 +59,7 @@ static bool place_fields(const struct query *query, struct query_log *log)
 }
 
 /* If the function fails, query_fields_forget() frees what exists. */
-bool query_fields_learn(struct query *query)
+bool query_fields_read(struct query *query)
 {
 	bool good = true;
 

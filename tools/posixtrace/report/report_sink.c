@@ -187,16 +187,16 @@ static bool show_name(struct log_type *shown, const struct fmt_type *type)
  * Uses the schema of a type only if the trace has the byte order of this machine, because fields
  * are read in that order. The schema belongs to the flow and is valid as long as the flow.
  */
-static void learn_schema(struct report_sink *sink, struct log_type *shown,
-			 const struct fmt_type *type)
+static void read_schema(struct report_sink *sink, struct log_type *shown,
+			const struct fmt_type *type)
 {
 	if (!type->fields || sink->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
 		return;
 	shown->schema = (struct posix_trace_schema_np *)(uintptr_t)type->fields;
 	if (sink->wanted->where)
-		where_learn(sink->wanted->where, type->fields);
+		where_mark_names(sink->wanted->where, type->fields);
 	if (sink->table.pick)
-		pick_learn(sink->table.pick, type->fields);
+		pick_mark_fields(sink->table.pick, type->fields);
 }
 
 /* Returns the number of a type in the trace or, if it has none, its number in the log. */
@@ -226,7 +226,7 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 			     choose_type(&sink->wanted->choose, from->name);
 	if (sink->templates)
 		type->template = templates_for_event(sink->templates, from->name, type->number);
-	learn_schema(sink, &type->shown, from);
+	read_schema(sink, &type->shown, from);
 	return type;
 }
 
@@ -246,7 +246,7 @@ static int list_type(struct logfile *log, struct log_type *shown)
  * Receives a type of the flow. The types come in the order of their indexes, so the array grows by
  * one element. A type whose id is 0 has no number in the log, so it is not added to the list.
  */
-static int learn_type(void *context, const struct fmt_type *type)
+static int read_type(void *context, const struct fmt_type *type)
 {
 	struct report_sink *sink = context;
 	struct report_type *made;
@@ -471,7 +471,7 @@ const struct format report_format = {
 	.output = FMT_TO_BYTES,
 	.open = open_sink,
 	.begin = report_sink_begin,
-	.type = learn_type,
+	.type = read_type,
 	.event = report_sink_take,
 	.lost = report_sink_lost,
 	.end = report_sink_end,

@@ -66,7 +66,7 @@ static bool where_fits(const struct check *check, const struct logfile *log, str
 		where_declare_duration(where);
 	for (size_t i = 0; i < log->types; i++)
 		if (log->list[i]->schema)
-			where_learn(where, log->list[i]->schema);
+			where_mark_names(where, log->list[i]->schema);
 	return !where_say_unknown(where);
 }
 

@@ -161,9 +161,9 @@ static bool names_fit(struct logfile *log)
 	for (size_t i = 0; i < log->types; i++) {
 		if (!log->list[i]->schema)
 			continue;
-		pick_learn(&dump.pick, log->list[i]->schema);
+		pick_mark_fields(&dump.pick, log->list[i]->schema);
 		if (dump.wanted.where)
-			where_learn(dump.wanted.where, log->list[i]->schema);
+			where_mark_names(dump.wanted.where, log->list[i]->schema);
 	}
 	if (dump.wanted.where)
 		unknown = where_say_unknown(dump.wanted.where);

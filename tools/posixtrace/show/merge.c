@@ -83,9 +83,9 @@ static bool names_fit(struct merge *merge)
 			if (!log->list[i]->schema)
 				continue;
 			if (merge->pick)
-				pick_learn(merge->pick, log->list[i]->schema);
+				pick_mark_fields(merge->pick, log->list[i]->schema);
 			if (where)
-				where_learn(where, log->list[i]->schema);
+				where_mark_names(where, log->list[i]->schema);
 		}
 	}
 	say_unknown_types(merge);

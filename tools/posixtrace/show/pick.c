@@ -165,7 +165,7 @@ int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, un
 }
 
 /* A column whose field was found in another schema is skipped. */
-void pick_learn(struct pick *pick, const struct posix_trace_schema_np *schema)
+void pick_mark_fields(struct pick *pick, const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < pick->count; i++) {
 		struct pick_column *column = &pick->column[i];

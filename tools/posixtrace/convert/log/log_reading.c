@@ -18,7 +18,7 @@
  * Registers a type of the log with the flow. A damaged log may have numbers that are not less than
  * IDS. The type of such a number is not kept, so it is searched again at each event.
  */
-static const struct fmt_type *learn_type(struct log_reading *reading, trace_event_id_t id)
+static const struct fmt_type *read_type(struct log_reading *reading, trace_event_id_t id)
 {
 	const struct log_type *type = logfile_type(reading->log, id);
 	struct fmt_type what = { .name = type->name, .id = id, .number = id, .level = -1,
@@ -45,7 +45,7 @@ const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event
 {
 	return __builtin_expect(id < reading->ids && reading->type[id], true)
 		       ? reading->type[id]
-		       : learn_type(reading, id);
+		       : read_type(reading, id);
 }
 
 /*
@@ -72,7 +72,7 @@ int log_reading_begin(struct log_reading *reading, struct fmt_flow *flow, struct
 		return ENOMEM;
 	reading->ids = IDS;
 	for (size_t i = 0; i < log->types; i++)
-		learn_type(reading, log->list[i]->id);
+		read_type(reading, log->list[i]->id);
 	return 0;
 }
 

@@ -219,8 +219,8 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 /*
  * Keeps the name of a dictionary record; ignores other records. Returns errors as rkh_names_set().
  */
-int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
-		    const struct rkh_frame *frame);
+int rkh_names_read(struct rkh_names *names, const struct rkh_config *config,
+		   const struct rkh_frame *frame);
 
 /* The name without a leading &, or NULL. It is valid until the next record is learned. */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value);

@@ -202,7 +202,7 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 	struct rkh_source *source = arg;
 	bool more;
 
-	rkh_source_named(source, rkh_names_learn(source->names, &source->decoder.config, frame));
+	rkh_source_named(source, rkh_names_read(source->names, &source->decoder.config, frame));
 	if (source->filter && (source->lines || source->decoder.dialect != RKH_DIALECT_PTX) &&
 	    !rkh_filter_passes(source->filter, &source->decoder, source->names, frame))
 		return true;

@@ -159,8 +159,8 @@ static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space
  * If the frame is a configuration, the function removes all names, because a new stream begins, in
  * which names have new meanings.
  */
-int rkh_names_learn(struct rkh_names *names, const struct rkh_config *config,
-		    const struct rkh_frame *frame)
+int rkh_names_read(struct rkh_names *names, const struct rkh_config *config,
+		   const struct rkh_frame *frame)
 {
 	enum rkh_space space;
 	uint32_t value = 0;

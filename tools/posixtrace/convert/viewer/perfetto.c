@@ -279,7 +279,7 @@ static bool perfetto_takes(const struct fmt_type *type)
  * Interns the names of a type and its fields in the packet of its first event. So a type that has
  * no events adds nothing to the trace.
  */
-static void learn_name(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
+static void intern_names(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
 {
 	size_t interned = proto_begin(p, PACKET_INTERNED_DATA);
 
@@ -324,7 +324,7 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 	size_t inner;
 
 	if (!kind->is_interned)
-		learn_name(p, kind, event->type->index + 1);
+		intern_names(p, kind, event->type->index + 1);
 	inner = perfetto_begin_event(perfetto, type, track);
 	if (event->span && event->span->part == FMT_OPENS)
 		put_span_name(p, kind, event->span->name);
