@@ -72,16 +72,27 @@ inline read_clock()
 
 proctype Writer(byte w)
 {
-	byte h, time;
+	byte h, time, early;
 
 	do
 	:: h < (w == 0 -> EVENTS : 1) ->
 		if
 		:: h > 0 && h % CAP == 0 ->
 #ifndef FAULT_OPENED_LATE
-			atomic { read_clock() }
+			if
+			:: early -> atomic { time = early; early = 0 }
+			:: atomic { early = 0; read_clock() }
+			fi;
 #endif
 			buffer[w]!CHUNK, time
+		:: else
+		fi;
+		/*
+		 * No fence precedes the reading for the next opening, so the processor may read the
+		 * clock before this event.
+		 */
+		if
+		:: (h + 1) % CAP == 0 && h + 1 < (w == 0 -> EVENTS : 1) -> early = clock
 		:: else
 		fi;
 #ifdef FAULT_CLOCK_BEFORE_WINDOW
