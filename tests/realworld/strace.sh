@@ -4,6 +4,8 @@
 # compares them for each thread. A call that went through a wrapped function of the C library must
 # be in the log, in the same order and with the same error. The table has the calls of the families
 # file, io, net, process and time, by the way that they went: calls.py describes the classes.
+#
+# PTX_PROGRAMS="gcc perl" runs some of them.
 PACKAGES='strace strace
 python3 python3'
 . "${0%/*}/lib.sh"
@@ -38,6 +40,7 @@ mkdir "$tmp/start"
 beside() {
 	program=$1
 	shift
+	case " ${PTX_PROGRAMS-$program} " in *" $program "*) ;; *) return ;; esac
 	command -v "$1" >/dev/null || { echo "SKIP: $program: $1 is not installed"; return; }
 	rm -rf "$tmp/run" "$log" "$tmp/calls"
 	cp -r "$tmp/start" "$tmp/run"
@@ -98,6 +101,8 @@ cat >script.php <<'EOF'
 exec("exit 3", $lines, $status); echo $status; copy("p", "q"); unlink("p"); rename("q", "p");
 print_r(scandir("tree")); var_dump(@file_get_contents("nofile")); exit(7);
 EOF
+mkdir perl
+echo "use ExtUtils::MakeMaker; WriteMakefile(NAME => 'A', VERSION => 1);" >perl/Makefile.PL
 printf 'for f in /nonexist/1 /nonexist/2; do test -e $f || cat $f; done; ls -l a.c\n' >script
 if command -v git >/dev/null; then
 	git init -q repo && echo text >repo/file && git -C repo add file &&
@@ -147,6 +152,10 @@ beside su su -s /bin/sh root -c 'echo text'
 beside socat socat -u EXEC:'echo text' STDOUT
 beside ruby ruby script.rb
 beside php php script.php
+beside ffmpeg ffmpeg -loglevel error -f lavfi -i testsrc=d=1:s=64x48 -threads 2 -f framemd5 -
+beside makemaker sh -c 'cd perl && perl Makefile.PL'
+beside wal sqlite3 data.db 'PRAGMA journal_mode=wal; CREATE TABLE t(x); INSERT INTO t VALUES(1);'
+beside calendar systemd-analyze calendar --base-time=2024-01-01 daily
 PATH=$PATH:/usr/sbin
 command -v nginx >/dev/null &&
 	beside nginx sh -c 'nginx -p "$PWD" -c nginx.conf -g "daemon off;" & sleep 3; kill -QUIT $!; wait'

@@ -236,14 +236,22 @@ with_postgres() {
 	target=$pid
 	until_true $as "$bin/pg_isready" -h "$tmp/pg"
 	$as "$bin/pgbench" -h "$tmp/pg" -i -q postgres >/dev/null 2>&1
-	start sh -c 'while "$@"; do :; done' sh $as "$bin/pgbench" -h "$tmp/pg" -c 4 -T 30 postgres >"$tmp/pgbench.said" 2>&1
+	start $as "$bin/pgbench" -h "$tmp/pg" -c 4 -T 1000000 postgres >"$tmp/pgbench.said" 2>&1
 	load=$pid
 	sleep 2
-	# The postmaster and its processes; those of clients start and end.
-	# shellcheck disable=SC2046
-	cycle_all postgres "$target" $(ps -o pid=,args= --ppid "$target" | awk '/writer|checkpointer|autovacuum/ { print $1 }')
-	kill "$load"
-	check "postgres: no transaction failed" sh -c "! grep -q 'failed transactions: [1-9]' '$tmp/pgbench.said'"
+	processes=$(ps -o pid=,args= --ppid "$target" |
+		awk '/writer|checkpointer|autovacuum|\[local\]/ { print $1 }')
+	# Meanwhile the postmaster starts processes of clients that make one transaction each.
+	# shellcheck disable=SC2086
+	start $as "$bin/pgbench" -h "$tmp/pg" -C -S -c 2 -T 1000000 postgres >"$tmp/connect.said" 2>&1
+	connect=$pid
+	# The postmaster, its processes, and those of the first clients.
+	# shellcheck disable=SC2086
+	cycle_all postgres "$target" $processes
+	check "postgres: both clients work" kill -0 "$load" "$connect"
+	kill "$load" "$connect"
+	check "postgres: no transaction failed" \
+		sh -c "! grep -i 'aborted\|error\|fatal' '$tmp/pgbench.said' '$tmp/connect.said'"
 	check "postgres: its sums are right" test "$($as "$bin/psql" -h "$tmp/pg" -At postgres -c 'select
 		(select sum(abalance) from pgbench_accounts) = (select sum(bbalance) from pgbench_branches)')" = t
 	kill -INT "$target"
