@@ -50,7 +50,7 @@ check "two good frames tell one without" has out rkh.QUE.DPT
 run 4 convert --fail-on-loss "$samples/04-gap/stream.bin" --to evt
 check "a gap counts what is missing" has out '^# 2 events lost: overwritten$'
 run 3 convert "$samples/05-damage-resync/stream.bin" --to evt
-check "a missing frame that came damaged is counted so" has out '^# 1 events lost: damaged$'
+check "a missing frame that came damaged is counted so" has out '^# 1 event lost: damaged$'
 
 # Each possible fault.
 good="$(frame A0 05 01 00 00 00)"
