@@ -33,7 +33,8 @@ can_attach() {
 name_process() { printf '%s\n' "s/(^|[^0-9a-zA-Z.])$1($|[^0-9])/\\1$2\\2/g" >>"$tmp/names"; }
 
 # Numbers of four and more digits differ: counts of many events, sizes, other processes. Some shells
-# report the end of a process that a command kills, when they notice it.
+# report the end of a process that a command kills, when they notice it. The kernel's numbers of
+# processes begin at 300 again after the largest one.
 mask() {
 	sed -E -f "$tmp/names" \
 		-e '/^[^ ]*golden\.sh: line [0-9]+: .* Killed /d' \
@@ -41,9 +42,11 @@ mask() {
 		-e "s/posixtrace-test\.[A-Za-z0-9]*/TEST/g" \
 		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?/TIME/g; s/0x[0-9a-f]{6,}/ADDRESS/g' \
 		-e 's/[0-9]+ events?, /N events, /; s/[1-9][0-9]* lost \(([a-z ]+) [0-9]+/N lost (\1 N/' \
-		-e 's/"(events|lost|bytes|called|reported|recorded|chunks|created_ns|fill_percent)":"?[1-9][0-9]*"?/"\1":N/g' \
+		-e 's/"(events|lost|bytes|called|reported|recorded|chunks|created_ns)":"?[1-9][0-9]*"?/"\1":N/g' \
 		-e 's/(called|reported) [1-9][0-9]*/\1 N/g; s/[0-9]+ blocks?/N blocks/; s/[0-9]+%/N%/g; s/[0-9]+\.[0-9]{9} s/TIME/g' \
+		-e 's/"fill_percent":[0-9]+/"fill_percent":N/' \
 		-e 's/[0-9]+ of [0-9]+ parts/N of N parts/; s/[0-9]+ bytes/SIZE bytes/g' \
+		-e 's/(["pt]id"?[=:]|process |thread |(killed by SIG[A-Z]+|exited with [0-9]+) \()[3-9][0-9]{2}($|[^0-9])/\1N\3/g' \
 		-e 's/(^|[^0-9a-zA-Z.])[1-9][0-9]{3,}($|[^0-9a-z])/\1N\2/g'
 }
 

@@ -193,7 +193,7 @@ check "large events: requests with a limit" has result '^asked .* ORDER BY row_s
 # Losses by a cause that only the database has.
 echo "ledger_rows spool" >"$tmp/result.select"
 run 4 dump --at "$url" web1:strange.ptl --fail-on-loss
-check "events dropped by ship: the cause" has err "6 events were lost by the cause 'spool'"
+check "events dropped by ship: the cause" has err "events were lost by the cause 'spool': 6;"
 check "events dropped by ship: their number, once" has err ': 6 of .* events are unattributed'
 
 # Names of functions that cannot be fetched.
