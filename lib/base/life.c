@@ -12,13 +12,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "base/proc.h"
 #include "base/timespace.h"
@@ -151,7 +149,6 @@ uint64_t ptx_identity_start(uint32_t number)
 {
 	struct ptx_time_space space;
 	struct ptx_proc proc;
-	int64_t tick_ns;
 
 	if (ptx_proc_read(number, &proc) != 0 || ptx_time_space_read(&space) != 0)
 		return 0;
@@ -159,8 +156,7 @@ uint64_t ptx_identity_start(uint32_t number)
 	 * The kernel gives the start time in clock ticks. If the offset of a name space is not a
 	 * multiple of a tick, the result there may differ by one tick.
 	 */
-	tick_ns = PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
-	return proc.start - (uint64_t)(space.boottime_ns / tick_ns);
+	return proc.start - (uint64_t)(space.boottime_ns / ptx_proc_tick_ns());
 }
 
 /* Returns 0 if pidfds have no inodes of their own on this kernel. */

@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "base/io.h"
 
@@ -79,6 +81,11 @@ int ptx_proc_read(uint32_t number, struct ptx_proc *proc)
 	proc->headless = *field[3] == 'Z' && number_at(field[20]) > 1;
 	proc->runs = *field[3] != 'X' && (*field[3] != 'Z' || proc->headless);
 	return 0;
+}
+
+int64_t ptx_proc_tick_ns(void)
+{
+	return PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
 }
 
 /*

@@ -40,6 +40,9 @@ struct ptx_proc {
 /* EIO: the file does not have the expected form. */
 int ptx_proc_read(uint32_t number, struct ptx_proc *proc);
 
+/* Returns the length of a clock tick, the unit of ptx_proc.start, in nanoseconds. */
+int64_t ptx_proc_tick_ns(void);
+
 /* The ids of one process. */
 struct ptx_proc_ids {
 	uint32_t number;   /* in /proc */

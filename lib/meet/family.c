@@ -428,7 +428,7 @@ bool ptx_family_store_executed(struct ptx_control *control)
  */
 static bool is_old_enough(const struct ptx_member *member, uint32_t number)
 {
-	const int64_t tick_ns = PTX_NS_PER_S / (int64_t)getauxval(AT_CLKTCK);
+	const int64_t tick_ns = ptx_proc_tick_ns();
 	struct timespec up;
 	struct ptx_proc process;
 	int64_t start_ns;
@@ -438,6 +438,24 @@ static bool is_old_enough(const struct ptx_member *member, uint32_t number)
 	start_ns = ptx_clock_realtime() - (int64_t)up.tv_sec * PTX_NS_PER_S - up.tv_nsec +
 		   (int64_t)process.start * tick_ns;
 	return start_ns <= atomic_load_explicit(&member->since_ns, memory_order_relaxed) + tick_ns;
+}
+
+/*
+ * Replaces a process by its parent. Two ids are needed: `*number` is the process's number in /proc,
+ * which gives the parent, and `*pid` is the id by which the process knows itself, which the table
+ * has. Returns false if /proc does not show the parent.
+ */
+static bool step_to_parent(uint32_t *number, uint32_t *pid)
+{
+	struct ptx_proc_ids ids;
+	struct ptx_proc process;
+
+	if (ptx_proc_read(*number, &process) != 0 || process.parent == 0 ||
+	    ptx_proc_ids(process.parent, &ids) != 0)
+		return false;
+	*number = process.parent;
+	*pid = ids.inner;
+	return true;
 }
 
 /*
@@ -453,16 +471,11 @@ bool ptx_family_rejoin(struct ptx_control *control)
 		return false;
 	for (int i = 0; i <= FIND_ANCESTORS; i++) {
 		const struct ptx_member *member = member_of(control, pid);
-		struct ptx_proc_ids ids;
-		struct ptx_proc process;
 
 		if (member && is_old_enough(member, number))
 			return ptx_family_join(control);
-		if (ptx_proc_read(number, &process) != 0 || process.parent == 0 ||
-		    ptx_proc_ids(process.parent, &ids) != 0)
+		if (!step_to_parent(&number, &pid))
 			return false;
-		number = process.parent;
-		pid = ids.inner;
 	}
 	return false;
 }
@@ -474,7 +487,8 @@ bool ptx_family_rejoin(struct ptx_control *control)
  */
 bool ptx_family_join(struct ptx_control *control)
 {
-	uint32_t pid = ptx_proc_own(), number = PTX_PROC_SELF;
+	const uint32_t pid = ptx_proc_own();
+	uint32_t number = PTX_PROC_SELF, ancestor = pid;
 	uint64_t bits = bits_of(control, pid);
 	bool targeted;
 
@@ -491,21 +505,9 @@ bool ptx_family_join(struct ptx_control *control)
 	}
 	if (targeted)
 		return true;
-	/*
-	 * For each ancestor two ids are needed: /proc gives the parent by its number in /proc, and
-	 * the table has the id by which a process knows itself. If /proc does not show an ancestor,
-	 * the search ends, and the program is not traced.
-	 */
-	for (int i = 0; i < FIND_ANCESTORS; i++) {
-		struct ptx_proc_ids ids;
-		struct ptx_proc process;
-
-		if (ptx_proc_read(number, &process) != 0 || process.parent == 0)
-			break;
-		number = process.parent;
-		if (ptx_proc_ids(number, &ids) != 0)
-			break;
-		bits = family_inheritable(control, ids.inner, bits_of(control, ids.inner),
+	/* If /proc does not show an ancestor, the program is not traced. */
+	for (int i = 0; i < FIND_ANCESTORS && step_to_parent(&number, &ancestor); i++) {
+		bits = family_inheritable(control, ancestor, bits_of(control, ancestor),
 					  self.generation);
 		if (!bits)
 			continue;

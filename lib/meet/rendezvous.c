@@ -69,24 +69,29 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 	strcat(prefix, ".");
 }
 
+/* Returns to the beginning of the folder. Returns false if that fails. */
+static bool rewind_folder(struct ptx_rendezvous *walk)
+{
+	walk->at = walk->end = 0;
+	return lseek(walk->folder, 0, SEEK_SET) == 0;
+}
+
 /*
  * Begins a search for the links of an ancestor from the beginning of the folder. `number` is the
  * ancestor's number in /proc. Returns false if /proc does not show the process, because the names
- * of its links are not known then.
+ * of its links are not known then, or if the folder cannot be read again.
  */
 static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 {
 	struct ptx_proc_ids ids;
 	struct ptx_proc process;
-	uint64_t start;
+	uint64_t start = ptx_identity_start(number);
 
-	walk->at = walk->end = 0;
-	start = ptx_identity_start(number);
 	if (start == 0 || ptx_proc_read(number, &process) != 0 || ptx_proc_ids(number, &ids) != 0)
 		return false;
 	walk->parent = process.parent;
 	prefix_of(walk->prefix, ids.inner, start);
-	return true;
+	return rewind_folder(walk);
 }
 
 /*
@@ -170,8 +175,7 @@ static bool begin_others(struct ptx_rendezvous *walk)
 		return false;
 	walk->is_others = true;
 	walk->prefix[0] = '\0';
-	walk->at = walk->end = 0;
-	return lseek(walk->folder, 0, SEEK_SET) == 0;
+	return rewind_folder(walk);
 }
 
 /*
@@ -199,7 +203,7 @@ static bool step_up(struct ptx_rendezvous *walk)
 		walk->is_inherited = true;
 	}
 	if (walk->parent != 0 && begin_ancestor(walk, walk->parent))
-		return lseek(walk->folder, 0, SEEK_SET) == 0;
+		return true;
 	walk->ancestors = 0;
 	return begin_others(walk);
 }

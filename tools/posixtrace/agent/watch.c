@@ -319,7 +319,7 @@ static bool read_events(struct watch *watch)
 	struct posix_trace_event_np event = { .flags = 0 };
 	int unavailable;
 
-	/* Of "event", only the members that the pairing and the rules use are set. */
+	/* Only some members are set: the pairing and the rules do not read the others. */
 	event.data = watch->data;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
 		int err = posix_trace_trygetnext_event(watch->trid, &event.info, watch->data,
