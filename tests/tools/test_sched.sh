@@ -98,6 +98,38 @@ EOF
 		END { if (bad || n != 20) print n " sleeps, wrong lines:" bad; exit bad || n != 20 }' lines
 fi
 
+# Page faults in bursts: the samples' sum is the number of faults. The program prints the kernel's number.
+if ${CC:-cc} -o bursts -x c - <<'EOF'; then
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+int main(void)
+{
+	struct rusage used;
+
+	for (int i = 0; i < 20; i++) {
+		char *page = mmap(NULL, 640 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page == MAP_FAILED || madvise(page, 640 * 4096, MADV_NOHUGEPAGE))
+			return 1;
+		for (int at = 0; at < 640; at++)
+			page[at * 4096] = 1;
+		usleep(3000);
+	}
+	getrusage(RUSAGE_SELF, &used);
+	printf("%ld\n", used.ru_minflt);
+	return 0;
+}
+EOF
+	run 0 record --sched --sample 997 -q -o faults.ptl ./bursts
+	faults=$(cat "$tmp/out")
+	run 0 query --csv faults.ptl "select sum(faults) from events where name = 'cpu.fault'"
+	sampled=$(sed 1d "$tmp/out")
+	check "samples of page faults add up to their number: $sampled of $faults" \
+		test "$((sampled * 10))" -ge "$((faults * 8))" -a "$((sampled * 10))" -le "$((faults * 12))"
+fi
+
 # A program that is already running; one that fails; one that does not exist.
 sleep 100 &
 sleeper=$!

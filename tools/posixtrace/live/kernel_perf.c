@@ -26,6 +26,11 @@
  */
 #define DATA_PAGES 128
 #define COPY_PAGES 1024 /* with copies of stacks, which unprivileged users seldom get */
+/*
+ * The number of page faults that a sample of them represents. A sample costs about as much as a
+ * page fault, so at most some percent of the time that the faults need.
+ */
+#define FAULT_PERIOD 64
 
 /* ------------------------------------------------------------------ beginning */
 
@@ -38,8 +43,12 @@ enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
 /*
  * Returns the attributes of an event. The kernel's own code is excluded, because an unprivileged
  * user may not observe it. Only samples of the CPU include it, if the kernel permits this. If
- * "starts" is true, counting begins at execve(). A sample of page faults represents as many page
- * faults as its period says. The kernel chooses the period so that samples have the wanted rate.
+ * "starts" is true, counting begins at execve().
+ *
+ * Page faults are sampled with a fixed period. If the kernel chose the period for a wanted rate,
+ * the period that a sample reports would not be the number of faults since the sample before it: it
+ * may be ten times that number after a time without faults. PERF_SAMPLE_PERIOD is not requested,
+ * because with it and a fixed period the kernel makes a sample at each fault.
  */
 static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)
 {
@@ -60,10 +69,13 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		attr.context_switch = kernel->switches;
 		attr.task = kernel->switches; /* also the ends of threads */
 	} else {
-		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
+		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN;
 		attr.exclude_callchain_kernel = 1;
-		attr.freq = 1;
-		attr.sample_freq = kernel->plan.sample_hz;
+		attr.freq = event == EVENT_SAMPLE;
+		if (event == EVENT_SAMPLE)
+			attr.sample_freq = kernel->plan.sample_hz;
+		else
+			attr.sample_period = FAULT_PERIOD;
 		attr.sample_max_stack = STACK_FRAMES;
 	}
 	if (event == EVENT_SAMPLE && kernel->frames)
@@ -251,7 +263,7 @@ struct sample {
 	uint32_t pid, tid;
 	uint64_t time, address; /* address: 0 for a sample of the CPU */
 	uint32_t cpu, spare;
-	uint64_t period, count;
+	uint64_t count;
 };
 
 /*
@@ -263,12 +275,12 @@ static void keep_fault(struct kernel *kernel, struct kernel_record record,
 {
 	struct kernel_event event = { .address = instruction, .type = KERNEL_TYPE_FAULT };
 	unsigned char data[sizeof(sample->cpu) + 2 * sizeof(uint64_t)];
+	const uint64_t faults = FAULT_PERIOD;
 
 	event.bytes = sizeof(data);
 	memcpy(data, &sample->cpu, sizeof(sample->cpu));
 	memcpy(data + sizeof(sample->cpu), &sample->address, sizeof(sample->address));
-	memcpy(data + sizeof(sample->cpu) + sizeof(sample->address), &sample->period,
-	       sizeof(sample->period));
+	memcpy(data + sizeof(sample->cpu) + sizeof(sample->address), &faults, sizeof(faults));
 	kernel_add_event(kernel, record, sample->time, event, data);
 }
 
