@@ -15,6 +15,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "show/line.h"
+#include "symbols/data.h"
 
 /* Writes the figures of a series. A series without a complete span has no times. */
 static void put_series(struct json *json, const struct latency *latency,
@@ -71,7 +72,7 @@ static void put_pointer(struct json *json, const struct latency *latency, const 
 			const char *name_of_name, pid_t pid, uint64_t pointer, int64_t time_ns)
 {
 	struct posix_trace_object_np object;
-	const char *called = locks_name(&latency->log, pid, pointer, time_ns, &object);
+	const char *called = data_name(&latency->log, pid, pointer, time_ns, &object);
 
 	json_address(json, name, pointer);
 	if (called)

@@ -14,6 +14,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "show/line.h"
+#include "symbols/data.h"
 
 /* Writes a duration in a column of nine characters. */
 static void put_column(struct out *out, double ns)
@@ -144,7 +145,7 @@ static void lock_name(struct out *out, const struct latency *latency, pid_t pid,
 {
 	struct posix_trace_object_np object;
 	/* The address is always written, because several locks may have the same name. */
-	const char *called = locks_name(&latency->log, pid, pointer, time_ns, &object);
+	const char *called = data_name(&latency->log, pid, pointer, time_ns, &object);
 
 	out_printf(out, "0x%llx", (unsigned long long)pointer);
 	if (called) {

@@ -12,8 +12,8 @@
 
 #include "rules/judge.h"
 #include "log/field.h"
-#include "spans/locks.h"
 #include "spans/pairing.h"
+#include "symbols/data.h"
 
 /*
  * Returns true if the holder at index has the rule and the thread of key. table_find() calls this.
@@ -61,7 +61,7 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 		    const struct posix_trace_event_np *event, uint64_t pointer)
 {
 	struct posix_trace_object_np object;
-	const char *name = locks_name(judge->log, event->info.posix_pid, pointer, event->time_ns,
+	const char *name = data_name(judge->log, event->info.posix_pid, pointer, event->time_ns,
 				      &object);
 	char address[24];
 

@@ -207,11 +207,3 @@ void locks_sort(struct locks *locks)
 	qsort(locks->lock, locks->count, sizeof(*locks->lock), by_lock);
 	qsort(locks->waiter, locks->waiters, sizeof(*locks->waiter), by_waiter);
 }
-
-const char *locks_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
-		       struct posix_trace_object_np *object)
-{
-	return log->has_objects &&
-	       !posix_trace_object_find_np(log->trid, pid, pointer, time_ns, object) ?
-	       object->name : NULL;
-}

@@ -60,8 +60,4 @@ void locks_event(struct locks *locks, const struct log_type *type,
 /* Sorts both arrays by the time waited, greatest first. No event may be added afterwards. */
 void locks_sort(struct locks *locks);
 
-/* Returns the name that a lock had at this time, or NULL if it had none. The name is in *object. */
-const char *locks_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
-		       struct posix_trace_object_np *object);
-
 #endif

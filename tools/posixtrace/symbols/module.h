@@ -53,6 +53,12 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 const char *module_function(struct module *module, uint64_t address);
 
 /*
+ * Returns the name of the variable that contains an address of the file, as the linker has it, and
+ * stores the distance from the variable's begin. Returns NULL if no variable is there.
+ */
+const char *module_variable(struct module *module, uint64_t address, uint64_t *offset);
+
+/*
  * Finds the function that contains an address of the file, and stores the address in the file at
  * which this function begins. That is possible for files without symbols, too. Returns false if the
  * begin is not known. A function that the compiler has divided has several begins.

@@ -236,6 +236,19 @@ const char *module_function(struct module *module, uint64_t address)
 	return name ? name : in_go_table(module, address);
 }
 
+const char *module_variable(struct module *module, uint64_t address, uint64_t *offset)
+{
+	GElf_Sym symbol;
+	const char *name;
+
+	if (module->lack || !module->elf)
+		return NULL;
+	name = dwfl_module_addrinfo(module->elf, address, offset, &symbol, NULL, NULL, NULL);
+	/* For an address behind the last symbol elfutils may return that symbol. */
+	return name && GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && *offset < symbol.st_size ?
+	       name : NULL;
+}
+
 #else
 
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
@@ -261,6 +274,12 @@ bool module_find(struct module *module, uint64_t address, struct module_place *p
 const char *module_function(struct module *module, uint64_t address)
 {
 	(void)module, (void)address;
+	return NULL;
+}
+
+const char *module_variable(struct module *module, uint64_t address, uint64_t *offset)
+{
+	(void)module, (void)address, (void)offset;
 	return NULL;
 }
 

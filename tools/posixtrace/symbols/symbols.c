@@ -68,6 +68,11 @@ bool symbols_option(int option, const char *value)
 	return false;
 }
 
+char *symbols_source_name(const char *name)
+{
+	return as_the_linker_has_it ? NULL : demangle(name);
+}
+
 /* Empties the cache. */
 static void empty_cache(void)
 {
@@ -170,8 +175,8 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	     module_find(module, address - mapping->base - (kind == IS_RETURN), &place))) {
 		entry->symbol.file = place.file;
 		entry->symbol.line = place.line;
-		if (!as_the_linker_has_it && place.function)
-			entry->own = demangle(place.function);
+		if (place.function)
+			entry->own = symbols_source_name(place.function);
 		entry->symbol.name = entry->own ? entry->own : place.function;
 		entry->symbol.is_function = place.function != NULL;
 	} else if (module) { /* module is NULL if memory is lacking */

@@ -75,6 +75,12 @@ const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct s
  */
 const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns);
 
+/*
+ * Returns the name in the form of the source, in memory that the caller frees. Returns NULL if the
+ * linker's name is to be used: it is not mangled, or --no-demangle asks for it.
+ */
+char *symbols_source_name(const char *name);
+
 /* Writes " NAME (FILE:LINE)", or the parts of it that are known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 

@@ -17,7 +17,7 @@
 
 #include "base/errnames.h"
 #include "base/text.h"
-#include "spans/locks.h"
+#include "symbols/data.h"
 #include "symbols/symbols.h"
 #include "why/answers.h"
 #include "why/divide.h"
@@ -107,7 +107,7 @@ static void lock_text(const struct division *division, const struct call *call, 
 {
 	const struct history *history = division->history;
 	struct posix_trace_object_np object;
-	const char *name = locks_name(history->log, history->thread[call->thread].pid, call->key,
+	const char *name = data_name(history->log, history->thread[call->thread].pid, call->key,
 				      call->end_ns, &object);
 	const char *kind = strchr(call->type->name, '.');
 

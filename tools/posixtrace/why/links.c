@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "spans/locks.h"
+#include "symbols/data.h"
 
 int links_begin(struct links *links, const struct logfile *log)
 {
@@ -74,7 +74,7 @@ int links_end(struct links *links, const struct logfile *log)
 	holds_sort(&links->holds);
 	for (size_t i = 0; i < links->waits.count; i++) {
 		const struct hold *wait = &links->waits.hold[i];
-		const char *name = locks_name(log, wait->pid, wait->lock, wait->end_ns, &object);
+		const char *name = data_name(log, wait->pid, wait->lock, wait->end_ns, &object);
 
 		if (!name)
 			continue;

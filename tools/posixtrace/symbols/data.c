@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * data.c - names objects by the symbols of variables.
+ *
+ * A log has the mappings of code only. The data of a file is mapped behind its code, at the same
+ * distance as in the file's symbols. So the file of an address is the one whose base is the next
+ * below the address, and the symbol table of that file decides whether a variable is there.
+ */
+#include "symbols/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "base/vec.h"
+#include "symbols/demangle.h"
+#include "symbols/module.h"
+#include "symbols/symbols.h"
+
+/* A process has the mappings of its ancestors; at most this number of them is searched. */
+#define ANCESTORS 16
+#define NAMES_MAX (1u << 16) /* when the cache has this number of names, it is emptied */
+
+/* The name of an address of a process while a mapping is valid. */
+struct named {
+	pid_t pid;
+	uint64_t pointer;
+	int64_t from_ns, until_ns;
+	char *name; /* NULL: there is no variable */
+};
+
+/* The mappings of one log, and the names that were found by them. */
+static struct {
+	trace_id_t trid;
+	bool is_read;
+	struct posix_trace_mapping_np *mapping; /* in the order of the log: by process and time */
+	size_t mappings;
+	struct named *named;
+	size_t names;
+	struct table table;
+} data;
+
+static void empty_names(void)
+{
+	for (size_t i = 0; i < data.names; i++)
+		free(data.named[i].name);
+	free(data.named);
+	table_fini(&data.table);
+	data.named = NULL;
+	data.names = 0;
+	memset(&data.table, 0, sizeof(data.table));
+}
+
+/* Reads the mappings of a log, once. If memory is lacking, the last mappings are missing. */
+static void read_mappings(trace_id_t trid)
+{
+	struct posix_trace_mapping_np mapping;
+	int end;
+
+	if (data.is_read && data.trid == trid)
+		return;
+	empty_names();
+	data.mappings = 0;
+	data.trid = trid;
+	data.is_read = true;
+	if (posix_trace_mapping_rewind_np(trid))
+		return;
+	while (!posix_trace_mapping_getnext_np(trid, &mapping, &end) && !end) {
+		if (!vec_grow(&data.mapping, data.mappings, 1))
+			break;
+		data.mapping[data.mappings++] = mapping;
+	}
+	posix_trace_mapping_rewind_np(trid);
+}
+
+/* Returns the index of the first mapping of a process, or of a process with a greater number. */
+static size_t first_of(pid_t pid)
+{
+	size_t low = 0, high = data.mappings;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (data.mapping[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Returns the mapping with the greatest base that is not above an address, among those that a
+ * process had at a time, also from its ancestors. Returns NULL if there is none.
+ */
+static const struct posix_trace_mapping_np *mapping_below(pid_t pid, uint64_t pointer,
+							  int64_t time_ns)
+{
+	const struct posix_trace_mapping_np *found = NULL;
+
+	for (int depth = 0; depth < ANCESTORS; depth++) {
+		const struct posix_trace_mapping_np *fork = NULL;
+
+		for (size_t i = first_of(pid); i < data.mappings && data.mapping[i].pid == pid;
+		     i++) {
+			const struct posix_trace_mapping_np *at = &data.mapping[i];
+
+			if (at->from_ns > time_ns || at->until_ns <= time_ns)
+				continue;
+			if (at->parent)
+				fork = at;
+			else if (at->base <= pointer && (!found || at->base > found->base))
+				found = at;
+		}
+		if (!fork)
+			break;
+		pid = fork->parent;
+		time_ns = fork->from_ns;
+	}
+	return found;
+}
+
+/* Returns the name of the variable at an address of a file in new memory, or NULL. */
+static char *variable_name(struct module *module, uint64_t address)
+{
+	uint64_t offset;
+	const char *symbol = module ? module_variable(module, address, &offset) : NULL;
+	char *source = symbol ? symbols_source_name(symbol) : NULL, *name = NULL;
+
+	if (symbol && offset &&
+	    asprintf(&name, "%s+0x%llx", source ? source : symbol,
+		     (unsigned long long)offset) < 0)
+		name = NULL;
+	else if (symbol && !offset)
+		name = strdup(source ? source : symbol);
+	free(source);
+	return name;
+}
+
+static bool is_named(const void *array, uint32_t index, const void *key)
+{
+	const struct named *entry = (const struct named *)array + index, *wanted = key;
+
+	return entry->pointer == wanted->pointer && entry->pid == wanted->pid;
+}
+
+/* Returns the name of the variable at an address of a process, or NULL. The cache owns the text. */
+static const char *find_variable(pid_t pid, uint64_t pointer, int64_t time_ns)
+{
+	const struct posix_trace_mapping_np *mapping;
+	struct named wanted = { .pid = pid, .pointer = pointer }, *entry;
+	const uint64_t hash = hash_number(pointer, (unsigned)pid);
+	uint32_t index = table_find(&data.table, hash, is_named, data.named, &wanted);
+
+	if (index == TABLE_NONE) {
+		if (data.names == NAMES_MAX)
+			empty_names();
+		if (!vec_grow(&data.named, data.names, 1) ||
+		    !table_add(&data.table, hash, (uint32_t)data.names))
+			return NULL;
+		index = (uint32_t)data.names++;
+		data.named[index] = wanted;
+	}
+	entry = &data.named[index];
+	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
+		return entry->name;
+	/* Another file may have been mapped there at another time. */
+	free(entry->name);
+	mapping = mapping_below(pid, pointer, time_ns);
+	entry->name = mapping ? variable_name(module_of(mapping), pointer - mapping->base) : NULL;
+	entry->from_ns = mapping ? mapping->from_ns : INT64_MIN;
+	entry->until_ns = mapping ? mapping->until_ns : INT64_MAX;
+	return entry->name;
+}
+
+const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
+		      struct posix_trace_object_np *object)
+{
+	const char *name;
+	size_t bytes;
+
+	if (log->has_objects &&
+	    !posix_trace_object_find_np(log->trid, pid, pointer, time_ns, object))
+		return object->name;
+	read_mappings(log->trid);
+	name = data.mappings ? find_variable(pid, pointer, time_ns) : NULL;
+	if (!name)
+		return NULL;
+	bytes = strnlen(name, sizeof(object->name) - 1);
+	memcpy(object->name, name, bytes);
+	object->name[bytes] = '\0';
+	return object->name;
+}

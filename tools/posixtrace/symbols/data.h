@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * data.h - names of objects in the memory of a traced process, such as locks.
+ *
+ * The program may have named an object by posix_trace_name_object_np(). An object without such a
+ * name may be a variable of the program or of a library: then the file's symbol table names it.
+ * Only one thread uses this file.
+ */
+#ifndef POSIXTRACE_SYMBOLS_DATA_H
+#define POSIXTRACE_SYMBOLS_DATA_H
+
+#include "log/logfile.h"
+
+/*
+ * Returns the name that an object at the address `pointer` of a process had at this time, or NULL
+ * if no name is known. The name of a variable is VARIABLE, or VARIABLE+0xOFFSET inside of it. The
+ * name is in *object, of which only the member name is valid.
+ */
+const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
+		      struct posix_trace_object_np *object);
+
+#endif
