@@ -214,9 +214,10 @@ const struct change *changes_state(const struct changes *c, struct change key)
 				       ? NULL : change;
 		/*
 		 * If the process begins with the start of a program, posix_spawn() may have changed
-		 * descriptors before exec. No event shows these changes.
+		 * descriptors before exec. No event shows these changes. If the process has ended
+		 * and no event shows the birth of a later one, its parent is unknown.
 		 */
-		if (!birth || birth->effect == STARTS)
+		if (!birth || birth->effect == STARTS || birth->effect == ENDS)
 			return NULL;
 		key.pid = birth->from;
 		key.time_ns = birth->time_ns;
@@ -230,7 +231,7 @@ const struct change *changes_state(const struct changes *c, struct change key)
 /*
  * Removes entries so that only one is left for each birth of a process. An event of the parent and
  * an event of the child may both describe the same birth. The start of a program counts as a birth
- * only if the log has neither of these events for the process.
+ * only if the log has neither of these events for the process, or if the process has ended since.
  */
 static void remove_repeated(struct changes *c)
 {
@@ -245,6 +246,8 @@ static void remove_repeated(struct changes *c)
 		if (change->fd == FORKED) {
 			if (birth && birth->pid != change->pid)
 				birth = NULL;
+			if (change->effect == ENDS)
+				birth = NULL;
 			if (birth && change->effect == STARTS)
 				continue;
 			if (birth && change->effect == BEGINS && birth->effect == FORKS &&
@@ -252,7 +255,8 @@ static void remove_repeated(struct changes *c)
 				is_paired = true;
 				continue;
 			}
-			birth = &c->change[kept];
+			if (change->effect != ENDS)
+				birth = &c->change[kept];
 			is_paired = false;
 		}
 		c->change[kept++] = *change;

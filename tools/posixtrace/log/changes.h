@@ -35,6 +35,7 @@ enum effect {
 	/* the process from made this process; this fact comes from an event of this process */
 	BEGINS,
 	STARTS,     /* this process starts a program */
+	ENDS,       /* this process ends; its number may be used again */
 };
 
 struct change {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <trace_np.h>
 
 #include "log/changes.h"
@@ -119,7 +120,10 @@ static bool is_type(const struct seen *seen, const char *type)
 
 static bool closes_at_exec(const struct seen *seen)
 {
-	return descriptors_number(seen, "flags", 0) & CLOEXEC;
+	char mode[NAME_BYTES];
+
+	descriptors_text(seen, "mode", mode);
+	return descriptors_number(seen, "flags", 0) & CLOEXEC || strchr(mode, 'e');
 }
 
 static void note_path(struct descriptors *d, const struct seen *seen)
@@ -260,6 +264,24 @@ static void note_process(struct descriptors *d, const struct seen *seen)
 }
 
 /*
+ * Notes the end of a process, by its own last event or by an event of its parent or the recorder.
+ * After a call of exit(), handlers run, so only _exit() is an end.
+ */
+static void note_death(struct descriptors *d, const struct seen *seen)
+{
+	char by[NAME_BYTES];
+	int64_t pid = descriptors_number(seen, "pid", 0);
+
+	descriptors_text(seen, "by", by);
+	if (pid <= 0 || pid > INT32_MAX || (*by && strcasecmp(by, "_exit")))
+		return;
+	add_any(d, (struct change){
+		.time_ns = seen->event->time_ns, .pid = (int32_t)pid, .fd = FORKED,
+		.effect = ENDS
+	});
+}
+
+/*
  * Notes a call such as eventfd(). A descriptor without a file gets the name of the function that
  * made it.
  */
@@ -346,6 +368,8 @@ static const struct {
 	{ "net.connect", note_address, { NULL } }, { "net.accept", note_address, { "accepted" } },
 	{ "io.fcntl", note_fcntl, { NULL } }, { "process.start", note_process, { NULL } },
 	{ "process.child", note_process, { NULL } }, { "process.vchild", note_process, { NULL } },
+	{ "process.end", note_death, { NULL } }, { "process.exit", note_death, { NULL } },
+	{ "posixtrace_ended", note_death, { NULL } },
 	{ "process.fork", note_fork, { NULL } }, { "process.vfork", note_fork, { NULL } },
 	{ "io.pipe", note_other, { "fd", "write" } }, { "io.memfd_create", note_other, { "fd" } },
 	{ "io.eventfd", note_other, { "fd" } }, { "io.timerfd_create", note_other, { "fd" } },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "why/lives.h"
 
 #define LINKS_MOST 1024 /* connections that are open at the same time; others are not followed */
 #define LOOK_AT    512  /* the most requests that a search examines */
@@ -44,11 +45,15 @@ struct links {
 	int err;
 };
 
-/* Returns the connection of a descriptor, or NULL if the process did not make it. */
-static struct link *find_link(const struct links *links, pid_t pid, uint64_t fd)
+/*
+ * Returns the connection of a descriptor of a thread's process, or NULL if the process did not make
+ * it.
+ */
+static struct link *find_link(const struct links *links, uint32_t thread, uint64_t fd)
 {
 	for (size_t i = 0; i < links->count; i++)
-		if (links->link[i].fd == fd && links->link[i].pid == pid)
+		if (links->link[i].fd == fd &&
+		    lives_same(links->history, links->link[i].thread, thread))
 			return &links->link[i];
 	return NULL;
 }
@@ -96,7 +101,7 @@ static void close_link(struct links *links, struct link *link, int64_t time_ns)
  */
 static void open_link(struct links *links, pid_t pid, const struct call *call)
 {
-	struct link *link = find_link(links, pid, call->key);
+	struct link *link = find_link(links, call->thread, call->key);
 
 	if (call->error && !call->is_begun) {
 		close_link(links, link, call->end_ns);
@@ -178,7 +183,8 @@ static void update_links(struct links *links, const struct call *call)
 	struct link *link;
 
 	links->wrote[call->thread] = 0;
-	if (call->cause == CAUSE_POLL && wrote && (link = find_link(links, pid, wrote - 1)))
+	if (call->cause == CAUSE_POLL && wrote &&
+	    (link = find_link(links, call->thread, wrote - 1)))
 		link->has_read = true;
 	if (call->cause < CAUSE_READ || call->cause > CAUSE_PEER || call->cause == CAUSE_POLL)
 		return;
@@ -188,8 +194,8 @@ static void update_links(struct links *links, const struct call *call)
 	}
 	/* A new descriptor has the number of a closed one. The log may lack the close. */
 	if (!strcmp(call->type->name, "net.accept"))
-		close_link(links, find_link(links, pid, call->other), call->begin_ns);
-	link = find_link(links, pid, call->key);
+		close_link(links, find_link(links, call->thread, call->other), call->begin_ns);
+	link = find_link(links, call->thread, call->key);
 	/*
 	 * A socket without a connection has the peer of each message. The first message shows which
 	 * side asks. A server that waits for the next request waits for no answer.
@@ -197,7 +203,7 @@ static void update_links(struct links *links, const struct call *call)
 	if (!link && call->peer && !call->error &&
 	    (call->cause == CAUSE_WRITE || call->cause == CAUSE_READ)) {
 		open_link(links, pid, call);
-		link = find_link(links, pid, call->key);
+		link = find_link(links, call->thread, call->key);
 		if (link && call->cause == CAUSE_READ) {
 			link->is_peers_request = true;
 			link->is_waiting = false;
@@ -207,13 +213,13 @@ static void update_links(struct links *links, const struct call *call)
 		use_link(links, link, call);
 }
 
-/* Returns the time of the last event of a process. */
-static int64_t last_of_process(const struct history *history, pid_t pid)
+/* Returns the time of the last event of a thread's process. */
+static int64_t last_of_process(const struct history *history, uint32_t thread)
 {
 	int64_t last_ns = INT64_MIN;
 
-	for (size_t i = 0; i < history->threads; i++)
-		if (history->thread[i].pid == pid && history->thread[i].last_ns > last_ns)
+	for (uint32_t i = 0; i < history->threads; i++)
+		if (lives_same(history, i, thread) && history->thread[i].last_ns > last_ns)
 			last_ns = history->thread[i].last_ns;
 	return last_ns;
 }
@@ -229,7 +235,7 @@ static void end_links(struct links *links)
 
 		link->has_read |= links->wrote[link->thread] == link->fd + 1;
 		if (link->is_waiting)
-			end_request(links, link, last_of_process(links->history, link->pid),
+			end_request(links, link, last_of_process(links->history, link->thread),
 				    ANSWER_NEVER, 0);
 	}
 }

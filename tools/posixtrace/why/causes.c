@@ -174,7 +174,7 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 	if (!by || from_ns >= to_ns)
 		return false;
 	thread = by->context == WAKER_INTERRUPT ? HISTORY_NONE :
-		 history_find(history, by->pid, by->tid);
+		 history_find_at(history, by->pid, by->tid, to_ns);
 	if (thread != HISTORY_NONE) {
 		add_thread_part(division, node,
 				by->context == WAKER_SOFTIRQ ? "probably woken by" : "woken by",
@@ -372,7 +372,7 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 			    "probably sent by a timer of the process", !is_of_timer(call), from_ns,
 			    to_ns);
 	} else if (call->sender) {
-		uint32_t main = history_find(history, call->sender, call->sender);
+		uint32_t main = history_find_at(history, call->sender, call->sender, to_ns);
 
 		snprintf(text, sizeof(text), "sent by process %d, which was not recorded",
 			 (int)call->sender);
@@ -751,8 +751,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_CHILD:
 		/* The main thread of a child has the number of the process. */
-		who = call->key ? history_find(history, (pid_t)call->key, (pid_t)call->key) :
-				  HISTORY_NONE;
+		who = call->key ? history_find_at(history, (pid_t)call->key, (pid_t)call->key,
+						  to_ns) : HISTORY_NONE;
 		if (who != HISTORY_NONE)
 			add_thread_part(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;

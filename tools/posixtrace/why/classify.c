@@ -93,6 +93,9 @@ static int field_of(const struct log_type *type, const char *name)
 	return index >= 0 && !type->schema->field[index].is_array ? index : -1;
 }
 
+/* the value of O_CLOEXEC */
+#define CLOSES_AT_EXEC 0x80000
+
 /*
  * Calls that make, copy or close descriptors, and the names of the fields with the numbers of the
  * descriptors. If a call without a path makes a descriptor, this hides the path that the number had
@@ -102,18 +105,23 @@ static const struct {
 	const char *name, *made[2], *source, *closed;
 	bool has_path;
 	enum fd_kind kind;
+	const char *flags;   /* NULL: the field "flags" */
+	uint32_t close_flag; /* 0: O_CLOEXEC, to which SOCK_CLOEXEC and others are equal */
+	bool closes_at_exec; /* without a flag */
 } descriptors[] = {
-	{ "io.open", { "fd" }, .has_path = true }, { "io.fopen", { "fd" }, .has_path = true },
+	{ "io.open", { "fd" }, .has_path = true },
+	{ "io.fopen", { "fd" }, .has_path = true, .flags = "mode" },
 	{ "file.mkstemp", { "fd" }, .has_path = true },
-	{ "file.opendir", { "fd" }, .has_path = true },
+	{ "file.opendir", { "fd" }, .has_path = true, .closes_at_exec = true },
 	{ "io.close", .closed = "fd" }, { "io.fclose", .closed = "fd" },
 	{ "file.closedir", .closed = "fd" }, { "io.dup", { "copy" }, .source = "fd" },
-	{ "net.socket", { "fd", "other" }, .kind = FD_PAIR }, { "net.accept", { "accepted" } },
-	{ "io.pipe", { "fd", "write" }, .kind = FD_PIPE }, { "io.memfd_create", { "fd" } },
+	{ "net.socket", { "fd", "other" }, .kind = FD_PAIR, .flags = "type" },
+	{ "net.accept", { "accepted" } }, { "io.pipe", { "fd", "write" }, .kind = FD_PIPE },
+	{ "io.memfd_create", { "fd" }, .close_flag = 1 },
 	{ "io.eventfd", { "fd" }, .kind = FD_EVENT },
 	{ "io.timerfd_create", { "fd" }, .kind = FD_TIMER },
 	{ "io.signalfd", { "fd" }, .kind = FD_SIGNAL },
-	{ "io.mq_open", { "fd" }, .has_path = true, .kind = FD_QUEUE },
+	{ "io.mq_open", { "fd" }, .has_path = true, .kind = FD_QUEUE, .closes_at_exec = true },
 	{ "io.mq_close", .closed = "fd" },
 	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
 };
@@ -130,6 +138,11 @@ static void classify_descriptors(const struct log_type *type, struct plan *plan)
 		plan->closed = field_of(type, descriptors[i].closed);
 		plan->has_path = descriptors[i].has_path;
 		plan->fd_kind = descriptors[i].kind;
+		plan->flags = field_of(type, descriptors[i].flags ? descriptors[i].flags :
+				       "flags");
+		plan->close_flag = descriptors[i].closes_at_exec ? 0 :
+				   descriptors[i].close_flag ? descriptors[i].close_flag :
+				   CLOSES_AT_EXEC;
 	}
 }
 
@@ -146,6 +159,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
+			       .flags = -1,
 			       .by = { -1, -1 }, .more = -1, .command = -1, .sender = -1,
 			       .target = { -1, -1 } };
 	/* That a function runs is no reason for its time. Its calls may have reasons. */
@@ -190,6 +204,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 					 "command");
 		plan->target[0] = field_of(type, "lock");
 	}
+	if (!strcmp(type->name, "io.fcntl"))
+		plan->flags = field_of(type, "value");
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
 	if (!strcmp(type->name, "net.connect"))
@@ -208,4 +224,21 @@ uint64_t classify_number(const struct log_type *type, const struct posix_trace_e
 	    value.field->form == POSIX_TRACE_FORM_FLOAT_NP)
 		return 0;
 	return value.u64;
+}
+
+bool classify_closes_at_exec(const struct plan *plan, const struct log_type *type,
+			     const struct posix_trace_event_np *event)
+{
+	struct posix_trace_value_np value;
+
+	if (!plan->close_flag)
+		return true;
+	if (plan->flags < 0 ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)plan->flags, 0, event->data,
+				      event->data_len, 0, &value) ||
+	    value.field->form == POSIX_TRACE_FORM_FLOAT_NP)
+		return false;
+	if (value.field->form == POSIX_TRACE_FORM_BYTES_NP)
+		return memchr(value.data, 'e', value.len) != NULL;
+	return value.u64 & plan->close_flag;
 }

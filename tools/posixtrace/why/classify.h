@@ -25,6 +25,8 @@ struct plan {
 	enum cause cause;
 	int time, key, other, text, result, error; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
+	int flags;      /* field with the flags or the mode of the new descriptors, -1: none */
+	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
 	int by[2]; /* process and thread that woke this one, or got its CPU */
 	int more;                           /* rate of samples, or state of a blocked thread */
 	/*
@@ -45,5 +47,12 @@ void classify_type(const struct log_type *type, struct plan *plan);
 /* Returns the value of a field, or 0 if the event lacks it. */
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,
 			 int field);
+
+/*
+ * Returns whether exec closes the descriptors that a call makes. The flags are a number, or the
+ * mode of fopen().
+ */
+bool classify_closes_at_exec(const struct plan *plan, const struct log_type *type,
+			     const struct posix_trace_event_np *event);
 
 #endif

@@ -300,7 +300,7 @@ uint32_t ender_child(const struct history *history, const struct call *call, pid
 	int64_t until_ns;
 
 	if (child) {
-		const uint32_t found = history_find(history, child, child);
+		const uint32_t found = history_find_at(history, child, child, call->end_ns);
 
 		return found != HISTORY_NONE && history->thread[found].parent == pid ? found :
 		       HISTORY_NONE;

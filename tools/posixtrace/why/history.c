@@ -20,15 +20,19 @@
 #include "why/answers.h"
 #include "why/classify.h"
 #include "why/objects.h"
+#include "why/lives.h"
 
 /* ------------------------------------------------------------------ threads */
 
+#define LIVES_MOST 64 /* history_find_at() examines as many processes with one pid */
+
 /*
- * A thread is identified by its process and its Linux number. If the kernel uses a number again,
- * both threads count as one.
+ * A thread is identified by its process, the life of the process and its Linux number. If the
+ * kernel uses the number again in the same process, both threads count as one.
  */
 struct thread_key {
 	pid_t pid, tid;
+	uint32_t life;
 };
 
 /* Compares a thread with the wanted one, for table_find(). */
@@ -37,21 +41,42 @@ static bool is_thread(const void *array, uint32_t index, const void *key)
 	const struct history_thread *thread = (const struct history_thread *)array + index;
 	const struct thread_key *wanted = key;
 
-	return thread->pid == wanted->pid && thread->tid == wanted->tid;
+	return thread->pid == wanted->pid && thread->tid == wanted->tid &&
+	       thread->life == wanted->life;
 }
 
-static uint64_t hash_thread(pid_t pid, pid_t tid)
+static uint64_t hash_thread(const struct thread_key *key)
 {
-	return hash_number(hash_number(HASH_BEGIN, (uint64_t)(unsigned)pid), (unsigned)tid);
+	return hash_number(hash_number(hash_number(HASH_BEGIN, (uint64_t)(unsigned)key->pid),
+				       (unsigned)key->tid), key->life);
+}
+
+static uint32_t find_thread(const struct history *history, const struct thread_key *key)
+{
+	uint32_t index = table_find(&history->of_thread, hash_thread(key), is_thread,
+				    history->thread, key);
+
+	return index == TABLE_NONE ? HISTORY_NONE : index;
 }
 
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid)
 {
-	struct thread_key key = { pid, tid };
-	uint32_t index = table_find(&history->of_thread, hash_thread(pid, tid), is_thread,
-				    history->thread, &key);
+	return find_thread(history, &(const struct thread_key){
+		pid, tid, lives_life(history, pid) });
+}
 
-	return index == TABLE_NONE ? HISTORY_NONE : index;
+uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, int64_t time_ns)
+{
+	struct thread_key key = { pid, tid, lives_life(history, pid) };
+	uint32_t found = find_thread(history, &key);
+
+	for (unsigned n = 0; key.life && n < LIVES_MOST; n++) {
+		if (found != HISTORY_NONE && history->thread[found].first_ns <= time_ns)
+			return found;
+		key.life--;
+		found = find_thread(history, &key);
+	}
+	return found;
 }
 
 /*
@@ -75,21 +100,22 @@ static struct history_thread *thread_of(struct history *history,
 					const struct posix_trace_event_np *event)
 {
 	pid_t pid = event->info.posix_pid, tid = event->tid;
-	uint32_t index = history_find(history, pid, tid);
+	const struct thread_key key = { pid, tid, lives_life(history, pid) };
+	uint32_t index = find_thread(history, &key);
 	struct history_thread *thread;
 
 	if (index == HISTORY_NONE) {
 		if (history->threads == HISTORY_THREADS)
 			return NULL;
 		if (!vec_grow(&history->thread, history->threads, 1) ||
-		    !table_add(&history->of_thread, hash_thread(pid, tid),
+		    !table_add(&history->of_thread, hash_thread(&key),
 			       (uint32_t)history->threads)) {
 			history->err = ENOMEM;
 			return NULL;
 		}
 		index = (uint32_t)history->threads++;
 		history->thread[index] = (struct history_thread){
-			.pid = pid, .tid = tid, .first_ns = event->time_ns,
+			.pid = pid, .tid = tid, .life = key.life, .first_ns = event->time_ns,
 			.last_ns = event->time_ns,
 		};
 	}
@@ -586,6 +612,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	 */
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return;
+	lives_note(history, plan, event);
 	thread = thread_of(history, event);
 	if (!thread || stacks_take(&history->stacks, type, event))
 		return;
@@ -654,6 +681,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		thread->last_call = type;
 		thread->last_call_ns = event->time_ns;
 		thread->parent = (pid_t)classify_number(type, event, plan->key);
+		if (plan->kind == PLAN_PROGRAM)
+			objects_execute(history, thread->pid, event->time_ns);
 		name_thread(history, thread, plan, type, event);
 		break;
 	case PLAN_NAME:
@@ -869,6 +898,7 @@ void history_fini(struct history *history)
 	table_fini(&history->of_waker);
 	table_fini(&history->of_text);
 	objects_fini(history);
+	lives_fini(history);
 	free(history->ended);
 	free(history->child);
 	free(history->plan);

@@ -135,6 +135,7 @@ struct run { /* a time during which a thread had a processor */
 
 struct history_thread {
 	pid_t pid, tid, parent; /* parent: of the process; 0: unknown */
+	uint32_t life;         /* of the process, see why/lives.h */
 	uint64_t pthread;
 	int64_t first_ns, last_ns;
 	uint64_t events;
@@ -192,6 +193,14 @@ struct history {
 	struct history_thread *thread;
 	size_t threads;
 	struct table of_thread;
+	struct history_process {
+		pid_t pid;
+		uint32_t life; /* the number of earlier processes with this pid */
+		bool is_over;
+		int64_t ended_ns, executed_ns; /* the last ones; INT64_MIN: none */
+	} *process;
+	size_t processes;
+	struct table of_process;
 	struct call *call;     /* in the order of the log */
 	size_t calls;
 	struct piece *piece;   /* sorted by thread, then by time */
@@ -216,6 +225,7 @@ struct history {
 		uint32_t object; /* identity of the pipe or queue; 0: unknown */
 		uint8_t kind;
 		bool is_second;
+		bool closes_at_exec;
 		int64_t since_ns; /* the time of the call that made, copied or closed it */
 	} *fd;
 	size_t fds;
@@ -281,8 +291,13 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		 void (*see)(void *arg, const struct reading *reading), void *arg);
 void history_fini(struct history *history);
 
-/* Returns the thread's index, or HISTORY_NONE. */
+/*
+ * Returns the thread's index, or HISTORY_NONE. If several processes had this pid, the thread
+ * belongs to the last one.
+ */
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
+/* The same, but the thread belongs to the process that had this pid at a time. */
+uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, int64_t time_ns);
 /* Returns the index of the thread with this pthread_t, or HISTORY_NONE. */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread);
 

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "why/lives.h"
 
+/* The commands of fcntl() that concern descriptors, on all processors of Linux. */
+enum { FCNTL_COPIES = 0, FCNTL_SETS_FLAGS = 2, FCNTL_COPIES_CLOSED = 1030 };
 /* Marks the identity of an object that has a name: the rest is the number of the name. */
 #define OBJECTS_BY_NAME (UINT32_C(1) << 31)
 /* A limit, so that a hostile log cannot make the searches slow. */
@@ -66,19 +69,28 @@ static pid_t parent_of(const struct history *history, pid_t pid, int64_t *born_n
 }
 
 /*
- * Returns what is known of a descriptor. An ancestor of the process may have opened the
+ * Returns what is known of a descriptor at a time. An ancestor of the process may have opened the
  * descriptor, so its entries are searched, too. The search ends at the first process that has an
  * entry, even a closed one. If an ancestor has used the number again since the fork, for example
- * for the pipe of its next child, nothing is known.
+ * for the pipe of its next child, nothing is known. Neither is anything known if a program was
+ * started since then that has not inherited the descriptor.
  */
-static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number)
+static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number,
+				  int64_t time_ns)
 {
-	int64_t born_ns = INT64_MAX;
+	int64_t born_ns = time_ns;
+	bool has_executed = false;
 
 	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
 		struct history_fd *fd = fd_of(history, pid, number, false);
 
-		if (fd && fd->since_ns <= born_ns)
+		/* An entry of an earlier process with the same pid is none of this one. */
+		if (fd && !lives_has(history, pid, fd->since_ns, born_ns))
+			fd = NULL;
+		has_executed |= lives_executed(history, pid, fd ? fd->since_ns : INT64_MIN,
+						   born_ns);
+		if (fd && (level == 0 || fd->since_ns <= born_ns) &&
+		    !(has_executed && fd->closes_at_exec))
 			return *fd;
 		if (fd)
 			break;
@@ -157,8 +169,21 @@ static void close_locks(struct history *history, pid_t pid, int32_t fd, uint32_t
 	}
 }
 
+void objects_execute(struct history *history, pid_t pid, int64_t time_ns)
+{
+	for (size_t i = history->file_locks; i-- > 0;) {
+		const struct file_lock *lock = &history->file_lock[i];
+		const struct history_fd *fd = lock->pid == pid ?
+					      fd_of(history, pid, lock->fd, false) : NULL;
+
+		if (fd && fd->closes_at_exec && fd->since_ns < time_ns)
+			end_lock(history, i, time_ns);
+	}
+}
+
 void objects_end_process(struct history *history, pid_t pid, int64_t time_ns)
 {
+	lives_end(history, pid, time_ns);
 	for (size_t i = history->file_locks; i-- > 0;)
 		if (history->file_lock[i].pid == pid)
 			end_lock(history, i, time_ns);
@@ -211,6 +236,27 @@ void objects_end(struct history *history)
 
 /* ------------------------------------------------------------------ calls */
 
+/* Notes the copy of a descriptor, or whether exec closes it. A call that failed has no result. */
+static void follow_fcntl(struct history *history, const struct plan *plan,
+			 const struct log_type *type, const struct posix_trace_event_np *event,
+			 pid_t pid)
+{
+	const uint64_t command = classify_number(type, event, plan->command);
+	const int32_t number = (int32_t)classify_number(type, event, plan->key);
+	struct history_fd fd;
+
+	if ((int32_t)classify_number(type, event, plan->error) ||
+	    (command != FCNTL_COPIES && command != FCNTL_SETS_FLAGS &&
+	     command != FCNTL_COPIES_CLOSED))
+		return;
+	fd = known_fd(history, pid, number, event->time_ns);
+	fd.closes_at_exec = command == FCNTL_SETS_FLAGS ?
+			    classify_number(type, event, plan->flags) & 1 :
+			    command == FCNTL_COPIES_CLOSED;
+	set_fd(history, pid, command == FCNTL_SETS_FLAGS ? number :
+	       (int32_t)classify_number(type, event, plan->result), &fd, event->time_ns);
+}
+
 /*
  * A new descriptor without a file gets an entry as well, which hides what its number was before.
  * The event of fdopen() has no path, and so changes no entry.
@@ -220,10 +266,12 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 {
 	struct history_fd fd;
 
+	if (!strcmp(type->name, "io.fcntl"))
+		follow_fcntl(history, plan, type, event, pid);
 	if (plan->closed >= 0) {
 		int32_t number = (int32_t)classify_number(type, event, plan->closed);
 
-		fd = known_fd(history, pid, number);
+		fd = known_fd(history, pid, number, event->time_ns);
 		close_locks(history, pid, number, fd.text, event->time_ns);
 		set_fd(history, pid, number, &(const struct history_fd){ .text = 0 },
 		       event->time_ns);
@@ -232,11 +280,13 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 		return;
 	if (plan->source >= 0)
 		fd = known_fd(history, pid,
-			      (int32_t)classify_number(type, event, plan->source));
+			      (int32_t)classify_number(type, event, plan->source),
+			      event->time_ns);
 	else if (plan->has_path && !path)
 		return;
 	else
 		fd = new_fd(history, plan, type, event, path);
+	fd.closes_at_exec = classify_closes_at_exec(plan, type, event);
 	for (int i = 0; i < 2; i++) {
 		if (plan->made[i] < 0)
 			continue;
@@ -268,7 +318,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	}
 	if (call->peer)
 		return;
-	fd = known_fd(history, pid, (int32_t)call->key);
+	fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 	if (call->cause != CAUSE_PEER && !call->text)
 		call->text = fd.text;
 	/* An address in the event of a call on files would be a path. */
@@ -306,16 +356,20 @@ static struct semaphore_name *semaphore_of(const struct history *history, pid_t 
 
 /*
  * Finds the name of a semaphore: processes may have it at different addresses. An ancestor of the
- * process may have opened it.
+ * process may have opened it. A program that was started since then does not have it.
  */
 static void find_semaphore(struct history *history, pid_t pid, struct call *call)
 {
-	int64_t born_ns = INT64_MAX;
+	int64_t born_ns = call->end_ns;
 
 	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
 		const struct semaphore_name *name = semaphore_of(history, pid, call->key);
 
-		if (name && name->since_ns <= born_ns) {
+		if (name && !lives_has(history, pid, name->since_ns, born_ns))
+			name = NULL;
+		if (lives_executed(history, pid, name ? name->since_ns : INT64_MIN, born_ns))
+			return;
+		if (name && (level == 0 || name->since_ns <= born_ns)) {
 			call->text = name->text;
 			call->object = OBJECTS_BY_NAME | call->text;
 		}

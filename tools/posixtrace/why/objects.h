@@ -29,7 +29,10 @@ void objects_find(struct history *history, pid_t pid, struct call *call);
  */
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
 
-/* Ends the locks of files that a process had at its end. Its number may be used again. */
+/* Ends the locks of the descriptors that are closed because a process starts a program. */
+void objects_execute(struct history *history, pid_t pid, int64_t time_ns);
+
+/* Ends a process, and the locks of files that it had. Its number may be used again. */
 void objects_end_process(struct history *history, pid_t pid, int64_t time_ns);
 
 /*

@@ -112,7 +112,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	struct window window = {
 		.kind = WINDOW_SPAN, .name = selected_name(span->series), .from_ns = span->begin_ns,
 		.to_ns = span->end_ns,
-		.thread = history_find(&why.history, span->pid, span->begin_tid),
+		.thread = history_find_at(&why.history, span->pid, span->begin_tid,
+					  span->begin_ns),
 	};
 
 	(void)arg;
@@ -249,7 +250,8 @@ static uint64_t thread_ns(const struct history_thread *thread)
 static uint32_t main_thread(void)
 {
 	const struct history *history = &why.history;
-	uint32_t found = history_find(history, why.log.info.pid, why.log.info.pid);
+	uint32_t found = history_find_at(history, why.log.info.pid, why.log.info.pid,
+					 history->first_ns);
 
 	for (size_t i = 0; found == HISTORY_NONE && i < history->threads; i++) {
 		found = (uint32_t)i;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lives.c - keeps the last end and the last start of a program of each process. */
+#include "why/lives.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+static bool is_process(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct history_process *)array)[index].pid == *(const pid_t *)key;
+}
+
+static struct history_process *find_process(const struct history *history, pid_t pid)
+{
+	const uint32_t index = table_find(&history->of_process, hash_number(HASH_BEGIN,
+					  (uint64_t)(unsigned)pid), is_process, history->process,
+					  &pid);
+
+	return index == TABLE_NONE ? NULL : &history->process[index];
+}
+
+/* Returns the entry of a process, and adds it. Returns NULL past the limit or without memory. */
+static struct history_process *make_process(struct history *history, pid_t pid)
+{
+	struct history_process *process = find_process(history, pid);
+
+	if (process || history->processes == HISTORY_THREADS)
+		return process;
+	if (!vec_grow(&history->process, history->processes, 1) ||
+	    !table_add(&history->of_process, hash_number(HASH_BEGIN, (uint64_t)(unsigned)pid),
+		       (uint32_t)history->processes)) {
+		history->err = ENOMEM;
+		return NULL;
+	}
+	process = &history->process[history->processes++];
+	*process = (struct history_process){
+		.pid = pid, .ended_ns = INT64_MIN, .executed_ns = INT64_MIN,
+	};
+	return process;
+}
+
+uint32_t lives_life(const struct history *history, pid_t pid)
+{
+	const struct history_process *process = find_process(history, pid);
+
+	return process ? process->life : 0;
+}
+
+/* Returns whether the scheduler has recorded the end of the main thread of a process. */
+static bool main_is_over(const struct history *history, pid_t pid)
+{
+	const uint32_t main = history_find(history, pid, pid);
+	const struct history_thread *thread = &history->thread[main];
+
+	return main != HISTORY_NONE && thread->stays &&
+	       thread->stay[thread->stays - 1].state == STATE_OVER;
+}
+
+/*
+ * A life begins with the first event that only a new process has, after an end of the process. The
+ * events of other threads may be later than the end, because the log is not strictly in the order
+ * of time, so they begin no life.
+ */
+void lives_note(struct history *history, const struct plan *plan,
+		    const struct posix_trace_event_np *event)
+{
+	const pid_t pid = event->info.posix_pid;
+	struct history_process *process;
+
+	if (plan->kind != PLAN_PARENT && plan->kind != PLAN_PROGRAM && plan->kind != PLAN_IN)
+		return;
+	process = plan->kind == PLAN_PROGRAM ? make_process(history, pid) :
+		  find_process(history, pid);
+	if (!process)
+		return;
+	/* The scheduler records the last switches of a process after the process's own end. */
+	if (process->is_over && event->time_ns > process->ended_ns &&
+	    (plan->kind != PLAN_IN || (event->tid == pid && main_is_over(history, pid)))) {
+		process->life++;
+		process->is_over = false;
+	}
+	if (plan->kind == PLAN_PROGRAM)
+		process->executed_ns = event->time_ns;
+}
+
+void lives_end(struct history *history, pid_t pid, int64_t time_ns)
+{
+	struct history_process *process = make_process(history, pid);
+
+	if (!process)
+		return;
+	process->is_over = true;
+	process->ended_ns = time_ns;
+}
+
+bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns)
+{
+	const struct history_process *process = find_process(history, pid);
+
+	return !process || since_ns > process->ended_ns || at_ns < process->ended_ns;
+}
+
+bool lives_executed(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns)
+{
+	const struct history_process *process = find_process(history, pid);
+
+	return process && process->executed_ns > since_ns && process->executed_ns <= at_ns;
+}
+
+void lives_fini(struct history *history)
+{
+	free(history->process);
+	table_fini(&history->of_process);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * lives.h - when processes begin, start a program and end. The kernel uses the number of an
+ * ended process again. A later process with the same number has another life: neither the threads
+ * nor the descriptors, semaphores and connections of the earlier one are its own.
+ */
+#ifndef POSIXTRACE_WHY_LIVES_H
+#define POSIXTRACE_WHY_LIVES_H
+
+#include "why/classify.h"
+#include "why/history.h"
+
+/*
+ * Notes the begin of a process, or that it starts a program, if the event says so. To be called
+ * before the thread of the event is looked up.
+ */
+void lives_note(struct history *history, const struct plan *plan,
+		    const struct posix_trace_event_np *event);
+
+/* Notes the end of a process. Its threads keep their life until the log has a new begin. */
+void lives_end(struct history *history, pid_t pid, int64_t time_ns);
+
+/* Returns the number of the life that a process has now; 0: its first one. */
+uint32_t lives_life(const struct history *history, pid_t pid);
+
+/* Returns whether both threads belong to one process. */
+static inline bool lives_same(const struct history *history, uint32_t a, uint32_t b)
+{
+	return history->thread[a].pid == history->thread[b].pid &&
+	       history->thread[a].life == history->thread[b].life;
+}
+
+/*
+ * Returns whether a process still has at at_ns what it had at since_ns: it did not end between
+ * these times.
+ */
+bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns);
+
+/* Returns whether a process has started a program after since_ns and not after at_ns. */
+bool lives_executed(const struct history *history, pid_t pid, int64_t since_ns,
+			int64_t at_ns);
+
+/* Frees the memory. */
+void lives_fini(struct history *history);
+
+#endif
