@@ -213,14 +213,22 @@ if $CXX -g -O1 -Wl,--build-id=sha1 "$tmp/cart.cc" -o "$tmp/cart" 2>/dev/null; th
 	check "--no-demangle: what nothing is linked with, too" has out '^_ZN4shopL3ownEPKNS_4cartE$'
 	check "--no-demangle: a function of C" has out '^plain$'
 	if grep -q '^[^#].*-DHAVE_CXA_DEMANGLE' "$tools/Makefile"; then
-		for how in '' --demangle '--no-demangle --demangle'; do
+		for how in '' --demangle --demangle=simple '--no-demangle --demangle'; do
 			run 0 dump -e io.close $how --fields symbol "$tmp/cart.ptl"
-			check "'$how': as people write it" has out '^int shop::cart::add<long>(long const&, int)$'
-			check "'$how': of a namespace" has out '^shop::own(shop::cart const\*)$'
+			check "'$how': the qualified name" has out '^shop::cart::add$'
+			check "'$how': of a namespace" has out '^shop::own$'
 			check "'$how': a function of C" has out '^plain$'
 		done
+		run 0 dump -e io.close --demangle=full --fields symbol "$tmp/cart.ptl"
+		check "full: as people write it" has out '^int shop::cart::add<long>(long const&, int)$'
+		check "full: of a namespace" has out '^shop::own(shop::cart const\*)$'
+		check "full: a function of C" has out '^plain$'
+		run 2 dump --demangle=long "$tmp/cart.ptl"
+		check "another form is refused" has err '^posixtrace: --demangle=long: the forms are simple and full$'
 		run 0 report -e io.close --fields symbol "$tmp/cart.ptl"
-		check "in a report too" has out '^shop::own(shop::cart const\*) *$'
+		check "in a report too" has out '^shop::own *$'
+		run 0 report --demangle=full -e io.close --fields symbol "$tmp/cart.ptl"
+		check "and the full name there" has out '^shop::own(shop::cart const\*) *$'
 	fi
 fi
 

@@ -22,6 +22,7 @@
 #include "base/vec.h"
 #include "base/whole.h"
 #include "symbols/demangle.h"
+#include "symbols/shorten.h"
 
 /*
  * The module begins behind the last @, so that the glob itself may contain an @. The text of the
@@ -51,12 +52,12 @@ bool patches_add(struct patches *plan, const char *text)
 
 /*
  * The function first compares the pattern with the linker's name, and then with the C++ form of the
- * name. The pattern need not have the parameters of a C++ function. If the name cannot be
+ * name: whole, without the parameters, and shortened to the qualified name. If the name cannot be
  * demangled, for example because memory is lacking, only the linker's name is compared.
  */
 bool patches_matches(const char *glob, const char *name)
 {
-	char *source, *end;
+	char *source, *bare;
 	bool matches = (*name != '+' || *glob == '+') && fnmatch(glob, name, 0) == 0;
 
 	if (matches || strncmp(name, "_Z", 2) != 0)
@@ -65,11 +66,10 @@ bool patches_matches(const char *glob, const char *name)
 	if (!source)
 		return false;
 	matches = fnmatch(glob, source, 0) == 0;
-	end = strchr(source, '(');
-	if (!matches && end) {
-		*end = '\0';
-		matches = fnmatch(glob, source, 0) == 0;
-	}
+	bare = matches ? NULL : strndup(source, strcspn(source, "("));
+	matches = matches || (bare && fnmatch(glob, bare, 0) == 0) ||
+		  (shorten(source) && fnmatch(glob, source, 0) == 0);
+	free(bare);
 	free(source);
 	return matches;
 }

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "symbols/demangle.h"
 #include "symbols/given.h"
 #include "symbols/module.h"
+#include "symbols/shorten.h"
 
 #define KNOWN_MAX    (1u << 17) /* when the cache has this number of entries, it is emptied */
 #define SOURCE_BYTES 4200       /* PATH_MAX and a number */
@@ -38,7 +40,8 @@ static struct {
 	struct table table;
 } known;
 
-static bool as_the_linker_has_it; /* names are not demangled (--no-demangle) */
+/* The form of the names of C++ functions. */
+static enum { NAMES_SIMPLE, NAMES_FULL, NAMES_OF_LINKER } form;
 
 const struct option_row symbols_dir_rows[] = {
 	{ "debug-dir", SYMBOLS_DEBUG_DIR, "DIR",
@@ -49,7 +52,10 @@ const struct option_row symbols_dir_rows[] = {
 
 const struct option_row symbols_rows[] = {
 	{ .rows = symbols_dir_rows },
-	{ "demangle", SYMBOLS_DEMANGLE, NULL, NULL },
+	{ "demangle", SYMBOLS_DEMANGLE, "[=FORM]",
+		"names of C++ functions are simple (without parameters and arguments of templates) "
+		"or full; simple without it",
+		OPTION_CHOICE, "simple full" },
 	{ "no-demangle", SYMBOLS_NO_DEMANGLE, NULL,
 		"names of C++ functions as the linker has them" },
 	OPTION_END
@@ -61,8 +67,14 @@ bool symbols_option(int option, const char *value)
 	case SYMBOLS_DEBUG_DIR:
 		return module_add_dir(value);
 	case SYMBOLS_DEMANGLE:
+		if (value && strcmp(value, "simple") != 0 && strcmp(value, "full") != 0) {
+			say("--demangle=%s: the forms are simple and full", text_given(value));
+			return false;
+		}
+		form = value && !strcmp(value, "full") ? NAMES_FULL : NAMES_SIMPLE;
+		return true;
 	case SYMBOLS_NO_DEMANGLE:
-		as_the_linker_has_it = option == SYMBOLS_NO_DEMANGLE;
+		form = NAMES_OF_LINKER;
 		return true;
 	}
 	return false;
@@ -70,7 +82,11 @@ bool symbols_option(int option, const char *value)
 
 char *symbols_source_name(const char *name)
 {
-	return as_the_linker_has_it ? NULL : demangle(name);
+	char *source = form == NAMES_OF_LINKER ? NULL : demangle(name);
+
+	if (source && form == NAMES_SIMPLE)
+		shorten(source);
+	return source;
 }
 
 /* Empties the cache. */

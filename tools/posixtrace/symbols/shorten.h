@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* shorten.h - shortens the names of C++ functions. */
+#ifndef POSIXTRACE_SYMBOLS_SHORTEN_H
+#define POSIXTRACE_SYMBOLS_SHORTEN_H
+
+#include <stdbool.h>
+
+/*
+ * Shortens the demangled name of a function to its qualified name: the type of the result, the
+ * arguments of templates and the parameters are removed, as in shop::item::total for
+ * "long shop::item::total<int>(int) const". Returns false, and leaves the name as it is, if its
+ * form is not known.
+ */
+bool shorten(char *name);
+
+#endif
