@@ -28,6 +28,10 @@ cat >"$tmp/program.c" <<'END'
 void use_library(void);
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 struct { char text[64]; pthread_mutex_t lock; } cache = { "", PTHREAD_MUTEX_INITIALIZER };
+static struct {
+	int clients;
+	struct { pthread_mutex_t lock; int used; } pool[4];
+} server;
 static void use(pthread_mutex_t *lock)
 {
 	pthread_mutex_lock(lock);
@@ -40,6 +44,8 @@ int main(void)
 
 	use(&table_lock);
 	use(&cache.lock);
+	use(&server.pool[0].lock);
+	use(&server.pool[3].lock);
 	use(heap);
 	use_library();
 	if (!fork()) {
@@ -53,6 +59,7 @@ int main(void)
 END
 (cd "$tmp" && $CC -O1 -fPIC -shared -Wl,--build-id=sha1 -o libuse.so library.c -pthread &&
 	$CC -O1 -fPIE -pie -Wl,--build-id=sha1 -o pie program.c -L. -luse -Wl,-rpath,"$tmp" -pthread &&
+	$CC -g -O1 -fPIE -pie -Wl,--build-id=sha1 -o debug-info program.c -L. -luse -Wl,-rpath,"$tmp" -pthread &&
 	$CC -O1 -fno-pie -no-pie -Wl,--build-id=sha1 -o fixed program.c -L. -luse -Wl,-rpath,"$tmp" -pthread) ||
 	skip "no compiler for programs and libraries"
 
@@ -67,6 +74,13 @@ for program in pie fixed; do
 	check "$program: a lock on the heap has none" test "$(grep -c '0x[0-9a-f]*$' "$tmp/out")" = 1
 	run 0 latency --json "$tmp/$program.ptl"
 	check "$program: also in JSON" has out '"lock_name":"table_lock"'
+done
+
+# With debug information the members of variables have their names.
+run 0 record --trace lock,lock-hold,process -q -o "$tmp/debug-info.ptl" "$tmp/debug-info"
+run 0 latency "$tmp/debug-info.ptl"
+for name in table_lock cache.lock 'server.pool\[0\].lock' 'server.pool\[3\].lock' library_lock; do
+	check "with debug information: $name" has out " 0x[0-9a-f]* \"$name\""
 done
 
 # A file without symbols names nothing; the file with symbols may be elsewhere.

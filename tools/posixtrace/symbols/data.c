@@ -121,21 +121,26 @@ static const struct posix_trace_mapping_np *mapping_below(pid_t pid, uint64_t po
 	return found;
 }
 
-/* Returns the name of the variable at an address of a file in new memory, or NULL. */
+/*
+ * Returns the name of the variable or of its member at an address of a file in new memory, or NULL.
+ */
 static char *variable_name(struct module *module, uint64_t address)
 {
 	uint64_t offset;
 	const char *symbol = module ? module_variable(module, address, &offset) : NULL;
 	char *source = symbol ? symbols_source_name(symbol) : NULL, *name = NULL;
+	char member[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	int len = -1;
 
-	if (symbol && offset &&
-	    asprintf(&name, "%s+0x%llx", source ? source : symbol,
-		     (unsigned long long)offset) < 0)
-		name = NULL;
-	else if (symbol && !offset)
-		name = strdup(source ? source : symbol);
+	if (symbol && module_member(module, address - offset, offset, member, sizeof(member)))
+		len = asprintf(&name, "%s%s", source ? source : symbol, member);
+	else if (symbol && offset)
+		len = asprintf(&name, "%s+0x%llx", source ? source : symbol,
+			       (unsigned long long)offset);
+	else if (symbol)
+		len = asprintf(&name, "%s", source ? source : symbol);
 	free(source);
-	return name;
+	return len < 0 ? NULL : name;
 }
 
 static bool is_named(const void *array, uint32_t index, const void *key)

@@ -59,6 +59,14 @@ const char *module_function(struct module *module, uint64_t address);
 const char *module_variable(struct module *module, uint64_t address, uint64_t *offset);
 
 /*
+ * Writes the path of members and indices to a lock in a variable, such as .pool[3].lock. The
+ * variable begins at the address "begin" of the file, and the lock is at an offset in it. Returns
+ * false if the file has no debug information of the variable, or if no member is at the offset.
+ */
+bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
+		   size_t bytes);
+
+/*
  * Finds the function that contains an address of the file, and stores the address in the file at
  * which this function begins. That is possible for files without symbols, too. Returns false if the
  * begin is not known. A function that the compiler has divided has several begins.

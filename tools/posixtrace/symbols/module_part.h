@@ -14,6 +14,7 @@
 
 struct Dwfl;
 struct Dwfl_Module;
+struct module_global;
 
 struct module {
 	char *path;
@@ -33,6 +34,10 @@ struct module {
 	const uint8_t *frame;
 	uint32_t frames;
 	uint64_t frame_table;
+	/* The variables of the file, by address, for variable.c. */
+	bool has_globals; /* the variables were searched */
+	struct module_global *global;
+	size_t globals;
 };
 
 /* Opens a regular file. Returns the descriptor, or -1 and errno. */

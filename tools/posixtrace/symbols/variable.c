@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * variable.c - names the member of a variable at an address, such as server.lock, by DWARF.
+ *
+ * The file may be hostile: elfutils checks its contents, and the depth of each descent is limited.
+ */
+#include "symbols/module_part.h"
+
+#ifdef HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define DEPTH_MAX     16u       /* of namespaces, and of members in members */
+#define VARIABLES_MAX (1u << 20)
+
+/* A variable with a constant address. */
+struct module_global {
+	uint64_t address;
+	Dwarf_Off offset; /* of its entry */
+};
+
+/*
+ * Types at which the descent ends. Their own members are details of the C or C++ library, and the
+ * address of the first one is also that of the lock.
+ */
+static const char *const lock_types[] = {
+	"pthread_mutex_t", "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t",
+	"pthread_barrier_t", "sem_t", "mutex", "recursive_mutex", "timed_mutex",
+	"recursive_timed_mutex", "shared_mutex", "shared_timed_mutex", "condition_variable",
+	"condition_variable_any",
+};
+
+static bool is_lock_type(Dwarf_Die *type)
+{
+	const char *name = dwarf_diename(type);
+
+	for (size_t i = 0; name && i < sizeof(lock_types) / sizeof(*lock_types); i++)
+		if (!strcmp(name, lock_types[i]))
+			return true;
+	return false;
+}
+
+/* Stores the address of a variable, if it is a constant. */
+static bool constant_address(Dwarf_Die *variable, uint64_t *address)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *operation;
+	size_t count;
+
+	if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
+	    dwarf_getlocation(&attribute, &operation, &count) || count != 1 ||
+	    operation->atom != DW_OP_addr)
+		return false;
+	*address = operation->number;
+	return true;
+}
+
+/* Adds the variables below an entry, also those of namespaces, but not those of functions. */
+static void add_globals(struct module *module, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die child;
+	int end = dwarf_child(parent, &child);
+
+	for (; !end && module->globals < VARIABLES_MAX; end = dwarf_siblingof(&child, &child)) {
+		struct module_global global;
+		const int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_namespace && depth < DEPTH_MAX)
+			add_globals(module, &child, depth + 1);
+		if (tag != DW_TAG_variable || !constant_address(&child, &global.address))
+			continue;
+		global.offset = dwarf_dieoffset(&child);
+		if (!vec_grow(&module->global, module->globals, 1))
+			return;
+		module->global[module->globals++] = global;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct module_global *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Finds all variables of the file, at the first call. */
+static void list_globals(struct module *module)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	if (module->has_globals)
+		return;
+	module->has_globals = true;
+	while ((unit = dwfl_module_nextcu(module->elf, unit, &bias)) != NULL)
+		add_globals(module, unit, 0);
+	if (module->globals)
+		qsort(module->global, module->globals, sizeof(*module->global), by_address);
+}
+
+/* Replaces the type by the one that it is another name of. Returns false if there is no type. */
+static bool plain_type(Dwarf_Die *type, bool *is_lock)
+{
+	Dwarf_Attribute attribute;
+
+	for (unsigned i = 0; i < DEPTH_MAX; i++) {
+		const int tag = dwarf_tag(type);
+
+		*is_lock = *is_lock || is_lock_type(type);
+		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type &&
+		    tag != DW_TAG_volatile_type && tag != DW_TAG_atomic_type)
+			return true;
+		if (!dwarf_formref_die(dwarf_attr_integrate(type, DW_AT_type, &attribute), type))
+			return false;
+	}
+	return false;
+}
+
+/* Replaces a type by that of its member at *offset, and adds the name of the member to the text. */
+static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die member, found;
+	const char *name;
+	Dwarf_Word at, best = 0, size;
+	bool has_found = false;
+	int end = dwarf_child(type, &member);
+
+	for (; !end; end = dwarf_siblingof(&member, &member)) {
+		const int tag = dwarf_tag(&member);
+
+		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+			continue;
+		/* Members of a union have no place. A static member has no place either. */
+		at = 0;
+		if (dwarf_hasattr(&member, DW_AT_external) ||
+		    (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
+		     dwarf_formudata(&attribute, &at)))
+			continue;
+		if (at > *offset || (has_found && at <= best))
+			continue;
+		if (!dwarf_formref_die(dwarf_attr_integrate(&member, DW_AT_type, &attribute),
+				       &found) ||
+		    dwarf_aggregate_size(&found, &size) || *offset - at >= size)
+			continue;
+		best = at;
+		*type = found;
+		has_found = true;
+		name = tag == DW_TAG_member ? dwarf_diename(&member) : NULL;
+		text[0] = '\0';
+		if (name)
+			snprintf(text, bytes, ".%s", name);
+	}
+	*offset -= best;
+	return has_found;
+}
+
+/* Replaces the type of an array by that of its elements, and adds the index to the text. */
+static bool enter_element(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word size;
+
+	if (!dwarf_formref_die(dwarf_attr_integrate(type, DW_AT_type, &attribute), type) ||
+	    dwarf_aggregate_size(type, &size) || !size)
+		return false;
+	snprintf(text, bytes, "[%llu]", (unsigned long long)(*offset / size));
+	*offset %= size;
+	return true;
+}
+
+/* Writes the path of members to the lock at an offset of a type. */
+static bool find_member(Dwarf_Die *type, uint64_t offset, char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
+		bool is_lock = false, has_entered;
+		int tag;
+
+		if (!plain_type(type, &is_lock))
+			return false;
+		if (is_lock)
+			return offset == 0;
+		tag = dwarf_tag(type);
+		if (tag == DW_TAG_array_type)
+			has_entered = enter_element(type, &offset, text + used, bytes - used);
+		else if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+			 tag == DW_TAG_union_type)
+			has_entered = enter_member(type, &offset, text + used, bytes - used);
+		else
+			return offset == 0;
+		if (!has_entered)
+			return false;
+		used += strlen(text + used);
+		if (used + 1 >= bytes)
+			return false;
+	}
+	return false;
+}
+
+bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
+		   size_t bytes)
+{
+	const struct module_global wanted = { .address = begin }, *global;
+	Dwarf_Attribute attribute;
+	Dwarf_Die variable, type;
+	Dwarf_Addr bias;
+	Dwarf *dwarf;
+
+	text[0] = '\0';
+	if (module->lack || !module->elf)
+		return false;
+	list_globals(module);
+	global = module->globals ? bsearch(&wanted, module->global, module->globals,
+					   sizeof(wanted), by_address) : NULL;
+	dwarf = global ? dwfl_module_getdwarf(module->elf, &bias) : NULL;
+	return dwarf && dwarf_offdie(dwarf, global->offset, &variable) &&
+	       dwarf_formref_die(dwarf_attr_integrate(&variable, DW_AT_type, &attribute),
+				 &type) &&
+	       find_member(&type, offset, text, bytes);
+}
+
+#else
+
+bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
+		   size_t bytes)
+{
+	(void)module, (void)begin, (void)offset, (void)text, (void)bytes;
+	return false;
+}
+
+#endif
