@@ -7,7 +7,8 @@
  * was in it. If so, the log has the library's event process.start. The second pass finds the types
  * that the log needs. The third one makes the events while the log is copied. The last two passes
  * examine each record in the same way. So the results need not be stored, and the memory does not
- * depend on the number of calls.
+ * depend on the number of calls. The results of the first pass are in a store, which has a file.
+ * So the memory does not depend on the number of executed programs either.
  */
 #include <errno.h>
 #include <sched.h>
@@ -21,26 +22,28 @@
 #include "live/weave.h"
 #include "syscalls/form.h"
 
-/*
- * The begin of a program in a process. It comes from the library's event or from the kernel's
- * record.
- */
-struct begin {
-	pid_t pid;
-	int64_t time_ns;
-	bool is_library;
-};
-
 /* A process, and its state after the records that have been read so far. */
 struct caller {
 	pid_t pid, parent;
 	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state; /* HIDDEN: before its execve(2) */
+	/*
+	 * For the first pass: the number of its last execution, while no process.start followed;
+	 * else 0.
+	 */
+	uint64_t execution;
 };
 
 struct examination {
 	struct weave *weave;
-	struct begin *begin; /* by process and time */
-	size_t begins;
+	struct kernel_store starts; /* the library's events process.start */
+	struct kernel_reader next_start; /* in the first pass */
+	/*
+	 * The executions in whose program the library was. The time of such a record is the number
+	 * of the execution, so that a reader returns them in the order of the executions.
+	 */
+	struct kernel_store seen;
+	struct kernel_reader next_seen; /* in the other passes */
+	uint64_t executions; /* that the pass has read */
 	struct caller *caller;
 	size_t callers;
 	struct table of_caller;
@@ -49,15 +52,6 @@ struct examination {
 	struct form_type *type; /* NULL: it becomes no event */
 	pid_t parent;           /* of its process */
 };
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct begin *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
 
 /* ------------------------------------------------------------------ processes */
 
@@ -82,32 +76,6 @@ static struct caller *find_caller(struct examination *all, pid_t pid)
 		return NULL;
 	all->caller[all->callers] = (struct caller){ .pid = pid };
 	return &all->caller[all->callers++];
-}
-
-/* Returns whether the library was in the next program that the process began after a time. */
-static bool has_library(const struct examination *all, pid_t pid, int64_t time_ns)
-{
-	size_t low = 0, high = all->begins;
-
-	/* A binary search finds the first begin of the process after the time. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct begin *begin = &all->begin[middle];
-
-		if (begin->pid < pid || (begin->pid == pid && begin->time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < all->begins && all->begin[low].pid == pid && all->begin[low].is_library;
-}
-
-static int add_begin(struct examination *all, pid_t pid, int64_t time_ns, bool is_library)
-{
-	if (!vec_grow(&all->begin, all->begins, 1))
-		return ENOMEM;
-	all->begin[all->begins++] = (struct begin){ pid, time_ns, is_library };
-	return 0;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -139,20 +107,52 @@ static int visit_records(struct examination *all,
 	return err;
 }
 
-/* Adds the begin of a program that the kernel has recorded. */
-static int take_begin(struct examination *all, const struct kernel_item *item)
+/*
+ * Reads the events process.start up to a time. Each one belongs to the last execution of its
+ * process. Returns 0 or an error number.
+ */
+static int take_starts(struct examination *all, int64_t time_ns)
+{
+	const struct kernel_item *item;
+
+	while ((item = kernel_reader_look(&all->next_start)) && item->record.time_ns <= time_ns) {
+		struct caller *caller = find_caller(all, item->record.pid);
+		struct kernel_record seen = { .kind = KERNEL_IN };
+
+		if (!caller)
+			return ENOMEM;
+		seen.time_ns = (int64_t)caller->execution;
+		if (caller->execution && !kernel_store_keep(&all->seen, &seen, NULL, NULL))
+			return ENOMEM;
+		caller->execution = 0;
+		kernel_reader_skip(&all->next_start);
+	}
+	return all->next_start.err;
+}
+
+/* Notes that a process executes a program. */
+static int take_execution(struct examination *all, const struct kernel_item *item)
 {
 	struct syscalls_record record;
 	const unsigned char *piece;
+	struct caller *caller;
 	size_t bytes;
+	int err;
 
 	if (!load_record(item, &record, &piece, &bytes) || record.kind != SYSCALLS_EXEC)
 		return 0;
-	return add_begin(all, (pid_t)record.pid, item->record.time_ns, false);
+	err = take_starts(all, item->record.time_ns);
+	if (err)
+		return err;
+	caller = find_caller(all, (pid_t)record.pid);
+	if (!caller)
+		return ENOMEM;
+	caller->execution = ++all->executions;
+	return 0;
 }
 
-/* Reads the begins of programs that the library has recorded, and those of the kernel. */
-static int read_begins(struct examination *all)
+/* Stores the events process.start of the log. Returns 0 or an error number. */
+static int read_starts(struct examination *all)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct posix_trace_event_np event;
@@ -165,17 +165,48 @@ static int read_begins(struct examination *all)
 		if (!posix_trace_eventid_get_name(all->weave->from, id, name) &&
 		    !strcmp(name, "process.start"))
 			start = id;
-	while (!err && start && !(err = posix_trace_getnext_np(all->weave->from, &event, &end)) &&
-	       !end)
-		if (event.info.posix_event_id == start)
-			err = add_begin(all, event.info.posix_pid, event.time_ns, true);
-	if (!err && start)
-		err = posix_trace_rewind(all->weave->from);
+	if (err || !start)
+		return err;
+	while (!(err = posix_trace_getnext_np(all->weave->from, &event, &end)) && !end) {
+		const struct kernel_record record = {
+			.time_ns = event.time_ns, .pid = event.info.posix_pid, .kind = KERNEL_IN,
+		};
+
+		if (event.info.posix_event_id == start &&
+		    !kernel_store_keep(&all->starts, &record, NULL, NULL))
+			return ENOMEM;
+	}
+	return err ? err : posix_trace_rewind(all->weave->from);
+}
+
+/* The first pass: finds the executions in whose program the library was. */
+static int find_seen(struct examination *all)
+{
+	int err = read_starts(all);
+
 	if (!err)
-		err = visit_records(all, take_begin);
-	if (!err && all->begins)
-		qsort(all->begin, all->begins, sizeof(*all->begin), by_begin);
+		err = kernel_reader_begin(&all->next_start, &all->starts);
+	if (!err)
+		err = visit_records(all, take_execution);
+	if (!err)
+		err = take_starts(all, INT64_MAX);
+	kernel_reader_end(&all->next_start);
+	kernel_store_fini(&all->starts);
 	return err;
+}
+
+/*
+ * Returns whether the library was in the program of the last execution: the event process.start of
+ * its process followed, before the next execution there.
+ */
+static bool has_library(struct examination *all)
+{
+	const struct kernel_item *item = kernel_reader_look(&all->next_seen);
+
+	if (!item || (uint64_t)item->record.time_ns != all->executions)
+		return false;
+	kernel_reader_skip(&all->next_seen);
+	return true;
 }
 
 /*
@@ -183,15 +214,15 @@ static int read_begins(struct examination *all)
  * program.
  */
 static void note_exec(struct examination *all, struct caller *caller,
-		      const struct syscalls_record *record, int64_t time_ns)
+		      const struct syscalls_record *record)
 {
+	const bool has_start = has_library(all);
 	bool is_seen = false;
 
 	switch ((enum shim_image)record->result) {
 	case SHIM_IMAGE_GLIBC:
 	case SHIM_IMAGE_UNKNOWN:
-		is_seen = all->has_starts ? has_library(all, caller->pid, time_ns) :
-			  all->weave->kernel->plan.has_library;
+		is_seen = all->has_starts ? has_start : all->weave->kernel->plan.has_library;
 		break;
 	case SHIM_IMAGE_STATIC:
 	case SHIM_IMAGE_FOREIGN:
@@ -203,7 +234,7 @@ static void note_exec(struct examination *all, struct caller *caller,
 }
 
 /* Returns the type of the event that a record becomes, or NULL if it becomes no event. */
-static struct form_type *type_of_record(struct examination *all, const struct kernel_record *of,
+static struct form_type *type_of_record(struct examination *all,
 					const struct syscalls_record *record,
 					const unsigned char *piece, size_t bytes)
 {
@@ -217,7 +248,7 @@ static struct form_type *type_of_record(struct examination *all, const struct ke
 		return NULL;
 	switch ((enum syscalls_kind)record->kind) {
 	case SYSCALLS_EXEC:
-		note_exec(all, caller, record, of->time_ns);
+		note_exec(all, caller, record);
 		return caller->state == CALLER_UNSEEN ?
 		       forms_named(kernel->forms, "process.start") : NULL;
 	case SYSCALLS_NEW:
@@ -265,12 +296,14 @@ static int examine_record(struct examination *all, const struct kernel_item *ite
 	all->type = NULL;
 	if (!load_record(item, &record, &piece, &bytes))
 		return 0;
-	all->type = type_of_record(all, &item->record, &record, piece, bytes);
+	if (record.kind == SYSCALLS_EXEC)
+		all->executions++;
+	all->type = type_of_record(all, &record, piece, bytes);
 	if (all->type)
 		all->type->is_used = true;
 	caller = find_caller(all, (pid_t)record.pid);
 	all->parent = caller ? caller->parent : 0;
-	return 0;
+	return all->next_seen.err;
 }
 
 /* Begins a pass: only the first process is known. Returns 0 or an error number. */
@@ -278,7 +311,13 @@ static int begin_pass(struct examination *all)
 {
 	const struct kernel *kernel = all->weave->kernel;
 	struct caller *first;
+	int err;
 
+	kernel_reader_end(&all->next_seen);
+	err = kernel_reader_begin(&all->next_seen, &all->seen);
+	if (err)
+		return err;
+	all->executions = 0;
 	all->callers = 0;
 	free(all->caller);
 	all->caller = NULL;
@@ -327,7 +366,7 @@ int weave_calls_types(struct weave *weave)
 		return ENOMEM;
 	all->weave = weave;
 	all->has_starts = kernel->forms->wants(kernel->forms->arg, "process.start");
-	err = read_begins(all);
+	err = all->has_starts ? find_seen(all) : 0;
 	if (!err)
 		err = begin_pass(all);
 	if (!err)
@@ -351,7 +390,8 @@ void weave_calls_end(struct weave *weave)
 
 	if (!all)
 		return;
-	free(all->begin);
+	kernel_reader_end(&all->next_seen);
+	kernel_store_fini(&all->seen);
 	free(all->caller);
 	table_fini(&all->of_caller);
 	free(all);
@@ -404,6 +444,8 @@ int weave_call(struct weave *weave, const struct kernel_item *item)
 	const unsigned char *piece;
 	size_t bytes, len;
 
+	if (all && all->next_seen.err)
+		return all->next_seen.err;
 	if (!type || !load_record(item, &record, &piece, &bytes))
 		return 0;
 	if (record.kind == SYSCALLS_EXEC) /* for the event process.start */
