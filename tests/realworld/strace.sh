@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The calls of forty programs: strace -f -k and posixtrace record see the same run, and calls.py
+# The calls of some forty programs: strace -f -k and posixtrace record see the same run, and calls.py
 # compares them for each thread. A call that went through a wrapped function of the C library must
 # be in the log, in the same order and with the same error. The table has the calls of the families
 # file, io, net, process and time, by the way that they went: calls.py describes the classes.
@@ -11,6 +11,8 @@ python3 python3'
 . "${0%/*}/lib.sh"
 
 nm -D --defined-only "$POSIXTRACE_PRELOAD" >"$tmp/wrapped"
+check "the comparison has each wrapper of its event types" \
+	python3 "$here/calls.py" table "$tmp/wrapped" "$source"/lib/preload/*.c
 strace -k -o "$tmp/none" true 2>/dev/null || {
 	echo "SKIP: strace cannot print stacks here"
 	finish
@@ -108,6 +110,46 @@ if command -v git >/dev/null; then
 	git init -q repo && echo text >repo/file && git -C repo add file &&
 		git -C repo -c user.name=n -c user.email=e commit -q -m m
 fi
+mkdir cmake
+cat >cmake/CMakeLists.txt <<'EOF'
+cmake_minimum_required(VERSION 3.10)
+project(a NONE)
+file(WRITE ${CMAKE_BINARY_DIR}/list "a\nb\n")
+file(STRINGS ${CMAKE_BINARY_DIR}/list lines)
+file(GLOB files ../tree/f*)
+execute_process(COMMAND echo text OUTPUT_VARIABLE text)
+file(RENAME ${CMAKE_BINARY_DIR}/list ${CMAKE_BINARY_DIR}/other)
+file(REMOVE ${CMAKE_BINARY_DIR}/other nofile)
+file(MAKE_DIRECTORY folder/a/b)
+file(REMOVE_RECURSE folder)
+add_custom_target(all_files ALL COMMAND ${CMAKE_COMMAND} -E cat ${files})
+EOF
+printf 'fn main() { println!("text"); std::thread::spawn(|| ()).join().unwrap(); }\n' >a.rs
+# Functions of which one call makes several system calls, or none that has its name.
+cat >several.c <<'EOF'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void)
+{
+	mkdir("d", 0700), mkdir("e", 0700), mkdir("e/f", 0700);
+	remove("d"), remove("e"), remove("none"), remove("e/f"), remove("e");
+	free(get_current_dir_name());
+	setenv("PWD", "/", 1), free(get_current_dir_name());
+	setenv("PWD", "/none", 1), free(get_current_dir_name());
+	unsetenv("PWD"), free(get_current_dir_name()), free(get_current_dir_name());
+	signal(SIGUSR1, SIG_IGN), pthread_kill(pthread_self(), SIGUSR1);
+	sigqueue(getpid(), SIGUSR1, (union sigval){ 0 });
+	pthread_sigqueue(pthread_self(), SIGUSR1, (union sigval){ 0 });
+	sync();
+	return 0;
+}
+EOF
+command -v cc >/dev/null && cc -o several several.c
 mkdir logs
 cat >nginx.conf <<EOF
 worker_processes 1;
@@ -156,6 +198,13 @@ beside ffmpeg ffmpeg -loglevel error -f lavfi -i testsrc=d=1:s=64x48 -threads 2 
 beside makemaker sh -c 'cd perl && perl Makefile.PL'
 beside wal sqlite3 data.db 'PRAGMA journal_mode=wal; CREATE TABLE t(x); INSERT INTO t VALUES(1);'
 beside calendar systemd-analyze calendar --base-time=2024-01-01 daily
+beside emacs emacs -Q --batch --eval \
+	'(with-temp-file "out" (insert (shell-command-to-string "echo text")))'
+beside cmake cmake -S cmake -B built
+beside rustc rustc a.rs
+beside tmux sh -c 'tmux -S socket -f /dev/null new-session -d "echo text >out"
+	while tmux -S socket has-session 2>/dev/null; do sleep 0.1; done; cat out'
+test -x start/several && beside several sh -c ./several
 PATH=$PATH:/usr/sbin
 command -v nginx >/dev/null &&
 	beside nginx sh -c 'nginx -p "$PWD" -c nginx.conf -g "daemon off;" & sleep 3; kill -QUIT $!; wait'
@@ -188,7 +237,7 @@ server.serve_forever()' >"$tmp/port" 2>/dev/null </dev/null &
 fi
 beside crash sh -c 'cat nofile; kill -SEGV $$'
 
-echo "RESULT                    strace  wrapper     log  inside  loader  direct unknown"
+echo "RESULT                    strace  wrapper     log  inside  loader  direct  unseen unknown"
 sed -n 's/^CALLS/RESULT  /p' "$tmp/table"
 grep -v '^CALLS' "$tmp/table"
 finish
