@@ -134,7 +134,7 @@ wait_for mq-send 'waiting for room in message queue /posixtrace-why-' "$child"
 wait_for flock 'waiting for the lock of /tmp/posixtrace-why-[0-9]* in flock()' \
 	'held by thread [0-9]* (maker) -> sleeping: usleep() in hold_file'
 wait_for fcntl 'waiting for the lock of /tmp/posixtrace-why-[0-9]* in fcntl()' \
-	'held by thread [0-9]* of process [0-9]* -> sleeping: usleep() in lock_record'
+	'held by thread [0-9]* of process [0-9]*[^>]* -> sleeping: usleep() in lock_record'
 wait_for poll 'waiting for input in poll()' "$maker"
 wait_for select 'waiting for input in select()' "$maker"
 wait_for epoll 'Cause: .*sleeping until a timer expires (timerfd) in epoll()'

@@ -29,6 +29,7 @@
  * after the wait.
  */
 #define AFTER_NS INT64_C(1000000)
+#define AGAIN_MOST 8 /* the most polls that continue one, of which add_partner() examines each */
 #define CALLERS  8   /* the most callers of a call in a label */
 #define LOOK_AT  512 /* the most holds that add_signaller() examines */
 
@@ -281,7 +282,7 @@ static const char *how_ended(const struct call *call, const struct call *partner
 	case CAUSE_POST:
 		return strcmp(call->type->name, "lock.futex") ? "posted by" : "woken by";
 	case CAUSE_KILL:
-		return "sent by";
+		return call->cause == CAUSE_POLL ? "woken by a signal of" : "sent by";
 	case CAUSE_PEER:
 		return "connected by";
 	default:
@@ -291,14 +292,23 @@ static const char *how_ended(const struct call *call, const struct call *partner
 
 /*
  * Adds the thread that ended the wait by a call of its own. At a barrier the thread itself may have
- * arrived last: then no other thread caused the wait. Returns whether a thread was added.
+ * arrived last: then no other thread caused the wait. If no thread ended a poll, the wait goes on
+ * in the polls that continue it, and has their end. Returns whether a thread was added.
  */
 static bool add_partner(struct division *division, uint32_t node, const struct call *call,
 			const struct call *through, int64_t from_ns, int64_t to_ns)
 {
-	const struct ender found = ender_find(division->history, call, through);
+	struct ender found = ender_find(division->history, call, through);
 	char how[40];
 
+	for (unsigned n = 0; !found.call && n < AGAIN_MOST; n++) {
+		call = ender_again(division->history, call);
+		if (!call)
+			return false;
+		found = ender_find(division->history, call,
+				   ender_through(division->history, call));
+		found.is_certain = false;
+	}
 	if (!found.call ||
 	    (call->cause == CAUSE_BARRIER && found.call->begin_ns <= call->begin_ns))
 		return false;
@@ -429,6 +439,12 @@ static bool is_timer_read(const struct call *call)
 	return call && call->cause == CAUSE_READ && call->fd_kind == FD_TIMER && !call->error;
 }
 
+/* Returns whether a call reads what a client sends over a connection that the server accepted. */
+static bool is_client_read(const struct call *call)
+{
+	return call && call->cause == CAUSE_READ && call->fd_kind == FD_CLIENT;
+}
+
 /*
  * A call on a descriptor with a known path waits for the file. A call on a descriptor without a
  * path waits for the other end of a pipe, socket or terminal. A poll that reached its time limit
@@ -477,6 +493,7 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 		key = hash_number(key, call->is_in_vain);
 		key = hash_number(key, request ? request->text + 1 : 0);
 		key = hash_number(key, is_timer_read(through));
+		key = hash_number(key, is_client_read(through));
 		break;
 	case CAUSE_SIGNAL:
 		key = hash_number(hash_number(key, call->key), is_vain_signal(call));
@@ -564,6 +581,7 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 		[FD_OTHER] = "pipe, socket or terminal", [FD_PIPE] = "pipe",
 		[FD_PAIR] = "pair of sockets", [FD_EVENT] = "eventfd", [FD_TIMER] = "timerfd",
 		[FD_SIGNAL] = "signalfd", [FD_QUEUE] = "message queue",
+		[FD_CLIENT] = "connection of a client",
 	};
 
 	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
@@ -582,6 +600,9 @@ static void label_poll(struct division *division, struct why_node *node, const s
 			       caller);
 	else if (is_timer_read(through))
 		division_label(division, node, "sleeping until a timer expires (timerfd) in %s()%s",
+			       verb, caller);
+	else if (is_client_read(through))
+		division_label(division, node, "waiting for a client to send something, in %s()%s",
 			       verb, caller);
 	else
 		division_label(division, node, "waiting for input in %s()%s", verb, caller);

@@ -116,7 +116,8 @@ static const struct {
 	{ "io.close", .closed = "fd" }, { "io.fclose", .closed = "fd" },
 	{ "file.closedir", .closed = "fd" }, { "io.dup", { "copy" }, .source = "fd" },
 	{ "net.socket", { "fd", "other" }, .kind = FD_PAIR, .flags = "type" },
-	{ "net.accept", { "accepted" } }, { "io.pipe", { "fd", "write" }, .kind = FD_PIPE },
+	{ "net.accept", { "accepted" }, .kind = FD_CLIENT },
+	{ "io.pipe", { "fd", "write" }, .kind = FD_PIPE },
 	{ "io.memfd_create", { "fd" }, .close_flag = 1 },
 	{ "io.eventfd", { "fd" }, .kind = FD_EVENT },
 	{ "io.timerfd_create", { "fd" }, .kind = FD_TIMER },
@@ -159,7 +160,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
-			       .flags = -1,
+			       .flags = -1, .child = -1,
 			       .by = { -1, -1 }, .more = -1, .command = -1, .sender = -1,
 			       .target = { -1, -1 } };
 	/* That a function runs is no reason for its time. Its calls may have reasons. */
@@ -206,6 +207,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	}
 	if (!strcmp(type->name, "io.fcntl"))
 		plan->flags = field_of(type, "value");
+	if (!strcmp(type->name, "process.fork") || !strcmp(type->name, "process.vfork"))
+		plan->child = field_of(type, "child");
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
 	if (!strcmp(type->name, "net.connect"))

@@ -34,6 +34,7 @@ struct plan {
 	 * target, a tid and a pthread_t, or the type of the lock of a file
 	 */
 	int command, sender, target[2];
+	int child;                          /* field of fork() with the new process */
 	enum fd_kind fd_kind;               /* of the new descriptors */
 	bool has_path;                      /* the call gives the new descriptor a path */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_PARENT, PLAN_NAME,

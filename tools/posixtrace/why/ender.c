@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#define AGAIN 16 /* the most calls after a poll that ender_again() examines */
 #define NEXT 4 /* the most calls after a poll that ender_through() examines */
 /* the greatest error of the times of different threads */
 #define ENDER_AFTER_NS INT64_C(1000000)
@@ -22,6 +23,7 @@ struct wait {
 	uint32_t object;     /* 0: unknown */
 	uint64_t signal;     /* of CAUSE_KILL: the signal that ended the wait; 0: unknown */
 	bool is_second;
+	uint8_t fd_kind;
 	bool has_bytes;      /* the member other of both calls is a number of bytes */
 	pid_t pid;
 };
@@ -102,6 +104,9 @@ static int same_object(const struct wait *wait, const struct call *other)
 	case CAUSE_PEER:
 		return -1;
 	default:
+		/* Both are ends of connections that clients made, so no one of them is a client. */
+		if (wait->fd_kind == FD_CLIENT && other->fd_kind == FD_CLIENT)
+			return 0;
 		if (!wait->object || !other->object)
 			return -1;
 		return wait->object == other->object &&
@@ -224,7 +229,7 @@ static struct wait wait_of(const struct call *call, const struct call *through)
 
 	return (struct wait){
 		.call = call, .wanted = wanted_of(call, through),
-		.object = used->object, .is_second = used->is_second,
+		.object = used->object, .is_second = used->is_second, .fd_kind = used->fd_kind,
 		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,
 		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
 	};
@@ -267,6 +272,29 @@ const struct call *ender_through(const struct history *history, const struct cal
 		if (next->cause == CAUSE_READ ||
 		    (next->cause == CAUSE_PEER && !strcmp(next->type->name, "net.accept")))
 			return next;
+	}
+	return NULL;
+}
+
+const struct call *ender_again(const struct history *history, const struct call *call)
+{
+	const struct history_thread *thread = &history->thread[call->thread];
+	size_t i = history_piece_at(history, thread, call->end_ns);
+
+	if (call->cause != CAUSE_POLL || call->is_in_vain)
+		return NULL;
+	for (unsigned n = 0; n < AGAIN && i < thread->piece + thread->pieces; n++, i++) {
+		const struct call *next = &history->call[history->piece[i].call];
+
+		if (next->begin_ns < call->end_ns)
+			continue;
+		if (next->cause == CAUSE_POLL)
+			return next->address == call->address && next->stack == call->stack ?
+			       next : NULL;
+		if (next->fd_kind == FD_CLIENT || next->peer ||
+		    (next->cause == CAUSE_PEER &&
+		     strncmp(next->type->name, "net.epoll_", 10) != 0))
+			return NULL;
 	}
 	return NULL;
 }

@@ -41,6 +41,13 @@ const struct call *ender_among(const struct call *calls, size_t count, const str
 const struct call *ender_through(const struct history *history, const struct call *call);
 
 /*
+ * Returns the poll by which a thread has continued a poll that none of the other threads ended: it
+ * waited again at the same place, and did not use a connection between the two. A program does so
+ * if a timer or a signal of its own interrupts a wait. Returns NULL if there is none.
+ */
+const struct call *ender_again(const struct history *history, const struct call *call);
+
+/*
  * Returns the event that set the timer whose signal has probably ended a wait, or NULL: the timer
  * expired during the wait. At most ENDER_LOOK_AT calls that may end waits are examined, backwards
  * from the end of the wait.

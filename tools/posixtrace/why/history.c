@@ -612,7 +612,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	 */
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return;
-	lives_note(history, plan, event);
+	lives_note(history, plan, type, event);
 	thread = thread_of(history, event);
 	if (!thread || stacks_take(&history->stacks, type, event))
 		return;
@@ -696,6 +696,7 @@ static void add_event(struct history *history, const struct log_type *type,
 /*
  * Gives main threads that no event names the name of the program that their process executes. If
  * the recorder attached to a process, the log has no event with the name of the process's program.
+ * A child without mappings executes the program of its parent.
  */
 static void name_programs(struct history *history)
 {
@@ -703,12 +704,22 @@ static void name_programs(struct history *history)
 		struct history_thread *thread = &history->thread[i];
 		char name[PROGRAM_NAME_BYTES];
 		pid_t parent = 0;
+		uint32_t of_parent;
 
-		if (thread->tid != thread->pid || *thread->name ||
-		    !program_mapped(history->log->trid, thread->pid, thread->last_ns, name,
-				    &parent))
+		if (thread->tid != thread->pid || *thread->name)
 			continue;
-		snprintf(thread->name, sizeof(thread->name), "%s", name);
+		if (program_mapped(history->log->trid, thread->pid, thread->last_ns, name,
+				   &parent)) {
+			snprintf(thread->name, sizeof(thread->name), "%s", name);
+			continue;
+		}
+		/* The start of another program would have been an event. */
+		of_parent = thread->parent ? history_find_at(history, thread->parent,
+							     thread->parent, thread->first_ns) :
+			    HISTORY_NONE;
+		if (of_parent != HISTORY_NONE && of_parent != i)
+			memcpy(thread->name, history->thread[of_parent].name,
+			       sizeof(thread->name));
 	}
 }
 

@@ -17,6 +17,7 @@
 #define HISTORY_CALLS   (UINT32_C(1) << 25)
 #define HISTORY_THREADS 65536
 #define HISTORY_NONE    UINT32_MAX
+#define HISTORY_FD_STATES 4 /* a child may have a descriptor that its parent has closed since */
 
 enum cause { /* the reason for which a call waits */
 	CAUSE_NONE,
@@ -52,7 +53,10 @@ static inline bool cause_waits(enum cause cause)
  * The kind of a descriptor without a file. The kernel gives all descriptors of a pipe, and both of
  * a pair of sockets, the same bytes: they are one object.
  */
-enum fd_kind { FD_OTHER, FD_PIPE, FD_PAIR, FD_EVENT, FD_TIMER, FD_SIGNAL, FD_QUEUE };
+enum fd_kind {
+	FD_OTHER, FD_PIPE, FD_PAIR, FD_EVENT, FD_TIMER, FD_SIGNAL, FD_QUEUE,
+	FD_CLIENT              /* a connection that a client made: the result of accept() */
+};
 
 struct call {
 	int64_t begin_ns, end_ns;
@@ -197,7 +201,8 @@ struct history {
 		pid_t pid;
 		uint32_t life; /* the number of earlier processes with this pid */
 		bool is_over;
-		int64_t ended_ns, executed_ns; /* the last ones; INT64_MIN: none */
+		/* the last end, start of a program and begin of fork(); INT64_MIN: none */
+		int64_t ended_ns, executed_ns, forked_ns;
 	} *process;
 	size_t processes;
 	struct table of_process;
@@ -217,16 +222,19 @@ struct history {
 	char **text;           /* each once */
 	size_t texts;
 	struct table of_text;
-	struct history_fd {
+	struct history_fds {
 		pid_t pid;
 		int32_t fd;
-		uint32_t text; /* index of the path + 1; 0: closed or unknown */
-		uint32_t peer; /* index of the address to which it is connected + 1; 0: none */
-		uint32_t object; /* identity of the pipe or queue; 0: unknown */
-		uint8_t kind;
-		bool is_second;
-		bool closes_at_exec;
-		int64_t since_ns; /* the time of the call that made, copied or closed it */
+		struct history_fd {
+			uint32_t text; /* index of the path + 1; 0: closed or unknown */
+			/* index of the address to which it is connected + 1; 0: none */
+			uint32_t peer;
+			uint32_t object; /* identity of the pipe or queue; 0: unknown */
+			uint8_t kind;
+			bool is_second;
+			bool closes_at_exec;
+			int64_t since_ns; /* the time of the call that made, copied or closed it */
+		} state[HISTORY_FD_STATES]; /* the newest one first; text 0 and since_ns 0: none */
 	} *fd;
 	size_t fds;
 	struct table of_fd;

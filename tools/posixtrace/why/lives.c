@@ -37,6 +37,7 @@ static struct history_process *make_process(struct history *history, pid_t pid)
 	process = &history->process[history->processes++];
 	*process = (struct history_process){
 		.pid = pid, .ended_ns = INT64_MIN, .executed_ns = INT64_MIN,
+		.forked_ns = INT64_MIN,
 	};
 	return process;
 }
@@ -58,16 +59,40 @@ static bool main_is_over(const struct history *history, pid_t pid)
 	       thread->stay[thread->stays - 1].state == STATE_OVER;
 }
 
+/* Notes the begin of a call of fork(). Its event is that of the parent. */
+static void note_fork(struct history *history, const struct plan *plan,
+		      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const pid_t child = (pid_t)classify_number(type, event, plan->child);
+	const uint64_t time = classify_number(type, event, plan->time);
+	struct history_process *process = child > 0 ? make_process(history, child) : NULL;
+	int64_t begin_ns;
+
+	if (process && time <= INT64_MAX &&
+	    !__builtin_sub_overflow(event->time_ns, (int64_t)time, &begin_ns))
+		process->forked_ns = begin_ns;
+}
+
+int64_t lives_forked(const struct history *history, pid_t pid)
+{
+	const struct history_process *process = find_process(history, pid);
+
+	return process && process->forked_ns > process->ended_ns ? process->forked_ns : INT64_MAX;
+}
+
 /*
  * A life begins with the first event that only a new process has, after an end of the process. The
  * events of other threads may be later than the end, because the log is not strictly in the order
  * of time, so they begin no life.
  */
 void lives_note(struct history *history, const struct plan *plan,
-		    const struct posix_trace_event_np *event)
+		const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	const pid_t pid = event->info.posix_pid;
 	struct history_process *process;
+
+	if (plan->child >= 0)
+		note_fork(history, plan, type, event);
 
 	if (plan->kind != PLAN_PARENT && plan->kind != PLAN_PROGRAM && plan->kind != PLAN_IN)
 		return;

@@ -15,7 +15,7 @@
  * before the thread of the event is looked up.
  */
 void lives_note(struct history *history, const struct plan *plan,
-		    const struct posix_trace_event_np *event);
+		const struct log_type *type, const struct posix_trace_event_np *event);
 
 /* Notes the end of a process. Its threads keep their life until the log has a new begin. */
 void lives_end(struct history *history, pid_t pid, int64_t time_ns);
@@ -35,6 +35,9 @@ static inline bool lives_same(const struct history *history, uint32_t a, uint32_
  * these times.
  */
 bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns);
+
+/* Returns when the call of fork() began that made a process; INT64_MAX: the log does not say it. */
+int64_t lives_forked(const struct history *history, pid_t pid);
 
 /* Returns whether a process has started a program after since_ns and not after at_ns. */
 bool lives_executed(const struct history *history, pid_t pid, int64_t since_ns,

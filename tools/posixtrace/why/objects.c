@@ -23,7 +23,7 @@ enum { FCNTL_COPIES = 0, FCNTL_SETS_FLAGS = 2, FCNTL_COPIES_CLOSED = 1030 };
 /* Compares a descriptor with the wanted one. A descriptor belongs to a process, not to a thread. */
 static bool is_fd(const void *array, uint32_t index, const void *key)
 {
-	const struct history_fd *fd = (const struct history_fd *)array + index, *wanted = key;
+	const struct history_fds *fd = (const struct history_fds *)array + index, *wanted = key;
 
 	return fd->pid == wanted->pid && fd->fd == wanted->fd;
 }
@@ -34,9 +34,9 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
  * using all memory. Past the limit the paths of new descriptors are unknown. The pointer is valid
  * until the next new entry.
  */
-static struct history_fd *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
+static struct history_fds *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
 {
-	struct history_fd wanted = { .pid = pid, .fd = number };
+	struct history_fds wanted = { .pid = pid, .fd = number };
 	uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
 	uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
 
@@ -65,15 +65,26 @@ static pid_t parent_of(const struct history *history, pid_t pid, int64_t *born_n
 		return 0;
 	if (history->thread[index].first_ns < *born_ns)
 		*born_ns = history->thread[index].first_ns;
+	if (lives_forked(history, pid) < *born_ns)
+		*born_ns = lives_forked(history, pid);
 	return history->thread[index].parent;
+}
+
+/* Returns the state that a descriptor had at a time, or NULL. */
+static const struct history_fd *state_at(const struct history_fds *fd, int64_t time_ns)
+{
+	for (int i = 0; i < HISTORY_FD_STATES && fd->state[i].since_ns; i++)
+		if (fd->state[i].since_ns <= time_ns)
+			return &fd->state[i];
+	return NULL;
 }
 
 /*
  * Returns what is known of a descriptor at a time. An ancestor of the process may have opened the
  * descriptor, so its entries are searched, too. The search ends at the first process that has an
- * entry, even a closed one. If an ancestor has used the number again since the fork, for example
- * for the pipe of its next child, nothing is known. Neither is anything known if a program was
- * started since then that has not inherited the descriptor.
+ * entry of that time, even a closed one. An ancestor may have used the number again since the fork,
+ * for example for the pipe of its next child, so the last states of the descriptor are kept. If a
+ * program was started that has not inherited the descriptor, nothing is known.
  */
 static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number,
 				  int64_t time_ns)
@@ -82,17 +93,17 @@ static struct history_fd known_fd(struct history *history, pid_t pid, int32_t nu
 	bool has_executed = false;
 
 	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
-		struct history_fd *fd = fd_of(history, pid, number, false);
+		const struct history_fds *of = fd_of(history, pid, number, false);
+		const struct history_fd *fd = of ? state_at(of, level ? born_ns : INT64_MAX) : NULL;
 
-		/* An entry of an earlier process with the same pid is none of this one. */
+		/* A state of an earlier process with the same pid is none of this one. */
 		if (fd && !lives_has(history, pid, fd->since_ns, born_ns))
 			fd = NULL;
 		has_executed |= lives_executed(history, pid, fd ? fd->since_ns : INT64_MIN,
-						   born_ns);
-		if (fd && (level == 0 || fd->since_ns <= born_ns) &&
-		    !(has_executed && fd->closes_at_exec))
+					       born_ns);
+		if (fd && !(has_executed && fd->closes_at_exec))
 			return *fd;
-		if (fd)
+		if (of && (fd || of->state[HISTORY_FD_STATES - 1].since_ns))
 			break;
 		pid = parent_of(history, pid, &born_ns);
 	}
@@ -101,19 +112,18 @@ static struct history_fd known_fd(struct history *history, pid_t pid, int32_t nu
 
 /*
  * Sets what is known of a descriptor since a time. A negative number is the result of a call that
- * failed. The members pid, fd and since_ns of what are ignored.
+ * failed. The member since_ns of what is ignored.
  */
 static void set_fd(struct history *history, pid_t pid, int32_t number,
 		   const struct history_fd *what, int64_t since_ns)
 {
-	struct history_fd *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
+	struct history_fds *fd = number < 0 ? NULL : fd_of(history, pid, number, true);
 
 	if (!fd)
 		return;
-	*fd = *what;
-	fd->pid = pid;
-	fd->fd = number;
-	fd->since_ns = since_ns;
+	memmove(&fd->state[1], &fd->state[0], sizeof(fd->state) - sizeof(fd->state[0]));
+	fd->state[0] = *what;
+	fd->state[0].since_ns = since_ns;
 }
 
 /*
@@ -133,7 +143,7 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 		fd.kind = FD_OTHER;
 	if (fd.kind == FD_QUEUE)
 		fd.object = path ? OBJECTS_BY_NAME | path : 0;
-	else if (fd.kind != FD_OTHER)
+	else if (fd.kind != FD_OTHER && fd.kind != FD_CLIENT)
 		fd.object = ++history->objects & ~OBJECTS_BY_NAME;
 	return fd;
 }
@@ -173,10 +183,10 @@ void objects_execute(struct history *history, pid_t pid, int64_t time_ns)
 {
 	for (size_t i = history->file_locks; i-- > 0;) {
 		const struct file_lock *lock = &history->file_lock[i];
-		const struct history_fd *fd = lock->pid == pid ?
-					      fd_of(history, pid, lock->fd, false) : NULL;
+		const struct history_fds *fd = lock->pid == pid ?
+					       fd_of(history, pid, lock->fd, false) : NULL;
 
-		if (fd && fd->closes_at_exec && fd->since_ns < time_ns)
+		if (fd && fd->state[0].closes_at_exec && fd->state[0].since_ns < time_ns)
 			end_lock(history, i, time_ns);
 	}
 }

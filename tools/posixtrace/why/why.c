@@ -23,6 +23,7 @@
 #include "choose/bound.h"
 #include "choose/function_names.h"
 #include "symbols/symbols.h"
+#include "why/served.h"
 
 extern const struct tool_command why_command;
 
@@ -163,9 +164,27 @@ static void take_answer(void *arg, const struct answer *answer)
 		why.history.err = ENOMEM;
 }
 
+/* Makes a window of a request that a thread has handled for a client. */
+static struct window window_of_served(const struct served *served)
+{
+	return (struct window){
+		.kind = WINDOW_SERVED, .name = SERVED, .thread = served->thread,
+		.from_ns = served->from_ns, .to_ns = served->to_ns,
+	};
+}
+
+static void take_served(void *arg, const struct served *served)
+{
+	const struct window window = window_of_served(served);
+
+	(void)arg;
+	if (!keep_window(&window))
+		why.history.err = ENOMEM;
+}
+
 /*
- * Takes the turns of all threads, or the waits for answers, if --span names them. If --span is a
- * pattern, it selects only spans of the log. Returns 0 or ENOMEM.
+ * Takes the turns of all threads, the requests they handled, or the waits for answers, if --span
+ * names them. If --span is a pattern, it selects only spans of the log. Returns 0 or ENOMEM.
  */
 static int take_turns(void)
 {
@@ -173,6 +192,11 @@ static int take_turns(void)
 
 	if (options.span && !strcmp(options.span, ANSWERS_UPSTREAM)) {
 		answers_each(&why.history, take_answer, NULL);
+		return why.history.err;
+	}
+	if (options.span && !strcmp(options.span, SERVED)) {
+		for (uint32_t i = 0; i < why.history.threads; i++)
+			served_each(&why.history, i, take_served, NULL);
 		return why.history.err;
 	}
 	if (!is_busy && (!options.span || strcmp(options.span, TURNS_TURN) != 0))
@@ -275,21 +299,30 @@ static int add_window(const struct window *window)
 
 /*
  * Adds the window of the worst turn of a server, because the whole run of a server is mostly a wait
- * for requests. If it waited much longer for an upstream, adds this wait. Returns false if the log
- * has no server, or an option asks for something else.
+ * for requests. If it waited much longer for an upstream, adds this wait, and if a thread handled
+ * a request of a client even longer, adds this request. Returns false if the log has no server, or
+ * an option asks for something else.
  */
 static bool take_server(int *status)
 {
 	struct turn turn = { .from_ns = 0 };
 	struct answer answer = { .from_ns = 0 };
+	struct served served = { .from_ns = 0 };
 	const char *name = options.thread || options.from_text ? NULL :
 			   turns_worst(&why.history, &turn);
 	struct window window;
 
-	if (!name)
+	if (options.thread || options.from_text)
 		return false;
-	answers_worst(&why.history, &answer);
-	if (answers_ns(&answer) >= UPSTREAM_NS &&
+	served_worst(&why.history, &served);
+	if (name)
+		answers_worst(&why.history, &answer);
+	if (served_ns(&served) >= UPSTREAM_NS && served_ns(&served) >= answers_ns(&answer) &&
+	    served_ns(&served) / UPSTREAM_TIMES >= turn_ns(&turn))
+		window = window_of_served(&served);
+	else if (!name)
+		return false;
+	else if (answers_ns(&answer) >= UPSTREAM_NS &&
 	    answers_ns(&answer) / UPSTREAM_TIMES >= turn_ns(&turn))
 		window = window_of_answer(&answer);
 	else

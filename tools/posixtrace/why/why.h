@@ -13,7 +13,8 @@
 
 struct window { /* a time of a thread that is to be explained */
 	enum window_kind {
-		WINDOW_THREAD, WINDOW_SPAN, WINDOW_TURN, WINDOW_BUSY, WINDOW_UPSTREAM
+		WINDOW_THREAD, WINDOW_SPAN, WINDOW_TURN, WINDOW_BUSY, WINDOW_UPSTREAM,
+		WINDOW_SERVED
 	} kind;
 	/* the name of the span, not owned; NULL: the window is a time of the thread */
 	const char *name;

@@ -140,6 +140,8 @@ static void put_question(const struct page *page, const struct window *window)
 			"Requests would have waited: ");
 	} else if (window->kind == WINDOW_UPSTREAM) {
 		out_str(page->out, "Requests waited: ");
+	} else if (window->kind == WINDOW_SERVED) {
+		out_str(page->out, "A client waited for its answer: ");
 	} else if (window->name) {
 		out_str(page->out, "The span ");
 		text_name(page->out, window->name, strlen(window->name));
@@ -151,6 +153,8 @@ static void put_question(const struct page *page, const struct window *window)
 		   brief_ns(text, (double)window_ns(window)));
 	if (window->kind == WINDOW_UPSTREAM)
 		put_upstream(page, window);
+	else if (window->kind == WINDOW_SERVED)
+		out_str(page->out, " for its request");
 	out_printf(page->out, ", from %s",
 		   when_string(when, window->from_ns, page->why->form));
 	if (window->ready)
