@@ -31,19 +31,20 @@ import sys
 # The system calls of the families file, io, net, process and time, which are recorded by default.
 FAMILIES = set("""
 open openat openat2 creat close read write pread64 pwrite64 readv writev preadv pwritev preadv2
-pwritev2 lseek sendfile copy_file_range splice tee vmsplice fsync fdatasync sync_file_range syncfs
-sync fallocate fadvise64 readahead dup dup2 dup3 pipe pipe2 fcntl ioctl flock close_range memfd_create
-eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd4 stat lstat fstat newfstatat
-statx statfs fstatfs access faccessat faccessat2 unlink unlinkat rmdir rename renameat renameat2
-link linkat symlink symlinkat readlink readlinkat mkdir mkdirat mknod mknodat chdir fchdir getcwd
-chmod fchmod fchmodat chown lchown fchown fchownat truncate ftruncate utime utimes utimensat
-futimesat getdents64 mount umount2 inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
-getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr llistxattr flistxattr
-removexattr lremovexattr fremovexattr chroot socket socketpair connect bind listen accept accept4
-shutdown sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg poll ppoll select pselect6 epoll_create
-epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd signalfd setsockopt getsockopt
-getsockname getpeername kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo wait4 waitid clone clone3 fork
-vfork prctl ptrace prlimit64 nanosleep clock_nanosleep
+pwritev2 lseek sendfile copy_file_range splice tee vmsplice fsync fdatasync sync_file_range
+syncfs sync fallocate fadvise64 readahead dup dup2 dup3 pipe pipe2 fcntl ioctl flock close_range
+memfd_create eventfd2 timerfd_create timerfd_settime timerfd_gettime signalfd4 stat lstat fstat
+newfstatat statx statfs fstatfs access faccessat faccessat2 unlink unlinkat rmdir rename
+renameat renameat2 link linkat symlink symlinkat readlink readlinkat mkdir mkdirat mknod mknodat
+chdir fchdir getcwd chmod fchmod fchmodat chown lchown fchown fchownat truncate ftruncate utime
+utimes utimensat futimesat getdents64 mount umount2 inotify_init inotify_init1 inotify_add_watch
+inotify_rm_watch getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr llistxattr
+flistxattr removexattr lremovexattr fremovexattr chroot socket socketpair connect bind listen
+accept accept4 shutdown sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg poll ppoll select
+pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd
+signalfd setsockopt getsockopt getsockname getpeername kill tgkill rt_sigqueueinfo
+rt_tgsigqueueinfo wait4 waitid clone clone3 fork vfork prctl ptrace prlimit64 nanosleep
+clock_nanosleep
 """.split())
 
 # Event types with the functions that have them, if each call is one system call. The call of a pair

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The calls of some forty programs: strace -f -k and posixtrace record see the same run, and calls.py
-# compares them for each thread. A call that went through a wrapped function of the C library must
-# be in the log, in the same order and with the same error. The table has the calls of the families
-# file, io, net, process and time, by the way that they went: calls.py describes the classes.
+# The calls of some forty programs: strace -f -k and posixtrace record see the same run, and
+# calls.py compares them for each thread. A call that went through a wrapped function of the C
+# library must be in the log, in the same order and with the same error. The table has the calls
+# of the families file, io, net, process and time, by the way that they went: calls.py describes
+# the classes.
 #
 # PTX_PROGRAMS="gcc perl" runs some of them.
 PACKAGES='strace strace
