@@ -18,6 +18,7 @@ static _Thread_local struct hold {
 	uint64_t since;
 	/* number of holds: a thread may acquire a recursive lock or a read lock again */
 	unsigned depth;
+	const void *caller; /* of the call that acquired it */
 } holds[HOLDS] __attribute__((tls_model("initial-exec")));
 
 #define UNTIMED UINT64_MAX /* a hold that began while its type was not recorded */
@@ -45,7 +46,7 @@ static void skip_hold(enum shim_type type)
  * stores the member `lock`. If the type is not recorded now, this function does not read the clock.
  * The hold is counted at its end, as any other hold.
  */
-void shim_hold_begin(const void *lock, enum shim_type type)
+void shim_hold_begin(const void *lock, enum shim_type type, const void *caller)
 {
 	struct hold *free = NULL;
 
@@ -65,6 +66,7 @@ void shim_hold_begin(const void *lock, enum shim_type type)
 	}
 	free->since = is_silent(type) ? UNTIMED : shim_now();
 	free->depth = 1;
+	free->caller = caller;
 	atomic_signal_fence(memory_order_seq_cst);
 	free->lock = lock;
 }
@@ -93,6 +95,37 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 		holds[i].lock = NULL;
 		shim_put(type, data, sizeof data, caller);
 		return;
+	}
+}
+
+/*
+ * The thread that holds the lock is a member of the lock, at a place that is a part of the ABI of
+ * glibc. Another thread may change it meanwhile.
+ */
+static int32_t lock_owner(const void *lock, enum shim_type type)
+{
+	return type == HOLD_MUTEX ?
+	       __atomic_load_n(&((const pthread_mutex_t *)lock)->__data.__owner,
+			       __ATOMIC_RELAXED) :
+	       __atomic_load_n(&((const pthread_rwlock_t *)lock)->__data.__cur_writer,
+			       __ATOMIC_RELAXED);
+}
+
+void shim_hold_wait(const void *lock, enum shim_type type, const void *caller)
+{
+	/* The fields of lock.waiting, without gaps. */
+	struct {
+		uint64_t lock, held, taken;
+		int32_t owner, is_rwlock;
+	} data = { .lock = (uint64_t)(uintptr_t)lock, .is_rwlock = type == HOLD_RWLOCK };
+
+	for (int i = 0; i < HOLDS; i++) {
+		if (!holds[i].lock || !shim_records(LOCK_WAITING))
+			continue;
+		data.held = (uint64_t)(uintptr_t)holds[i].lock;
+		data.taken = (uint64_t)(uintptr_t)holds[i].caller;
+		data.owner = lock_owner(lock, type);
+		shim_put(LOCK_WAITING, &data, sizeof(data), caller);
 	}
 }
 

@@ -28,17 +28,22 @@ struct lock_data {
  * before the thread releases the lock, and records how long the lock was held. A thread can have 16
  * such notes at a time; further holds are counted as lost.
  */
-void shim_hold_begin(const void *lock, enum shim_type type);
+void shim_hold_begin(const void *lock, enum shim_type type, const void *caller);
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
+/*
+ * Records that the calling thread will wait for a lock, once for each lock that it holds. If
+ * threads wait for each other, none of these calls returns, and only these events show them.
+ */
+void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
 
 /*
  * Notes a hold after a call that acquired the lock. A call that returns EOWNERDEAD has acquired the
  * lock, too.
  */
-shim_inline int shim_got(int error, const void *lock, enum shim_type held)
+shim_inline int shim_got(int error, const void *lock, enum shim_type held, const void *caller)
 {
 	if (shim_unlikely(*shim_switch[held]) && (error == 0 || error == EOWNERDEAD))
-		shim_hold_begin(lock, held);
+		shim_hold_begin(lock, held, caller);
 	return error;
 }
 
@@ -60,17 +65,19 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 			return next(name) args; \
 		int error = (try_); \
 		if (error != EBUSY) \
-			return shim_got(error, lock_, held); \
+			return shim_got(error, lock_, held, shim_caller()); \
+		if (shim_unlikely(*shim_switch[LOCK_WAITING])) \
+			shim_hold_wait(lock_, held, shim_caller()); \
 		/* Only a call that waits has an event, so a skipped event is counted here. */ \
 		if (!shim_records(type)) \
-			return shim_got(next(name) args, lock_, held); \
+			return shim_got(next(name) args, lock_, held, shim_caller()); \
 		struct lock_data data = { \
 			.lock = (uint64_t)(uintptr_t)(lock_), .error = ECANCELED \
 		}; \
 		SHIM_CALL(type, data); \
 		call.len = LOCK_DATA_BYTES; \
 		data.error = next(name) args; \
-		return shim_got(data.error, lock_, held); \
+		return shim_got(data.error, lock_, held, shim_caller()); \
 	}
 
 /*
@@ -84,7 +91,7 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 	{ \
 		if (!shim_on(held)) \
 			return next(name) args; \
-		return shim_got(next(name) args, lock_, held); \
+		return shim_got(next(name) args, lock_, held, shim_caller()); \
 	}
 
 #define SHIM_UNLOCK(name, held, params, args, lock_) \

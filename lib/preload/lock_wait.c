@@ -34,13 +34,13 @@ struct cond_data {
  * runs in all of these cases.
  */
 struct meanwhile {
-	const void *mutex;
+	const void *mutex, *caller;
 };
 
 static void hold_again(struct meanwhile *meanwhile)
 {
 	if (*shim_switch[HOLD_MUTEX])
-		shim_hold_begin(meanwhile->mutex, HOLD_MUTEX);
+		shim_hold_begin(meanwhile->mutex, HOLD_MUTEX, meanwhile->caller);
 }
 
 /*
@@ -61,7 +61,7 @@ static void hold_again(struct meanwhile *meanwhile)
 		if (*shim_switch[HOLD_MUTEX]) \
 			shim_hold_end(mutex, HOLD_MUTEX, shim_caller()); \
 		struct meanwhile meanwhile \
-			__attribute__((cleanup(hold_again), unused)) = { mutex }; \
+			__attribute__((cleanup(hold_again), unused)) = { mutex, shim_caller() }; \
 		SHIM_CALL(LOCK_COND, data); \
 		call.len = COND_DATA_BYTES; \
 		data.error = next(name) args; \

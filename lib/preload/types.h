@@ -533,8 +533,14 @@
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
-/* A lock was released. The field `time` has the duration for which it was held. */
+/*
+ * A lock was released. The field `time` has the duration for which it was held. lock.waiting is
+ * recorded before a thread waits for a lock while it holds another one: `taken` is the address at
+ * which it acquired that one, `owner` the thread that holds the wanted lock, if it is known.
+ */
 #define SHIM_TYPES_HOLD(X) \
+	X(LOCK_WAITING, HOLD, "lock.waiting", \
+	  "ptr lock; ptr held; ptr taken; s32 owner; s32 rwlock") \
 	X(HOLD_MUTEX, HOLD, "lock.mutex_held", "ns time; ptr lock") \
 	X(HOLD_RWLOCK, HOLD, "lock.rwlock_held", "ns time; ptr lock")
 

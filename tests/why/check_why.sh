@@ -103,13 +103,13 @@ exec 9<>never
 maker='by thread [0-9]* (maker) -> sleeping: usleep() in run_maker'
 child='thread [0-9]* of process [0-9]*[^>]* -> sleeping: usleep() in start_process'
 for name in sem sem-timed; do
-	wait_for $name 'waiting for sem 0x' "$maker"
+	wait_for $name 'waiting for sem "semaphore"' "$maker"
 done
-wait_for sem-vain 'Cause: .*waiting in vain for sem 0x[0-9a-f]* until a time limit in wait_semaphore_in_vain'
+wait_for sem-vain 'Cause: .*waiting in vain for sem "semaphore" until a time limit in wait_semaphore_in_vain'
 wait_for sem-shared 'waiting for sem 0x' "$child"
 wait_for sem-named 'waiting for sem "/posixtrace-why-' "$child"
 wait_for barrier 'waiting for barrier' '(maker) -> sleeping: usleep() in run_maker'
-wait_for futex 'waiting for futex 0x' "$maker"
+wait_for futex 'waiting for futex "word"' "$maker"
 wait_for join 'waiting for the end of a thread' '(maker) -> sleeping: usleep() in run_maker'
 for name in waitpid waitid; do
 	wait_for $name 'waiting for the end of process' "$child"
@@ -144,4 +144,44 @@ wait_for accept 'waiting for a client in accept() on descriptor' "$child"
 wait_for connect-none 'Cause: .*waiting in vain for the connection to 127.0.0.1:[0-9]* in connect(): there was no'
 wait_for accept-none 'until SIGTERM ended the process' 'probably it waited for a client'
 wait_for stdin 'in a call that did not return' 'until SIGTERM ended the process'
+
+# Waits that nothing ends: the program is killed when the log has the last event of each thread.
+has_events() {
+	test "$("$posixtrace" dump -e posixtrace_blocked $name.ptl 2>/dev/null | wc -l)" -ge "$events"
+}
+# stuck NAME EVENTS TEXT...
+stuck() {
+	name=stuck-$1 events=$2
+	shift 2
+	for way in none $(test $name = stuck-pipes || echo $ways); do
+		rm -f $name.ptl
+		recorded -q --force --trace default,lock-hold -o $name.ptl ./waits $name <&9 &
+		recorder=$!
+		until has_events; do
+			kill -0 $recorder 2>/dev/null || break
+			sleep 0.1
+		done
+		all=$("$posixtrace" dump -e posixtrace_blocked $name.ptl 2>/dev/null |
+			sed -n 's/.* posixtrace_blocked pid=\([0-9]*\) .*/\1/p' | sort -u)
+		# A process whose peer ends first would return from its call. A stop changes the states of threads.
+		test $way != none || kill -STOP $all
+		kill -KILL $all
+		wait $recorder 2>/dev/null
+		"$posixtrace" why $name.ptl | sed -n 1,3p >lines
+		for text; do
+			check "$name, $way: the answer has: $text" grep -q -e "$text" lines
+		done
+	done
+}
+stuck crosswise 2 '^Deadlock: ' '(waits) holds mutex "left", acquired in stuck_crosswise (waits.c:[0-9]*), and waits for mutex "right"' \
+	'(maker) holds mutex "right", acquired in lock_right_first (waits.c:[0-9]*), and waits for mutex "left"'
+stuck twice 1 '^Deadlock: .* holds mutex "left", acquired in stuck_twice .* waits for the same lock'
+stuck table 2 '^Deadlock: .* holds rwlock "table", acquired in stuck_table' 'waits for rwlock "table" in write_table'
+stuck join 2 '^Deadlock: .* holds mutex "left", and waits for the end of thread' '(maker) waits for mutex "left"'
+stuck pipes 2 '^Deadlock: .* waits for data in a pipe into which only process [0-9]* could write'
+stuck pipe 1 'waiting for data in read() on descriptor [0-9]* (pipe:.*only this process itself has the pipe open'
+stuck condition 1 'the futex "changed+[0-9]*", until SIGKILL ended the process'
+stuck semaphore 1 'the futex "semaphore", until SIGKILL ended the process'
+stuck accept 1 'waiting for a client in accept() on descriptor [0-9]* (socket at 127.0.0.1:[0-9]*), until SIGKILL'
+stuck receive 1 'waiting for data in recvfrom() on descriptor [0-9]* (127.0.0.1:[0-9]*, its peer), until SIGKILL'
 finish

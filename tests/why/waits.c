@@ -5,9 +5,12 @@
  *	waits NAME
  *
  * The main thread waits once. The thread "maker" ends the wait: it sleeps for 200 ms in usleep(),
- * and then makes the event. In the cases with a process the maker is the main thread of a child.
+ * and then makes the event. In the cases with a process the maker is the main thread of a child. In
+ * the cases that begin with "stuck" nothing ends the wait, and the caller must kill the program.
  */
-#define _GNU_SOURCE
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE
+#endif
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -549,6 +552,129 @@ static void connect_none(void)
 		connect_client();
 }
 
+/* ------------------------------------------------------------------ waits that do not end */
+
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void *lock_right_first(void *arg)
+{
+	pthread_setname_np(pthread_self(), "maker");
+	pthread_mutex_lock(&right);
+	pthread_barrier_wait(&barrier);
+	pthread_mutex_lock(&left);
+	pthread_mutex_unlock(&left);
+	return arg;
+}
+
+/* Each of two threads holds the mutex that the other one wants. */
+static void stuck_crosswise(void)
+{
+	MUST(!pthread_barrier_init(&barrier, NULL, 2));
+	MUST(!pthread_create(&maker, NULL, lock_right_first, NULL));
+	pthread_mutex_lock(&left);
+	pthread_barrier_wait(&barrier);
+	pthread_mutex_lock(&right);
+	/* Not the last call: the compiler could make it a jump, which has no caller. */
+	pthread_mutex_unlock(&right);
+}
+
+static void stuck_twice(void)
+{
+	pthread_mutex_lock(&left);
+	pthread_mutex_lock(&left);
+	pthread_mutex_unlock(&left);
+}
+
+static void *write_table(void *arg)
+{
+	pthread_setname_np(pthread_self(), "maker");
+	pthread_mutex_lock(&right);
+	pthread_barrier_wait(&barrier);
+	pthread_rwlock_rdlock(&table);
+	return arg;
+}
+
+/* A read-write lock and a mutex. */
+static void stuck_table(void)
+{
+	MUST(!pthread_barrier_init(&barrier, NULL, 2));
+	MUST(!pthread_create(&maker, NULL, write_table, NULL));
+	pthread_rwlock_wrlock(&table);
+	pthread_barrier_wait(&barrier);
+	pthread_mutex_lock(&right);
+	/* Not the last call: the compiler could make it a jump, which has no caller. */
+	pthread_mutex_unlock(&right);
+}
+
+static void *lock_left(void *arg)
+{
+	pthread_setname_np(pthread_self(), "maker");
+	pthread_mutex_lock(&left);
+	return arg;
+}
+
+/* A thread waits for the end of another one, which wants its mutex. */
+static void stuck_join(void)
+{
+	pthread_mutex_lock(&left);
+	MUST(!pthread_create(&maker, NULL, lock_left, NULL));
+	pthread_join(maker, NULL);
+}
+
+static void stuck_condition(void)
+{
+	pthread_mutex_lock(&left);
+	for (;;)
+		pthread_cond_wait(&changed, &left);
+}
+
+static void stuck_semaphore(void)
+{
+	MUST(!sem_init(&semaphore, 0, 0));
+	sem_wait(&semaphore);
+}
+
+/* No other process has the pipe: the thread could only write into it itself. */
+static void stuck_pipe(void)
+{
+	MUST(!pipe(fd));
+	MUST(read(fd[0], &byte, 1) == 1);
+}
+
+/* Two processes wait for data of each other. */
+static void stuck_pipes(void)
+{
+	int back[2];
+
+	MUST(!pipe(fd) && !pipe(back));
+	if (fork()) {
+		close(fd[1]);
+		close(back[0]);
+		MUST(read(fd[0], &byte, 1) >= 0);
+	} else {
+		close(fd[0]);
+		close(back[1]);
+		MUST(read(back[0], &byte, 1) >= 0);
+	}
+}
+
+static void stuck_accept(void)
+{
+	MUST(accept(listen_local(&address, 5), NULL, NULL) >= 0);
+}
+
+/* The server accepts no connection, so it sends nothing. */
+static void stuck_receive(void)
+{
+	int client = socket(AF_INET, SOCK_STREAM, 0);
+
+	listen_local(&address, 5);
+	MUST(!connect(client, (struct sockaddr *)&address, sizeof(address)));
+	MUST(recv(client, &byte, 1, 0) >= 0);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -569,6 +695,11 @@ static const struct {
 	{ "select", select_counter }, { "epoll", epoll_timer }, { "poll-vain", poll_in_vain },
 	{ "nanosleep", sleep_on_purpose }, { "accept", accept_client },
 	{ "accept-none", accept_none }, { "connect-none", connect_none },
+	{ "stuck-crosswise", stuck_crosswise }, { "stuck-twice", stuck_twice },
+	{ "stuck-table", stuck_table }, { "stuck-join", stuck_join },
+	{ "stuck-condition", stuck_condition }, { "stuck-semaphore", stuck_semaphore },
+	{ "stuck-pipe", stuck_pipe }, { "stuck-pipes", stuck_pipes },
+	{ "stuck-accept", stuck_accept }, { "stuck-receive", stuck_receive },
 };
 
 int main(int argc, char **argv)

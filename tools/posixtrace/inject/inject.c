@@ -403,7 +403,8 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 		say_why(work->pid, stop_state(work->pid, work->pid) == 'T' ?
 					   TARGET_STOPPED :
 					   "no thread of it was at a place where it can load a "
-					   "library; try it again");
+					   "library; try it again, or, if it hangs, record by "
+					   "--trace none --sched in which calls it is blocked");
 		break;
 	case PROGRESS_FAILED:
 		break;

@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "live/blocked.h"
 #include "live/enter.h"
 #include "live/preload.h"
 #include "log/equation.h"
@@ -234,6 +235,7 @@ static int attach_run(int argc, char **argv)
 		return TOOL_FAILURE;
 	if (plan.budget && plan.choose.include.count && !capture_take_event(&plan, BUDGET_EVENT))
 		return TOOL_FAILURE;
+	plan.looks_at_blocked = blocked_is_wanted(plan.families, kernel.sched);
 	enter_allow_traps(&plan, &functions.traps);
 	kernel.traps = &functions.traps;
 	status = attach_trace(&plan, &functions, &kernel, force ? OUTFILE_REPLACE : OUTFILE_REFUSE,

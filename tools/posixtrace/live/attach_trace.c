@@ -9,6 +9,7 @@
 #include "base/until.h"
 #include "inject/inject.h"
 #include "live/attach.h"
+#include "live/blocked.h"
 #include "live/open_calls.h"
 #include "live/patch_late.h"
 #include "live/trap_late.h"
@@ -46,6 +47,7 @@ static int follow_trace(struct capture *capture, struct patches *functions,
 {
 	struct patch_late late = { .plan = NULL };
 	struct trap_late trap_late = { .plan = NULL };
+	struct blocked blocked = { .threads = 0 };
 	int status = TOOL_OK;
 
 	if (kernel->is_active)
@@ -73,7 +75,9 @@ static int follow_trace(struct capture *capture, struct patches *functions,
 		}
 		patch_late_look(&late);
 		trap_late_look(&trap_late);
+		blocked_look(&blocked, capture);
 	}
+	blocked_end(&blocked, capture);
 	patch_late_end(&late);
 	until->wake = -1;
 	trap_late_end(&trap_late);

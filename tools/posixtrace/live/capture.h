@@ -27,6 +27,7 @@ struct capture_plan {
 	const char *const *known;
 	const char *families; /* of --trace, for a running process; NULL: the default */
 	bool inherit;
+	bool looks_at_blocked; /* see live/blocked.h */
 	int64_t duration_ns; /* 0: no limit */
 	int stream_policy, log_policy;
 	size_t stream_size;  /* in bytes */

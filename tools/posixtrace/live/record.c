@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "live/blocked.h"
 #include "live/crash.h"
 #include "live/enter.h"
 #include "live/image.h"
@@ -371,6 +372,8 @@ static int record_run_command(int argc, char **argv)
 		say("record: %s", wrong);
 	if (wrong || !capture_is_possible(&record.plan, "record"))
 		return tool_usage(&record_command);
+	record.plan.looks_at_blocked = blocked_is_wanted(record.launch.families,
+							 record.kernel.sched);
 	enter_allow_traps(&record.plan, &record.functions.traps);
 	record.kernel.traps = &record.functions.traps;
 	/*

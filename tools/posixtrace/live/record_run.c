@@ -17,6 +17,7 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "inject/inject.h"
+#include "live/blocked.h"
 #include "live/crash.h"
 #include "live/enter.h"
 #include "live/open_calls.h"
@@ -43,6 +44,7 @@ struct run {
 	struct kernel kernel;
 	struct patch_late late; /* libraries that are loaded later */
 	struct trap_late trap_late; /* the same if the kernel records functions */
+	struct blocked blocked;
 	unsigned snapshots;
 	int urged;          /* number of signals that asked this process to end */
 	/* the signal because of which this process no longer waits for the program; 0: none */
@@ -283,8 +285,10 @@ static int follow_trace(struct run *run)
 		kernel_look(&run->kernel);
 		patch_late_look(&run->late);
 		trap_late_look(&run->trap_late);
+		blocked_look(&run->blocked, &run->capture);
 		progress_show(&run->progress, run->capture.trid, run->file.fd);
 	}
+	blocked_end(&run->blocked, &run->capture);
 	progress_clear(&run->progress);
 	patch_late_end(&run->late);
 	run->until.wake = -1;

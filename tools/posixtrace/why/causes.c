@@ -22,6 +22,7 @@
 #include "why/answers.h"
 #include "why/divide.h"
 #include "why/ender.h"
+#include "why/stuck.h"
 
 /*
  * The event of a hold may have a time after the release of the lock, when the waiting thread has
@@ -100,8 +101,9 @@ static void add_callers(const struct division *division, const struct call *call
 }
 
 /*
- * Writes the kind of a lock and its name, or its address if the program gave it none. The kind is
- * the part behind the dot in the name of the event type.
+ * Writes the kind of a lock and its name: that which the program gave it, or that of the global
+ * variable. A lock without a name has its address. The kind is the part behind the dot in the name
+ * of the event type.
  */
 static void lock_text(const struct division *division, const struct call *call, char *text,
 		      size_t size)
@@ -484,7 +486,8 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 static uint64_t key_of(const struct call *call, const struct answer *request,
 		       const struct call *through)
 {
-	uint64_t key = hash_number(hash_number(HASH_BEGIN, call->cause), call->stack);
+	uint64_t key = hash_number(hash_number(HASH_BEGIN + call->is_stuck, call->cause),
+				   call->stack);
 
 	switch ((enum cause)call->cause) {
 	case CAUSE_SLEEP:
@@ -658,11 +661,15 @@ static void label_part(struct division *division, struct why_node *node, const s
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
 	const char *verb = strchr(call->type->name, '.');
-	char caller[600], lock[100];
+	char caller[600], lock[200];
 
 	verb = verb ? verb + 1 : call->type->name;
 	caller_text(division, call, caller, sizeof(caller));
 	add_callers(division, call, caller, sizeof(caller));
+	if (call->is_stuck) {
+		stuck_label(division, node, call, caller);
+		return;
+	}
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
 	case CAUSE_SEM:
@@ -729,6 +736,17 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		part->bytes += call->other;
 	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
+	if (call->is_stuck) {
+		who = stuck_owner(history, call);
+		if (who != HISTORY_NONE)
+			add_thread_part(division, node, who == call->thread ?
+				"a deadlock: already held by" :
+				!division_is_active(division, who, from_ns, to_ns) ?
+				(call->cause == CAUSE_LOCK ? "held by" : "waiting for") :
+				call->cause == CAUSE_LOCK ? "a deadlock: held by" :
+				"a deadlock: waiting for", who, false, from_ns, to_ns);
+		return;
+	}
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
 		/*

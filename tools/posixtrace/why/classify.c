@@ -80,6 +80,7 @@ static const struct {
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
 	{ "net.connecting", PLAN_CONNECTING, "fd" }, { "posixtrace_ended", PLAN_ENDED, "pid" },
 	{ "process.end", PLAN_OVER, NULL }, { "process.exit", PLAN_OVER, NULL },
+	{ "posixtrace_blocked", PLAN_BLOCKED, NULL }, { "lock.waiting", PLAN_WAITING, NULL },
 };
 
 /*

@@ -20,6 +20,7 @@
 #include "symbols/symbols.h"
 #include "why/answers.h"
 #include "why/in_kernel.h"
+#include "why/stuck.h"
 
 const char *division_kind_name(enum why_kind kind)
 {
@@ -424,6 +425,13 @@ static const char *killed_text(const struct history_thread *thread, char *text, 
 	return text;
 }
 
+void division_until_text(const struct history_thread *thread, char *text, size_t size)
+{
+	killed_text(thread, text, size);
+	if (!*text)
+		snprintf(text, size, ", until the end of the log");
+}
+
 /* Returns what a thread probably does after its last event, as a part of a label, or "". */
 static const char *last_hint(const struct history_thread *thread)
 {
@@ -446,7 +454,6 @@ static bool add_open_call(struct division *division, uint32_t node,
 			  int64_t to_ns)
 {
 	const struct history *history = division->history;
-	size_t next = stay + 1;
 	const struct answer *asked;
 	struct why_node *part;
 	unsigned others;
@@ -455,18 +462,8 @@ static bool add_open_call(struct division *division, uint32_t node,
 
 	if (!history->knows_end)
 		return false;
-	/* The thread may be woken before it ends, but it must not leave the kernel. */
-	while (next < thread->stays && thread->stay[next].state == STATE_READY)
-		next++;
-	if (next + 1 < thread->stays && thread->stay[next].state == STATE_RUNS)
-		next++;
-	/* The kernel's tracing has a thread that ends as blocked before its end. */
-	if (next + 1 < thread->stays && thread->stay[next].state == STATE_BLOCKED &&
-	    thread->stay[next + 1].state == STATE_OVER)
-		next++;
-	if (next < thread->stays && thread->stay[next].state != STATE_OVER)
+	if (!stuck_is_last(thread, stay, &is_over))
 		return false;
-	is_over = next < thread->stays;
 	if (thread->last_call ? thread->last_call_ns > from_ns : is_over)
 		return false;
 	asked = answers_during(history, division->node[node].thread, from_ns, from_ns, &others);
@@ -652,6 +649,16 @@ static void divide_walk(struct division *division, uint32_t node, uint32_t index
 		add_states(division, node, index, NULL, from_ns, to_ns);
 }
 
+bool division_is_active(const struct division *division, uint32_t thread, int64_t from_ns,
+			int64_t to_ns)
+{
+	for (unsigned i = 0; i < division->depth; i++)
+		if (division->active[i].thread == thread &&
+		    division->active[i].from_ns < to_ns && from_ns < division->active[i].to_ns)
+			return true;
+	return false;
+}
+
 /*
  * This is the recursion of the division: causes.c calls this function for the thread that caused a
  * wait. active[] contains the threads and times that are being divided, from the root to this one.
@@ -681,10 +688,8 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	 * The thread is already being divided for an overlapping time if threads wait for each
 	 * other in a circle. The chain ends here then.
 	 */
-	for (unsigned i = 0; i < depth; i++)
-		if (division->active[i].thread == thread &&
-		    division->active[i].from_ns < to_ns && from_ns < division->active[i].to_ns)
-			return;
+	if (division_is_active(division, thread, from_ns, to_ns))
+		return;
 	division->active[depth].thread = thread;
 	division->active[depth].from_ns = from_ns;
 	division->active[depth].to_ns = to_ns;

@@ -79,6 +79,12 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* ------------------------------------------------------------------ for causes.c and faults.c */
 
+/* Writes ", until SIGTERM ended the process" or ", until the end of the log". */
+void division_until_text(const struct history_thread *thread, char *text, size_t size);
+/* Returns whether this time of the thread is being divided, so that it waits for itself. */
+bool division_is_active(const struct division *division, uint32_t thread, int64_t from_ns,
+			int64_t to_ns);
+
 /*
  * Returns the child of this kind and key. If there is none, the child is added, *is_new is true,
  * and the caller labels the child. NULL: a limit was reached, or there is no memory.

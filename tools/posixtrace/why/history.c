@@ -21,6 +21,7 @@
 #include "why/classify.h"
 #include "why/objects.h"
 #include "why/lives.h"
+#include "why/stuck.h"
 
 /* ------------------------------------------------------------------ threads */
 
@@ -91,18 +92,11 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 	return HISTORY_NONE;
 }
 
-/*
- * Returns the thread of an event and adds it if it is new. Returns NULL past the limit of threads
- * or if memory is lacking. Past the limit the events of new threads are ignored, which is no error.
- * The pointer is valid until the next new thread.
- */
-static struct history_thread *thread_of(struct history *history,
-					const struct posix_trace_event_np *event)
+struct history_thread *history_thread_at(struct history *history, pid_t pid, pid_t tid,
+					 int64_t time_ns)
 {
-	pid_t pid = event->info.posix_pid, tid = event->tid;
 	const struct thread_key key = { pid, tid, lives_life(history, pid) };
 	uint32_t index = find_thread(history, &key);
-	struct history_thread *thread;
 
 	if (index == HISTORY_NONE) {
 		if (history->threads == HISTORY_THREADS)
@@ -115,11 +109,26 @@ static struct history_thread *thread_of(struct history *history,
 		}
 		index = (uint32_t)history->threads++;
 		history->thread[index] = (struct history_thread){
-			.pid = pid, .tid = tid, .life = key.life, .first_ns = event->time_ns,
-			.last_ns = event->time_ns,
+			.pid = pid, .tid = tid, .life = key.life, .first_ns = time_ns,
+			.last_ns = time_ns,
 		};
 	}
-	thread = &history->thread[index];
+	return &history->thread[index];
+}
+
+/*
+ * Returns the thread of an event and adds it if it is new. Returns NULL past the limit of threads
+ * or if memory is lacking. Past the limit the events of new threads are ignored, which is no error.
+ * The pointer is valid until the next new thread.
+ */
+static struct history_thread *thread_of(struct history *history,
+					const struct posix_trace_event_np *event)
+{
+	struct history_thread *thread = history_thread_at(history, event->info.posix_pid,
+							  event->tid, event->time_ns);
+
+	if (!thread)
+		return NULL;
 	if (event->info.posix_thread_id)
 		thread->pthread = (uint64_t)event->info.posix_thread_id;
 	if (event->time_ns < thread->first_ns)
@@ -151,12 +160,11 @@ static bool is_text(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Keeps a text of the event. Returns its index + 1, or 0 if there is none. Each text is kept once,
- * because key_of() in causes.c uses the index to identify a part. The text ends at the first NUL of
- * the field, and may have control characters, which the output makes safe.
+ * The text ends at the first NUL of the field, and may have control characters, which the output
+ * makes safe. key_of() in causes.c uses the index to identify a part.
  */
-static uint32_t keep_text(struct history *history, const struct log_type *type,
-			  const struct posix_trace_event_np *event, int field)
+uint32_t history_text(struct history *history, const struct log_type *type,
+		      const struct posix_trace_event_np *event, int field)
 {
 	struct posix_trace_value_np value;
 	struct text_key key;
@@ -308,7 +316,7 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 		return index + 1;
 	if (history->wakers >= HISTORY_CALLS)
 		return 0;
-	waker.text = keep_text(history, type, event, plan->text);
+	waker.text = history_text(history, type, event, plan->text);
 	if (!vec_grow(&history->waker, history->wakers, 1) ||
 	    !table_add(&history->of_waker, hash, (uint32_t)history->wakers)) {
 		history->err = ENOMEM;
@@ -462,7 +470,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		return;
 	if (stacks_find(&history->stacks, type, event, &stack))
 		call.stack = stack.number + 1;
-	call.text = keep_text(history, type, event, plan->text);
+	call.text = history_text(history, type, event, plan->text);
 	if (plan->cause == CAUSE_COND || (plan->cause == CAUSE_PEER && plan->other >= 0))
 		call.other = classify_number(type, event, plan->other);
 	else if (plan->cause == CAUSE_PEER)
@@ -525,7 +533,7 @@ static void name_thread(struct history *history, struct history_thread *thread,
 			const struct plan *plan, const struct log_type *type,
 			const struct posix_trace_event_np *event)
 {
-	uint32_t text = keep_text(history, type, event, plan->text);
+	uint32_t text = history_text(history, type, event, plan->text);
 
 	if (plan->kind == PLAN_NAME) {
 		uint64_t pthread = classify_number(type, event, plan->key);
@@ -587,7 +595,7 @@ static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_
 static bool is_last(struct history *history, const struct plan *plan, const struct log_type *type,
 		    const struct posix_trace_event_np *event)
 {
-	const uint32_t text = keep_text(history, type, event, plan->text);
+	const uint32_t text = history_text(history, type, event, plan->text);
 
 	return !text || !strcasecmp(history->text[text - 1], "_exit");
 }
@@ -651,8 +659,12 @@ static void add_event(struct history *history, const struct log_type *type,
 			.type = type, .from_ns = event->time_ns,
 			.fd = classify_number(type, event, plan->key),
 			.address = (uintptr_t)event->info.posix_prog_address,
-			.text = keep_text(history, type, event, plan->text),
+			.text = history_text(history, type, event, plan->text),
 		};
+		break;
+	case PLAN_BLOCKED:
+	case PLAN_WAITING:
+		stuck_take(history, plan->kind == PLAN_WAITING, type, event);
 		break;
 	case PLAN_ENDED:
 		add_ended(history, (pid_t)classify_number(type, event, plan->key),
@@ -723,7 +735,7 @@ static void name_programs(struct history *history)
 	}
 }
 
-/* Returns whether events of types whose names begin with a text were lost. */
+/* Returns whether events of types whose names begin with a text, which may be empty, were lost. */
 static bool lost_events(const struct logfile *log, const char *begin)
 {
 	struct posix_trace_ledger_np ledger;
@@ -752,8 +764,7 @@ static void extend_blocked(struct history *history)
 	}
 }
 
-/* Returns whether a thread has recorded its own end, or that of its process. */
-static bool ended_itself(const struct history_thread *thread)
+bool history_ended_itself(const struct history_thread *thread)
 {
 	const char *name = thread->last_call ? thread->last_call->name : "";
 
@@ -801,7 +812,7 @@ static void extend_killed(struct history *history)
 		struct history_thread *thread = &history->thread[i];
 		const struct process_end *end = end_of(history, thread->pid, thread->last_ns);
 
-		if (!thread->last_call || ended_itself(thread) || !end)
+		if (!thread->last_call || history_ended_itself(thread) || !end)
 			continue;
 		thread->kill_signal = end->signal;
 		thread->quiet_ns = thread->stays ? INT64_MAX : thread->last_ns;
@@ -883,6 +894,11 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		err = answers_collect(history);
+	/* An open read is no answer, so these calls are added later. */
+	if (!err && !wanted->end_text && (history->knows_end || !lost_events(log, "")))
+		stuck_add(history);
+	if (!err)
+		err = history->err;
 	return err ? err : history_arrange(history);
 }
 
@@ -911,6 +927,7 @@ void history_fini(struct history *history)
 	objects_fini(history);
 	lives_fini(history);
 	free(history->ended);
+	free(history->stuck);
 	free(history->child);
 	free(history->plan);
 	table_fini(&history->of_thread);

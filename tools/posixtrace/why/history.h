@@ -88,6 +88,7 @@ struct call {
 	bool is_begun;         /* a connect that was not complete when it returned */
 	bool is_empty;         /* a read without error and without data: the end */
 	bool is_open;          /* it did not return before the thread or the log ended */
+	bool is_stuck;         /* the same, and history.stuck has its facts */
 };
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
@@ -269,6 +270,8 @@ struct history {
 		int64_t time_ns;
 	} *ended;
 	size_t endeds;
+	struct stuck *stuck;   /* by the index of the thread: how it is blocked, see why/stuck.h */
+	size_t stucks;
 	struct answer *request; /* requests of programs; sorted by process, then by begin */
 	size_t requests;
 	struct stacks stacks;  /* call stacks */
@@ -281,6 +284,7 @@ struct history {
 	unsigned sample_hz;     /* 0: the log does not say it */
 	bool has_states;
 	bool knows_end;         /* no state of a thread is missing before the end of the log */
+	bool has_waiting;       /* threads recorded what they held before they waited for a lock */
 	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;
 };
@@ -306,6 +310,20 @@ void history_fini(struct history *history);
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
 /* The same, but the thread belongs to the process that had this pid at a time. */
 uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, int64_t time_ns);
+/*
+ * Returns a thread, and adds it with this time if it is new. Returns NULL past the limit of threads
+ * or if memory is lacking. The pointer is valid until the next new thread.
+ */
+struct history_thread *history_thread_at(struct history *history, pid_t pid, pid_t tid,
+					 int64_t time_ns);
+/* Returns whether the thread has recorded its own end, or that of its process. */
+bool history_ended_itself(const struct history_thread *thread);
+/*
+ * Keeps a text of an event, each text once. Returns its index + 1, or 0 if there is none. If field
+ * is negative, there is none.
+ */
+uint32_t history_text(struct history *history, const struct log_type *type,
+		      const struct posix_trace_event_np *event, int field);
 /* Returns the index of the thread with this pthread_t, or HISTORY_NONE. */
 uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t pthread);
 

@@ -124,7 +124,7 @@ bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64
 {
 	const struct history_process *process = find_process(history, pid);
 
-	return !process || since_ns > process->ended_ns || at_ns < process->ended_ns;
+	return !process || since_ns > process->ended_ns || at_ns <= process->ended_ns;
 }
 
 bool lives_executed(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns)

@@ -32,7 +32,7 @@ static inline bool lives_same(const struct history *history, uint32_t a, uint32_
 
 /*
  * Returns whether a process still has at at_ns what it had at since_ns: it did not end between
- * these times.
+ * these times. A call that lasted until the end of the process ends at the same time.
  */
 bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns);
 

@@ -403,6 +403,7 @@ static int answer_json(void)
 	json_unsigned(&json, "lost", why.lost);
 	json_bool(&json, "sched", why.history.has_states);
 	json_bool(&json, "holds", why.history.holds.count != 0);
+	why_json_deadlocks(&json, &why);
 	json_array(&json, "answers");
 	for (size_t i = 0; !err && i < why.windows; i++)
 		err = why_answer(&why.window[i], &json, &is_cut);
@@ -417,6 +418,7 @@ static int answer_text(void)
 	bool is_cut = false;
 	int err = 0;
 
+	why_text_deadlocks(&out_stdout, &why);
 	for (size_t i = 0; !err && i < why.windows; i++) {
 		if (i)
 			out_char(&out_stdout, '\n');

@@ -73,8 +73,12 @@ size_t why_children(const struct division *division, uint32_t node, uint32_t *ch
 /* Prints one answer: the cause, the chain and the parts of the time. */
 void why_text(struct out *out, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);
+/* Prints the deadlocks of the log, if there are any. */
+void why_text_deadlocks(struct out *out, const struct why *why);
 /* Prints the evidence that all answers share. */
 void why_text_end(struct out *out, const struct why *why, bool is_cut);
+/* Writes the deadlocks as an array of the open object. */
+void why_json_deadlocks(struct json *json, const struct why *why);
 /* Writes one answer as an object of the open array. */
 void why_json(struct json *json, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);

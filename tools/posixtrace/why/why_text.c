@@ -386,7 +386,7 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (history->samples)
 		out_printf(out, "Functions: %llu sample%s of running threads.\n",
 			   (unsigned long long)history->samples, text_plural(history->samples));
-	if (!history->holds.count)
+	if (!history->holds.count && !history->has_waiting)
 		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' does.\n");
 	if (why->lost)

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * blocked.c - finds threads that are blocked for long, and the objects for which they wait.
+ *
+ * /proc/PID/task/TID/schedstat has the processor time of a thread and the number of times at which
+ * it got a processor. If the file has not changed between two looks, and the thread is in a system
+ * call, the thread was blocked in this call in the whole time between.
+ */
+#include "live/blocked.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+#include "base/until.h"
+#include "base/vec.h"
+
+#define THREADS   4096  /* the most threads that are examined in one look */
+#define PROCESSES 256
+#define DEPTH     16    /* generations of descendants */
+#define PAUSE_NS  INT64_C(100000000)
+#define LEAST_NS  INT64_C(500000000) /* shorter waits are not recorded during the trace */
+#define PAUSES    200   /* a pause is at least this many times as long as a look */
+#define POLLED    8     /* the most descriptors of a poll that are examined */
+#define OBJECT    160   /* bytes of a text */
+
+struct blocked_thread {
+	pid_t pid, tid;
+	char spent[64];    /* the content of schedstat */
+	int64_t since_ns;  /* the first look with this content */
+	bool is_noted;
+};
+
+/* The threads of a look. */
+struct look {
+	struct blocked_thread *thread;
+	size_t threads;
+	pid_t process[PROCESSES];
+	size_t processes;
+};
+
+/* Orders threads by their numbers, which are unique among all processes. */
+static int by_tid(const void *a, const void *b)
+{
+	const struct blocked_thread *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/* ------------------------------------------------------------------ the walk */
+
+/* Adds a thread if its file can be read. */
+static void add_thread(struct look *look, pid_t pid, pid_t tid)
+{
+	struct blocked_thread thread = { .pid = pid, .tid = tid };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+	if (look->threads < THREADS && procfile_read(path, thread.spent, sizeof(thread.spent)) &&
+	    vec_grow(&look->thread, look->threads, 1))
+		look->thread[look->threads++] = thread;
+}
+
+/* Adds the threads of a process and of its descendants. */
+static void walk_process(struct look *look, pid_t pid, int depth)
+{
+	char path[64], text[PROCFILE_BYTES];
+	const struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	folder = depth && look->processes < PROCESSES ? opendir(path) : NULL;
+	if (!folder)
+		return;
+	look->process[look->processes++] = pid;
+	while (look->threads < THREADS && (entry = readdir(folder))) {
+		const pid_t tid = (pid_t)atoi(entry->d_name);
+		char *at = text, *end;
+		long child;
+
+		if (tid <= 0)
+			continue;
+		add_thread(look, pid, tid);
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+		if (!procfile_read(path, text, sizeof(text)))
+			continue;
+		for (; (child = strtol(at, &end, 10)) > 0 && end != at; at = end)
+			walk_process(look, (pid_t)child, depth - 1);
+	}
+	closedir(folder);
+}
+
+/* ------------------------------------------------------------------ the object of a call */
+
+/* The system calls that wait, and the number of the argument that is a descriptor; -1: none. */
+static const struct call_row {
+	long number;
+	const char *name;
+	int fd;
+} rows[] = {
+	{ SYS_read, "read", 0 }, { SYS_readv, "readv", 0 }, { SYS_write, "write", 0 },
+	{ SYS_writev, "writev", 0 }, { SYS_recvfrom, "recvfrom", 0 },
+	{ SYS_recvmsg, "recvmsg", 0 }, { SYS_sendto, "sendto", 0 },
+	{ SYS_sendmsg, "sendmsg", 0 }, { SYS_accept, "accept", 0 },
+	{ SYS_accept4, "accept4", 0 }, { SYS_connect, "connect", 0 },
+	{ SYS_pread64, "pread64", 0 }, { SYS_pwrite64, "pwrite64", 0 },
+	{ SYS_fsync, "fsync", 0 }, { SYS_fdatasync, "fdatasync", 0 }, { SYS_flock, "flock", 0 },
+	{ SYS_fcntl, "fcntl", 0 }, { SYS_mq_timedsend, "mq_timedsend", 0 },
+	{ SYS_mq_timedreceive, "mq_timedreceive", 0 }, { SYS_ppoll, "ppoll", -1 },
+	{ SYS_pselect6, "pselect6", -1 }, { SYS_epoll_pwait, "epoll_pwait", 0 },
+	{ SYS_futex, "futex", -1 }, { SYS_wait4, "wait4", -1 }, { SYS_waitid, "waitid", -1 },
+	{ SYS_nanosleep, "nanosleep", -1 }, { SYS_clock_nanosleep, "clock_nanosleep", -1 },
+	{ SYS_rt_sigtimedwait, "rt_sigtimedwait", -1 },
+	{ SYS_rt_sigsuspend, "rt_sigsuspend", -1 }, { SYS_openat, "openat", -1 },
+	{ SYS_semtimedop, "semtimedop", -1 }, { SYS_msgrcv, "msgrcv", -1 },
+	{ SYS_msgsnd, "msgsnd", -1 }, { SYS_ioctl, "ioctl", 0 },
+	{ SYS_restart_syscall, "restart_syscall", -1 },
+#ifdef SYS_poll
+	{ SYS_poll, "poll", -1 },
+#endif
+#ifdef SYS_select
+	{ SYS_select, "select", -1 },
+#endif
+#ifdef SYS_epoll_wait
+	{ SYS_epoll_wait, "epoll_wait", 0 },
+#endif
+#ifdef SYS_pause
+	{ SYS_pause, "pause", -1 },
+#endif
+#ifdef SYS_open
+	{ SYS_open, "open", -1 },
+#endif
+#ifdef SYS_semop
+	{ SYS_semop, "semop", -1 },
+#endif
+};
+
+/* The facts of a blocked thread. */
+struct found {
+	char call[24], object[OBJECT], others[OBJECT];
+	uint64_t argument[6], lock;
+	int32_t fd, owner;
+};
+
+static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
+{
+	const struct iovec to = { data, bytes }, from = { (void *)(uintptr_t)address, bytes };
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
+}
+
+/* Returns whether the number is that of a thread of the process. */
+static bool is_thread_of(pid_t pid, uint32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u", (int)pid, tid);
+	return tid && tid <= INT32_MAX && !access(path, F_OK);
+}
+
+/*
+ * Recognizes the locks of glibc by the words at the address of a futex, whose places are a part of
+ * the ABI of glibc. A mutex for which threads wait has the value 2, and 8 bytes behind it the
+ * number of its owner. A mutex with priority inheritance has the owner in its value, as the kernel
+ * demands. A read-write lock has two futexes, with the value 3 if a writer holds the lock, and
+ * before its end the writer. A thread has its number in a futex until its end.
+ */
+static void find_lock(pid_t pid, struct found *found)
+{
+	const unsigned operation = (unsigned)found->argument[1] & FUTEX_CMD_MASK;
+	uint32_t word[6];
+
+	found->lock = found->argument[0];
+	snprintf(found->object, sizeof(found->object), "futex");
+	if (!read_memory(pid, found->lock, word, sizeof(word)))
+		return;
+	if (operation == FUTEX_LOCK_PI || operation == 13 /* FUTEX_LOCK_PI2 */) {
+		found->owner = (int32_t)(word[0] & FUTEX_TID_MASK);
+	} else if (word[0] == 2 && is_thread_of(pid, word[2])) {
+		found->owner = (int32_t)word[2];
+	} else if (word[0] == 3 && is_thread_of(pid, word[4])) {
+		found->owner = (int32_t)word[4];
+		found->lock -= 8;
+		snprintf(found->object, sizeof(found->object), "rwlock");
+		return;
+	} else if (word[0] == 3 && is_thread_of(pid, word[3])) {
+		found->owner = (int32_t)word[3];
+		found->lock -= 12;
+		snprintf(found->object, sizeof(found->object), "rwlock");
+		return;
+	} else if (word[0] == (uint32_t)found->argument[2] && is_thread_of(pid, word[0])) {
+		found->owner = (int32_t)word[0];
+		snprintf(found->object, sizeof(found->object), "thread");
+		return;
+	} else {
+		return;
+	}
+	snprintf(found->object, sizeof(found->object), "mutex");
+}
+
+/* Writes an address of a socket. */
+static void address_text(const struct sockaddr_storage *address, socklen_t bytes, char *text,
+			 size_t size)
+{
+	const struct sockaddr_in *four = (const void *)address;
+	const struct sockaddr_in6 *six = (const void *)address;
+	const struct sockaddr_un *local = (const void *)address;
+	char host[INET6_ADDRSTRLEN] = "";
+
+	*text = '\0';
+	if (address->ss_family == AF_INET &&
+	    inet_ntop(AF_INET, &four->sin_addr, host, sizeof(host)))
+		snprintf(text, size, "%s:%u", host, ntohs(four->sin_port));
+	else if (address->ss_family == AF_INET6 &&
+		 inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof(host)))
+		snprintf(text, size, "[%s]:%u", host, ntohs(six->sin6_port));
+	else if (address->ss_family == AF_UNIX && bytes > offsetof(struct sockaddr_un, sun_path) &&
+		 *local->sun_path)
+		snprintf(text, size, "%.108s", local->sun_path);
+}
+
+/*
+ * Writes the address of a socket: that of the other end, or, for a socket without another end, its
+ * own. The recorder copies the descriptor for a moment.
+ */
+static void find_address(pid_t pid, int fd, char *text, size_t size)
+{
+	struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
+	socklen_t bytes = sizeof(address);
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), copy = -1;
+	char at[OBJECT - 24];
+
+	snprintf(text, size, "socket");
+	if (process >= 0)
+		copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	if (copy >= 0 && !getpeername(copy, (struct sockaddr *)&address, &bytes)) {
+		address_text(&address, bytes, at, sizeof(at));
+		if (*at)
+			snprintf(text, size, "socket to %s", at);
+	} else if (copy >= 0) {
+		bytes = sizeof(address);
+		if (!getsockname(copy, (struct sockaddr *)&address, &bytes))
+			address_text(&address, bytes, at, sizeof(at));
+		else
+			*at = '\0';
+		if (*at)
+			snprintf(text, size, "socket at %s", at);
+	}
+	if (copy >= 0)
+		close(copy);
+	if (process >= 0)
+		close(process);
+}
+
+/* Returns whether a process has the pipe or file open for writing. */
+static bool may_write(pid_t pid, const char *object)
+{
+	char path[300], text[OBJECT];
+	const struct dirent *entry;
+	bool found = false;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	while (folder && !found && (entry = readdir(folder))) {
+		struct stat stat;
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
+		len = readlink(path, text, sizeof(text) - 1);
+		if (len <= 0)
+			continue;
+		text[len] = '\0';
+		found = !strcmp(text, object) && !lstat(path, &stat) && (stat.st_mode & S_IWUSR);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* Finds the file, pipe or socket of a descriptor, and the processes that can write into a pipe. */
+static void find_file(const struct look *look, pid_t pid, struct found *found)
+{
+	char path[64];
+	size_t used = 0;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, (int)found->fd);
+	len = readlink(path, found->object, sizeof(found->object) - 1);
+	found->object[len > 0 ? len : 0] = '\0';
+	if (!strncmp(found->object, "socket:", 7))
+		find_address(pid, found->fd, found->object, sizeof(found->object));
+	if (strncmp(found->object, "pipe:", 5) || found->call[0] != 'r')
+		return;
+	for (size_t i = 0; i < look->processes && used < sizeof(found->others) - 12; i++)
+		if (may_write(look->process[i], found->object))
+			used += (size_t)snprintf(found->others + used,
+						 sizeof(found->others) - used, "%s%d",
+						 used ? " " : "", (int)look->process[i]);
+}
+
+/* Finds the descriptor of a poll if it has only one with a number. */
+static void find_polled(pid_t pid, struct found *found)
+{
+	struct pollfd polled[POLLED];
+	const uint64_t count = found->argument[1];
+
+	if (!count || count > POLLED ||
+	    !read_memory(pid, found->argument[0], polled, count * sizeof(*polled)))
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		if (polled[i].fd < 0)
+			continue;
+		if (found->fd >= 0) {
+			found->fd = -1;
+			return;
+		}
+		found->fd = polled[i].fd;
+	}
+}
+
+/* Returns whether a process is of the word size of this one, so that the numbers of calls agree. */
+static bool is_same_class(pid_t pid)
+{
+	char path[64];
+	unsigned char ident[EI_NIDENT] = { 0 };
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, ident, sizeof(ident)) != (ssize_t)sizeof(ident))
+		ident[EI_CLASS] = 0;
+	close(fd);
+	return ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+}
+
+/*
+ * Finds the system call in which a thread is blocked. Returns false if it is in none, or the kernel
+ * refuses to say it.
+ */
+static bool find_call(const struct look *look, const struct blocked_thread *thread,
+		      struct found *found)
+{
+	char path[64], text[256];
+	unsigned long long argument[6];
+	long number;
+
+	*found = (struct found){ .fd = -1 };
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)thread->pid,
+		 (int)thread->tid);
+	if (!procfile_read(path, text, sizeof(text)) ||
+	    sscanf(text, "%ld %llx %llx %llx %llx %llx %llx", &number, &argument[0], &argument[1],
+		   &argument[2], &argument[3], &argument[4], &argument[5]) != 7 || number < 0 ||
+	    !is_same_class(thread->pid))
+		return false;
+	for (size_t i = 0; i < 6; i++)
+		found->argument[i] = argument[i];
+	snprintf(found->call, sizeof(found->call), "system call %ld", number);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].number == number) {
+			snprintf(found->call, sizeof(found->call), "%s", rows[i].name);
+			found->fd = rows[i].fd < 0 ? -1 : (int32_t)argument[rows[i].fd];
+			break;
+		}
+	if (number == SYS_futex)
+		find_lock(thread->pid, found);
+	else if (number == SYS_wait4 || (number == SYS_waitid && argument[0] == P_PID))
+		found->owner = (int32_t)argument[number == SYS_waitid];
+	else if (strstr(found->call, "poll") && !strstr(found->call, "epoll"))
+		find_polled(thread->pid, found);
+	if (found->owner < 0)
+		found->owner = 0;
+	if (found->fd >= 0)
+		find_file(look, thread->pid, found);
+	return true;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Records a thread, if it is blocked in a system call. */
+static void note_thread(const struct look *look, struct blocked_thread *thread, int64_t now_ns,
+			struct capture *capture)
+{
+	struct {
+		int32_t pid, tid;
+		uint64_t blocked_ns, lock;
+		int32_t fd, owner;
+		char text[sizeof(((struct found *)0)->call) + 2 * OBJECT];
+	} data = { .pid = thread->pid, .tid = thread->tid,
+		   .blocked_ns = (uint64_t)(now_ns - thread->since_ns) };
+	const char *text[3];
+	struct found found;
+	size_t used = 0;
+
+	if (!find_call(look, thread, &found))
+		return;
+	thread->is_noted = true;
+	data.lock = found.lock;
+	data.fd = found.fd;
+	data.owner = found.owner;
+	text[0] = found.call;
+	text[1] = found.object;
+	text[2] = found.others;
+	for (size_t i = 0; i < 3; i++) {
+		memcpy(data.text + used, text[i], strlen(text[i]) + 1);
+		used += strlen(text[i]) + 1;
+	}
+	capture_note(capture, BLOCKED_EVENT, BLOCKED_SCHEMA, &data, offsetof(typeof(data), text) +
+		     used);
+}
+
+/* Examines all threads. If is_last is true, all blocked threads are recorded. */
+static void look_at_all(struct blocked *blocked, struct capture *capture, bool is_last)
+{
+	struct look look = { .threads = 0 };
+	const int64_t now_ns = until_now_ns();
+
+	blocked->pid = capture->plan->pid;
+	walk_process(&look, blocked->pid, DEPTH);
+	for (size_t i = 0; i < look.threads; i++) {
+		struct blocked_thread *thread = &look.thread[i];
+		const struct blocked_thread *old = !blocked->threads ? NULL :
+			bsearch(thread, blocked->thread, blocked->threads,
+				sizeof(*blocked->thread), by_tid);
+		const bool is_same = old && old->pid == thread->pid &&
+				     !strcmp(old->spent, thread->spent);
+
+		thread->since_ns = is_same ? old->since_ns : now_ns;
+		thread->is_noted = is_same && old->is_noted;
+		if (is_last || (is_same && !thread->is_noted &&
+				now_ns - thread->since_ns >= LEAST_NS))
+			note_thread(&look, thread, now_ns, capture);
+	}
+	if (look.threads)
+		qsort(look.thread, look.threads, sizeof(*look.thread), by_tid);
+	free(blocked->thread);
+	blocked->thread = look.thread;
+	blocked->threads = look.threads;
+}
+
+void blocked_look(struct blocked *blocked, struct capture *capture)
+{
+	const int64_t begin_ns = until_now_ns();
+	int64_t pause_ns;
+
+	if (!capture->plan->looks_at_blocked || begin_ns < blocked->next_ns ||
+	    procfile_is_foreign())
+		return;
+	look_at_all(blocked, capture, false);
+	pause_ns = (until_now_ns() - begin_ns) * PAUSES;
+	blocked->next_ns = begin_ns + (pause_ns > PAUSE_NS ? pause_ns : PAUSE_NS);
+}
+
+void blocked_end(struct blocked *blocked, struct capture *capture)
+{
+	if (capture->plan->looks_at_blocked && !procfile_is_foreign())
+		look_at_all(blocked, capture, true);
+	free(blocked->thread);
+	*blocked = (struct blocked){ .threads = 0 };
+}

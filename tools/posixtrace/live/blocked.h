@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * blocked.h - records the system calls in which threads of the traced processes are blocked for
+ * long. The preload library records a call when it returns. A call that never returns, as in a
+ * deadlock, has no such event, so the recorder looks for it from outside.
+ *
+ * The recorder reads files of /proc and memory of blocked threads. It stops no thread, and no code
+ * of the recorder runs in the traced processes. If the kernel refuses access to a thread, the log
+ * has no event of it.
+ *
+ * One thread uses these functions.
+ */
+#ifndef POSIXTRACE_LIVE_BLOCKED_H
+#define POSIXTRACE_LIVE_BLOCKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "live/capture.h"
+
+#define BLOCKED_EVENT "posixtrace_blocked"
+/*
+ * blocked_ns: for how long the thread is known to be blocked. lock: the address of the lock or
+ * futex. owner: the thread that holds the lock or whose end is awaited, or the process whose end is
+ * awaited; 0: unknown. fd: the descriptor; -1: none. call: the name of the system call. object: the
+ * kind of lock, or the file, pipe or socket of the descriptor. others: the processes that could
+ * write into the pipe.
+ */
+#define BLOCKED_SCHEMA \
+	"s32 pid; s32 tid; u64 blocked_ns; ptr lock; s32 fd; s32 owner; str call; str object; " \
+	"str others"
+
+struct blocked_thread;
+
+struct blocked {
+	pid_t pid;                     /* the first process */
+	struct blocked_thread *thread; /* of the last look, sorted by number */
+	size_t threads;
+	int64_t next_ns;               /* the time of the next look */
+};
+
+/*
+ * Returns whether a recording has these events: not if the user wants only the program's own trace
+ * points.
+ */
+static inline bool blocked_is_wanted(const char *families, bool has_sched)
+{
+	return has_sched || !families || strcmp(families, "none") != 0;
+}
+
+/*
+ * Looks at the threads of the first process and its descendants, and records those that have been
+ * blocked for half a second. Each wait of a thread is recorded once. Returns without a look if the
+ * previous one was not long enough ago. The pause is so long that the looks need at most a two
+ * hundredth of a processor. Does nothing if the plan does not want it.
+ */
+void blocked_look(struct blocked *blocked, struct capture *capture);
+
+/* Records all threads that are blocked now, and frees the memory. To be called before the end. */
+void blocked_end(struct blocked *blocked, struct capture *capture);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stuck.h - calls that did not return before their thread or the log ended, and deadlocks.
+ *
+ * The preload library records a call when it returns. Two other events show a call that never
+ * returns. The recorder looks from outside at threads that are blocked for long, and records
+ * posixtrace_blocked. With the family lock-hold, a thread that holds a lock records lock.waiting
+ * before it waits for another one.
+ */
+#ifndef POSIXTRACE_WHY_STUCK_H
+#define POSIXTRACE_WHY_STUCK_H
+
+#include "why/divide.h"
+#include "why/history.h"
+
+#define STUCK_HELD   16 /* the most locks that the preload library notes for a thread */
+#define STUCK_CIRCLE 64 /* the most threads of a deadlock */
+
+struct stuck {
+	/* of the last posixtrace_blocked: its time, 0: none; the texts are indexes + 1 */
+	int64_t seen_ns;
+	uint64_t blocked_ns, lock;
+	int32_t fd;
+	pid_t owner;
+	uint32_t call, object, others;
+	/* the last wait with lock.waiting: the times of its first event, 0: none, and last one */
+	int64_t waits_ns, waits_last_ns;
+	uint64_t waits_lock, address;
+	pid_t waits_owner;
+	const char *waits_kind;
+	uint32_t stack;       /* number of its call stack + 1; 0: none */
+	unsigned helds;
+	struct {
+		uint64_t lock, address;
+	} held[STUCK_HELD];
+	const struct log_type *type, *waits_type; /* of the two events */
+	uint32_t open;        /* index of the call that did not return + 1; 0: none */
+};
+
+/* Keeps the facts of an event. is_waiting is true for lock.waiting. */
+void stuck_take(struct history *history, bool is_waiting, const struct log_type *type,
+		const struct posix_trace_event_np *event);
+
+/*
+ * Adds the calls that did not return. To be called after the last event, and only if no event of
+ * their return can be missing.
+ */
+void stuck_add(struct history *history);
+
+/*
+ * Returns whether a thread that was blocked in a state did not leave the kernel afterwards.
+ * *is_over says whether it has ended since then.
+ */
+bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_over);
+
+/* Returns the thread that must act before the stuck call returns, or HISTORY_NONE: unknown. */
+uint32_t stuck_owner(const struct history *history, const struct call *call);
+
+/* Labels the part of a call with is_stuck. caller is its place in the program, or empty. */
+void stuck_label(struct division *division, struct why_node *node, const struct call *call,
+		 const char *caller);
+
+/* Writes the kind of a lock and its name or address. Returns text. */
+const char *stuck_lock_text(const struct history *history, uint32_t thread, uint64_t lock,
+			    char *text, size_t size);
+
+/*
+ * Finds the deadlock of which a thread is a member with the least index. Stores the members in the
+ * order in which each waits for the next one, and the last one for the first. Returns their number;
+ * 0: there is no such deadlock.
+ */
+unsigned stuck_circle(const struct history *history, uint32_t first,
+		      uint32_t member[STUCK_CIRCLE]);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * why_deadlock.c - deadlocks as text and JSON: which thread holds what, where it acquired it, and
+ * for what it waits.
+ *
+ * Names of threads and locks come from the log, so text is written through text_safe() only.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbols/symbols.h"
+#include "why/stuck.h"
+#include "why/why.h"
+
+#define DEADLOCKS 16 /* the most that are printed */
+#define PLACE     200
+
+/* Returns the call in which a member of a circle is blocked. */
+static const struct call *call_of(const struct history *history, uint32_t thread)
+{
+	return &history->call[history->stuck[thread].open - 1];
+}
+
+/* Writes for what a member waits. */
+static void wanted_text(const struct history *history, uint32_t thread, char *text, size_t size)
+{
+	const struct call *call = call_of(history, thread);
+	const uint32_t owner = stuck_owner(history, call);
+
+	switch ((enum cause)call->cause) {
+	case CAUSE_LOCK:
+		stuck_lock_text(history, thread, call->key, text, size);
+		break;
+	case CAUSE_JOIN:
+		snprintf(text, size, "the end of thread %d", (int)call->sender);
+		break;
+	case CAUSE_CHILD:
+		snprintf(text, size, "the end of process %d", (int)call->sender);
+		break;
+	default:
+		snprintf(text, size, "data in a pipe into which only process %d could write",
+			 owner == HISTORY_NONE ? 0 : (int)history->thread[owner].pid);
+	}
+}
+
+/* Writes "FUNCTION (FILE:LINE)" of an address, or nothing. */
+static void place_text(const struct why *why, uint32_t thread, uint64_t address, char *text,
+		       size_t size)
+{
+	const struct history_thread *of = &why->history.thread[thread];
+	const struct symbol *symbol = address ? symbols_at(why->log.trid, of->pid, address,
+							   of->last_ns, false) : NULL;
+	const char *slash = symbol && symbol->file ? strrchr(symbol->file, '/') : NULL;
+
+	*text = '\0';
+	if (symbol && symbol->file && symbol->line)
+		snprintf(text, size, "%s (%s:%u)", symbol->name, slash ? slash + 1 : symbol->file,
+			 symbol->line);
+	else if (symbol)
+		snprintf(text, size, "%s", symbol->whole);
+}
+
+/*
+ * Returns where a thread has acquired a lock, and when it did so. lock.waiting has the address. If
+ * the thread had to wait for the lock before, the event of this wait has it, too. 0: unknown.
+ */
+static uint64_t taken_at(const struct history *history, uint32_t thread, uint64_t lock)
+{
+	const struct stuck *stuck = &history->stuck[thread];
+
+	for (unsigned i = stuck->waits_ns ? stuck->helds : 0; i-- > 0;)
+		if (stuck->held[i].lock == lock)
+			return stuck->held[i].address;
+	for (size_t i = history->calls; i-- > 0;) {
+		const struct call *call = &history->call[i];
+
+		if (call->thread == thread && call->cause == CAUSE_LOCK && call->key == lock &&
+		    !call->is_open && !call->error)
+			return call->address;
+	}
+	return 0;
+}
+
+/* A member of a circle in words. before is the member that waits for it. */
+struct role {
+	char thread[160], waits[PLACE], waits_at[PLACE], holds[PLACE], holds_at[PLACE];
+};
+
+static void make_role(const struct why *why, uint32_t thread, uint32_t before, pid_t pid,
+		      struct role *role)
+{
+	const struct history *history = &why->history;
+	const struct call *call = call_of(history, thread), *other = call_of(history, before);
+
+	memset(role, 0, sizeof(*role));
+	division_thread_text(history, thread, pid, role->thread, sizeof(role->thread));
+	wanted_text(history, thread, role->waits, sizeof(role->waits));
+	place_text(why, thread, call->address, role->waits_at, sizeof(role->waits_at));
+	if (other->cause != CAUSE_LOCK)
+		return;
+	wanted_text(history, before, role->holds, sizeof(role->holds));
+	place_text(why, thread, taken_at(history, thread, other->key), role->holds_at,
+		   sizeof(role->holds_at));
+}
+
+static void put_safe(struct out *out, const char *before, const char *text)
+{
+	out_str(out, before);
+	text_safe(out, text, strlen(text));
+}
+
+/* Prints one deadlock in one line. */
+static void put_circle(struct out *out, const struct why *why, const uint32_t *member,
+		       unsigned count)
+{
+	const pid_t pid = why->history.thread[member[0]].pid;
+
+	out_str(out, "Deadlock: ");
+	for (unsigned i = 0; i < count; i++) {
+		struct role role;
+
+		make_role(why, member[i], member[(i + count - 1) % count], pid, &role);
+		put_safe(out, i ? "; " : "", role.thread);
+		if (*role.holds) {
+			put_safe(out, " holds ", role.holds);
+			if (*role.holds_at)
+				put_safe(out, ", acquired in ", role.holds_at);
+			out_str(out, ", and");
+		}
+		put_safe(out, " waits for ", count == 1 && *role.holds ? "the same lock" :
+			 role.waits);
+		if (*role.waits_at)
+			put_safe(out, " in ", role.waits_at);
+	}
+	out_str(out, ".\n");
+}
+
+void why_text_deadlocks(struct out *out, const struct why *why)
+{
+	uint32_t member[STUCK_CIRCLE];
+	unsigned found = 0, count;
+
+	for (uint32_t i = 0; i < why->history.stucks && found < DEADLOCKS; i++) {
+		count = stuck_circle(&why->history, i, member);
+		if (count)
+			put_circle(out, why, member, count);
+		found += count != 0;
+	}
+}
+
+static void put_string(struct json *json, const char *name, const char *text)
+{
+	json_unicode(json, name, text, strlen(text));
+}
+
+/* Each member waits for the next one, the last one for the first. Unknown places are empty. */
+void why_json_deadlocks(struct json *json, const struct why *why)
+{
+	uint32_t member[STUCK_CIRCLE];
+
+	json_array(json, "deadlocks");
+	for (uint32_t first = 0; first < why->history.stucks; first++) {
+		const unsigned count = stuck_circle(&why->history, first, member);
+
+		if (!count)
+			continue;
+		json_object(json, NULL);
+		json_array(json, "threads");
+		for (unsigned i = 0; i < count; i++) {
+			const struct history_thread *thread = &why->history.thread[member[i]];
+			struct role role;
+
+			make_role(why, member[i], member[(i + count - 1) % count], 0, &role);
+			json_object(json, NULL);
+			json_signed(json, "pid", thread->pid);
+			json_signed(json, "tid", thread->tid);
+			put_string(json, "name", thread->name);
+			put_string(json, "holds", role.holds);
+			put_string(json, "acquired_in", role.holds_at);
+			put_string(json, "waits_for", role.waits);
+			put_string(json, "waits_in", role.waits_at);
+			json_exact(json, "since", call_of(&why->history, member[i])->begin_ns);
+			json_end_object(json);
+		}
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
