@@ -117,6 +117,27 @@ static void set_options(CURL *curl, const struct http_request *request, struct c
 }
 
 /*
+ * Removes the time from a text of libcurl such as "Failed to connect to HOST port 1 after 12 ms:
+ * ...". Then a failure that repeats has the same text, and the caller can print the text once.
+ */
+static void remove_time(char *text)
+{
+	char *after = strstr(text, " after "), *unit;
+
+	if (!after)
+		return;
+	unit = after + strlen(" after ");
+	unit += strspn(unit, "0123456789");
+	if (!strncmp(unit, " milliseconds", strlen(" milliseconds")))
+		unit += strlen(" milliseconds");
+	else if (!strncmp(unit, " ms", strlen(" ms")))
+		unit += strlen(" ms");
+	else
+		return;
+	memmove(after, unit, strlen(unit) + 1);
+}
+
+/*
  * An answer that was cut is not an answer, unless it is the text of an error that was too long: the
  * status of an error is valid without the whole text.
  */
@@ -130,6 +151,7 @@ static enum http_result perform_request(CURL *curl, const struct receiver *recei
 	curl_call.easy_setopt(curl, CURLOPT_ERRORBUFFER, buffer);
 	err = curl_call.easy_perform(curl);
 	curl_call.easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
+	remove_time(buffer);
 	/* A NUL is added behind the answer, because some answers are read as strings. */
 	bytes_add(answer->text, "", 1);
 	answer->text->used -= !answer->text->failed;
