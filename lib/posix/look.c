@@ -79,9 +79,9 @@ static void find_target(const struct looking *looking, const struct ptx_attachme
 	for (size_t i = 0; i < looking->openers; i++)
 		/*
 		 * The id must agree. Ids are reused, so the process must also have the identity
-		 * that the creator stored.
+		 * that the creator stored. The id of an opener that has ended is 0.
 		 */
-		if (looking->inner[i] == attachment->target &&
+		if (looking->inner[i] && looking->inner[i] == attachment->target &&
 		    (traces_itself ||
 		     ptx_life_of_one(looking->opener[i].pid, &identity) != PTX_DEAD)) {
 			stream->pid = (pid_t)looking->opener[i].pid;
@@ -121,8 +121,11 @@ static void find_members(const struct looking *looking, unsigned bit,
 	for (size_t i = 0; i < looking->openers; i++) {
 		pid_t pid = (pid_t)looking->opener[i].pid;
 
-		/* The target itself is not a member. */
-		if (pid != stream->pid &&
+		/*
+		 * The target itself is not a member. An opener that has ended since the list was
+		 * made has the id 0, which is also the id in the unused entries of the table.
+		 */
+		if (pid != stream->pid && looking->inner[i] &&
 		    has_inherited(&looking->look->control, looking->inner[i], bit))
 			looking->member[stream->members++] = pid;
 	}
