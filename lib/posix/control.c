@@ -115,6 +115,12 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	struct ptx_record *record;
 	size_t end;
 
+	/*
+	 * Several threads, and the guardian, record in this ring one after the other, and claim the
+	 * ring only once. With the fence the opening of a chunk is later than the times that the
+	 * thread before has read, as ptx_chunk_open() requires.
+	 */
+	ptx_clock_fence();
 	if (!sign_records(stream, ident, loss))
 		return NULL;
 	record = ptx_ring_prepare(rings, stream->control, size, head);

@@ -404,8 +404,10 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	/*
 	 * No record of the chunk can have an earlier time, because of the fence behind the reading.
-	 * The same fence of the ring's chunk before this one, or that of claim_hold() for a ring of
-	 * another thread, precedes the reading: so a ring's chunks are in the order of their times.
+	 * The same fence of the ring's chunk before this one precedes the reading. If another
+	 * thread opened that chunk, the fence of claim_hold() precedes it, or in the controller's
+	 * ring, which its threads do not claim again, that of prepare_record() in posix/control.c.
+	 * So a ring's chunks are in the order of their times.
 	 * No other order is needed: if the counter is read early, the time is a lower bound still.
 	 * A fence before the reading would wait for the records that this chunk had.
 	 */
