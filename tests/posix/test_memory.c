@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The memory of a stream: at most twice the size of its attributes, plus one largest event for each
- * thread that has recorded, plus 256 KiB. The test measures the process's memory file, which other
- * processes do not change.
+ * thread that has recorded, plus 256 KiB; more if many threads have recorded much and rest. The
+ * test measures the process's memory file, which other processes do not change.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -146,6 +147,98 @@ START_TEST(a_large_stream_takes_memory_as_it_is_filled)
 }
 END_TEST
 
+/*
+ * Threads that record one after the other and then rest: each keeps an open chunk, in which no
+ * other thread can record. A stream with fewer of them than large chunks, or whose threads record
+ * little, has twice its size. Otherwise the open chunks of resting threads have that memory, and
+ * the small chunks of the others up to twice the size beside it. Headers and the search for spare
+ * chunks have up to a quarter of the size more, and this test permits half of it.
+ */
+static const struct rest {
+	size_t size, threads, events, len[2]; /* the lengths of a thread's events alternate */
+	int policy;
+	bool is_read; /* what a thread has recorded is read before the next thread records */
+	size_t eighths; /* the limit, in eighths of the stream's size */
+} rests[] = {
+	{ 64 * KIB, 30, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
+	{ 64 * KIB, 300, 40, { 1024, 48 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 1024 * KIB, 30, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
+	{ 1024 * KIB, 60, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
+	{ 1024 * KIB, 300, 200, { 8, 8 }, POSIX_TRACE_LOOP, false, 16 },
+	{ 1024 * KIB, 100, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 1024 * KIB, 300, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 1024 * KIB, 300, 300, { 1024, 48 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 1024 * KIB, 300, 300, { 544, 544 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 1024 * KIB, 30, 60, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 16 },
+	{ 1024 * KIB, 300, 60, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 36 },
+	{ 4096 * KIB, 200, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
+	{ 4096 * KIB, 400, 600, { 1024, 48 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 16384 * KIB, 300, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
+};
+enum { RESTS = sizeof rests / sizeof *rests, MOST_EVENT = 1024, TABLE = 256 };
+
+static trace_id_t rested;
+
+static void record_turns(const struct rest *rest, size_t events)
+{
+	static const char data[MOST_EVENT];
+
+	for (size_t i = 0; i < events; i++)
+		posix_trace_event(u, data, rest->len[i % 2]);
+}
+
+static void *record_and_rest(void *arg)
+{
+	const struct rest *rest = arg;
+
+	pthread_mutex_lock(&turn);
+	record_turns(rest, rest->events);
+	if (rest->is_read)
+		history_free(read_all(rested));
+	pthread_mutex_unlock(&turn);
+	pthread_barrier_wait(&recorded); /* all have recorded */
+	pthread_barrier_wait(&recorded); /* the memory has been measured */
+	return NULL;
+}
+
+START_TEST(threads_that_rest_keep_memory_within_the_limit_of_the_page)
+{
+	static struct rest rest;
+	static pthread_t threads[512];
+	const size_t before = memory();
+	size_t largest, limit;
+	pthread_attr_t small;
+	trace_attr_t attr;
+
+	rest = rests[_i];
+	u = type_of("u");
+	wish_attr(&attr, &(struct wish){ .policy = rest.policy, .size = rest.size,
+					 .max_data = MOST_EVENT });
+	largest = user_event_size(&attr, MOST_EVENT);
+	OK(posix_trace_create(0, &attr, &rested));
+	start(rested);
+	ck_assert_int_eq(pthread_barrier_init(&recorded, NULL, (unsigned)rest.threads + 1), 0);
+	OK(pthread_attr_init(&small));
+	OK(pthread_attr_setstacksize(&small, 256 * KIB));
+	for (size_t i = 0; i < rest.threads; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], &small, record_and_rest, &rest), 0);
+	pthread_barrier_wait(&recorded);
+	/* The stream must hold its size in events beside what the resting threads keep. */
+	for (size_t sent = 0; rest.is_read && sent < rest.size;) {
+		record_turns(&rest, 2);
+		sent += user_event_size(&attr, rest.len[0]) + user_event_size(&attr, rest.len[1]);
+	}
+	limit = rest.eighths * rest.size / 8 + SLACK + rest.threads * (largest + TABLE);
+	ck_assert_msg(memory() - before <= limit, "%zu KiB, and %zu KiB is the limit",
+		      (memory() - before) / KIB, limit / KIB);
+	pthread_barrier_wait(&recorded);
+	for (size_t i = 0; i < rest.threads; i++)
+		pthread_join(threads[i], NULL);
+	pthread_attr_destroy(&small);
+	shut(rested);
+}
+END_TEST
+
 enum { MANY = 3000 };
 
 static pthread_barrier_t all;
@@ -193,6 +286,8 @@ static Suite *suite(void)
 
 	tcase_add_loop_test(tc, a_stream_takes_twice_what_its_attributes_ask_for_at_most, 0, WAYS);
 	tcase_add_loop_test(tc, a_stream_that_is_shut_down_gives_its_memory_back, 0, WAYS);
+	tcase_add_loop_test(tc, threads_that_rest_keep_memory_within_the_limit_of_the_page, 0,
+			    RESTS);
 	tcase_add_test(tc, a_large_stream_takes_memory_as_it_is_filled);
 	tcase_add_test(tc, three_thousand_threads_at_once_have_a_ring_each);
 	return s;
