@@ -177,9 +177,9 @@ static int copy_events(struct weave *weave)
 }
 
 /*
- * Counts the kernel events that are missing, so that the ledger of the log has them. Their threads
- * are not known. The types of lost records are not known either. With --sched lost records count
- * for sched.out, and otherwise for cpu.sample. Lost switches count for sched.in.
+ * Counts the kernel events that are missing, so that the ledger of the log has them. Only the
+ * threads of lost switches are known. The types of lost records are not known either. With --sched
+ * lost records count for sched.out, and otherwise for cpu.sample. Lost switches count for sched.in.
  */
 static int count_lost(struct weave *weave)
 {
@@ -207,7 +207,7 @@ static int count_lost(struct weave *weave)
 		err = posix_trace_compose_lost_np(weave->to, rows[i].cause, rows[i].lost,
 						  rows[i].type, NULL);
 	}
-	return err;
+	return err ? err : weave_lost_switches(weave);
 }
 
 /* ------------------------------------------------------------------ the log */

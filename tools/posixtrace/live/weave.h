@@ -56,6 +56,9 @@ int weave_types(struct weave *weave);
  */
 int weave_record(struct weave *weave, const struct kernel_item *item);
 
+/* Counts the lost switches of the threads that are known. To be called after the last record. */
+int weave_lost_switches(struct weave *weave);
+
 /* Appends an event of the kernel. Its process and its thread are those of the record. */
 int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
 	      uint64_t address, const void *data, size_t len);

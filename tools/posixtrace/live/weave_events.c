@@ -184,6 +184,8 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 		return;
 	task->is_traced = true;
 	task->last_switch = SWITCH_UNKNOWN;
+	weave->kernel->lost_switches += task->lost_switches;
+	task->lost_switches = 0;
 	task->pid = record->detail ? task->tid : parent->pid;
 }
 
@@ -225,8 +227,30 @@ static void note_switch(const struct weave *weave, pid_t tid, int which)
 	struct kernel_task *task = kernel_find_task(weave->kernel, tid);
 
 	if ((int)task->last_switch == which)
-		weave->kernel->lost_switches++;
+		task->lost_switches++;
 	task->last_switch = which;
+}
+
+int weave_lost_switches(struct weave *weave)
+{
+	const struct kernel *kernel = weave->kernel;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < kernel->tasks; i++) {
+		const struct kernel_task *task = &kernel->task[i];
+		const struct posix_trace_thread_np thread = {
+			.pid = task->pid, .tid = task->tid,
+			.thread = pthread_of(weave, task->pid, task->tid),
+		};
+
+		if (!task->lost_switches)
+			continue;
+		weave->has_lost = true;
+		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
+						  task->lost_switches, weave->id[WEAVE_IN],
+						  &thread);
+	}
+	return err;
 }
 
 /*

@@ -466,6 +466,16 @@ static bool add_open_call(struct division *division, uint32_t node,
 		return false;
 	if (thread->last_call ? thread->last_call_ns > from_ns : is_over)
 		return false;
+	if (thread->has_gaps) {
+		/* It may have run meanwhile, so its last waker need not have ended this wait. */
+		part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 2, &is_new);
+		if (part && is_new)
+			division_label(division, part, "blocked, and it cannot be told in what: "
+				       "switches of the thread were lost");
+		if (part)
+			division_add(division, part, from_ns, to_ns);
+		return true;
+	}
 	asked = answers_during(history, division->node[node].thread, from_ns, from_ns, &others);
 	asked = asked && asked->end == ANSWER_NEVER ? asked : NULL;
 	part = division_child(division, node, asked ? WHY_PEER : WHY_UNKNOWN,

@@ -735,29 +735,70 @@ static void name_programs(struct history *history)
 	}
 }
 
-/* Returns whether events of types whose names begin with a text, which may be empty, were lost. */
-static bool lost_events(const struct logfile *log, const char *begin)
+/* Returns the number of lost events of types whose names begin with a text. */
+static uint64_t count_lost(const struct logfile *log, const char *begin)
 {
 	struct posix_trace_ledger_np ledger;
+	uint64_t count = 0;
 
 	for (size_t i = 0; i < log->types; i++)
 		if (!strncmp(log->list[i]->name, begin, strlen(begin)) &&
-		    !posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger) &&
-		    losses_count(&ledger))
-			return true;
-	return false;
+		    !posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
+			count += losses_count(&ledger);
+	return count;
+}
+
+static void mark_gaps(struct history *history, const struct posix_trace_thread_np *of)
+{
+	for (size_t i = 0; i < history->threads; i++)
+		if (history->thread[i].pid == of->pid && history->thread[i].tid == of->tid)
+			history->thread[i].has_gaps = true;
+}
+
+/*
+ * Finds the threads of which states are missing. The ledger has the losses by type and by thread,
+ * but not by both. So this is known only if nothing else than states was lost. Returns false if
+ * states of any thread may be missing.
+ */
+static bool find_gaps(struct history *history)
+{
+	const struct logfile *log = history->log;
+	struct posix_trace_thread_np thread;
+	struct posix_trace_ledger_np ledger;
+	uint64_t left = count_lost(log, "sched.");
+	int end = 0;
+
+	if (left == 0)
+		return true;
+	if (left != count_lost(log, ""))
+		return false;
+	for (size_t i = 0; left; i++) {
+		uint64_t lost;
+
+		if (posix_trace_get_ledger_thread_np(log->trid, i, &thread, &ledger, &end) || end)
+			return false;
+		lost = losses_count(&ledger);
+		if (!lost)
+			continue;
+		if (thread.pid <= 0 || lost > left)
+			return false;
+		left -= lost;
+		mark_gaps(history, &thread);
+	}
+	return true;
 }
 
 /*
  * A thread that was blocked in its last event, and did not end, was blocked until the end of the
- * log. If states are missing, it may have run.
+ * log. If states of it are missing, it may have run.
  */
 static void extend_blocked(struct history *history)
 {
 	for (size_t i = 0; i < history->threads; i++) {
 		struct history_thread *thread = &history->thread[i];
 
-		if (thread->stays && thread->stay[thread->stays - 1].state == STATE_BLOCKED &&
+		if (!thread->has_gaps && thread->stays &&
+		    thread->stay[thread->stays - 1].state == STATE_BLOCKED &&
 		    thread->stay[thread->stays - 1].from_ns == thread->last_ns &&
 		    thread->last_ns < history->last_ns)
 			thread->last_ns = history->last_ns;
@@ -881,12 +922,12 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		name_programs(history);
-	history->knows_end = !wanted->end_text && !lost_events(log, "sched.");
+	history->knows_end = find_gaps(history) && !wanted->end_text;
 	if (!err && history->knows_end)
 		extend_blocked(history);
 	if (!err && !wanted->end_text)
 		extend_killed(history);
-	if (!err && !wanted->end_text && !lost_events(log, "net.connect"))
+	if (!err && !wanted->end_text && !count_lost(log, "net.connect"))
 		add_connecting(history);
 	if (!err)
 		objects_end(history);
@@ -895,7 +936,7 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	if (!err)
 		err = answers_collect(history);
 	/* An open read is no answer, so these calls are added later. */
-	if (!err && !wanted->end_text && (history->knows_end || !lost_events(log, "")))
+	if (!err && !wanted->end_text && (history->knows_end || !count_lost(log, "")))
 		stuck_add(history);
 	if (!err)
 		err = history->err;

@@ -151,6 +151,7 @@ struct history_thread {
 	size_t samples;
 	struct fault *fault;
 	size_t faults;
+	bool has_gaps;         /* states of it were lost */
 	bool is_server;        /* it accepted connections */
 	bool listens;          /* it made a socket to which clients connect */
 	/* the last event that the program recorded: its type, NULL if there is none, and time */
@@ -283,7 +284,7 @@ struct history {
 	int64_t clock_error_ns; /* error of the times of states and samples; -1: unknown */
 	unsigned sample_hz;     /* 0: the log does not say it */
 	bool has_states;
-	bool knows_end;         /* no state of a thread is missing before the end of the log */
+	bool knows_end;         /* only threads with has_gaps lack states before the end */
 	bool has_waiting;       /* threads recorded what they held before they waited for a lock */
 	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;

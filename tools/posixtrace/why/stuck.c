@@ -224,7 +224,7 @@ static bool make_call(const struct history *history, uint32_t index, struct call
 		call->type = stuck->waits_type;
 		return true;
 	}
-	if (thread->stays) {
+	if (thread->stays && !thread->has_gaps) {
 		stay = history_stay_at(thread, stuck->seen_ns);
 		if (stay == thread->stays || thread->stay[stay].state != STATE_BLOCKED ||
 		    !stuck_is_last(thread, stay, &is_over))
