@@ -115,8 +115,9 @@ int spool_fill(int from, int to)
 void spool_say_why(const char *name, int err)
 {
 	if (err == EFBIG)
-		say("%s: this input cannot seek, and is longer than the limit of its copy: read it "
-		    "from a file, or raise POSIXTRACE_SPOOL_MAX",
+		say("%s: this input cannot seek, and is longer than the limit of its copy, which "
+		    "is at most half of the free space in TMPDIR: read it from a file, choose "
+		    "another TMPDIR, or raise POSIXTRACE_SPOOL_MAX",
 		    name);
 	else
 		say("%s: %s", name, strerror(err));

@@ -95,7 +95,9 @@ static bool list_all_types(struct choice *choice)
 	for (size_t i = 0; i < fmt_types(choice->flow); i++)
 		if (!type_of(choice, fmt_type_at(choice->flow, i)))
 			return false;
-	choice->log.path = fmt_input_name(choice->flow->input);
+	/* With several logs the types are those of all of them. */
+	choice->log.path = choice->flow->sources > 1 ? "these logs"
+						     : fmt_input_name(choice->flow->input);
 	choice->log.list = choice->paired.type;
 	choice->log.types = choice->paired.types;
 	return true;

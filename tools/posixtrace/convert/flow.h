@@ -156,11 +156,12 @@ void input_close(struct fmt_input *input);
 
 /*
  * Prepares this input and those linked behind it for a second reading. An input that cannot seek is
- * copied to a temporary file until its end. Returns false if that fails or if the input is a
- * terminal. Afterwards input_again() moves all these inputs back to their beginnings.
+ * copied to a temporary file until its end. Returns 0, or ENOTTY for a terminal, of which nothing
+ * was read; with another error number a part of an input may be lost. Afterwards input_again()
+ * moves all these inputs back to their beginnings, and returns 0 or an error number.
  */
-bool input_keep(struct fmt_input *input);
-bool input_again(struct fmt_input *input);
+int input_keep(struct fmt_input *input);
+int input_again(struct fmt_input *input);
 
 /*
  * From now on SIGINT, SIGTERM and SIGHUP end the input instead of the process, so that the sink can

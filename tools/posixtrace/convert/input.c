@@ -288,26 +288,26 @@ static int spool_whole(struct fmt_input *input)
 }
 
 /*
- * Moves the position of an input to its beginning. Returns false if the input cannot seek. The head
- * becomes empty, because its bytes are then read from the file again.
+ * Moves the position of an input to its beginning. Returns 0 or an error number. The head becomes
+ * empty, because its bytes are then read from the file again.
  */
-static bool begin_again(struct fmt_input *input)
+static int begin_again(struct fmt_input *input)
 {
 	if (lseek(input->fd, 0, SEEK_SET) < 0)
-		return false;
+		return errno;
 	input->head_len = input->head_at = 0;
 	input->at = input->data_until = 0;
 	input->is_read = input->ended = false;
-	return true;
+	return 0;
 }
 
-bool input_again(struct fmt_input *input)
+int input_again(struct fmt_input *input)
 {
-	bool good = true;
+	int err = 0;
 
-	for (; good && input; input = input->next)
-		good = begin_again(input);
-	return good;
+	for (; !err && input; input = input->next)
+		err = begin_again(input);
+	return err;
 }
 
 /*
@@ -315,27 +315,31 @@ bool input_again(struct fmt_input *input)
  * bytes that input_peek() has read. Otherwise the input did not begin at offset 0 of the file, or
  * another process that shares the descriptor has moved the offset; such an input is copied. A
  * terminal is not copied, because the user would have to end the input before the first result
- * appears.
+ * appears: ENOTTY, and nothing was read. With another error number a part of the input is lost.
  */
-static bool keep_one(struct fmt_input *input)
+static int keep_one(struct fmt_input *input)
 {
 	struct stat st;
+	int err;
 
-	if (fstat(input->fd, &st) || isatty(input->fd))
-		return false;
+	if (fstat(input->fd, &st))
+		return errno;
+	if (isatty(input->fd))
+		return ENOTTY;
 	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) &&
 	    lseek(input->fd, 0, SEEK_CUR) == (off_t)input->head_len)
-		return true;
-	return !spool_whole(input) && begin_again(input);
+		return 0;
+	err = spool_whole(input);
+	return err ? err : begin_again(input);
 }
 
-bool input_keep(struct fmt_input *input)
+int input_keep(struct fmt_input *input)
 {
-	bool good = true;
+	int err = 0;
 
-	for (; good && input; input = input->next)
-		good = keep_one(input);
-	return good;
+	for (; !err && input; input = input->next)
+		err = keep_one(input);
+	return err;
 }
 
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)

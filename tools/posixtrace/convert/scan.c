@@ -595,28 +595,31 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	return err ? err : plan_finish(plan);
 }
 
-bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept)
+int scan(const struct fmt_flow *like, struct plan *plan, bool *again)
 {
 	struct fmt_flow first, second;
-	bool good = input_keep(like->input);
+	int err = input_keep(like->input), wound;
 
-	*kept = good;
+	*again = err == ENOTTY;
 	memset(plan, 0, sizeof(*plan));
 	plan->fd = -1;
-	if (!good)
-		return false;
+	if (err)
+		return err;
 	/* This reading prints no messages, because the next reading prints them. */
 	say_nothing(true);
-	good = !read_once(like, &first, plan, NULL) && input_again(like->input);
-	if (good && like->to->scans == FMT_SCANS_SPANS && check_late_role(&first, plan)) {
+	err = read_once(like, &first, plan, NULL);
+	wound = input_again(like->input);
+	if (!err && !wound && like->to->scans == FMT_SCANS_SPANS && check_late_role(&first, plan)) {
 		/*
 		 * The first flow must remain until the end, because the second one uses its types.
 		 */
 		plan_fini(plan);
-		good = !read_once(like, &second, plan, &first) && input_again(like->input);
+		err = read_once(like, &second, plan, &first);
+		wound = input_again(like->input);
 		flow_fini(&second);
 	}
 	say_nothing(false);
 	flow_fini(&first);
-	return good;
+	*again = !wound;
+	return wound ? wound : err;
 }

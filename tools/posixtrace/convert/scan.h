@@ -8,11 +8,12 @@
 
 /*
  * Reads the flow's input to its end, makes the plan and sets the input back to its beginning.
- * Faults of the input are not printed, because the second reading prints them. Returns false if the
- * plan cannot be used. Even then the caller must call plan_fini(). An input that can be read only
- * once is not read, and *kept becomes false.
+ * Faults of the input are not printed, because the second reading prints them. Returns 0, or an
+ * error number if the plan cannot be used; even then the caller must call plan_fini(). *again says
+ * whether the whole input can still be read: after ENOTTY nothing was read of an input that can be
+ * read only once. Without it a part of the input is lost.
  */
-bool scan(const struct fmt_flow *like, struct plan *plan, bool *kept);
+int scan(const struct fmt_flow *like, struct plan *plan, bool *again);
 
 /*
  * convert/scan_facts.c: scan_time() adds the time of an event to the facts of the plan. The other

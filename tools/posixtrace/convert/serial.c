@@ -34,7 +34,8 @@ static bool set_speed(struct termios *line, uint64_t baud)
 		if (speeds[i].baud == baud)
 			return !cfsetispeed(line, speeds[i].value) &&
 			       !cfsetospeed(line, speeds[i].value);
-	say("--baud %llu: not a speed of a serial line", (unsigned long long)baud);
+	say("--baud %llu: not a speed of a serial line; such are 9600 and 115200",
+	    (unsigned long long)baud);
 	return false;
 }
 

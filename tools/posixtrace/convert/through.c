@@ -5,11 +5,13 @@
  */
 #include "convert/through.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/nearest.h"
 #include "base/say.h"
+#include "base/spool.h"
 #include "convert/choice.h"
 #include "convert/output.h"
 #include "convert/scan.h"
@@ -204,20 +206,29 @@ static int run_flow(struct fmt_flow *flow, struct output *output)
 
 /*
  * Reads the input for the plan if the sink needs one. An input that can be read only once, such as
- * a serial line, gets no plan, and its events have no spans.
+ * a serial line, gets no plan, and its events have no spans. Returns 0 or an error number. Without
+ * *again a part of the input is lost, and the message was printed.
  */
-static void plan_flow(struct fmt_flow *flow, struct plan *plan)
+static int plan_flow(struct fmt_flow *flow, struct plan *plan, bool *again)
 {
-	bool kept;
+	int err;
 
+	*again = true;
 	if (!flow->to->scans)
-		return;
-	if (scan(flow, plan, &kept))
+		return 0;
+	err = scan(flow, plan, again);
+	if (!err)
 		flow->plan = plan;
-	else if (kept)
-		say("%s: this input cannot be read twice, so the output has no spans; read it "
-		    "from a file",
+	if (err == ENOTTY && flow->to->scans == FMT_SCANS_SPANS)
+		say("%s: a terminal cannot be read twice, so the output has no spans; convert to "
+		    "log first, and then the log",
 		    flow->input->name);
+	if (!*again && err == EFBIG)
+		spool_say_why(flow->input->name, err);
+	else if (!*again)
+		say("%s: it is read twice, and cannot be copied to a file in TMPDIR or /tmp: %s",
+		    flow->input->name, strerror(err));
+	return *again && err == ENOTTY ? 0 : err;
 }
 
 /*
@@ -258,17 +269,27 @@ static int into_output(const struct through *through, struct fmt_flow *flow)
 	 */
 	static struct output output;
 	struct plan plan = { .fd = -1 };
-	int status, kept;
+	int status, kept, err;
+	bool again;
 
 	if (is_read(through->output, flow->input))
 		return TOOL_FAILURE;
 	status = output_open(&output, through->output, flow->to->output, through->force);
 	if (status)
 		return status;
-	plan_flow(flow, &plan);
-	status = run_flow(flow, &output);
+	err = plan_flow(flow, &plan, &again);
+	status = again ? run_flow(flow, &output) : TOOL_FAILURE;
 	plan_fini(&plan);
 	flow->plan = NULL;
+	/*
+	 * Wrong options and refused inputs end the first reading, too, and the second one prints
+	 * their messages.
+	 */
+	if (err && again && (status == TOOL_OK || status == TOOL_DAMAGED)) {
+		say("%s: the first of two readings, which finds the spans, failed: %s: it needs "
+		    "memory, and a file in TMPDIR or /tmp", flow->input->name, strerror(err));
+		status = TOOL_FAILURE;
+	}
 	/*
 	 * If the input is damaged, the output is kept nevertheless, and the exit status reports the
 	 * damage.
