@@ -424,6 +424,23 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 #endif
 
 /*
+ * Memory that a child shares, for its messages: the caller of this process may keep messages
+ * (say_keep()), and what the child kept in memory of its own would be lost.
+ */
+#define MESSAGES_BYTES ((size_t)4096)
+
+/* Prints or keeps the messages of the child, each with the prefix of say(). */
+static void repeat_messages(char *text)
+{
+	for (char *line = text, *next; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		say("%s", line);
+	}
+}
+
+/*
  * Does the work in a child, and waits for it. The signals by which a user ends the command, such as
  * SIGINT, are blocked meanwhile, so that they do not end the child. The work of the child takes a
  * limited time. If the child is killed, this function prints a message, and the work has failed.
@@ -431,9 +448,15 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 static enum work_exit work_in_child(const struct work *work, struct target *target)
 {
 	pid_t child, parent = getpid();
+	char *text = mmap(NULL, MESSAGES_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sigset_t set, mask;
 	int status;
 
+	if (text == MAP_FAILED) {
+		say("process %d: %s", (int)work->pid, strerror(errno));
+		return WORK_FAILED;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGQUIT);
@@ -447,16 +470,20 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 		 * would end the trace that the child begins.
 		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		say_keep(text, MESSAGES_BYTES);
 		_exit(getppid() == parent ? do_work(work, target) : WORK_FAILED);
 	}
 	while (child > 0 && waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			child = -1;
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	if (child < 0) {
+	if (child < 0)
 		say("process %d: %s", (int)work->pid, strerror(errno));
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	text[MESSAGES_BYTES - 1] = '\0';
+	repeat_messages(text);
+	munmap(text, MESSAGES_BYTES);
+	if (child < 0)
 		return WORK_FAILED;
-	}
 	if (WIFEXITED(status))
 		return (enum work_exit)WEXITSTATUS(status);
 	say("process %d: loading the library was interrupted", (int)work->pid);
