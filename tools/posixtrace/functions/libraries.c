@@ -12,17 +12,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <paths.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/vec.h"
 
-#define SCRIPTS_MAX 4 /* an interpreter may be a script */
+/* An interpreter may be a script; execve() follows 5 of them. */
+#define SCRIPTS_MAX 6
 
 bool libraries_add(struct libraries *libraries, const char *path)
 {
@@ -66,32 +69,37 @@ bool libraries_find_program(const char *name, char *path)
 	return false;
 }
 
+/* The kinds of files for look_at(). After LOOK_FAILED errno has the reason. */
+enum look { LOOK_FAILED, LOOK_SCRIPT, LOOK_PROGRAM };
+
 /*
  * Reads the begin of a file. If the file is a script, replaces path by the path of its interpreter.
- * Otherwise stores the path of its dynamic linker in linker, or "" if it has none. Returns 1 for a
- * script, 0 for another file, or -1 if the file cannot be read. The file is opened with O_NONBLOCK,
- * since the path may be that of a FIFO. The offsets of a hostile file are only passed to pread(),
- * which refuses wrong ones. Sizes are compared with the buffers.
+ * execvp() lets the shell run a file that the kernel does not know, so such a file is a script of
+ * the shell. For an ELF file, stores the path of its dynamic linker in linker, or "" if it has
+ * none. The file is opened with O_NONBLOCK, since the path may be that of a FIFO. The offsets of a
+ * hostile file are only passed to pread(), which refuses wrong ones. Sizes are compared with the
+ * buffers.
  */
-static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
+static enum look look_at(char path[PATH_MAX], char linker[PATH_MAX])
 {
 	char text[PATH_MAX + 2] = "";
 	Elf64_Ehdr elf;
 	Elf64_Phdr header;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), is = -1;
-	ssize_t n = fd >= 0 ? pread(fd, text, sizeof(text) - 1, 0) : -1;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err = errno;
+	bool is_file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	ssize_t n = is_file ? pread(fd, text, sizeof(text) - 1, 0) : -1;
+	enum look look = LOOK_SCRIPT;
 
 	*linker = '\0';
-	if (n > 2 && !memcmp(text, "#!", 2)) {
-		char *begin = text + 2 + strspn(text + 2, " \t");
-
-		begin[strcspn(begin, " \t\n")] = '\0';
-		snprintf(path, PATH_MAX, "%s", begin);
-		is = 1;
-	} else if (n >= (ssize_t)sizeof(elf)) {
-		is = 0;
+	if (n < 0) {
+		/* execve() refuses whatever is not a file with this error. */
+		err = fd < 0 ? err : is_file ? errno : EACCES;
+		look = LOOK_FAILED;
+	} else if (n >= (ssize_t)sizeof(elf) && !memcmp(text, ELFMAG, SELFMAG)) {
+		look = LOOK_PROGRAM;
 		memcpy(&elf, text, sizeof(elf));
-		for (unsigned i = 0; !memcmp(text, ELFMAG, SELFMAG) && i < elf.e_phnum; i++) {
+		for (unsigned i = 0; i < elf.e_phnum; i++) {
 			if (pread(fd, &header, sizeof(header),
 				  (off_t)(elf.e_phoff + i * sizeof(header))) != sizeof(header))
 				break;
@@ -99,10 +107,30 @@ static int look_at(char path[PATH_MAX], char linker[PATH_MAX])
 			    pread(fd, linker, header.p_filesz, (off_t)header.p_offset) > 0)
 				linker[header.p_filesz] = '\0';
 		}
+	} else {
+		char *begin = text + 2 + strspn(text + 2, " \t");
+
+		begin[strcspn(begin, " \t\n")] = '\0';
+		snprintf(path, PATH_MAX, "%s",
+			 n > 2 && !memcmp(text, "#!", 2) && *begin ? begin : _PATH_BSHELL);
 	}
 	if (fd >= 0)
 		close(fd);
-	return is;
+	errno = err;
+	return look;
+}
+
+/* Replaces the path of a script by that of the program that runs it. */
+static enum look look_behind_scripts(char path[PATH_MAX], char linker[PATH_MAX])
+{
+	enum look look = LOOK_SCRIPT;
+
+	for (int i = 0; look == LOOK_SCRIPT && i < SCRIPTS_MAX; i++)
+		look = look_at(path, linker);
+	if (look != LOOK_SCRIPT)
+		return look;
+	errno = ELOOP;
+	return LOOK_FAILED;
 }
 
 /*
@@ -126,20 +154,20 @@ static bool take_line(struct libraries *libraries, char *line)
  * gets the environment of this command, as the traced program will. The linker that is executed is
  * the one that the file names. A user who traces the program would execute this linker anyway. The
  * function blocks until the linker has ended. If quiet is true, the messages of the linker are
- * dropped.
+ * dropped. Returns 0 or an error number.
  */
-static bool run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
+static int run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {
 	char list[] = "--list", *argv[] = { linker, list, program, NULL };
 	posix_spawn_file_actions_t actions;
 	char line[PATH_MAX + 256];
-	bool good = true;
 	int ends[2], err;
+	bool good = true;
 	FILE *from;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC))
-		return false;
+		return errno;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
 	if (quiet)
@@ -160,29 +188,38 @@ static bool run_linker(struct libraries *libraries, char *linker, char *program,
 	 */
 	while (!err && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return good && !err;
+	return good ? err : ENOMEM;
 }
 
 bool libraries_of_program(struct libraries *libraries, const char *name)
 {
-	char path[PATH_MAX], linker[PATH_MAX];
-	int is = 1;
+	char path[PATH_MAX], linker[PATH_MAX], program[PATH_MAX];
+	int err;
 
 	memset(libraries, 0, sizeof(*libraries));
 	if (!libraries_find_program(name, path)) {
 		say("%s: %s", name, strerror(ENOENT));
 		return false;
 	}
-	for (int i = 0; is == 1 && i < SCRIPTS_MAX; i++)
-		is = look_at(path, linker);
-	if (is < 0) {
-		say("%s: %s", path, strerror(errno));
+	memcpy(program, path, sizeof(program));
+	if (look_behind_scripts(path, linker) == LOOK_FAILED) {
+		err = errno;
+		if (!strcmp(path, program))
+			say("%s: %s", path, strerror(err));
+		else
+			say("%s: its interpreter %s: %s", program, path, strerror(err));
 		return false;
 	}
-	if (libraries_add(libraries, path) &&
-	    (!*linker || run_linker(libraries, linker, path, false)))
+	err = libraries_add(libraries, path) ? 0 : ENOMEM;
+	if (!err && *linker)
+		err = run_linker(libraries, linker, path, false);
+	if (!err)
 		return true;
-	say("%s: its libraries cannot be listed", path);
+	if (*linker)
+		say("%s: its dynamic linker %s cannot list its libraries: %s", path, linker,
+		    strerror(err));
+	else
+		say("%s: %s", path, strerror(err));
 	libraries_fini(libraries);
 	return false;
 }
@@ -192,14 +229,14 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
  */
 bool libraries_of_object(struct libraries *libraries, const char *program, const char *object)
 {
-	char path[PATH_MAX], linker[PATH_MAX] = "", copy[PATH_MAX];
-	int is = libraries_find_program(program, path) ? 1 : -1;
+	char path[PATH_MAX], linker[PATH_MAX], copy[PATH_MAX];
+	bool has_program = libraries_find_program(program, path) &&
+			   look_behind_scripts(path, linker) == LOOK_PROGRAM;
 
-	for (int i = 0; is == 1 && i < SCRIPTS_MAX; i++)
-		is = look_at(path, linker);
 	if (!libraries_add(libraries, object))
 		return false;
-	if (is == 0 && *linker && snprintf(copy, sizeof(copy), "%s", object) < (int)sizeof(copy))
+	if (has_program && *linker &&
+	    snprintf(copy, sizeof(copy), "%s", object) < (int)sizeof(copy))
 		run_linker(libraries, linker, copy, true);
 	return true;
 }
