@@ -59,7 +59,8 @@ static const char *default_config(void)
 		if (asprintf(&path, "%s/.config/posixtrace/agent.conf", home) < 0)
 			path = NULL;
 	} else {
-		say("agent: the configuration is missing; give it after -c");
+		say("agent: the configuration is missing: neither XDG_CONFIG_HOME nor HOME names a "
+		    "folder with it; give it after -c");
 		return NULL;
 	}
 	if (!path)

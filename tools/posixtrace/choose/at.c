@@ -51,7 +51,8 @@ static int say_number(const struct at *at, const char *command, size_t least, si
 	for (size_t i = 0; i < at->paths && i < NAMES_MOST; i++)
 		say("%s", at->path[i]);
 	if (at->paths > NAMES_MOST)
-		say("and %zu further logs", at->paths - NAMES_MOST);
+		say("and %zu further log%s", at->paths - NAMES_MOST,
+		    text_plural(at->paths - NAMES_MOST));
 	return TOOL_USAGE;
 }
 

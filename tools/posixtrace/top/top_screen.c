@@ -218,7 +218,8 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	err = until_signals(&screen.until, &set);
 	terminal = err ? NULL : newterm(NULL, stdout, stdin);
 	if (!terminal) {
-		say("this terminal cannot be used; see --batch");
+		say("TERM=%s: this terminal cannot be used; --batch prints without one",
+		    getenv("TERM") ? getenv("TERM") : "");
 		until_end(&screen.until);
 		return TOOL_FAILURE;
 	}
