@@ -13,12 +13,29 @@ POSIXTRACE_PRELOAD=$build/lib/.libs/libposixtrace-preload.so
 export POSIXTRACE_PRELOAD
 command -v python3 >/dev/null || skip "python3 is not there"
 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o causes "$source/causes.c" || exit 99
-"$posixtrace" record --sched -q -o probe.ptl true 2>err ||
+# With a privilege, only tracefs is used. For all else, the check of root records as an ordinary user.
+chmod 777 "$tmp"
+by_user=
+if test "$(id -u)" = 0; then
+	by_user='setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all'
+	$by_user "$posixtrace" record -q -o probe.ptl true 2>err || {
+		echo "perf is used by root, because another user cannot record here: $(cat err)"
+		by_user=
+	}
+fi
+by_way() {
+	case $way in
+	tracefs) POSIXTRACE_KERNEL=$way "$posixtrace" "$@" ;;
+	*) POSIXTRACE_KERNEL=$way $by_user "$posixtrace" "$@" ;;
+	esac
+}
+way=perf
+by_way record --sched -q --force -o probe.ptl true 2>err ||
 	skip "when threads run cannot be recorded here: $(cat err)"
 # The ways to record when threads run: without a privilege, and by tracefs if it is permitted.
 ways=perf
 if POSIXTRACE_KERNEL=tracefs "$posixtrace" record --sched -q --force -o probe.ptl true 2>err &&
-	"$posixtrace" dump -e sched.clock probe.ptl | grep -q tracefs; then
+	"$posixtrace" dump -e sched.clock probe.ptl | grep -q 'way="tracefs'; then
 	ways='perf tracefs'
 else
 	echo "without tracefs: $(cat err)"
@@ -45,7 +62,7 @@ reason() {
 	name=$1 kind=$2 end=$3
 	shift 3
 	for way in $ways; do
-		POSIXTRACE_KERNEL=$way "$posixtrace" record --sched --trace default,lock-hold -q --force \
+		by_way record --sched --trace default,lock-hold -q --force \
 			"$@" -o $name.ptl ./causes $name >measured
 		"$posixtrace" why --json --thread subject $name.ptl >answer
 		check "$name, $way: why is right" python3 "$source/check_why.py" answer measured "$kind" \
@@ -76,6 +93,20 @@ if test -n "$disk"; then
 	fi
 fi
 
+# Neither way is permitted: the answers of record and why say what is missing, and how to continue.
+if ${CC:-cc} -o denied "$source/denied.c" 2>/dev/null; then
+	$by_user ./denied "$posixtrace" record --sched -q --force -o denied.ptl true 2>err
+	check "nothing permitted: record --sched fails with 125" test $? = 125
+	check "it names the setting" grep -q '/proc/sys/kernel/perf_event_paranoid' err
+	check "it says what works" grep -q 'without --sched and --sample' err
+	$by_user ./denied "$posixtrace" record -q --force -o denied.ptl ./causes sleep >measured
+	"$posixtrace" why --thread subject denied.ptl >answer
+	check "why names the cause all the same" grep -q '^Cause: .*sleeping: .* in sleep_hidden (causes.c' answer
+	check "and says what the log lacks" grep -q 'The log does not say when threads had a CPU' answer
+else
+	echo "without the case in which nothing is permitted: seccomp is needed"
+fi
+
 # Each wait of waits.c, also in a log that does not say when threads had a CPU: the first three lines name
 # its end.
 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -pthread -o waits "$source/waits.c" || exit 99
@@ -84,7 +115,7 @@ recorded() {
 	none) set -- record "$@" ;;
 	*) set -- record --sched "$@" ;;
 	esac
-	POSIXTRACE_KERNEL=$way "$posixtrace" "$@"
+	by_way "$@"
 }
 # wait_for NAME TEXT...
 wait_for() {

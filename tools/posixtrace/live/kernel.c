@@ -221,7 +221,8 @@ static int say_refused(int err)
 {
 	if (err == EACCES || err == EPERM)
 		say("the kernel does not permit to record when threads run: see "
-		    "/proc/sys/kernel/perf_event_paranoid (above 2 only root may)");
+		    "/proc/sys/kernel/perf_event_paranoid (above 2 only root may); "
+		    "all else works without --sched and --sample");
 	else if (err == EMFILE)
 		say("recording when threads run needs more descriptors: %s; see ulimit -n",
 		    strerror(err));
