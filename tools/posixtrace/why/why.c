@@ -24,6 +24,7 @@
 #include "choose/function_names.h"
 #include "symbols/symbols.h"
 #include "why/served.h"
+#include "why/why_live.h"
 
 extern const struct tool_command why_command;
 
@@ -60,6 +61,7 @@ static struct options options;
 static struct pairing pairing;
 static struct wanted wanted;
 static struct at logs;
+static struct why_live live;
 static size_t most; /* the number of windows to keep at most; 0: no option asks for spans */
 
 /* ------------------------------------------------------------------ spans */
@@ -496,9 +498,15 @@ enum {
 	OPT_UTC,
 	OPT_RAW,
 	OPT_JSON,
+	OPT_RUN,
 };
 
 static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "record the running process PID, and explain that", OPTION_PID },
+	{ "duration", 'd', "TIME", "with --pid, record for this time: 5s without it" },
+	{ "run", OPT_RUN, NULL, "record PROGRAM from its start to its end, and explain that" },
+	{ "output", 'o', "LOG", "with --pid or --run, keep the log for further questions",
+		OPTION_FILE },
 	{ "span", OPT_SPAN, "GLOB",
 		"the slowest spans whose name matches: begin and end, a call, a function" },
 	{ "slowest", OPT_SLOWEST, "N", "N spans, 1 without it; without --span of any name" },
@@ -560,6 +568,18 @@ static bool parse_option(int option, int argc, char **argv)
 	case OPT_JSON:
 		why.json = true;
 		return true;
+	case 'p':
+		live.pid = optarg;
+		return true;
+	case 'd':
+		live.duration = optarg;
+		return true;
+	case 'o':
+		live.output = optarg;
+		return true;
+	case OPT_RUN:
+		live.runs_program = true;
+		return true;
 	default:
 		return symbols_option(option, optarg);
 	}
@@ -584,8 +604,16 @@ static bool parse_bound(const char *text, struct bound *bound)
 static bool options_fit(void)
 {
 	bool wants_spans = options.span || options.slowest;
+	bool is_live = live.pid || live.runs_program;
 
-	if (options.aggregate && !options.span)
+	if (live.pid && live.runs_program)
+		say("why: --pid records a process that runs, and --run starts one: give only one");
+	else if ((live.output && !is_live) || (live.duration && !live.pid))
+		say("why: %s", live.duration ? "--duration needs --pid" :
+		    "--output needs --pid or --run");
+	else if (is_live && logs.url)
+		say("why: --at reads a log of a database, so --pid and --run have no meaning");
+	else if (options.aggregate && !options.span)
 		say("why: --aggregate needs --span");
 	else if (wants_spans && (options.thread || options.from_text))
 		say("why: --span and --slowest choose spans, but --thread and --between choose a "
@@ -596,6 +624,24 @@ static bool options_fit(void)
 		return parse_bound(options.from_text, &options.from) &&
 		       parse_bound(options.to_text, &options.to);
 	return false;
+}
+
+/* Records the process or program, and takes the log. Returns a status of the tool. */
+static int take_live(char **operands, int count)
+{
+	int status;
+
+	if (live.pid ? count > 0 : count == 0) {
+		say(live.pid ? "why: --pid records a log, so no LOG is read" :
+		    "why: --run needs a program");
+		return tool_usage(&why_command);
+	}
+	status = why_live_record(&live, operands);
+	if (!status)
+		return at_logs(&logs, &why_command, &live.path, 1, 1, 1);
+	if (status == TOOL_FAILURE && live.pid)
+		why_live_threads(&live);
+	return status;
 }
 
 static int why_run(int argc, char **argv)
@@ -612,6 +658,8 @@ static int why_run(int argc, char **argv)
 	}
 	if (!status && (!options_fit() || !wanted_ready(&wanted, why.form == WHEN_UTC))) {
 		status = tool_usage(&why_command);
+	} else if (!status && (live.pid || live.runs_program)) {
+		status = take_live(argv + optind, argc - optind);
 	} else if (!status) {
 		logs.wanted = &wanted;
 		logs.pairs = true;
@@ -627,10 +675,13 @@ static int why_run(int argc, char **argv)
 	if (!status && !(status = reading_open(&why.log, logs.path[0], &wanted))) {
 		status = explain_log();
 		logfile_close(&why.log);
+		if (status == TOOL_FAILURE && live.pid)
+			why_live_threads(&live);
 	}
 	free(why.window);
 	pairing_fini(&pairing);
 	at_fini(&logs);
+	why_live_end(&live);
 	wanted_fini(&wanted);
 	return status;
 }
@@ -638,6 +689,8 @@ static int why_run(int argc, char **argv)
 const struct tool_command why_command = {
 	.name = "why",
 	.usage = "[OPTION]... LOG\n"
+		 "[OPTION]... -p PID\n"
+		 "[OPTION]... --run -- PROGRAM [ARGUMENT]...\n"
 		 "[OPTION]... --at URL [LOG]",
 	.about =
 		"Says why something in LOG (- is standard input) took so long: what the thread "

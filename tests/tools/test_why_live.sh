@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace why of a running process and of a program: it records, explains, and removes the log.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+
+POSIXTRACE_PRELOAD=$shim
+export POSIXTRACE_PRELOAD
+mkdir "$tmp/made"
+is_clean() { test -z "$(ls -A "$tmp/made")"; }
+
+TMPDIR=$tmp/made
+export TMPDIR
+run 0 why --run -- sh -c 'sleep 0.2; echo the output'
+check "the program's output is there" has out '^the output$'
+check "the answer follows" has out '^Cause: .*%'
+check "the cause is known" has out 'sleeping: .*nanosleep'
+check "the log is removed" is_clean
+run 0 why --json --run -- sleep 0.1
+check "the answer in JSON" has out '"parts":'
+run 0 why -o "$tmp/kept.ptl" --run -- sleep 0.1
+check "the log is kept on request" test -s "$tmp/kept.ptl"
+run 0 why "$tmp/kept.ptl"
+check "it has the same answer" has out '^Cause: .*sleeping'
+run 1 why -o "$tmp/kept.ptl" --run -- sleep 0.1
+check "a file that exists is not overwritten" has err 'kept.ptl: the file exists'
+run 1 why --run -- "$tmp/no such program"
+check "a program that does not exist" has err 'no such program.*No such file'
+run 0 why --run -- sh -c 'sleep 0.1; exit 7'
+check "the status of the program does not matter" has out '^Cause: '
+
+run 2 why --run
+check "the program is missing" has err 'needs a program'
+run 2 why -p 1 "$tmp/kept.ptl"
+check "a process and a log" has err 'no LOG is read'
+run 2 why -p 1 --run -- true
+check "a process and a program" has err 'give only one'
+run 2 why -d 1s "$tmp/kept.ptl"
+check "a duration without a process" has err 'duration needs --pid'
+run 2 why -o "$tmp/x.ptl" "$tmp/kept.ptl"
+check "an output without a recording" has err 'output needs --pid or --run'
+run 1 why -p 999999999
+check "no such process" has err 'no such process'
+check "no temporary log remains" is_clean
+
+# A process whose main thread waits for its children.
+start sh -c 'while :; do sleep 0.05; done'
+loop=$pid
+until_true grep -q '(sh)' "/proc/$loop/stat"
+"$posixtrace" attach -p "$loop" -d 50ms -o "$tmp/try.ptl" >"$tmp/out" 2>"$tmp/err" || {
+	grep -q 'cannot be traced' "$tmp/err" || cat "$tmp/err"
+	skip "processes cannot be attached to here"
+}
+run 0 why -p "$loop" -d 500ms
+check "a running process is explained" has out '^Cause: .*%'
+check "it waits for its children" has out 'waiting for the end of process\|sleeping'
+check "its log is removed, too" is_clean
+
+# A process that waits for ever in a call that must not be interrupted: each thread's place is printed.
+mkfifo "$tmp/fifo"
+start cat "$tmp/fifo"
+stuck=$pid
+until_true grep -q '(cat)' "/proc/$stuck/stat"
+until_true sh -c "grep -q '^[0-9]' /proc/$stuck/syscall"
+sleep 0.2
+run 1 attach -p "$stuck" -d 50ms -o "$tmp/stuck.ptl"
+check "attach says why it fails" has err 'cannot be traced: no thread of it was at a place'
+run 1 why -p "$stuck" -d 50ms
+check "why says so" has err 'cannot be traced'
+check "and where the thread is" has err "thread $stuck (cat) is blocked in the kernel's function [a-z_]*"
+check "no log remains" is_clean
+finish

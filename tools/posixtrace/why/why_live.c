@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * why_live.c - runs "posixtrace attach" or "posixtrace record" with all that why can use: the calls
+ * with the holders of locks, the states of threads, and samples.
+ *
+ * If the kernel does not permit the states and samples, the calls alone are recorded.
+ */
+#include "why/why_live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/perf.h"
+#include "base/procfile.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "base/tool.h"
+
+#define DURATION "5s"
+#define OPTIONS_MOST 20 /* words before the program's */
+#define THREADS_MOST 20 /* threads that are listed */
+
+/* Makes the name of the log. Returns false after it printed an error. */
+static bool make_path(struct why_live *live)
+{
+	const char *place = getenv("TMPDIR");
+
+	if (live->output)
+		return (live->path = strdup(live->output)) != NULL;
+	if (!place || !*place)
+		place = "/tmp";
+	if (asprintf(&live->folder, "%s/posixtrace-why-XXXXXX", place) < 0) {
+		live->folder = NULL;
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	if (!mkdtemp(live->folder)) {
+		say("%s: %s", live->folder, strerror(errno));
+		free(live->folder);
+		live->folder = NULL;
+		return false;
+	}
+	if (asprintf(&live->path, "%s/log.ptl", live->folder) < 0) {
+		live->path = NULL;
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Runs this program with the words and waits for its end. Ctrl-C ends the recording and not this
+ * process, which then explains what was recorded. If is_silent is true, the output is dropped, but
+ * not the messages. Returns the exit status, or -1 and errno.
+ */
+static int run_self(char *const *words, bool is_silent)
+{
+	struct sigaction ignored = { .sa_handler = SIG_IGN }, interrupt, quit;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int err, status = 0;
+	pid_t pid;
+
+	sigaction(SIGINT, &ignored, &interrupt);
+	sigaction(SIGQUIT, &ignored, &quit);
+	sigemptyset(&defaults);
+	/* A signal that was ignored before stays ignored in the new process. */
+	if (interrupt.sa_handler != SIG_IGN)
+		sigaddset(&defaults, SIGINT);
+	if (quit.sa_handler != SIG_IGN)
+		sigaddset(&defaults, SIGQUIT);
+	err = posix_spawnattr_init(&attributes);
+	if (!err) {
+		posix_spawnattr_setsigdefault(&attributes, &defaults);
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+		err = posix_spawn_file_actions_init(&files);
+		if (!err && is_silent)
+			err = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
+							       O_WRONLY, 0);
+		if (!err)
+			err = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, words,
+					  environ);
+		posix_spawn_file_actions_destroy(&files);
+		posix_spawnattr_destroy(&attributes);
+	}
+	while (!err && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			err = errno;
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGQUIT, &quit, NULL);
+	errno = err;
+	return err ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Returns whether the kernel permits this user to record when a thread had a CPU. */
+static bool permits_states(void)
+{
+	const struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.context_switch = 1, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int err = perf_try(&attr, 0);
+
+	errno = err;
+	return !err;
+}
+
+/* Records. Returns as run_self() does; ENOMEM is possible. */
+static int record_all(const struct why_live *live, char *const *program, bool has_kernel)
+{
+	size_t count = 0, used = 0;
+	char **words;
+	int result;
+
+	while (live->runs_program && program[count])
+		count++;
+	words = calloc(OPTIONS_MOST + count + 1, sizeof(*words));
+	if (!words)
+		return -1;
+	words[used++] = (char *)"posixtrace";
+	words[used++] = (char *)(live->pid ? "attach" : "record");
+	words[used++] = (char *)"-o";
+	words[used++] = live->path;
+	words[used++] = (char *)"--trace";
+	words[used++] = (char *)"default,lock-hold";
+	if (has_kernel) {
+		words[used++] = (char *)"--sched";
+		words[used++] = (char *)"--sample";
+		words[used++] = (char *)"999";
+	}
+	if (live->pid) {
+		words[used++] = (char *)"-p";
+		words[used++] = (char *)live->pid;
+		words[used++] = (char *)"-d";
+		words[used++] = (char *)(live->duration ? live->duration : DURATION);
+	} else {
+		words[used++] = (char *)"-q";
+		words[used++] = (char *)"--";
+		memcpy(words + used, program, count * sizeof(*words));
+	}
+	result = run_self(words, live->pid != NULL);
+	free(words);
+	return result;
+}
+
+int why_live_record(struct why_live *live, char *const *program)
+{
+	bool has_kernel;
+	int result;
+
+	if (!make_path(live))
+		return TOOL_FAILURE;
+	if (live->output && !access(live->path, F_OK)) {
+		say("%s: the file exists", live->path);
+		return TOOL_FAILURE;
+	}
+	if (live->pid)
+		say("recording process %s for %s; Ctrl-C ends this earlier", live->pid,
+		    live->duration ? live->duration : DURATION);
+	has_kernel = permits_states();
+	if (!has_kernel)
+		say("the kernel does not permit to record when threads had a CPU: %s; "
+		    "'posixtrace doctor' says what to do", strerror(errno));
+	result = record_all(live, program, has_kernel);
+	if (result < 0) {
+		say("/proc/self/exe: %s", strerror(errno));
+		return TOOL_FAILURE;
+	}
+	/* The status may be that of the program. If there is a log, it is explained. */
+	return access(live->path, F_OK) ? result == TOOL_USAGE ? TOOL_USAGE : TOOL_FAILURE :
+					  TOOL_OK;
+}
+
+/* Reads a small file of a thread into text, without the line's end. "?" if it cannot be read. */
+static void read_line(const char *pid, const char *tid, const char *name, char *text, size_t bytes)
+{
+	char *path;
+
+	strcpy(text, "?");
+	if (asprintf(&path, "/proc/%s/task/%s/%s", pid, tid, name) < 0)
+		return;
+	if (!procfile_read(path, text, bytes) || !text[0])
+		strcpy(text, "?");
+	text[strcspn(text, "\n")] = '\0';
+	free(path);
+}
+
+void why_live_threads(const struct why_live *live)
+{
+	char name[64], place[128];
+	unsigned count = 0;
+	char *path;
+	DIR *folder;
+
+	if (asprintf(&path, "/proc/%s/task", live->pid) < 0)
+		return;
+	folder = opendir(path);
+	free(path);
+	for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (count++ == THREADS_MOST) {
+			say("further threads are not listed");
+			break;
+		}
+		read_line(live->pid, entry->d_name, "comm", name, sizeof(name));
+		read_line(live->pid, entry->d_name, "wchan", place, sizeof(place));
+		if (!strcmp(place, "0"))
+			say("thread %s (%s) is not blocked now", entry->d_name, text_given(name));
+		else
+			say("thread %s (%s) is blocked in the kernel's function %s", entry->d_name,
+			    text_given(name), place);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void why_live_end(struct why_live *live)
+{
+	if (live->folder) {
+		if (live->path)
+			unlink(live->path);
+		rmdir(live->folder);
+	}
+	free(live->path);
+	free(live->folder);
+}
