@@ -412,6 +412,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         data = self.rfile.read(length // 2 if fault == "half" else length)
         table = re.match(r"INSERT INTO (\w+) \(.*\) FORMAT Native$", sql or "")
+        # Without a name of its own, each such statement could stay on a server that lacks a part.
+        if data.startswith(b"SYSTEM SYNC") and not re.fullmatch(
+                r"posixtrace-sync-\w+-[0-7]", query.get("query_id", [""])[0]):
+            self.reply(500, b"the statement has no query_id\n")
+            return
         if fault == "slow":
             # The client closes its end when it waits no longer.
             open(result + ".slow", "w", encoding="utf-8").close()

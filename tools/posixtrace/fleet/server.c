@@ -56,6 +56,8 @@ static bool put_url(const struct server *server, const char *sql, bool has_body,
 	bytes_str(url, "?wait_end_of_query=1");
 	if (server->has_database)
 		bytes_printf(url, "&database=%s", server->address.database);
+	if (server->query_id)
+		bytes_printf(url, "&query_id=%s", server->query_id);
 	if (escaped) {
 		bytes_str(url, "&query=");
 		bytes_str(url, escaped);

@@ -36,6 +36,8 @@ struct server {
 	 * not name it
 	 */
 	bool has_database;
+	/* the name of the next requests on the server, without characters to escape; NULL: none */
+	const char *query_id;
 	unsigned timeout_s;       /* the time limit for a request; 0: no limit */
 	/* a request ends when *stop is not 0; NULL: nothing stops a request */
 	volatile sig_atomic_t *stop;

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/say.h"
 
 #define OTHERS_S 5 /* timeout for a replica that this process does not need now */
+#define SYNC_QUERIES 8 /* names of SYSTEM SYNC REPLICA for each table */
 
 uint64_t link_attempt(void)
 {
@@ -185,11 +187,19 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 	return SERVER_OK;
 }
 
+/*
+ * A server continues to execute SYSTEM SYNC REPLICA when its client has ended. If the replica lacks
+ * a part, the statement never ends. Then the statements of many shipments would fill the server,
+ * which refuses all others. So the statements have names, of which there are few, and the server
+ * refuses a second statement with the same name. The refusal is handled as an absent host: another
+ * replica is tried, and later this one again.
+ */
 enum server_result link_sync(struct link *link)
 {
 	static const char *const tables[] = { "voided", "events_rows", "logs_rows" };
 	enum server_result result = prepare_host(link);
 	struct bytes sql = { .at = NULL };
+	char name[64];
 
 	if (!link->has_replicas[link->server.host])
 		return result;
@@ -198,8 +208,12 @@ enum server_result link_sync(struct link *link)
 		bytes_printf(&sql, "SYSTEM SYNC REPLICA %s.%s", link->server.address.database,
 			     tables[i]);
 		bytes_add(&sql, "", 1);
+		snprintf(name, sizeof(name), "posixtrace-sync-%s-%u", tables[i],
+			 (unsigned)getpid() % SYNC_QUERIES);
+		link->server.query_id = name;
 		result = sql.failed ? SERVER_ABSENT
 				    : server_request(&link->server, sql.at, NULL, 65536);
+		link->server.query_id = NULL;
 	}
 	bytes_free(&sql);
 	return result;
