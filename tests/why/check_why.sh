@@ -211,7 +211,7 @@ stuck table 2 '^Deadlock: .* holds rwlock "table", acquired in stuck_table' 'wai
 stuck join 2 '^Deadlock: .* holds mutex "left", and waits for the end of thread' '(maker) waits for mutex "left"'
 stuck pipes 2 '^Deadlock: .* waits for data in a pipe into which only process [0-9]* could write'
 stuck pipe 1 'waiting for data in read() on descriptor [0-9]* (pipe:.*only this process itself has the pipe open'
-stuck condition 1 'the futex "changed+[0-9]*", until SIGKILL ended the process'
+stuck condition 1 'the futex "changed+0x[0-9a-f]*", until SIGKILL ended the process'
 stuck semaphore 1 'the futex "semaphore", until SIGKILL ended the process'
 stuck accept 1 'waiting for a client in accept() on descriptor [0-9]* (socket at 127.0.0.1:[0-9]*), until SIGKILL'
 stuck receive 1 'waiting for data in recvfrom() on descriptor [0-9]* (127.0.0.1:[0-9]*, its peer), until SIGKILL'
