@@ -83,7 +83,8 @@ END_TEST
 START_TEST(hostile_names)
 {
 	static const char *const parts[] = { "(", ")", "<", ">", "{", "}", " ", "::", "a",
-/* Random texts of the characters that matter: the result is not longer, or the same. */
+		"operator", "(anonymous namespace)", " const", " [clone ", "vtable for ", "&",
+		"*" };
 	uint64_t random = 1;
 	char name[400], before[400];
 
