@@ -46,6 +46,8 @@ static const char *const names[][2] = {
 	{ "shop::list<int>::first", "shop::list::first" },
 	{ "fold<&(shop::item::get(int))>::run()", "fold::run" },
 	{ "choose<((1)>(2))>::run()", "choose::run" },
+	{ "f(int)::once [clone .cold]", "f::once [clone .cold]" },
+	{ "typeinfo for int*", "typeinfo for int*" },
 	{ "plain", "plain" },
 };
 
@@ -53,6 +55,7 @@ static const char *const names[][2] = {
 static const char *const kept[] = {
 	"void (*choose(int))(char)", "f(int", "f<int", "f<int>>", "{lambda(", "operator", "(int)",
 	"<int>", "decltype (a+b) add<int>(int)", "unsigned long", "f(int) something", "",
+	"typeinfo for unsigned long", "typeinfo for char const*",
 };
 
 START_TEST(names_are_short)

@@ -17,6 +17,7 @@ struct shortening {
 	char *begin;    /* the qualified name begins here; before it, a prefix may be kept */
 	char *end;      /* the end of the kept text */
 	bool is_function;
+	bool has_type;  /* text before a blank was dropped as the type of the result */
 };
 
 /* Names that the compiler makes from the name of a function or class begin with these. */
@@ -116,6 +117,9 @@ static bool keep_braces(struct shortening *name)
 	return true;
 }
 
+/* The compiler's parts of a function, such as "f() [clone .cold]", remain distinguishable. */
+static const char clone[] = " [clone ";
+
 /*
  * Skips the parameters of a function and what follows them. The name goes on behind them if it is
  * that of something inside of the function.
@@ -132,10 +136,7 @@ static bool skip_parameters(struct shortening *name)
 		if (begins_with(name->at, qualifiers[i]))
 			name->at += strlen(qualifiers[i]);
 	name->is_function = true;
-	/* The compiler's parts of a function, such as " [clone .cold]", remain distinguishable. */
-	if (begins_with(name->at, " [clone "))
-		keep_bytes(name, strlen(name->at));
-	return !*name->at || begins_with(name->at, "::");
+	return !*name->at || begins_with(name->at, "::") || begins_with(name->at, clone);
 }
 
 /* Keeps or skips the next part of the name. Returns false if its form is not known. */
@@ -155,10 +156,13 @@ static bool shorten_next(struct shortening *name)
 		return skip_parameters(name);
 	} else if (*name->at == '<') {
 		return name->end != name->begin && skip_brackets(name);
+	} else if (name->end != name->begin && begins_with(name->at, clone)) {
+		keep_bytes(name, strlen(name->at));
 	} else if (*name->at == ' ') {
 		/* The text before a blank belongs to the type of the result. */
 		name->at++;
 		name->end = name->begin;
+		name->has_type = true;
 	} else if (strchr(")>}", *name->at)) {
 		return false; /* closes a bracket that was not opened */
 	} else {
@@ -184,7 +188,7 @@ bool shorten(char *text)
 		fits = shorten_next(&name);
 	/* The name of a variable has no type before it: with a blank, the form is unknown. */
 	fits = fits && name.end != name.begin &&
-	       (name.is_function || is_prefixed || !strchr(copy, ' '));
+	       (name.is_function || (is_prefixed && !name.has_type) || !strchr(copy, ' '));
 	if (fits)
 		*name.end = '\0';
 	else if (copy)
