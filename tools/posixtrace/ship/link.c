@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "base/say.h"
 
@@ -192,7 +191,8 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
  * a part, the statement never ends. Then the statements of many shipments would fill the server,
  * which refuses all others. So the statements have names, of which there are few, and the server
  * refuses a second statement with the same name. The refusal is handled as an absent host: another
- * replica is tried, and later this one again.
+ * replica is tried, and later this one again. The number is random, because in containers many
+ * shippers have the same process ID.
  */
 enum server_result link_sync(struct link *link)
 {
@@ -209,7 +209,7 @@ enum server_result link_sync(struct link *link)
 			     tables[i]);
 		bytes_add(&sql, "", 1);
 		snprintf(name, sizeof(name), "posixtrace-sync-%s-%u", tables[i],
-			 (unsigned)getpid() % SYNC_QUERIES);
+			 (unsigned)(link_attempt() % SYNC_QUERIES));
 		link->server.query_id = name;
 		result = sql.failed ? SERVER_ABSENT
 				    : server_request(&link->server, sql.at, NULL, 65536);
