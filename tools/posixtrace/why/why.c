@@ -655,6 +655,9 @@ static int why_run(int argc, char **argv)
 			return tool_help(&why_command);
 		if (!parse_option(option, argc, argv))
 			status = tool_usage(&why_command);
+		/* getopt_long() would take the options of the program as those of why. */
+		if (live.runs_program && optind < argc && argv[optind][0] != '-')
+			break;
 	}
 	if (!status && (!options_fit() || !wanted_ready(&wanted, why.form == WHEN_UTC))) {
 		status = tool_usage(&why_command);
@@ -673,6 +676,7 @@ static int why_run(int argc, char **argv)
 		 */
 		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
 	if (!status && !(status = reading_open(&why.log, logs.path[0], &wanted))) {
+		why_live_opened(&live);
 		status = explain_log();
 		logfile_close(&why.log);
 		if (status == TOOL_FAILURE && live.pid)

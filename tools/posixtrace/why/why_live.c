@@ -34,8 +34,12 @@ static bool make_path(struct why_live *live)
 {
 	const char *place = getenv("TMPDIR");
 
-	if (live->output)
-		return (live->path = strdup(live->output)) != NULL;
+	if (live->output) {
+		live->path = strdup(live->output);
+		if (!live->path)
+			say("%s", strerror(ENOMEM));
+		return live->path != NULL;
+	}
 	if (!place || !*place)
 		place = "/tmp";
 	if (asprintf(&live->folder, "%s/posixtrace-why-XXXXXX", place) < 0) {
@@ -57,14 +61,46 @@ static bool make_path(struct why_live *live)
 	return true;
 }
 
+static volatile sig_atomic_t recorder; /* the process that records; 0: none */
+static volatile sig_atomic_t end_signal; /* the signal that ends this process; 0: none */
+
+static void pass_on(int sig)
+{
+	end_signal = sig;
+	if (recorder)
+		kill((pid_t)recorder, sig);
+}
+
+/* Passes a signal on to the recorder, unless nohup(1) has set it to be ignored. */
+static void pass_on_signal(int sig, struct sigaction *before)
+{
+	struct sigaction pass = { .sa_handler = pass_on };
+
+	sigaction(sig, NULL, before);
+	if (before->sa_handler != SIG_IGN)
+		sigaction(sig, &pass, NULL);
+}
+
+/* Removes the temporary log and ends this process by the signal that ended the recording. */
+static void end_by_signal(struct why_live *live)
+{
+	const int sig = (int)end_signal;
+
+	why_live_end(live);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 /*
  * Runs this program with the words and waits for its end. Ctrl-C ends the recording and not this
- * process, which then explains what was recorded. If is_silent is true, the output is dropped, but
- * not the messages. Returns the exit status, or -1 and errno.
+ * process, which then explains what was recorded. SIGTERM and SIGHUP end the recording and then
+ * this process. If is_silent is true, the output is dropped, but not the messages. Returns the exit
+ * status, or -1 and errno.
  */
 static int run_self(char *const *words, bool is_silent)
 {
-	struct sigaction ignored = { .sa_handler = SIG_IGN }, interrupt, quit;
+	struct sigaction ignored = { .sa_handler = SIG_IGN }, interrupt, quit, term, hangup;
+	sigset_t passed, mask;
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
@@ -73,6 +109,13 @@ static int run_self(char *const *words, bool is_silent)
 
 	sigaction(SIGINT, &ignored, &interrupt);
 	sigaction(SIGQUIT, &ignored, &quit);
+	pass_on_signal(SIGTERM, &term);
+	pass_on_signal(SIGHUP, &hangup);
+	/* A signal that arrives before the process is known must not be lost. */
+	sigemptyset(&passed);
+	sigaddset(&passed, SIGTERM);
+	sigaddset(&passed, SIGHUP);
+	sigprocmask(SIG_BLOCK, &passed, &mask);
 	sigemptyset(&defaults);
 	/* A signal that was ignored before stays ignored in the new process. */
 	if (interrupt.sa_handler != SIG_IGN)
@@ -82,7 +125,9 @@ static int run_self(char *const *words, bool is_silent)
 	err = posix_spawnattr_init(&attributes);
 	if (!err) {
 		posix_spawnattr_setsigdefault(&attributes, &defaults);
-		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+		posix_spawnattr_setsigmask(&attributes, &mask);
+		posix_spawnattr_setflags(&attributes,
+					 POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 		err = posix_spawn_file_actions_init(&files);
 		if (!err && is_silent)
 			err = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
@@ -93,11 +138,16 @@ static int run_self(char *const *words, bool is_silent)
 		posix_spawn_file_actions_destroy(&files);
 		posix_spawnattr_destroy(&attributes);
 	}
+	recorder = err ? 0 : (sig_atomic_t)pid;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	while (!err && waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			err = errno;
+	recorder = 0;
 	sigaction(SIGINT, &interrupt, NULL);
 	sigaction(SIGQUIT, &quit, NULL);
+	sigaction(SIGTERM, &term, NULL);
+	sigaction(SIGHUP, &hangup, NULL);
 	errno = err;
 	return err ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -172,6 +222,8 @@ int why_live_record(struct why_live *live, char *const *program)
 		say("the kernel does not permit to record when threads had a CPU: %s; "
 		    "'posixtrace doctor' says what to do", strerror(errno));
 	result = record_all(live, program, has_kernel);
+	if (end_signal)
+		end_by_signal(live);
 	if (result < 0) {
 		say("/proc/self/exe: %s", strerror(errno));
 		return TOOL_FAILURE;
@@ -198,7 +250,9 @@ static void read_line(const char *pid, const char *tid, const char *name, char *
 void why_live_threads(const struct why_live *live)
 {
 	char name[64], place[128];
+	struct procfile_stat stat;
 	unsigned count = 0;
+	bool has_place;
 	char *path;
 	DIR *folder;
 
@@ -215,14 +269,26 @@ void why_live_threads(const struct why_live *live)
 		}
 		read_line(live->pid, entry->d_name, "comm", name, sizeof(name));
 		read_line(live->pid, entry->d_name, "wchan", place, sizeof(place));
-		if (!strcmp(place, "0"))
+		has_place = strcmp(place, "0") != 0 && strcmp(place, "?") != 0;
+		/* The kernel also writes 0 if this user may not know the function. */
+		if (!has_place && procfile_stat((pid_t)atoi(entry->d_name), &stat) &&
+		    stat.state == 'R')
 			say("thread %s (%s) is not blocked now", entry->d_name, text_given(name));
+		else if (!has_place)
+			say("thread %s (%s) is blocked; the kernel does not say in which function",
+			    entry->d_name, text_given(name));
 		else
 			say("thread %s (%s) is blocked in the kernel's function %s", entry->d_name,
 			    text_given(name), place);
 	}
 	if (folder)
 		closedir(folder);
+}
+
+void why_live_opened(struct why_live *live)
+{
+	if (live->folder && !unlink(live->path))
+		rmdir(live->folder);
 }
 
 void why_live_end(struct why_live *live)

@@ -23,6 +23,12 @@ int why_live_record(struct why_live *live, char *const *program);
 void why_live_end(struct why_live *live);
 
 /*
+ * Removes the log if it is temporary. It must be open. A signal that ends this process then leaves
+ * no file.
+ */
+void why_live_opened(struct why_live *live);
+
+/*
  * Says where each thread of the process is blocked now. For a process that made no call and had no
  * CPU while it was recorded, the log has no answer, because its calls began before.
  */
