@@ -32,6 +32,7 @@ static struct {
 	int clients;
 	struct { pthread_mutex_t lock; int used; } pool[4];
 } server;
+static pthread_mutex_t grid[2][3][4];
 static void use(pthread_mutex_t *lock)
 {
 	pthread_mutex_lock(lock);
@@ -46,6 +47,7 @@ int main(void)
 	use(&cache.lock);
 	use(&server.pool[0].lock);
 	use(&server.pool[3].lock);
+	use(&grid[1][2][3]);
 	use(heap);
 	use_library();
 	if (!fork()) {
@@ -79,7 +81,8 @@ done
 # With debug information the members of variables have their names.
 run 0 record --trace lock,lock-hold,process -q -o "$tmp/debug-info.ptl" "$tmp/debug-info"
 run 0 latency "$tmp/debug-info.ptl"
-for name in table_lock cache.lock 'server.pool\[0\].lock' 'server.pool\[3\].lock' library_lock; do
+for name in table_lock cache.lock 'server.pool\[0\].lock' 'server.pool\[3\].lock' \
+	'grid\[1\]\[2\]\[3\]' library_lock; do
 	check "with debug information: $name" has out " 0x[0-9a-f]* \"$name\""
 done
 

@@ -91,11 +91,28 @@ static size_t first_of(pid_t pid)
 }
 
 /*
+ * Reduces the times of a name to those before or after which a mapping that could change it begins
+ * or ends.
+ */
+static void narrow_times(struct named *name, const struct posix_trace_mapping_np *mapping,
+			 int64_t time_ns)
+{
+	const int64_t edge[] = { mapping->from_ns, mapping->until_ns };
+
+	for (unsigned i = 0; i < 2; i++)
+		if (edge[i] > time_ns && edge[i] < name->until_ns)
+			name->until_ns = edge[i];
+		else if (edge[i] <= time_ns && edge[i] > name->from_ns)
+			name->from_ns = edge[i];
+}
+
+/*
  * Returns the mapping with the greatest base that is not above an address, among those that a
- * process had at a time, also from its ancestors. Returns NULL if there is none.
+ * process had at a time, also from its ancestors. Returns NULL if there is none. Reduces the times
+ * of the name to those in which the result is the same.
  */
 static const struct posix_trace_mapping_np *mapping_below(pid_t pid, uint64_t pointer,
-							  int64_t time_ns)
+							  int64_t time_ns, struct named *name)
 {
 	const struct posix_trace_mapping_np *found = NULL;
 
@@ -106,6 +123,9 @@ static const struct posix_trace_mapping_np *mapping_below(pid_t pid, uint64_t po
 		     i++) {
 			const struct posix_trace_mapping_np *at = &data.mapping[i];
 
+			/* The time of an ancestor is that of the fork, which is always the same. */
+			if (!depth && (at->parent || at->base <= pointer))
+				narrow_times(name, at, time_ns);
 			if (at->from_ns > time_ns || at->until_ns <= time_ns)
 				continue;
 			if (at->parent)
@@ -172,10 +192,10 @@ static const char *find_variable(pid_t pid, uint64_t pointer, int64_t time_ns)
 		return entry->name;
 	/* Another file may have been mapped there at another time. */
 	free(entry->name);
-	mapping = mapping_below(pid, pointer, time_ns);
+	entry->from_ns = INT64_MIN;
+	entry->until_ns = INT64_MAX;
+	mapping = mapping_below(pid, pointer, time_ns, entry);
 	entry->name = mapping ? variable_name(module_of(mapping), pointer - mapping->base) : NULL;
-	entry->from_ns = mapping ? mapping->from_ns : INT64_MIN;
-	entry->until_ns = mapping ? mapping->until_ns : INT64_MAX;
 	return entry->name;
 }
 

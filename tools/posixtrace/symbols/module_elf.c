@@ -238,10 +238,15 @@ const char *module_function(struct module *module, uint64_t address)
 
 const char *module_variable(struct module *module, uint64_t address, uint64_t *offset)
 {
+	Dwarf_Addr begin, end;
 	GElf_Sym symbol;
 	const char *name;
 
 	if (module->lack || !module->elf)
+		return NULL;
+	/* elfutils looks at each symbol, which is slow for many addresses on the heap. */
+	dwfl_module_info(module->elf, NULL, &begin, &end, NULL, NULL, NULL, NULL);
+	if (address < begin || address >= end)
 		return NULL;
 	name = dwfl_module_addrinfo(module->elf, address, offset, &symbol, NULL, NULL, NULL);
 	/* For an address behind the last symbol elfutils may return that symbol. */

@@ -19,11 +19,20 @@
 
 #define DEPTH_MAX     16u       /* of namespaces, and of members in members */
 #define VARIABLES_MAX (1u << 20)
+#define ENTRIES_MAX   (1u << 26) /* that are looked at while variables are searched */
+#define DIMENSIONS_MAX 8u
 
 /* A variable with a constant address. */
 struct module_global {
 	uint64_t address;
 	Dwarf_Off offset; /* of its entry */
+};
+
+/* The search for all variables of a file. */
+struct walk {
+	struct module *module;
+	Dwarf_Addr bias; /* from the addresses of the debug file to those of the module */
+	size_t entries;  /* the number of entries that were looked at */
 };
 
 /*
@@ -62,20 +71,27 @@ static bool constant_address(Dwarf_Die *variable, uint64_t *address)
 	return true;
 }
 
-/* Adds the variables below an entry, also those of namespaces, but not those of functions. */
-static void add_globals(struct module *module, Dwarf_Die *parent, unsigned depth)
+/*
+ * Adds the variables below an entry, also those of namespaces, but not those of functions. In a
+ * hostile file the entries of namespaces may overlap, so that the walk would not end.
+ */
+static void add_globals(struct walk *walk, Dwarf_Die *parent, unsigned depth)
 {
+	struct module *module = walk->module;
 	Dwarf_Die child;
 	int end = dwarf_child(parent, &child);
 
-	for (; !end && module->globals < VARIABLES_MAX; end = dwarf_siblingof(&child, &child)) {
+	for (; !end && module->globals < VARIABLES_MAX && walk->entries < ENTRIES_MAX;
+	     end = dwarf_siblingof(&child, &child)) {
 		struct module_global global;
 		const int tag = dwarf_tag(&child);
 
+		walk->entries++;
 		if (tag == DW_TAG_namespace && depth < DEPTH_MAX)
-			add_globals(module, &child, depth + 1);
+			add_globals(walk, &child, depth + 1);
 		if (tag != DW_TAG_variable || !constant_address(&child, &global.address))
 			continue;
+		global.address += walk->bias;
 		global.offset = dwarf_dieoffset(&child);
 		if (!vec_grow(&module->global, module->globals, 1))
 			return;
@@ -93,14 +109,14 @@ static int by_address(const void *a, const void *b)
 /* Finds all variables of the file, at the first call. */
 static void list_globals(struct module *module)
 {
+	struct walk walk = { .module = module };
 	Dwarf_Die *unit = NULL;
-	Dwarf_Addr bias;
 
 	if (module->has_globals)
 		return;
 	module->has_globals = true;
-	while ((unit = dwfl_module_nextcu(module->elf, unit, &bias)) != NULL)
-		add_globals(module, unit, 0);
+	while ((unit = dwfl_module_nextcu(module->elf, unit, &walk.bias)) != NULL)
+		add_globals(&walk, unit, 0);
 	if (module->globals)
 		qsort(module->global, module->globals, sizeof(*module->global), by_address);
 }
@@ -162,16 +178,59 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 	return has_found;
 }
 
-/* Replaces the type of an array by that of its elements, and adds the index to the text. */
+/*
+ * Adds the indexes of an element to the text, one for each dimension. Returns false if a dimension
+ * other than the first has no constant number of elements.
+ */
+static bool put_indexes(Dwarf_Die *array, uint64_t element, char *text, size_t bytes)
+{
+	Dwarf_Word count[DIMENSIONS_MAX], stride = 1;
+	Dwarf_Attribute attribute;
+	unsigned dimensions = 0;
+	size_t used = 0;
+	Dwarf_Die child;
+	int end = dwarf_child(array, &child);
+
+	for (; !end; end = dwarf_siblingof(&child, &child)) {
+		if (dwarf_tag(&child) != DW_TAG_subrange_type)
+			continue;
+		if (dimensions == DIMENSIONS_MAX)
+			return false;
+		count[dimensions] = 0;
+		if (dwarf_attr(&child, DW_AT_upper_bound, &attribute) &&
+		    !dwarf_formudata(&attribute, &count[dimensions]))
+			count[dimensions]++;
+		else if (dwarf_attr(&child, DW_AT_count, &attribute))
+			dwarf_formudata(&attribute, &count[dimensions]);
+		if (dimensions++ && __builtin_mul_overflow(stride, count[dimensions - 1], &stride))
+			return false;
+	}
+	/* The stride is the number of elements that the later dimensions have together. */
+	for (unsigned i = 0; i == 0 || i < dimensions; i++) {
+		if (!stride)
+			return false;
+		used += (size_t)snprintf(text + used, bytes - used, "[%llu]",
+					 (unsigned long long)(element / stride));
+		if (used >= bytes)
+			return false;
+		element %= stride;
+		if (i + 1 < dimensions)
+			stride /= count[i + 1];
+	}
+	return true;
+}
+
+/* Replaces the type of an array by that of its elements, and adds the indexes to the text. */
 static bool enter_element(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
+	Dwarf_Die array = *type;
 	Dwarf_Attribute attribute;
 	Dwarf_Word size;
 
 	if (!dwarf_formref_die(dwarf_attr_integrate(type, DW_AT_type, &attribute), type) ||
-	    dwarf_aggregate_size(type, &size) || !size)
+	    dwarf_aggregate_size(type, &size) || !size ||
+	    !put_indexes(&array, *offset / size, text, bytes))
 		return false;
-	snprintf(text, bytes, "[%llu]", (unsigned long long)(*offset / size));
 	*offset %= size;
 	return true;
 }
