@@ -32,6 +32,7 @@ static struct {
 	int clients;
 	struct { pthread_mutex_t lock; int used; } pool[4];
 } server;
+static union { char pad[64]; pthread_mutex_t lock; } padded;
 static pthread_mutex_t grid[2][3][4];
 static void use(pthread_mutex_t *lock)
 {
@@ -47,6 +48,7 @@ int main(void)
 	use(&cache.lock);
 	use(&server.pool[0].lock);
 	use(&server.pool[3].lock);
+	use(&padded.lock);
 	use(&grid[1][2][3]);
 	use(heap);
 	use_library();
@@ -81,10 +83,19 @@ done
 # With debug information the members of variables have their names.
 run 0 record --trace lock,lock-hold,process -q -o "$tmp/debug-info.ptl" "$tmp/debug-info"
 run 0 latency "$tmp/debug-info.ptl"
-for name in table_lock cache.lock 'server.pool\[0\].lock' 'server.pool\[3\].lock' \
+for name in table_lock cache.lock 'server.pool\[0\].lock' 'server.pool\[3\].lock' padded.lock \
 	'grid\[1\]\[2\]\[3\]' library_lock; do
 	check "with debug information: $name" has out " 0x[0-9a-f]* \"$name\""
 done
+
+# clang stores the addresses of variables in a table.
+if clang -gdwarf-5 -O1 -fPIE -pie -Wl,--build-id=sha1 -o "$tmp/by-clang" "$tmp/program.c" -L"$tmp" -luse \
+	-Wl,-rpath,"$tmp" -pthread 2>/dev/null; then
+	run 0 record --trace lock,lock-hold,process -q -o "$tmp/by-clang.ptl" "$tmp/by-clang"
+	run 0 latency "$tmp/by-clang.ptl"
+	check "by clang: a member" has out ' 0x[0-9a-f]* "cache.lock"'
+	check "by clang: an element" has out ' 0x[0-9a-f]* "grid\[1\]\[2\]\[3\]"'
+fi
 
 # A file without symbols names nothing; the file with symbols may be elsewhere.
 mkdir "$tmp/debug"

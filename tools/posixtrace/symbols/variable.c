@@ -59,13 +59,18 @@ static bool is_lock_type(Dwarf_Die *type)
 /* Stores the address of a variable, if it is a constant. */
 static bool constant_address(Dwarf_Die *variable, uint64_t *address)
 {
-	Dwarf_Attribute attribute;
+	Dwarf_Attribute attribute, indexed;
 	Dwarf_Op *operation;
 	size_t count;
 
 	if (!dwarf_attr(variable, DW_AT_location, &attribute) ||
-	    dwarf_getlocation(&attribute, &operation, &count) || count != 1 ||
-	    operation->atom != DW_OP_addr)
+	    dwarf_getlocation(&attribute, &operation, &count) || count != 1)
+		return false;
+	/* clang writes the index of an address in a table. */
+	if (operation->atom == DW_OP_addrx)
+		return !dwarf_getlocation_attr(&attribute, operation, &indexed) &&
+		       !dwarf_formaddr(&indexed, address);
+	if (operation->atom != DW_OP_addr)
 		return false;
 	*address = operation->number;
 	return true;
@@ -139,6 +144,24 @@ static bool plain_type(Dwarf_Die *type, bool *is_lock)
 	return false;
 }
 
+/* Returns whether a type is a lock, a structure or union that may have one, or an array of it. */
+static bool may_have_lock(Dwarf_Die type)
+{
+	Dwarf_Attribute attribute;
+	bool is_lock = false;
+
+	for (unsigned i = 0; i < DEPTH_MAX && plain_type(&type, &is_lock) && !is_lock; i++) {
+		const int tag = dwarf_tag(&type);
+
+		if (tag != DW_TAG_array_type)
+			return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+			       tag == DW_TAG_union_type;
+		if (!dwarf_formref_die(dwarf_attr_integrate(&type, DW_AT_type, &attribute), &type))
+			break;
+	}
+	return is_lock;
+}
+
 /* Replaces a type by that of its member at *offset, and adds the name of the member to the text. */
 static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
@@ -146,7 +169,7 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 	Dwarf_Die member, found;
 	const char *name;
 	Dwarf_Word at, best = 0, size;
-	bool has_found = false;
+	bool has_found = false, has_lock = false, may_lock;
 	int end = dwarf_child(type, &member);
 
 	for (; !end; end = dwarf_siblingof(&member, &member)) {
@@ -160,12 +183,17 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 		    (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
 		     dwarf_formudata(&attribute, &at)))
 			continue;
-		if (at > *offset || (has_found && at <= best))
+		if (at > *offset || (has_found && at < best))
 			continue;
 		if (!dwarf_formref_die(dwarf_attr_integrate(&member, DW_AT_type, &attribute),
 				       &found) ||
 		    dwarf_aggregate_size(&found, &size) || *offset - at >= size)
 			continue;
+		/* In a union, the bytes of a lock may also be an array that only has its size. */
+		may_lock = may_have_lock(found);
+		if (has_found && at == best && (has_lock || !may_lock))
+			continue;
+		has_lock = may_lock;
 		best = at;
 		*type = found;
 		has_found = true;
