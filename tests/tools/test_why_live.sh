@@ -24,6 +24,10 @@ run 0 why "$tmp/kept.ptl"
 check "it has the same answer" has out '^Cause: .*sleeping'
 run 1 why -o "$tmp/kept.ptl" --run -- sleep 0.1
 check "a file that exists is not overwritten" has err 'kept.ptl: the file exists'
+run 1 why -o "$tmp/kept.ptl" -p $$
+check "then nothing is recorded, and no thread is listed" lacks err '^posixtrace: thread'
+(work_in_tmp && "$posixtrace" why -o - --run -- sleep 0.1 </dev/null >out 2>err)
+check "- is a file, too" has out '^Cause: .*sleeping'
 run 1 why --run -- "$tmp/no such program"
 check "a program that does not exist" has err 'no such program.*No such file'
 run 0 why --run -- sh -c 'sleep 0.1; exit 7'

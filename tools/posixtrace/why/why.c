@@ -639,7 +639,7 @@ static int take_live(char **operands, int count)
 	status = why_live_record(&live, operands);
 	if (!status)
 		return at_logs(&logs, &why_command, &live.path, 1, 1, 1);
-	if (status == TOOL_FAILURE && live.pid)
+	if (status == TOOL_FAILURE && live.pid && live.has_tried)
 		why_live_threads(&live);
 	return status;
 }

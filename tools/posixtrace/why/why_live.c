@@ -35,7 +35,8 @@ static bool make_path(struct why_live *live)
 	const char *place = getenv("TMPDIR");
 
 	if (live->output) {
-		live->path = strdup(live->output);
+		/* The recorder makes a file "-", but a reader takes this as standard input. */
+		live->path = strdup(strcmp(live->output, "-") ? live->output : "./-");
 		if (!live->path)
 			say("%s", strerror(ENOMEM));
 		return live->path != NULL;
@@ -217,6 +218,7 @@ int why_live_record(struct why_live *live, char *const *program)
 	if (live->pid)
 		say("recording process %s for %s; Ctrl-C ends this earlier", live->pid,
 		    live->duration ? live->duration : DURATION);
+	live->has_tried = true;
 	has_kernel = permits_states();
 	if (!has_kernel)
 		say("the kernel does not permit to record when threads had a CPU: %s; "

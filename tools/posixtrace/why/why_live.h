@@ -12,6 +12,7 @@ struct why_live {
 	const char *output;   /* the log to keep; NULL: it is removed at the end */
 	char *folder;         /* the temporary folder of the log, or NULL */
 	char *path;           /* the log */
+	bool has_tried;       /* the recorder was started, or should have been */
 };
 
 /*
