@@ -41,6 +41,8 @@ same() {
 	shift 3
 	"$posixtrace" "$command" "$@" "$tmp/$name.ptl" >"$tmp/of_file" 2>"$tmp/file.err"
 	check "$command $* $name: the file" test $? -eq "$status"
+	# The database has no mappings of files, so it has no names of locks that are variables.
+	sed -i 's/ "other[.0-9]*" lock$/ lock/; s/,"lock_name":"other[.0-9]*"//g' "$tmp/of_file"
 	run "$status" "$command" --at "$url" "$@" "web1:$name.ptl"
 	sed "s|web1:$tmp/|$tmp/|" "$tmp/out" >"$tmp/of_fleet"
 	check "$command $* $name: the same lines" diff "$tmp/of_file" "$tmp/of_fleet"
