@@ -12,7 +12,7 @@ run 1 snapshot -p "$target" -o "$copy"
 check "a process without streams is told" has err "process $target: it has no stream"
 check "no log is made" test ! -e "$copy"
 
-attach --policy loop
+attach --trace none --policy loop
 tell e e e
 run 0 snapshot -p "$target" -o "$copy"
 check "it is told what is in it" has out "^process $target, stream a.log: .*copy.log: 4 events, 0 lost, [0-9]* bytes$"
