@@ -42,7 +42,7 @@ check "no log is made" test ! -e "$tmp/new.log"
 # Processes.
 start_puppet
 log=$tmp/a.log
-attach --policy loop
+attach --trace none --policy loop
 tell e e e
 kill -STOP "$target"
 run 0 recover "$target" -o "$copy" --force
