@@ -936,7 +936,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	if (!err)
 		err = answers_collect(history);
 	/* An open read is no answer, so these calls are added later. */
-	if (!err && !wanted->end_text && (history->knows_end || !count_lost(log, "")))
+	if (!err && !wanted->end_text &&
+	    (!count_lost(log, "") || (history->knows_end && count_lost(log, "sched."))))
 		stuck_add(history);
 	if (!err)
 		err = history->err;

@@ -219,8 +219,11 @@ static bool make_call(const struct history *history, uint32_t index, struct call
 		call->key = stuck->waits_lock;
 		call->address = stuck->address;
 		call->stack = stuck->stack;
-		call->sender = stuck->waits_owner ? stuck->waits_owner :
-			       is_seen ? stuck->owner : 0;
+		/* The lock may have got another owner after the wait began. */
+		call->sender = is_seen && stuck->owner &&
+			       (!stuck->waits_owner || (stuck->lock == stuck->waits_lock &&
+							stuck->seen_ns > stuck->waits_ns)) ?
+			       stuck->owner : stuck->waits_owner;
 		call->type = stuck->waits_type;
 		return true;
 	}
@@ -404,7 +407,7 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 {
 	const struct history *history = division->history;
 	const struct stuck *stuck = &history->stuck[call->thread];
-	const char *name = text_of(history, stuck->call);
+	const char *name = text_of(history, stuck->call), *lock;
 	char text[260], until[80], who[160] = "", what[260];
 
 	division_until_text(&history->thread[call->thread], until, sizeof(until));
@@ -419,10 +422,12 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:
 		stuck_lock_text(history, call->thread, call->key, what, sizeof(what));
+		/* The kind comes from the log: it may fill the text, and have no blank. */
+		lock = strchr(what, ' ');
 		division_label(division, node, "waiting for %s %s%s%s",
 			       call->cause == CAUSE_COND ? "a signal of the condition variable" :
 			       call->cause == CAUSE_BARRIER ? "other threads at the barrier" :
-			       "a wake-up of the futex", strchr(what, ' ') + 1, caller, until);
+			       "a wake-up of the futex", lock ? lock + 1 : what, caller, until);
 		return;
 	case CAUSE_JOIN:
 	case CAUSE_CHILD:
