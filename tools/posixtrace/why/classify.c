@@ -79,7 +79,7 @@ static const struct {
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
 	{ "thread.name", PLAN_NAME, "thread" }, { "process.start", PLAN_PROGRAM, "parent" },
 	{ "net.connecting", PLAN_CONNECTING, "fd" }, { "posixtrace_ended", PLAN_ENDED, "pid" },
-	{ "process.end", PLAN_OVER, NULL }, { "process.exit", PLAN_OVER, NULL },
+	{ "process.end", PLAN_OVER, "pid" }, { "process.exit", PLAN_OVER, "pid" },
 	{ "posixtrace_blocked", PLAN_BLOCKED, NULL }, { "lock.waiting", PLAN_WAITING, NULL },
 };
 

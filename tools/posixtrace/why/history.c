@@ -609,6 +609,7 @@ static void add_event(struct history *history, const struct log_type *type,
 {
 	const struct plan *plan = plan_of(history, type);
 	struct history_thread *thread;
+	pid_t ended;
 
 	if (!plan) {
 		history->err = ENOMEM;
@@ -675,8 +676,11 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_OVER:
 		thread->last_call = type;
 		thread->last_call_ns = event->time_ns;
+		/* A child of vfork() has the events of its parent; the field names the child. */
+		ended = (pid_t)classify_number(type, event, plan->key);
 		if (is_last(history, plan, type, event))
-			objects_end_process(history, thread->pid, event->time_ns);
+			objects_end_process(history, ended > 0 ? ended : thread->pid,
+					    event->time_ns);
 		break;
 	case PLAN_CLOCK:
 		history->clock_error_ns = (int64_t)classify_number(type, event, plan->key);
