@@ -63,4 +63,19 @@ struct procfile_stat {
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 
+/* The system call in which a thread is. */
+struct procfile_call {
+	long number;
+	unsigned long argument[6];
+};
+
+/*
+ * PROCFILE_NO_CALL: the thread is blocked outside of a system call, or has ended, or the kernel
+ * refuses access.
+ */
+enum procfile_place { PROCFILE_NO_CALL, PROCFILE_RUNNING, PROCFILE_IN_CALL };
+
+/* Reads /proc/PID/task/TID/syscall. Stores the call only if the result is PROCFILE_IN_CALL. */
+enum procfile_place procfile_call(pid_t pid, pid_t tid, struct procfile_call *call);
+
 #endif

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "../../../lib/preload/patch_plan.h"
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/until.h"
 #include "base/vec.h"
@@ -155,22 +156,12 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
  */
 static bool must_wait(pid_t pid, pid_t tid)
 {
-	unsigned long argument[5];
-	char path[64];
-	long number;
-	FILE *file;
-	int found;
+	struct procfile_call call;
+	const unsigned long *argument = call.argument;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
+	if (procfile_call(pid, tid, &call) != PROCFILE_IN_CALL)
 		return false;
-	found = fscanf(file, "%ld %lx %lx %lx %lx %lx", &number, &argument[0], &argument[1],
-		       &argument[2], &argument[3], &argument[4]);
-	fclose(file);
-	if (found != 6)
-		return false;
-	switch (number) {
+	switch (call.number) {
 	case SYS_write:
 	case SYS_writev:
 	case SYS_pwrite64:

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
+#include "base/procfile.h"
+
 #define STACK_MAX     ((uint64_t)16 << 20) /* a deeper stack counts as unsafe */
 #define CALL_BYTES    7                    /* the longest instruction of a call */
 #define DESCRIPTOR_BYTES 2304              /* of glibc's descriptor of a thread, at least */
@@ -18,18 +20,12 @@
 
 #if defined __x86_64__
 
-/* A system call: its number and arguments decide whether the thread is safe. */
-struct system_call {
-	long number;
-	unsigned long argument[6];
-};
-
 /*
  * A thread in a system call is safe if three conditions hold: it waits for something outside of the
  * thread, the call has done nothing yet, and the kernel restarts the call so that the program does
  * not notice it. A call that writes is not safe: it would return after it has written only a part.
  */
-static enum safe_rank rank_of(const struct system_call *call)
+static enum safe_rank rank_of(const struct procfile_call *call)
 {
 	const unsigned long *argument = call->argument;
 
@@ -97,25 +93,17 @@ static bool has_children(pid_t pid, pid_t tid)
  */
 static enum safe_rank look_at_call(pid_t pid, pid_t tid)
 {
-	struct system_call call;
-	char path[64], text[256];
-	FILE *file;
-	size_t n;
+	struct procfile_call call;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return SAFE_NOT;
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = '\0';
-	if (!strncmp(text, "running", 7))
+	switch (procfile_call(pid, tid, &call)) {
+	case PROCFILE_RUNNING:
 		return SAFE_RUNNING;
-	if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &call.number, &call.argument[0],
-		   &call.argument[1], &call.argument[2], &call.argument[3], &call.argument[4],
-		   &call.argument[5]) != 7)
-		return SAFE_NOT;
-	return rank_of(&call);
+	case PROCFILE_IN_CALL:
+		return rank_of(&call);
+	case PROCFILE_NO_CALL:
+		break;
+	}
+	return SAFE_NOT;
 }
 
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone)
@@ -230,7 +218,7 @@ static bool has_interrupted_wait(const struct target *target, const struct stack
 {
 	uint64_t registers = stack->begin + (i + 1) * 8 + offsetof(ucontext_t, uc_mcontext);
 	uint64_t rip = word_at(stack, registers + REG_RIP * 8);
-	struct system_call call = {
+	struct procfile_call call = {
 		(long)word_at(stack, registers + REG_RAX * 8),
 		{ word_at(stack, registers + REG_RDI * 8), word_at(stack, registers + REG_RSI * 8),
 		  word_at(stack, registers + REG_RDX * 8), word_at(stack, registers + REG_R10 * 8),
@@ -320,7 +308,7 @@ bool safe_is_here(const struct target *target, const struct stopped *thread,
 		  const struct mapping *mapping)
 {
 	const struct user_regs_struct *regs = &thread->regs;
-	struct system_call call = {
+	struct procfile_call call = {
 		(long)regs->orig_rax,
 		{ regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8, regs->r9 },
 	};

@@ -107,52 +107,45 @@ static void walk_process(struct look *look, pid_t pid, int depth)
 /* ------------------------------------------------------------------ the object of a call */
 
 /* The system calls that wait, and the number of the argument that is a descriptor; -1: none. */
+#define ROW(name, fd) { SYS_##name, #name, fd }
 static const struct call_row {
 	long number;
 	const char *name;
 	int fd;
 } rows[] = {
-	{ SYS_read, "read", 0 }, { SYS_readv, "readv", 0 }, { SYS_write, "write", 0 },
-	{ SYS_writev, "writev", 0 }, { SYS_recvfrom, "recvfrom", 0 },
-	{ SYS_recvmsg, "recvmsg", 0 }, { SYS_sendto, "sendto", 0 },
-	{ SYS_sendmsg, "sendmsg", 0 }, { SYS_accept, "accept", 0 },
-	{ SYS_accept4, "accept4", 0 }, { SYS_connect, "connect", 0 },
-	{ SYS_pread64, "pread64", 0 }, { SYS_pwrite64, "pwrite64", 0 },
-	{ SYS_fsync, "fsync", 0 }, { SYS_fdatasync, "fdatasync", 0 }, { SYS_flock, "flock", 0 },
-	{ SYS_fcntl, "fcntl", 0 }, { SYS_mq_timedsend, "mq_timedsend", 0 },
-	{ SYS_mq_timedreceive, "mq_timedreceive", 0 }, { SYS_ppoll, "ppoll", -1 },
-	{ SYS_pselect6, "pselect6", -1 }, { SYS_epoll_pwait, "epoll_pwait", 0 },
-	{ SYS_futex, "futex", -1 }, { SYS_wait4, "wait4", -1 }, { SYS_waitid, "waitid", -1 },
-	{ SYS_nanosleep, "nanosleep", -1 }, { SYS_clock_nanosleep, "clock_nanosleep", -1 },
-	{ SYS_rt_sigtimedwait, "rt_sigtimedwait", -1 },
-	{ SYS_rt_sigsuspend, "rt_sigsuspend", -1 }, { SYS_openat, "openat", -1 },
-	{ SYS_semtimedop, "semtimedop", -1 }, { SYS_msgrcv, "msgrcv", -1 },
-	{ SYS_msgsnd, "msgsnd", -1 }, { SYS_ioctl, "ioctl", 0 },
-	{ SYS_restart_syscall, "restart_syscall", -1 },
+	ROW(read, 0), ROW(readv, 0), ROW(write, 0), ROW(writev, 0), ROW(recvfrom, 0),
+	ROW(recvmsg, 0), ROW(sendto, 0), ROW(sendmsg, 0), ROW(accept, 0), ROW(accept4, 0),
+	ROW(connect, 0), ROW(pread64, 0), ROW(pwrite64, 0), ROW(fsync, 0), ROW(fdatasync, 0),
+	ROW(flock, 0), ROW(fcntl, 0), ROW(mq_timedsend, 0), ROW(mq_timedreceive, 0),
+	ROW(ppoll, -1), ROW(pselect6, -1), ROW(epoll_pwait, 0), ROW(futex, -1), ROW(wait4, -1),
+	ROW(waitid, -1), ROW(nanosleep, -1), ROW(clock_nanosleep, -1), ROW(rt_sigtimedwait, -1),
+	ROW(rt_sigsuspend, -1), ROW(openat, -1), ROW(semtimedop, -1), ROW(msgrcv, -1),
+	ROW(msgsnd, -1), ROW(ioctl, 0), ROW(restart_syscall, -1),
 #ifdef SYS_poll
-	{ SYS_poll, "poll", -1 },
+	ROW(poll, -1),
 #endif
 #ifdef SYS_select
-	{ SYS_select, "select", -1 },
+	ROW(select, -1),
 #endif
 #ifdef SYS_epoll_wait
-	{ SYS_epoll_wait, "epoll_wait", 0 },
+	ROW(epoll_wait, 0),
 #endif
 #ifdef SYS_pause
-	{ SYS_pause, "pause", -1 },
+	ROW(pause, -1),
 #endif
 #ifdef SYS_open
-	{ SYS_open, "open", -1 },
+	ROW(open, -1),
 #endif
 #ifdef SYS_semop
-	{ SYS_semop, "semop", -1 },
+	ROW(semop, -1),
 #endif
 };
 
 /* The facts of a blocked thread. */
 struct found {
 	char call[24], object[OBJECT], others[OBJECT];
-	uint64_t argument[6], lock;
+	unsigned long argument[6];
+	uint64_t lock;
 	int32_t fd, owner;
 };
 
@@ -357,31 +350,25 @@ static bool is_same_class(pid_t pid)
 static bool find_call(const struct look *look, const struct blocked_thread *thread,
 		      struct found *found)
 {
-	char path[64], text[256];
-	unsigned long long argument[6];
-	long number;
+	struct procfile_call call;
 
 	*found = (struct found){ .fd = -1 };
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)thread->pid,
-		 (int)thread->tid);
-	if (!procfile_read(path, text, sizeof(text)) ||
-	    sscanf(text, "%ld %llx %llx %llx %llx %llx %llx", &number, &argument[0], &argument[1],
-		   &argument[2], &argument[3], &argument[4], &argument[5]) != 7 || number < 0 ||
+	if (procfile_call(thread->pid, thread->tid, &call) != PROCFILE_IN_CALL ||
 	    !is_same_class(thread->pid))
 		return false;
-	for (size_t i = 0; i < 6; i++)
-		found->argument[i] = argument[i];
-	snprintf(found->call, sizeof(found->call), "system call %ld", number);
+	memcpy(found->argument, call.argument, sizeof(found->argument));
+	snprintf(found->call, sizeof(found->call), "system call %ld", call.number);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].number == number) {
+		if (rows[i].number == call.number) {
 			snprintf(found->call, sizeof(found->call), "%s", rows[i].name);
-			found->fd = rows[i].fd < 0 ? -1 : (int32_t)argument[rows[i].fd];
+			found->fd = rows[i].fd < 0 ? -1 : (int32_t)call.argument[rows[i].fd];
 			break;
 		}
-	if (number == SYS_futex)
+	if (call.number == SYS_futex)
 		find_lock(thread->pid, found);
-	else if (number == SYS_wait4 || (number == SYS_waitid && argument[0] == P_PID))
-		found->owner = (int32_t)argument[number == SYS_waitid];
+	else if (call.number == SYS_wait4 ||
+		 (call.number == SYS_waitid && call.argument[0] == P_PID))
+		found->owner = (int32_t)call.argument[call.number == SYS_waitid];
 	else if (strstr(found->call, "poll") && !strstr(found->call, "epoll"))
 		find_polled(thread->pid, found);
 	if (found->owner < 0)
