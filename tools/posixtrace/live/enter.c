@@ -2,11 +2,9 @@
 /* enter.c - decides by which way the calls of a process are traced. */
 #include "live/enter.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/say.h"
 #include "base/tool.h"
@@ -16,8 +14,6 @@
 #include "live/process.h"
 #include "syscalls/syscalls.h"
 #include "uprobes/uprobes.h"
-
-#define TEXT_BYTES 4096 /* of the messages about a refusal */
 
 static const char *log_refusal(void)
 {
@@ -92,7 +88,7 @@ static const char *enter_functions(const struct capture_plan *plan, struct kerne
 int enter_process(struct inject *inject, const struct capture_plan *plan,
 		  struct kernel_plan *kernel, struct patches *functions)
 {
-	char name[PROCESS_NAME_BYTES], *text;
+	char text[4096] = "", name[PROCESS_NAME_BYTES];
 	const bool is_none = plan->families && !strcmp(plan->families, "none");
 	const bool has_functions = patch_is_wanted(functions);
 	const char *why = NULL;
@@ -109,13 +105,7 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 		kernel->has_library = !is_none;
 		return preload_inject(inject, plan->pid, plan->families);
 	}
-	/* A child of this process prints most of the messages, so the memory is shared with it. */
-	text = mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (text == MAP_FAILED) {
-		say("%s", strerror(errno));
-		return TOOL_FAILURE;
-	}
-	say_keep(text, TEXT_BYTES);
+	say_keep(text, sizeof(text));
 	status = preload_inject(inject, plan->pid, plan->families);
 	say_keep(NULL, 0);
 	kernel->has_library = status == TOOL_OK;
@@ -132,7 +122,6 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 				*next++ = '\0';
 			say("%s%s%s", line, why ? "; no kernel tracing: " : "", why ? why : "");
 		}
-		munmap(text, TEXT_BYTES);
 		return status;
 	}
 	process_name(name, plan->pid);
@@ -140,6 +129,5 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 	    kernel_has_calls(kernel) ? "system calls" : "",
 	    kernel_has_calls(kernel) && has_functions ? " and " : "",
 	    has_functions ? "functions" : "", reason_in(text));
-	munmap(text, TEXT_BYTES);
 	return TOOL_OK;
 }
