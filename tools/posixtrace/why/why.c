@@ -127,6 +127,13 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 		pairing.err = ENOMEM;
 }
 
+/* Keeps a window of the history, if it is one of the longest. */
+static void take_window(struct window window)
+{
+	if (!keep_window(&window))
+		why.history.err = ENOMEM;
+}
+
 /* Makes a window of a turn. */
 static struct window window_of(const struct turn *turn, bool is_busy)
 {
@@ -141,10 +148,7 @@ static struct window window_of(const struct turn *turn, bool is_busy)
 /* Keeps a turn. arg says whether it is a busy time. */
 static void take_turn(void *arg, const struct turn *turn)
 {
-	const struct window window = window_of(turn, *(const bool *)arg);
-
-	if (!keep_window(&window))
-		why.history.err = ENOMEM;
+	take_window(window_of(turn, *(const bool *)arg));
 }
 
 /* Makes a window of the wait for an answer. */
@@ -159,11 +163,8 @@ static struct window window_of_answer(const struct answer *answer)
 
 static void take_answer(void *arg, const struct answer *answer)
 {
-	const struct window window = window_of_answer(answer);
-
 	(void)arg;
-	if (!keep_window(&window))
-		why.history.err = ENOMEM;
+	take_window(window_of_answer(answer));
 }
 
 /* Makes a window of a request that a thread has handled for a client. */
@@ -177,11 +178,8 @@ static struct window window_of_served(const struct served *served)
 
 static void take_served(void *arg, const struct served *served)
 {
-	const struct window window = window_of_served(served);
-
 	(void)arg;
-	if (!keep_window(&window))
-		why.history.err = ENOMEM;
+	take_window(window_of_served(served));
 }
 
 /*

@@ -289,17 +289,16 @@ void why_live_threads(const struct why_live *live)
 
 void why_live_opened(struct why_live *live)
 {
-	if (live->folder && !unlink(live->path))
-		rmdir(live->folder);
+	if (!live->folder)
+		return;
+	if (live->path)
+		unlink(live->path);
+	rmdir(live->folder);
 }
 
 void why_live_end(struct why_live *live)
 {
-	if (live->folder) {
-		if (live->path)
-			unlink(live->path);
-		rmdir(live->folder);
-	}
+	why_live_opened(live);
 	free(live->path);
 	free(live->folder);
 }
