@@ -62,17 +62,29 @@ static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_
 	return last[b_len];
 }
 
-void nearest_offer(struct nearest *nearest, const char *name)
+/* Offers a name because of this part of it, from which the given name has `more` errors. */
+static void offer_part(struct nearest *nearest, const char *name, const char *part, size_t more)
 {
-	size_t len = strlen(name), off;
+	const size_t len = strlen(part);
+	size_t off;
 
 	if (!*nearest->given || len > NEAREST_BYTES)
 		return;
-	off = nearest_distance(nearest->given, strlen(nearest->given), name, len);
+	off = nearest_distance(nearest->given, strlen(nearest->given), part, len) + more;
 	if (off >= nearest->distance)
 		return;
 	nearest->distance = off;
 	nearest->name = name;
+}
+
+void nearest_offer(struct nearest *nearest, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	offer_part(nearest, name, name, 0);
+	/* The missing first part is one error. */
+	if (dot)
+		offer_part(nearest, name, dot + 1, 1);
 }
 
 const char *nearest_hint(const struct nearest *nearest)

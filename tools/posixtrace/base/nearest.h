@@ -15,7 +15,8 @@ struct nearest {
 
 /*
  * nearest_begin() starts a search for the given name. The caller then offers each existing name.
- * The given name and all offered names must remain valid during the search.
+ * The given name and all offered names must remain valid during the search. If an offered name has
+ * a dot, the part behind its last dot is compared, too: open is near to io.open.
  */
 void nearest_begin(struct nearest *nearest, const char *given);
 void nearest_offer(struct nearest *nearest, const char *name);

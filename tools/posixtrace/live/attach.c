@@ -13,6 +13,7 @@
 #include "base/tool.h"
 #include "live/blocked.h"
 #include "live/enter.h"
+#include "live/families.h"
 #include "live/preload.h"
 #include "log/equation.h"
 
@@ -222,9 +223,9 @@ static int attach_run(int argc, char **argv)
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
-	/*
-	 * --function adds the family func to the families of --trace, or to the default families.
-	 */
+	/* --event and --function add families to those of --trace, or to the default ones. */
+	if (!families_add_needed(&plan.families, &plan.choose))
+		return TOOL_FAILURE;
 	if (functions.patterns &&
 	    !preload_take_families(&plan.families, plan.families ? "func" : "default,func"))
 		return TOOL_FAILURE;

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "live/ended.h"
+#include "live/families.h"
 #include "live/process.h"
 #include "log/equation.h"
 #include "log/logfile.h"
@@ -227,11 +228,12 @@ int capture_finish(struct capture *capture)
 }
 
 /*
- * Reads how many calls the shim of the traced program could not trace. fd remains open, because the
- * function reads by another descriptor. It is called for complete logs only, because
- * logfile_open_given() would print the error of a damaged log again. Returns a status of the tool.
+ * Reads how many calls the shim of the traced program could not trace, and prints the patterns that
+ * matched nothing. fd remains open, because the function reads by another descriptor. It is called
+ * for complete logs only, because logfile_open_given() would print the error of a damaged log
+ * again. Returns a status of the tool.
  */
-static int read_shim_losses(const struct capture_plan *plan, int fd, struct shimloss *shim)
+static int read_complete(const struct capture_plan *plan, int fd, struct shimloss *shim)
 {
 	struct logfile log;
 	int own = dup(fd), err, status;
@@ -243,6 +245,7 @@ static int read_shim_losses(const struct capture_plan *plan, int fd, struct shim
 	status = logfile_open_given(&log, own, plan->path);
 	if (status)
 		return status;
+	families_say_unmatched(plan->families, &plan->choose, &log);
 	err = shimloss_read(shim, &log);
 	logfile_close(&log);
 	if (err)
@@ -274,7 +277,7 @@ int capture_read_back(const struct capture_plan *plan, int fd, struct capture_re
 	 * Events of the log count the calls that the shim could not trace. Only a complete log has
 	 * all of them.
 	 */
-	return info.complete ? read_shim_losses(plan, fd, &result->shim) : TOOL_OK;
+	return info.complete ? read_complete(plan, fd, &result->shim) : TOOL_OK;
 }
 
 /* Calls that the shim could not trace are losses for the user, although no ledger has them. */

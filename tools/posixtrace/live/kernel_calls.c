@@ -19,8 +19,6 @@
 #include "live/kernel_part.h"
 #include "syscalls/form.h"
 
-#include "../../../lib/preload/choose.c" /* the families are those of the library */
-
 /*
  * Returns whether events of a type are wanted: its family is chosen, and the patterns choose its
  * name. The types sys.NAME have no family.

@@ -2,6 +2,7 @@
 /* record.c - the command record: its options and their check. */
 #include "live/record.h"
 
+#include <errno.h>
 #include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "live/blocked.h"
 #include "live/crash.h"
 #include "live/enter.h"
+#include "live/families.h"
 #include "live/image.h"
 #include "live/preload.h"
 #include "live/process.h"
@@ -340,7 +342,7 @@ static bool prepare_functions(char *const argv[])
  */
 static int record_run_command(int argc, char **argv)
 {
-	const char *wrong;
+	const char *environment = getenv("POSIXTRACE_TRACE"), *wrong;
 	bool has_program;
 	int option, status;
 
@@ -354,10 +356,15 @@ static int record_run_command(int argc, char **argv)
 	}
 	has_program = optind < argc;
 	/*
-	 * If the options fit together, --function adds the family func to the families of --trace,
-	 * and --data adds its number of bytes.
+	 * If the options fit together, --event and --function add families to those of --trace or
+	 * of the environment, and --data adds its number of bytes.
 	 */
 	wrong = find_contradiction(has_program);
+	if (!record.launch.families && environment && strcmp(environment, "none") != 0 &&
+	    !(record.launch.families = strdup(environment)))
+		wrong = strerror(ENOMEM);
+	if (!wrong && !families_add_needed(&record.launch.families, &record.plan.choose))
+		return RECORD_FAILURE;
 	if (!wrong && record.functions.patterns &&
 	    !preload_take_families(&record.launch.families,
 				   record.launch.families ? "func" : "default,func"))

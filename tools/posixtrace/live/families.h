@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * families.h - the families of calls that the patterns of --event need, and patterns that match
+ * nothing.
+ */
+#ifndef POSIXTRACE_LIVE_FAMILIES_H
+#define POSIXTRACE_LIVE_FAMILIES_H
+
+#include <stdbool.h>
+
+#include "choose/choose.h"
+#include "log/logfile.h"
+
+/*
+ * Adds the families that the patterns of --event need to *families, the list of
+ * preload_take_families(). A pattern such as alloc.* or lock.mutex_held matches only types of
+ * families that are not traced by default. The function changes nothing if the user chose families:
+ * then *families is not NULL. Returns false after it printed an error.
+ */
+bool families_add_needed(const char **families, const struct choose *choose);
+
+/*
+ * Prints each pattern of --event and --exclude that matches no type of events which the recording
+ * could have. `families` is the list that was traced, or NULL for the default. The log is complete.
+ */
+void families_say_unmatched(const char *families, const struct choose *choose,
+			    const struct logfile *log);
+
+#endif
