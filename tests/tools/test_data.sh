@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Names of locks that are variables: of the program, of a library, in a child, and none if the file has
-# no symbols or the lock is on the heap.
+# no symbols or the lock is on the heap. Names of functions to which fields point.
 : "${CC:=cc}"
 . "${0%/*}/lib.sh"
 
@@ -87,6 +87,35 @@ for name in table_lock cache.lock 'server.pool\[0\].lock' 'server.pool\[3\].lock
 	'grid\[1\]\[2\]\[3\]' library_lock; do
 	check "with debug information: $name" has out " 0x[0-9a-f]* \"$name\""
 done
+
+# dump names locks and functions, if symbols are requested.
+run 0 dump --symbols -e 'lock.*_held' "$tmp/debug-info.ptl"
+for name in table_lock cache.lock 'server.pool\[3\].lock' library_lock; do
+	check "dump: $name" has out " lock=0x[0-9a-f]* <$name>"
+done
+check "dump: a lock on the heap has no name" has out ' lock=0x[0-9a-f]* in '
+run 0 dump --symbols --json -e 'lock.*_held' "$tmp/debug-info.ptl"
+check "dump: JSON has a label" has out '"labels":{"lock":"table_lock"}'
+run 0 dump -e 'lock.*_held' "$tmp/debug-info.ptl"
+check "dump: no names without --symbols" lacks out '<'
+
+cat >"$tmp/thread.c" <<'END'
+#include <pthread.h>
+void *before(void *arg) { return arg; }
+void *worker(void *arg) { return arg; }
+int main(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, worker, NULL) || pthread_join(thread, NULL);
+}
+END
+$CC -g -O1 -Wl,--build-id=sha1 -o "$tmp/thread" "$tmp/thread.c" -pthread
+run 0 record --trace thread -q -o "$tmp/thread.ptl" "$tmp/thread"
+run 0 dump --symbols -e 'thread.*' "$tmp/thread.ptl"
+check "dump: the function of a thread" has out 'thread.create .* function=0x[0-9a-f]* <worker> .* in main (.*thread.c:8)'
+check "dump: a thread begins in its function" has out 'thread.begin .* in worker (.*thread.c:3)'
+check "dump: a thread ends in its function" has out 'thread.end .* in worker (.*thread.c:3)'
 
 # clang stores the addresses of variables in a table.
 if clang -gdwarf-5 -O1 -fPIE -pie -Wl,--build-id=sha1 -o "$tmp/by-clang" "$tmp/program.c" -L"$tmp" -luse \

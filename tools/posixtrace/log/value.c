@@ -166,6 +166,18 @@ static bool find_object(const struct logfile *log, const struct posix_trace_even
 					   event->time_ns, object);
 }
 
+value_symbol_call *value_symbol;
+
+/* Returns the name of the function or variable to which a pointer refers, or NULL. */
+static const char *find_symbol_of(const struct logfile *log,
+				  const struct posix_trace_event_np *event,
+				  const struct posix_trace_value_np *value)
+{
+	return value_symbol && value_is_pointer(value->field) && value->u64
+		       ? value_symbol(log, event->info.posix_pid, value->u64, event->time_ns)
+		       : NULL;
+}
+
 /* Returns the name of a file descriptor at the time of the event, or NULL. */
 static const char *find_descriptor(const struct logfile *log,
 				   const struct posix_trace_event_np *event,
@@ -199,13 +211,17 @@ int value_object_kind(const char *name)
 	return kind;
 }
 
-/* Writes the address. If the log has an object at this address, also writes its kind and name. */
+/*
+ * Writes the address. If the log has an object at this address, also writes its kind and name. The
+ * name of a function or variable is in angle brackets, as debuggers write it.
+ */
 static void put_pointer(struct out *out, const struct logfile *log,
 		    const struct posix_trace_event_np *event,
 		    const struct posix_trace_value_np *value)
 {
 	struct posix_trace_object_np object;
 	bool found = find_object(log, event, value, &object);
+	const char *symbol = found ? NULL : find_symbol_of(log, event, value);
 
 	if (found) {
 		out_str(out, posix_trace_object_kind_name_np(object.kind));
@@ -215,6 +231,10 @@ static void put_pointer(struct out *out, const struct logfile *log,
 	if (found) {
 		out_char(out, ' ');
 		text_quoted(out, object.name, strlen(object.name));
+	} else if (symbol) {
+		out_str(out, " <");
+		text_safe(out, symbol, strlen(symbol));
+		out_char(out, '>');
 	}
 }
 
@@ -364,7 +384,8 @@ bool value_label(const struct logfile *log, const struct posix_trace_event_np *e
 
 	/*
 	 * The first label that exists is used, in this order: the name of the value, the name of
-	 * the error, the label of the library, the name of the file descriptor, the object.
+	 * the error, the label of the library, the name of the file descriptor, the object, the
+	 * symbol.
 	 */
 	if (name || error) {
 		snprintf(text, VALUE_LABEL_BYTES, "%s%s", !name && value->s64 < 0 ? "-" : "",
@@ -380,8 +401,12 @@ bool value_label(const struct logfile *log, const struct posix_trace_event_np *e
 			snprintf(text, VALUE_LABEL_BYTES, "%s", path);
 		return path;
 	}
-	if (!find_object(log, event, value, &object))
-		return false;
+	if (!find_object(log, event, value, &object)) {
+		name = find_symbol_of(log, event, value);
+		if (name)
+			snprintf(text, VALUE_LABEL_BYTES, "%s", name);
+		return name;
+	}
 	snprintf(text, VALUE_LABEL_BYTES, "%s:%s", posix_trace_object_kind_name_np(object.kind),
 		 object.name);
 	return true;

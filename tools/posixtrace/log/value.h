@@ -20,6 +20,19 @@ void value_text(struct out *out, const struct logfile *log,
 		enum when_form form);
 void value_json(struct json *json, const char *name, const struct posix_trace_value_np *value);
 
+/*
+ * Returns the name of the function or variable at an address of a process, from the symbols of the
+ * traced files; NULL: there is none. The text is valid until the next call.
+ */
+typedef const char *value_symbol_call(const struct logfile *log, pid_t pid, uint64_t address,
+				      int64_t time_ns);
+
+/*
+ * If this pointer is not NULL, pointers to which the program gave no name get that of the symbol. A
+ * command that shows symbols sets it to symbols_at_pointer() of a room above this one.
+ */
+extern value_symbol_call *value_symbol;
+
 /* Whether the values are pointers of eight or four bytes, to which the log may give names. */
 static inline bool value_is_pointer(const struct posix_trace_field_np *field)
 {

@@ -17,6 +17,7 @@
 #include "picture/page.h"
 #include "picture/picture.h"
 #include "show/merge_part.h"
+#include "symbols/data.h"
 #include "symbols/symbols.h"
 
 extern const struct tool_command html_command;
@@ -692,6 +693,7 @@ static int html_html(struct picture *picture, int argc, char **argv)
 	options.at.wanted = &picture->wanted;
 	options.at.pairs = true;
 	options.at.shows_functions = true;
+	value_symbol = data_symbol;
 	status = at_logs(&options.at, &html_command, argv + optind, (size_t)(argc - optind), 1,
 			 PICTURE_LOGS);
 	if (!status)

@@ -14,8 +14,10 @@
 #include "log/logfile.h"
 #include "log/losses.h"
 #include "log/sysdata.h"
+#include "log/value.h"
 #include "show/line.h"
 #include "show/merge.h"
+#include "symbols/data.h"
 #include "symbols/symbols.h"
 
 extern const struct tool_command dump_command;
@@ -368,6 +370,7 @@ static bool parse_option(int option)
 		return true;
 	case OPT_SYMBOLS:
 		dump.form.symbols = true;
+		value_symbol = data_symbol;
 		return true;
 	case OPT_STACK:
 	case OPT_NO_STACK:

@@ -20,6 +20,7 @@
 
 /* A process has the mappings of its ancestors; at most this number of them is searched. */
 #define ANCESTORS 16
+#define SYMBOL_BYTES 512 /* a longer name of a function loses its end */
 #define NAMES_MAX (1u << 16) /* when the cache has this number of names, it is emptied */
 
 /* The name of an address of a process while a mapping is valid. */
@@ -31,58 +32,65 @@ struct named {
 };
 
 /* The mappings of one log, and the names that were found by them. */
-static struct {
+static struct data {
 	trace_id_t trid;
-	bool is_read;
 	struct posix_trace_mapping_np *mapping; /* in the order of the log: by process and time */
 	size_t mappings;
 	struct named *named;
 	size_t names;
 	struct table table;
-} data;
+} *all; /* one for each log; commands open few logs, and an index of them is never used again */
+static size_t logs;
 
-static void empty_names(void)
+static void empty_names(struct data *data)
 {
-	for (size_t i = 0; i < data.names; i++)
-		free(data.named[i].name);
-	free(data.named);
-	table_fini(&data.table);
-	data.named = NULL;
-	data.names = 0;
-	memset(&data.table, 0, sizeof(data.table));
+	for (size_t i = 0; i < data->names; i++)
+		free(data->named[i].name);
+	free(data->named);
+	table_fini(&data->table);
+	data->named = NULL;
+	data->names = 0;
+	memset(&data->table, 0, sizeof(data->table));
 }
 
-/* Reads the mappings of a log, once. If memory is lacking, the last mappings are missing. */
-static void read_mappings(trace_id_t trid)
+/* Reads the mappings of a log. If memory is lacking, the last mappings are missing. */
+static void read_mappings(struct data *data)
 {
 	struct posix_trace_mapping_np mapping;
 	int end;
 
-	if (data.is_read && data.trid == trid)
+	if (posix_trace_mapping_rewind_np(data->trid))
 		return;
-	empty_names();
-	data.mappings = 0;
-	data.trid = trid;
-	data.is_read = true;
-	if (posix_trace_mapping_rewind_np(trid))
-		return;
-	while (!posix_trace_mapping_getnext_np(trid, &mapping, &end) && !end) {
-		if (!vec_grow(&data.mapping, data.mappings, 1))
+	while (!posix_trace_mapping_getnext_np(data->trid, &mapping, &end) && !end) {
+		if (!vec_grow(&data->mapping, data->mappings, 1))
 			break;
-		data.mapping[data.mappings++] = mapping;
+		data->mapping[data->mappings++] = mapping;
 	}
-	posix_trace_mapping_rewind_np(trid);
+	posix_trace_mapping_rewind_np(data->trid);
+}
+
+/* Returns the mappings of a log, which the first call reads, or NULL if memory is lacking. */
+static struct data *data_of(trace_id_t trid)
+{
+	for (size_t i = 0; i < logs; i++)
+		if (all[i].trid == trid)
+			return &all[i];
+	if (!vec_grow(&all, logs, 1))
+		return NULL;
+	all[logs] = (struct data){ .trid = trid };
+	read_mappings(&all[logs]);
+	return &all[logs++];
 }
 
 /* Returns the index of the first mapping of a process, or of a process with a greater number. */
-static size_t first_of(pid_t pid)
+static size_t first_of(const struct data *data, pid_t pid)
 {
-	size_t low = 0, high = data.mappings;
+	size_t low = 0, high = data->mappings;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (data.mapping[middle].pid < pid)
+		if (data->mapping[middle].pid < pid)
 			low = middle + 1;
 		else
 			high = middle;
@@ -111,17 +119,18 @@ static void narrow_times(struct named *name, const struct posix_trace_mapping_np
  * process had at a time, also from its ancestors. Returns NULL if there is none. Reduces the times
  * of the name to those in which the result is the same.
  */
-static const struct posix_trace_mapping_np *mapping_below(pid_t pid, uint64_t pointer,
-							  int64_t time_ns, struct named *name)
+static const struct posix_trace_mapping_np *mapping_below(const struct data *data, pid_t pid,
+							  uint64_t pointer, int64_t time_ns,
+							  struct named *name)
 {
 	const struct posix_trace_mapping_np *found = NULL;
 
 	for (int depth = 0; depth < ANCESTORS; depth++) {
 		const struct posix_trace_mapping_np *fork = NULL;
 
-		for (size_t i = first_of(pid); i < data.mappings && data.mapping[i].pid == pid;
-		     i++) {
-			const struct posix_trace_mapping_np *at = &data.mapping[i];
+		for (size_t i = first_of(data, pid);
+		     i < data->mappings && data->mapping[i].pid == pid; i++) {
+			const struct posix_trace_mapping_np *at = &data->mapping[i];
 
 			/* The time of an ancestor is that of the fork, which is always the same. */
 			if (!depth && (at->parent || at->base <= pointer))
@@ -171,30 +180,34 @@ static bool is_named(const void *array, uint32_t index, const void *key)
 }
 
 /* Returns the name of the variable at an address of a process, or NULL. The cache owns the text. */
-static const char *find_variable(pid_t pid, uint64_t pointer, int64_t time_ns)
+static const char *find_variable(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns)
 {
+	struct data *data = data_of(trid);
 	const struct posix_trace_mapping_np *mapping;
 	struct named wanted = { .pid = pid, .pointer = pointer }, *entry;
 	const uint64_t hash = hash_number(pointer, (unsigned)pid);
-	uint32_t index = table_find(&data.table, hash, is_named, data.named, &wanted);
+	uint32_t index;
 
+	if (!data || !data->mappings)
+		return NULL;
+	index = table_find(&data->table, hash, is_named, data->named, &wanted);
 	if (index == TABLE_NONE) {
-		if (data.names == NAMES_MAX)
-			empty_names();
-		if (!vec_grow(&data.named, data.names, 1) ||
-		    !table_add(&data.table, hash, (uint32_t)data.names))
+		if (data->names == NAMES_MAX)
+			empty_names(data);
+		if (!vec_grow(&data->named, data->names, 1) ||
+		    !table_add(&data->table, hash, (uint32_t)data->names))
 			return NULL;
-		index = (uint32_t)data.names++;
-		data.named[index] = wanted;
+		index = (uint32_t)data->names++;
+		data->named[index] = wanted;
 	}
-	entry = &data.named[index];
+	entry = &data->named[index];
 	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
 		return entry->name;
 	/* Another file may have been mapped there at another time. */
 	free(entry->name);
 	entry->from_ns = INT64_MIN;
 	entry->until_ns = INT64_MAX;
-	mapping = mapping_below(pid, pointer, time_ns, entry);
+	mapping = mapping_below(data, pid, pointer, time_ns, entry);
 	entry->name = mapping ? variable_name(module_of(mapping), pointer - mapping->base) : NULL;
 	return entry->name;
 }
@@ -208,12 +221,44 @@ const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, in
 	if (log->has_objects &&
 	    !posix_trace_object_find_np(log->trid, pid, pointer, time_ns, object))
 		return object->name;
-	read_mappings(log->trid);
-	name = data.mappings ? find_variable(pid, pointer, time_ns) : NULL;
+	name = find_variable(log->trid, pid, pointer, time_ns);
 	if (!name)
 		return NULL;
 	bytes = strnlen(name, sizeof(object->name) - 1);
 	memcpy(object->name, name, bytes);
 	object->name[bytes] = '\0';
 	return object->name;
+}
+
+/* Returns the distance of an address from the begin of its function; 0: the begin is not known. */
+static uint64_t distance_in(const struct logfile *log, pid_t pid, uint64_t address,
+			    int64_t time_ns)
+{
+	struct posix_trace_mapping_np mapping;
+	struct module *module;
+	uint64_t begin;
+
+	if (posix_trace_mapping_find_np(log->trid, pid, address, time_ns, &mapping))
+		return 0;
+	module = module_of(&mapping);
+	return module && module_begin(module, address - mapping.base, &begin)
+		       ? address - mapping.base - begin
+		       : 0;
+}
+
+const char *data_symbol(const struct logfile *log, pid_t pid, uint64_t address, int64_t time_ns)
+{
+	static char text[SYMBOL_BYTES];
+	const char *name;
+	uint64_t distance;
+
+	name = find_variable(log->trid, pid, address, time_ns);
+	if (name)
+		return name;
+	name = symbols_function(log->trid, pid, address, time_ns);
+	distance = name && !strstr(name, "+0x") ? distance_in(log, pid, address, time_ns) : 0;
+	if (!distance)
+		return name;
+	snprintf(text, sizeof(text), "%s+0x%llx", name, (unsigned long long)distance);
+	return text;
 }

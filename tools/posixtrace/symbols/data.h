@@ -19,4 +19,11 @@
 const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
 		      struct posix_trace_object_np *object);
 
+/*
+ * Returns the name of the variable or function at an address of a process, with +0xOFFSET if the
+ * address is inside of it; NULL: no file was mapped there. The text is valid until the next call.
+ * A command that shows symbols stores this function in value_symbol (log/value.h).
+ */
+const char *data_symbol(const struct logfile *log, pid_t pid, uint64_t address, int64_t time_ns);
+
 #endif

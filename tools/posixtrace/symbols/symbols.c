@@ -287,6 +287,20 @@ const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct s
 	return symbols_at(trid, pid, stack->frame[index], time_ns, stack->is_exact && !index);
 }
 
+/*
+ * Returns whether the address of an event is that of an instruction, and not a return address. The
+ * begin and the end of a thread have the address of the thread's function.
+ */
+static bool is_exact_type(const struct log_type *type)
+{
+	static const char *const names[] = { STACKS_SAMPLE, "thread.begin", "thread.end" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(type->name, names[i]))
+			return true;
+	return false;
+}
+
 const struct symbol *symbols_of(const struct logfile *log, const struct posix_trace_event_np *event)
 {
 	const uint64_t address = (uintptr_t)event->info.posix_prog_address;
@@ -294,7 +308,7 @@ const struct symbol *symbols_of(const struct logfile *log, const struct posix_tr
 	const struct log_type *type = id < log->ids ? log->by_id[id] : NULL;
 
 	return symbols_at(log->trid, event->info.posix_pid, address, event->time_ns,
-			  type && !strcmp(type->name, STACKS_SAMPLE));
+			  type && is_exact_type(type));
 }
 
 const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns)

@@ -52,7 +52,8 @@ bool symbols_option(int option, const char *value);
 
 /*
  * Returns the symbol of the event's address, or NULL if none is known. It is valid until the next
- * call. In a sample the address is that of an instruction; in other events it is a return address.
+ * call. In a sample and at the begin and end of a thread the address is that of an
+ * instruction; in other events it is a return address.
  */
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);
