@@ -151,17 +151,17 @@ SHIM_UNLOCK(pthread_mutex_unlock, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex),
  */
 SHIM_LOCK(pthread_mutex_lock, LOCK_MUTEX, HOLD_MUTEX, (pthread_mutex_t *mutex), (mutex), mutex,
 	  next(pthread_mutex_trylock)(mutex))
-SHIM_LOCK(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
-	  (pthread_mutex_t *mutex, const struct timespec *until), (mutex, until), mutex,
-	  next(pthread_mutex_trylock)(mutex))
+SHIM_LOCK_TIMED(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
+		(pthread_mutex_t *mutex, const struct timespec *until), (mutex, until), mutex,
+		next(pthread_mutex_trylock)(mutex))
 /*
  * The real function handles the clock. The shim only needs to know that the clock is
  * valid.
  */
-SHIM_LOCK(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
-	  (pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
-	  (mutex, clock, until), mutex,
-	  shim_is_until(clock, NULL) ? next(pthread_mutex_trylock)(mutex) : EBUSY)
+SHIM_LOCK_TIMED(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
+		(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
+		(mutex, clock, until), mutex,
+		shim_is_until(clock, NULL) ? next(pthread_mutex_trylock)(mutex) : EBUSY)
 
 /* Read locks and write locks of one lock are held in the same way: unlock() is common to both. */
 SHIM_TRYLOCK(pthread_rwlock_tryrdlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
@@ -174,22 +174,22 @@ SHIM_UNLOCK(pthread_rwlock_unlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock)
  */
 SHIM_LOCK(pthread_rwlock_rdlock, LOCK_RDLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_tryrdlock)(lock))
-SHIM_LOCK(pthread_rwlock_timedrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
-	  (pthread_rwlock_t *lock, const struct timespec *until), (lock, until), lock,
-	  shim_is_until(CLOCK_REALTIME, until) ? next(pthread_rwlock_tryrdlock)(lock) : EBUSY)
-SHIM_LOCK(pthread_rwlock_clockrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
-	  (pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until),
-	  (lock, clock, until), lock,
-	  shim_is_until(clock, until) ? next(pthread_rwlock_tryrdlock)(lock) : EBUSY)
+SHIM_LOCK_TIMED(pthread_rwlock_timedrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
+		(pthread_rwlock_t *lock, const struct timespec *until), (lock, until), lock,
+		shim_is_until(CLOCK_REALTIME, until) ? next(pthread_rwlock_tryrdlock)(lock) : EBUSY)
+SHIM_LOCK_TIMED(pthread_rwlock_clockrdlock, LOCK_RDLOCK, HOLD_RWLOCK,
+		(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until),
+		(lock, clock, until), lock,
+		shim_is_until(clock, until) ? next(pthread_rwlock_tryrdlock)(lock) : EBUSY)
 SHIM_LOCK(pthread_rwlock_wrlock, LOCK_WRLOCK, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock,
 	  next(pthread_rwlock_trywrlock)(lock))
-SHIM_LOCK(pthread_rwlock_timedwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
-	  (pthread_rwlock_t *lock, const struct timespec *until), (lock, until), lock,
-	  shim_is_until(CLOCK_REALTIME, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
-SHIM_LOCK(pthread_rwlock_clockwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
-	  (pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until),
-	  (lock, clock, until), lock,
-	  shim_is_until(clock, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
+SHIM_LOCK_TIMED(pthread_rwlock_timedwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
+		(pthread_rwlock_t *lock, const struct timespec *until), (lock, until), lock,
+		shim_is_until(CLOCK_REALTIME, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
+SHIM_LOCK_TIMED(pthread_rwlock_clockwrlock, LOCK_WRLOCK, HOLD_RWLOCK,
+		(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until),
+		(lock, clock, until), lock,
+		shim_is_until(clock, until) ? next(pthread_rwlock_trywrlock)(lock) : EBUSY)
 
 /*
  * Holds of spin locks are not recorded. They are so short that recording an event would take longer

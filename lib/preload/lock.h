@@ -54,10 +54,16 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held, const
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
 /*
- * The wrapper of a function that waits for a lock. try_ is an expression that tries to acquire the
- * lock without waiting; its value is EBUSY if the lock is in use.
+ * The wrapper of a function that waits for a lock, and of one whose wait has a time limit. try_ is
+ * an expression that tries to acquire the lock without waiting; its value is EBUSY if the lock is
+ * in use. A wait with a time limit ends in any case, so it has no event lock.waiting, which is a
+ * fact of deadlocks.
  */
 #define SHIM_LOCK(name, type, held, params, args, lock_, try_) \
+	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, false)
+#define SHIM_LOCK_TIMED(name, type, held, params, args, lock_, try_) \
+	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, true)
+#define SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, has_limit) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
 	{ \
@@ -66,7 +72,7 @@ bool shim_is_until(clockid_t clock, const struct timespec *until);
 		int error = (try_); \
 		if (error != EBUSY) \
 			return shim_got(error, lock_, held, shim_caller()); \
-		if (shim_unlikely(*shim_switch[LOCK_WAITING])) \
+		if (!(has_limit) && shim_unlikely(*shim_switch[LOCK_WAITING])) \
 			shim_hold_wait(lock_, held, shim_caller()); \
 		/* Only a call that waits has an event, so a skipped event is counted here. */ \
 		if (!shim_records(type)) \

@@ -535,8 +535,9 @@
 
 /*
  * A lock was released. The field `time` has the duration for which it was held. lock.waiting is
- * recorded before a thread waits for a lock while it holds another one: `taken` is the address at
- * which it acquired that one, `owner` the thread that holds the wanted lock, if it is known.
+ * recorded before a thread waits, without a time limit, for a lock while it holds another one:
+ * `taken` is the address at which it acquired that one, `owner` the thread that holds the wanted
+ * lock, if it is known.
  */
 #define SHIM_TYPES_HOLD(X) \
 	X(LOCK_WAITING, HOLD, "lock.waiting", \

@@ -9,9 +9,16 @@ waits=$PWD/${top_builddir:-..}/tests/tools/waits
 case ${top_builddir:-..} in /*) waits=${top_builddir}/tests/tools/waits ;; esac
 work_in_tmp
 
-# has_events TYPE NUMBER: the log of the recorder, which grows, has so many events of a type.
+# has_events TYPE NUMBER: the log of the recorder, which grows, has an event of a type of so many threads.
+# The recorder notes a blocked thread repeatedly. The second event of each thread is later than the first
+# one of each other thread: only then are all facts of one time.
 has_events() {
-	test "$("$posixtrace" dump -e "$1" "$case.ptl" | wc -l)" -eq "$2"
+	"$posixtrace" dump -e "$1" "$case.ptl" >events
+	if test "$1" = posixtrace_blocked; then
+		test "$(sed -n 's/.* tid=\([0-9]*\) .*/\1/p' events | sort | uniq -c | grep -vc '^ *1 ')" -eq "$2"
+	else
+		test "$(wc -l <events)" -eq "$2"
+	fi
 }
 
 # stuck CASE TYPE EVENTS OPTION...: records a program until it has these events, and kills it.
@@ -39,7 +46,7 @@ for text in '(waits) holds mutex [^,]*, acquired in stuck_crosswise' 'waits for 
 done
 check "the wait ends with the process" has out 'until SIGKILL ended the process'
 run 0 why --json crosswise.ptl
-check "JSON has both threads" has out '"deadlocks":\[{"threads":\[{[^]]*"holds":"mutex [^]]*"holds":"mutex '
+check "JSON has both threads" has out '"deadlocks":\[{"certain":true,"doubt":"","threads":\[{[^]]*"holds":"mutex [^]]*"holds":"mutex '
 
 stuck twice lock.waiting 1 --trace default,lock-hold
 run 0 why twice.ptl
@@ -48,6 +55,11 @@ check "a thread that locks twice" has out '^Deadlock: thread [0-9]* (waits) hold
 stuck table lock.waiting 2 --trace default,lock-hold
 run 0 why table.ptl
 check "a read-write lock" has out '^Deadlock: .*holds rwlock .*waits for rwlock '
+
+# The kernel finds this deadlock, and glibc then lets one of the threads wait for nothing.
+stuck inherit lock.waiting 2 --trace default,lock-hold
+run 0 why inherit.ptl
+check "mutexes with priority inheritance" has out '^Deadlock: .* holds mutex .*, and waits for mutex .* holds mutex '
 
 # Without lock-hold, the recorder looks at threads that are blocked for long.
 test -r "/proc/$$/syscall" || { echo "the kernel does not say in which system call a thread is"; finish; }
@@ -58,6 +70,27 @@ check "a thread waits for the end of one that wants its lock" \
 stuck pipes posixtrace_blocked 2
 run 0 why pipes.ptl
 check "two processes wait for data of each other" has out '^Deadlock: .* waits for data in a pipe into which only process'
+stuck fed posixtrace_blocked 3
+run 0 why fed.ptl
+check "no deadlock if another thread can write" lacks out 'eadlock'
+check "the answer has the two threads" has out 'waiting for data in read() .*could have written into the pipe'
+stuck likeness posixtrace_blocked 2
+run 0 why likeness.ptl
+check "memory that looks like a mutex proves nothing" \
+	has out '^Possible deadlock: .* waits for mutex .*It is not certain: the memory looks like a lock of glibc'
+check "a possible deadlock is not named as a deadlock" lacks out '^Deadlock\|[^y] a deadlock'
+run 0 why --json likeness.ptl
+check "JSON has the doubt" has out '"deadlocks":\[{"certain":false,"doubt":"the memory looks like'
+stuck number posixtrace_blocked 2
+run 0 why number.ptl
+check "a futex with the number of a thread is no join" lacks out 'eadlock'
+check "the other one is a join" has out 'waiting for the end of thread'
+stuck timed posixtrace_blocked 2 --trace default,lock-hold
+run 0 why timed.ptl
+check "waits with a time limit" has out '^Possible deadlock: .*It is not certain: a wait has a time limit'
+stuck robust posixtrace_blocked 2
+run 0 why robust.ptl
+check "robust mutexes" has out '^Deadlock: .* holds mutex .*, and waits for mutex .* holds mutex '
 stuck pipe posixtrace_blocked 1
 run 0 why pipe.ptl
 check "a read that only its own process could end" \

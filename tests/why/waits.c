@@ -20,6 +20,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -660,6 +661,124 @@ static void stuck_pipes(void)
 	}
 }
 
+static void *feed_pipe(void *arg)
+{
+	sleep(100000);
+	MUST(write(*(int *)arg, "x", 1) == 1);
+	return arg;
+}
+
+/* The same, but another thread of the first process will write. */
+static void stuck_fed(void)
+{
+	int back[2];
+
+	MUST(!pipe(fd) && !pipe(back));
+	if (fork()) {
+		MUST(!pthread_create(&maker, NULL, feed_pipe, &back[1]));
+		close(fd[1]);
+		close(back[0]);
+		MUST(read(fd[0], &byte, 1) >= 0);
+	} else {
+		close(fd[0]);
+		close(back[1]);
+		MUST(read(back[0], &byte, 1) >= 0);
+	}
+}
+
+/* Waits by a system call of the program's own for a word, behind which the bytes of a mutex are. */
+static void *wait_likeness(void *arg)
+{
+	pthread_mutex_t *mutex = arg;
+
+	for (;;)
+		syscall(SYS_futex, &mutex->__data.__lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+	return arg;
+}
+
+static void *wait_likeness_left(void *arg)
+{
+	right.__data.__owner = (int)syscall(SYS_gettid);
+	pthread_barrier_wait(&barrier);
+	return wait_likeness(arg);
+}
+
+/* Memory that has the bytes of two mutexes, of which each of two threads holds one. */
+static void stuck_likeness(void)
+{
+	MUST(!pthread_barrier_init(&barrier, NULL, 2));
+	left.__data.__lock = right.__data.__lock = 2;
+	left.__data.__nusers = right.__data.__nusers = 1;
+	left.__data.__owner = (int)syscall(SYS_gettid);
+	MUST(!pthread_create(&maker, NULL, wait_likeness_left, &left));
+	pthread_barrier_wait(&barrier);
+	wait_likeness(&right);
+}
+
+/* Waits for a word with the number of a thread, as pthread_join() does, but not for its end. */
+static void *wait_number(void *arg)
+{
+	static uint32_t number;
+
+	number = (uint32_t)(uintptr_t)arg;
+	for (;;)
+		syscall(SYS_futex, &number, FUTEX_WAIT, number, NULL, NULL, 0);
+	return arg;
+}
+
+static void stuck_number(void)
+{
+	MUST(!pthread_create(&maker, NULL, wait_number, (void *)syscall(SYS_gettid)));
+	pthread_join(maker, NULL);
+}
+
+/* As stuck_crosswise(), but the waits have a time limit. */
+static void *lock_right_timed(void *arg)
+{
+	const struct timespec until = { .tv_sec = INT32_MAX };
+
+	pthread_mutex_lock(&right);
+	pthread_barrier_wait(&barrier);
+	MUST(!pthread_mutex_timedlock(&left, &until));
+	return arg;
+}
+
+static void stuck_timed(void)
+{
+	const struct timespec until = { .tv_sec = INT32_MAX };
+
+	MUST(!pthread_barrier_init(&barrier, NULL, 2));
+	MUST(!pthread_create(&maker, NULL, lock_right_timed, NULL));
+	pthread_mutex_lock(&left);
+	pthread_barrier_wait(&barrier);
+	MUST(!pthread_mutex_timedlock(&right, &until));
+}
+
+/* As stuck_crosswise(), with robust mutexes, or mutexes with priority inheritance. */
+static void stuck_attributes(bool is_robust)
+{
+	pthread_mutexattr_t attributes;
+
+	MUST(!pthread_mutexattr_init(&attributes));
+	if (is_robust)
+		MUST(!pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST));
+	else
+		MUST(!pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT));
+	MUST(!pthread_mutex_init(&left, &attributes));
+	MUST(!pthread_mutex_init(&right, &attributes));
+	stuck_crosswise();
+}
+
+static void stuck_robust(void)
+{
+	stuck_attributes(true);
+}
+
+static void stuck_inherit(void)
+{
+	stuck_attributes(false);
+}
+
 static void stuck_accept(void)
 {
 	MUST(accept(listen_local(&address, 5), NULL, NULL) >= 0);
@@ -699,6 +818,9 @@ static const struct {
 	{ "stuck-table", stuck_table }, { "stuck-join", stuck_join },
 	{ "stuck-condition", stuck_condition }, { "stuck-semaphore", stuck_semaphore },
 	{ "stuck-pipe", stuck_pipe }, { "stuck-pipes", stuck_pipes },
+	{ "stuck-fed", stuck_fed }, { "stuck-likeness", stuck_likeness },
+	{ "stuck-number", stuck_number }, { "stuck-timed", stuck_timed },
+	{ "stuck-robust", stuck_robust }, { "stuck-inherit", stuck_inherit },
 	{ "stuck-accept", stuck_accept }, { "stuck-receive", stuck_receive },
 };
 

@@ -113,15 +113,16 @@ enum procfile_place procfile_call(pid_t pid, pid_t tid, struct procfile_call *ca
 {
 	char path[64], text[256];
 	struct procfile_call found;
+	unsigned long stack;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	if (!procfile_read(path, text, sizeof(text)))
 		return PROCFILE_NO_CALL;
 	if (!strncmp(text, "running", strlen("running")))
 		return PROCFILE_RUNNING;
-	if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &found.number, &found.argument[0],
+	if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx %lx %lx", &found.number, &found.argument[0],
 		   &found.argument[1], &found.argument[2], &found.argument[3],
-		   &found.argument[4], &found.argument[5]) != 7)
+		   &found.argument[4], &found.argument[5], &stack, &found.place) != 9)
 		return PROCFILE_NO_CALL;
 	*call = found;
 	return PROCFILE_IN_CALL;

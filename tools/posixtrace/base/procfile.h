@@ -67,6 +67,7 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 struct procfile_call {
 	long number;
 	unsigned long argument[6];
+	unsigned long place; /* the address of the instruction after the call */
 };
 
 /*

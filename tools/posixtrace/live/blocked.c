@@ -10,9 +10,8 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
-#include <linux/futex.h>
+#include <link.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,8 @@
 #include "base/procfile.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "live/futex_lock.h"
+#include "live/pipe_writers.h"
 
 #define THREADS   4096  /* the most threads that are examined in one look */
 #define PROCESSES 256
@@ -42,7 +43,7 @@ struct blocked_thread {
 	pid_t pid, tid;
 	char spent[64];    /* the content of schedstat */
 	int64_t since_ns;  /* the first look with this content */
-	bool is_noted;
+	int64_t noted_ns;  /* for how long it was blocked when it was recorded; 0: not recorded */
 };
 
 /* The threads of a look. */
@@ -51,6 +52,7 @@ struct look {
 	size_t threads;
 	pid_t process[PROCESSES];
 	size_t processes;
+	struct pipe_writers writers;
 };
 
 /* Orders threads by their numbers, which are unique among all processes. */
@@ -143,8 +145,7 @@ static const struct call_row {
 
 /* The facts of a blocked thread. */
 struct found {
-	char call[24], object[OBJECT], others[OBJECT];
-	unsigned long argument[6];
+	char call[24], object[OBJECT], others[OBJECT], doubt[OBJECT];
 	uint64_t lock;
 	int32_t fd, owner;
 };
@@ -154,55 +155,6 @@ static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
 	const struct iovec to = { data, bytes }, from = { (void *)(uintptr_t)address, bytes };
 
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
-}
-
-/* Returns whether the number is that of a thread of the process. */
-static bool is_thread_of(pid_t pid, uint32_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%u", (int)pid, tid);
-	return tid && tid <= INT32_MAX && !access(path, F_OK);
-}
-
-/*
- * Recognizes the locks of glibc by the words at the address of a futex, whose places are a part of
- * the ABI of glibc. A mutex for which threads wait has the value 2, and 8 bytes behind it the
- * number of its owner. A mutex with priority inheritance has the owner in its value, as the kernel
- * demands. A read-write lock has two futexes, with the value 3 if a writer holds the lock, and
- * before its end the writer. A thread has its number in a futex until its end.
- */
-static void find_lock(pid_t pid, struct found *found)
-{
-	const unsigned operation = (unsigned)found->argument[1] & FUTEX_CMD_MASK;
-	uint32_t word[6];
-
-	found->lock = found->argument[0];
-	snprintf(found->object, sizeof(found->object), "futex");
-	if (!read_memory(pid, found->lock, word, sizeof(word)))
-		return;
-	if (operation == FUTEX_LOCK_PI || operation == 13 /* FUTEX_LOCK_PI2 */) {
-		found->owner = (int32_t)(word[0] & FUTEX_TID_MASK);
-	} else if (word[0] == 2 && is_thread_of(pid, word[2])) {
-		found->owner = (int32_t)word[2];
-	} else if (word[0] == 3 && is_thread_of(pid, word[4])) {
-		found->owner = (int32_t)word[4];
-		found->lock -= 8;
-		snprintf(found->object, sizeof(found->object), "rwlock");
-		return;
-	} else if (word[0] == 3 && is_thread_of(pid, word[3])) {
-		found->owner = (int32_t)word[3];
-		found->lock -= 12;
-		snprintf(found->object, sizeof(found->object), "rwlock");
-		return;
-	} else if (word[0] == (uint32_t)found->argument[2] && is_thread_of(pid, word[0])) {
-		found->owner = (int32_t)word[0];
-		snprintf(found->object, sizeof(found->object), "thread");
-		return;
-	} else {
-		return;
-	}
-	snprintf(found->object, sizeof(found->object), "mutex");
 }
 
 /* Writes an address of a socket. */
@@ -259,37 +211,11 @@ static void find_address(pid_t pid, int fd, char *text, size_t size)
 		close(process);
 }
 
-/* Returns whether a process has the pipe or file open for writing. */
-static bool may_write(pid_t pid, const char *object)
-{
-	char path[300], text[OBJECT];
-	const struct dirent *entry;
-	bool found = false;
-	DIR *folder;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	folder = opendir(path);
-	while (folder && !found && (entry = readdir(folder))) {
-		struct stat stat;
-		ssize_t len;
-
-		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
-		len = readlink(path, text, sizeof(text) - 1);
-		if (len <= 0)
-			continue;
-		text[len] = '\0';
-		found = !strcmp(text, object) && !lstat(path, &stat) && (stat.st_mode & S_IWUSR);
-	}
-	if (folder)
-		closedir(folder);
-	return found;
-}
-
 /* Finds the file, pipe or socket of a descriptor, and the processes that can write into a pipe. */
-static void find_file(const struct look *look, pid_t pid, struct found *found)
+static void find_file(struct look *look, pid_t pid, struct found *found)
 {
+	const char *doubt;
 	char path[64];
-	size_t used = 0;
 	ssize_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, (int)found->fd);
@@ -297,23 +223,22 @@ static void find_file(const struct look *look, pid_t pid, struct found *found)
 	found->object[len > 0 ? len : 0] = '\0';
 	if (!strncmp(found->object, "socket:", 7))
 		find_address(pid, found->fd, found->object, sizeof(found->object));
-	if (strncmp(found->object, "pipe:", 5) || found->call[0] != 'r')
+	if (found->call[0] != 'r')
 		return;
-	for (size_t i = 0; i < look->processes && used < sizeof(found->others) - 12; i++)
-		if (may_write(look->process[i], found->object))
-			used += (size_t)snprintf(found->others + used,
-						 sizeof(found->others) - used, "%s%d",
-						 used ? " " : "", (int)look->process[i]);
+	doubt = pipe_writers_text(&look->writers, found->object, found->others,
+				  sizeof(found->others));
+	if (doubt)
+		snprintf(found->doubt, sizeof(found->doubt), "%s", doubt);
 }
 
 /* Finds the descriptor of a poll if it has only one with a number. */
-static void find_polled(pid_t pid, struct found *found)
+static void find_polled(pid_t pid, const struct procfile_call *call, struct found *found)
 {
 	struct pollfd polled[POLLED];
-	const uint64_t count = found->argument[1];
+	const uint64_t count = call->argument[1];
 
 	if (!count || count > POLLED ||
-	    !read_memory(pid, found->argument[0], polled, count * sizeof(*polled)))
+	    !read_memory(pid, call->argument[0], polled, count * sizeof(*polled)))
 		return;
 	for (uint64_t i = 0; i < count; i++) {
 		if (polled[i].fd < 0)
@@ -326,37 +251,56 @@ static void find_polled(pid_t pid, struct found *found)
 	}
 }
 
-/* Returns whether a process is of the word size of this one, so that the numbers of calls agree. */
+/*
+ * Returns whether a process is of the word size of this one, so that the numbers of calls agree.
+ * The file of the program is not opened, because its file system may not answer. The kernel gives
+ * each program the size of a header of its own format.
+ */
 static bool is_same_class(pid_t pid)
 {
+	unsigned long vector[2 * 64];
 	char path[64];
-	unsigned char ident[EI_NIDENT] = { 0 };
+	ssize_t bytes;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (read(fd, ident, sizeof(ident)) != (ssize_t)sizeof(ident))
-		ident[EI_CLASS] = 0;
+	bytes = read(fd, vector, sizeof(vector));
 	close(fd);
-	return ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+	for (ssize_t i = 0; (i + 2) * (ssize_t)sizeof(*vector) <= bytes; i += 2)
+		if (vector[i] == AT_PHENT)
+			return vector[i + 1] == sizeof(ElfW(Phdr));
+	return false;
+}
+
+/* Returns whether a process uses the numbers of processes and threads that this process uses. */
+static bool has_own_numbers(pid_t pid)
+{
+	struct stat own, other;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return !stat("/proc/self/ns/pid", &own) && !stat(path, &other) &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
 /*
  * Finds the system call in which a thread is blocked. Returns false if it is in none, or the kernel
  * refuses to say it.
  */
-static bool find_call(const struct look *look, const struct blocked_thread *thread,
+static bool find_call(struct look *look, const struct blocked_thread *thread,
 		      struct found *found)
 {
+	const bool has_numbers = has_own_numbers(thread->pid);
+	struct futex_lock lock;
 	struct procfile_call call;
 
 	*found = (struct found){ .fd = -1 };
 	if (procfile_call(thread->pid, thread->tid, &call) != PROCFILE_IN_CALL ||
 	    !is_same_class(thread->pid))
 		return false;
-	memcpy(found->argument, call.argument, sizeof(found->argument));
 	snprintf(found->call, sizeof(found->call), "system call %ld", call.number);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].number == call.number) {
@@ -364,13 +308,20 @@ static bool find_call(const struct look *look, const struct blocked_thread *thre
 			found->fd = rows[i].fd < 0 ? -1 : (int32_t)call.argument[rows[i].fd];
 			break;
 		}
-	if (call.number == SYS_futex)
-		find_lock(thread->pid, found);
-	else if (call.number == SYS_wait4 ||
-		 (call.number == SYS_waitid && call.argument[0] == P_PID))
+	if (call.number == SYS_futex) {
+		lock = futex_lock_find(thread->pid, &call, has_numbers);
+		found->lock = lock.lock;
+		found->owner = lock.owner;
+		snprintf(found->object, sizeof(found->object), "%s", lock.kind);
+		snprintf(found->doubt, sizeof(found->doubt), "%s", lock.doubt ? lock.doubt : "");
+	} else if (has_numbers && (call.number == SYS_wait4 ||
+				   (call.number == SYS_waitid && call.argument[0] == P_PID))) {
 		found->owner = (int32_t)call.argument[call.number == SYS_waitid];
-	else if (strstr(found->call, "poll") && !strstr(found->call, "epoll"))
-		find_polled(thread->pid, found);
+		if (found->owner > 0)
+			pipe_writers_process(found->owner, found->others, sizeof(found->others));
+	} else if (strstr(found->call, "poll") && !strstr(found->call, "epoll")) {
+		find_polled(thread->pid, &call, found);
+	}
 	if (found->owner < 0)
 		found->owner = 0;
 	if (found->fd >= 0)
@@ -381,30 +332,31 @@ static bool find_call(const struct look *look, const struct blocked_thread *thre
 /* ------------------------------------------------------------------ events */
 
 /* Records a thread, if it is blocked in a system call. */
-static void note_thread(const struct look *look, struct blocked_thread *thread, int64_t now_ns,
+static void note_thread(struct look *look, struct blocked_thread *thread, int64_t now_ns,
 			struct capture *capture)
 {
 	struct {
 		int32_t pid, tid;
 		uint64_t blocked_ns, lock;
 		int32_t fd, owner;
-		char text[sizeof(((struct found *)0)->call) + 2 * OBJECT];
+		char text[sizeof(((struct found *)0)->call) + 3 * OBJECT];
 	} data = { .pid = thread->pid, .tid = thread->tid,
 		   .blocked_ns = (uint64_t)(now_ns - thread->since_ns) };
-	const char *text[3];
+	const char *text[4];
 	struct found found;
 	size_t used = 0;
 
 	if (!find_call(look, thread, &found))
 		return;
-	thread->is_noted = true;
+	thread->noted_ns = now_ns - thread->since_ns;
 	data.lock = found.lock;
 	data.fd = found.fd;
 	data.owner = found.owner;
 	text[0] = found.call;
 	text[1] = found.object;
 	text[2] = found.others;
-	for (size_t i = 0; i < 3; i++) {
+	text[3] = found.doubt;
+	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
 		memcpy(data.text + used, text[i], strlen(text[i]) + 1);
 		used += strlen(text[i]) + 1;
 	}
@@ -429,13 +381,14 @@ static void look_at_all(struct blocked *blocked, struct capture *capture, bool i
 				     !strcmp(old->spent, thread->spent);
 
 		thread->since_ns = is_same ? old->since_ns : now_ns;
-		thread->is_noted = is_same && old->is_noted;
-		if (is_last || (is_same && !thread->is_noted &&
-				now_ns - thread->since_ns >= LEAST_NS))
+		thread->noted_ns = is_same ? old->noted_ns : 0;
+		if (is_last || (is_same && now_ns - thread->since_ns >= LEAST_NS &&
+				(now_ns - thread->since_ns) / 2 >= thread->noted_ns))
 			note_thread(&look, thread, now_ns, capture);
 	}
 	if (look.threads)
 		qsort(look.thread, look.threads, sizeof(*look.thread), by_tid);
+	pipe_writers_fini(&look.writers);
 	free(blocked->thread);
 	blocked->thread = look.thread;
 	blocked->threads = look.threads;

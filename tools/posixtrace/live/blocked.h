@@ -27,11 +27,12 @@
  * futex. owner: the thread that holds the lock or whose end is awaited, or the process whose end is
  * awaited; 0: unknown. fd: the descriptor; -1: none. call: the name of the system call. object: the
  * kind of lock, or the file, pipe or socket of the descriptor. others: the processes that could
- * write into the pipe.
+ * write into the pipe, or the awaited process, each with a colon and the number of its threads.
+ * doubt: why owner or others may be wrong; empty: they are certain.
  */
 #define BLOCKED_SCHEMA \
 	"s32 pid; s32 tid; u64 blocked_ns; ptr lock; s32 fd; s32 owner; str call; str object; " \
-	"str others"
+	"str others; str doubt"
 
 struct blocked_thread;
 
@@ -53,9 +54,12 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
 
 /*
  * Looks at the threads of the first process and its descendants, and records those that have been
- * blocked for half a second. Each wait of a thread is recorded once. Returns without a look if the
- * previous one was not long enough ago. The pause is so long that the looks need at most a two
- * hundredth of a processor. Does nothing if the plan does not want it.
+ * blocked for half a second. A wait of a thread is recorded again whenever it has lasted twice as
+ * long, so that the log has facts of a time at which all threads of a deadlock were blocked, also
+ * if the program is killed.
+ *
+ * Returns without a look if the previous one was not long enough ago. The pause is so long that the
+ * looks need at most a two hundredth of a processor. Does nothing if the plan does not want it.
  */
 void blocked_look(struct blocked *blocked, struct capture *capture);
 

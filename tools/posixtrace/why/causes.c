@@ -22,6 +22,7 @@
 #include "why/answers.h"
 #include "why/divide.h"
 #include "why/ender.h"
+#include "why/circles.h"
 #include "why/stuck.h"
 
 /*
@@ -712,6 +713,24 @@ static void label_part(struct division *division, struct why_node *node, const s
 	}
 }
 
+/* Returns how a thread is related to a call that did not return. */
+static const char *owner_text(const struct division *division, const struct call *call,
+			      uint32_t who, int64_t from_ns, int64_t to_ns)
+{
+	const bool is_lock = call->cause == CAUSE_LOCK;
+	const enum circles_state state = circles_state(division->history, call->thread);
+
+	if (state == CIRCLES_NONE || (who != call->thread &&
+				      !division_is_active(division, who, from_ns, to_ns)))
+		return is_lock ? "held by" : "waiting for";
+	if (who == call->thread && is_lock)
+		return state == CIRCLES_CERTAIN ? "a deadlock: already held by" :
+		       "possibly a deadlock: already held by";
+	if (state == CIRCLES_CERTAIN)
+		return is_lock ? "a deadlock: held by" : "a deadlock: waiting for";
+	return is_lock ? "possibly a deadlock: held by" : "possibly a deadlock: waiting for";
+}
+
 void causes_add(struct division *division, uint32_t parent, const struct call *call, uint32_t waker,
 		int64_t from_ns, int64_t to_ns)
 {
@@ -737,14 +756,11 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
 	if (call->is_stuck) {
-		who = stuck_owner(history, call);
+		who = circles_owner(history, call);
 		if (who != HISTORY_NONE)
-			add_thread_part(division, node, who == call->thread ?
-				"a deadlock: already held by" :
-				!division_is_active(division, who, from_ns, to_ns) ?
-				(call->cause == CAUSE_LOCK ? "held by" : "waiting for") :
-				call->cause == CAUSE_LOCK ? "a deadlock: held by" :
-				"a deadlock: waiting for", who, false, from_ns, to_ns);
+			add_thread_part(division, node,
+					owner_text(division, call, who, from_ns, to_ns), who,
+					false, from_ns, to_ns);
 		return;
 	}
 	switch ((enum cause)call->cause) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stuck.c - finds the calls that did not return, and circles of threads that wait for each other.
+ * stuck.c - finds the calls that did not return.
  *
  * A call did not return if its thread has no later event, and the states of the thread, if the log
- * has them, agree. All numbers of the log are hostile: an owner may be any thread, and a circle may
- * have any length.
+ * has them, agree.
  */
 #include "why/stuck.h"
 
@@ -16,6 +15,7 @@
 #include "base/vec.h"
 #include "log/field.h"
 #include "symbols/data.h"
+#include "why/circles.h"
 #include "why/classify.h"
 #include "why/lives.h"
 #include "why/objects.h"
@@ -63,10 +63,11 @@ static void take_blocked(struct history *history, const struct log_type *type,
 	stuck->call = history_text(history, type, event, field_index(type->schema, "call"));
 	stuck->object = history_text(history, type, event, field_index(type->schema, "object"));
 	stuck->others = history_text(history, type, event, field_index(type->schema, "others"));
+	stuck->seen_doubt = history_text(history, type, event, field_index(type->schema, "doubt"));
 	stuck->type = type;
 }
 
-static bool holds_lock(const struct stuck *stuck, uint64_t lock)
+bool stuck_holds(const struct stuck *stuck, uint64_t lock)
 {
 	for (unsigned i = 0; i < stuck->helds; i++)
 		if (stuck->held[i].lock == lock)
@@ -88,7 +89,7 @@ static void take_waiting(struct history *history, const struct log_type *type,
 	lock = number_of(type, event, "lock");
 	held = number_of(type, event, "held");
 	/* A wait has an event for each lock that the thread holds. */
-	if (thread->last_call != type || stuck->waits_lock != lock || holds_lock(stuck, held)) {
+	if (thread->last_call != type || stuck->waits_lock != lock || stuck_holds(stuck, held)) {
 		stuck->helds = 0;
 		stuck->waits_ns = event->time_ns;
 	}
@@ -176,35 +177,115 @@ static enum cause cause_of(const struct history *history, const struct stuck *st
 	return CAUSE_PEER;
 }
 
+/* A wait for a futex, of which no variable is known yet. */
+struct futex {
+	pid_t pid;
+	uint32_t life, call;
+	uint64_t key;
+	size_t next;  /* the first one from here on whose variable is not known */
+};
+
+static int by_futex(const void *a, const void *b)
+{
+	const struct futex *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->life != y->life)
+		return x->life < y->life ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Returns the first futex from an index on whose variable is not known. Shortens the way to it. */
+static size_t next_futex(struct futex *futex, size_t at)
+{
+	size_t end = at, next;
+
+	while (futex[end].next != end)
+		end = futex[end].next;
+	for (; at != end; at = next) {
+		next = futex[at].next;
+		futex[at].next = end;
+	}
+	return end;
+}
+
+/* Sets the variable of the futexes that are parts of the variable of a call. */
+static void name_futexes(struct history *history, struct futex *futex, size_t count,
+			 const struct call *call)
+{
+	const struct history_thread *thread = &history->thread[call->thread];
+	const struct futex wanted = {
+		.pid = thread->pid, .life = thread->life, .key = call->key
+	};
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (by_futex(&futex[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (low = next_futex(futex, low);
+	     low < count && futex[low].pid == wanted.pid && futex[low].life == wanted.life &&
+	     futex[low].key - wanted.key < COND_BYTES; low = next_futex(futex, low)) {
+		struct call *open = &history->call[futex[low].call];
+
+		open->cause = call->cause;
+		open->key = call->key;
+		open->other = call->other;
+		futex[low].next = low + 1;
+	}
+}
+
 /*
  * If the futex belongs to a condition variable or a barrier for which a thread of the process has
- * waited before, the call waits for this one.
+ * waited before, the call waits for this one. first is the first stuck call. One pass over the
+ * calls, from the last one on, serves all stuck calls.
  */
-static void find_variable(const struct history *history, struct call *call)
+static void find_variables(struct history *history, size_t first)
 {
-	for (size_t i = history->calls; call->cause == CAUSE_SEM && i-- > 0;) {
-		const struct call *other = &history->call[i];
+	struct futex *futex = calloc(history->calls - first + 1, sizeof(*futex));
+	size_t count = 0;
 
-		if ((other->cause != CAUSE_COND && other->cause != CAUSE_BARRIER) ||
-		    !lives_same(history, other->thread, call->thread) || call->key < other->key ||
-		    call->key - other->key >= COND_BYTES)
-			continue;
-		call->cause = other->cause;
-		call->key = other->key;
-		call->other = other->other;
+	if (!futex) {
+		history->err = ENOMEM;
+		return;
 	}
+	for (size_t i = first; i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+
+		if (call->cause == CAUSE_SEM)
+			futex[count++] = (struct futex){
+				.pid = history->thread[call->thread].pid,
+				.life = history->thread[call->thread].life,
+				.call = (uint32_t)i, .key = call->key,
+			};
+	}
+	qsort(futex, count, sizeof(*futex), by_futex);
+	for (size_t i = 0; i <= count; i++)
+		futex[i].next = i;
+	for (size_t i = first; i-- > 0 && next_futex(futex, 0) < count;)
+		if (history->call[i].cause == CAUSE_COND || history->call[i].cause == CAUSE_BARRIER)
+			name_futexes(history, futex, count, &history->call[i]);
+	free(futex);
 }
 
 /*
  * Makes the call of a thread that is blocked at the end. Returns false if the thread is not known
  * to be blocked.
  */
-static bool make_call(const struct history *history, uint32_t index, struct call *call)
+static bool make_call(struct history *history, uint32_t index, struct call *call)
 {
 	const struct history_thread *thread = &history->thread[index];
-	const struct stuck *stuck = &history->stuck[index];
+	struct stuck *stuck = &history->stuck[index];
 	const bool waits = stuck->waits_ns && thread->last_call_ns <= stuck->waits_last_ns;
 	const bool is_seen = stuck->seen_ns && thread->last_call_ns <= stuck->seen_ns;
+	/* lock.waiting has the owner of its time. A later look may have seen another one. */
+	const bool is_newer = is_seen && stuck->owner && stuck->lock == stuck->waits_lock &&
+			      stuck->seen_ns > stuck->waits_ns;
 	bool is_over;
 	size_t stay;
 
@@ -219,12 +300,11 @@ static bool make_call(const struct history *history, uint32_t index, struct call
 		call->key = stuck->waits_lock;
 		call->address = stuck->address;
 		call->stack = stuck->stack;
-		/* The lock may have got another owner after the wait began. */
-		call->sender = is_seen && stuck->owner &&
-			       (!stuck->waits_owner || (stuck->lock == stuck->waits_lock &&
-							stuck->seen_ns > stuck->waits_ns)) ?
-			       stuck->owner : stuck->waits_owner;
+		call->sender = is_newer ? stuck->owner : stuck->waits_owner;
 		call->type = stuck->waits_type;
+		stuck->from_ns = stuck->waits_ns;
+		stuck->fact_ns = is_newer ? stuck->seen_ns : stuck->waits_last_ns;
+		stuck->is_waiting = true;
 		return true;
 	}
 	if (thread->stays && !thread->has_gaps) {
@@ -232,14 +312,21 @@ static bool make_call(const struct history *history, uint32_t index, struct call
 		if (stay == thread->stays || thread->stay[stay].state != STATE_BLOCKED ||
 		    !stuck_is_last(thread, stay, &is_over))
 			return false;
-		call->begin_ns = thread->stay[stay].from_ns;
+		call->begin_ns = stuck->from_ns = thread->stay[stay].from_ns;
 	} else if (stuck->blocked_ns > INT64_MAX ||
 		   __builtin_sub_overflow(stuck->seen_ns, (int64_t)stuck->blocked_ns,
 					  &call->begin_ns)) {
 		return false;
-	} else if (thread->last_call && call->begin_ns - thread->last_call_ns < LOOK_NS) {
-		call->begin_ns = thread->last_call_ns;
+	} else {
+		stuck->from_ns = call->begin_ns;
+		if (thread->last_call && call->begin_ns - thread->last_call_ns < LOOK_NS)
+			call->begin_ns = thread->last_call_ns;
 	}
+	stuck->fact_ns = stuck->seen_ns;
+	/* Logs of earlier versions do not say whether the recorder had a doubt. */
+	stuck->has_doubt = *text_of(history, stuck->seen_doubt) ||
+			   field_index(stuck->type->schema, "doubt") < 0;
+	stuck->doubt = *text_of(history, stuck->seen_doubt) ? stuck->seen_doubt : 0;
 	call->type = stuck->type;
 	call->cause = (uint8_t)cause_of(history, stuck);
 	call->key = stuck->fd >= 0 ? (uint64_t)stuck->fd : stuck->lock;
@@ -251,6 +338,8 @@ static bool make_call(const struct history *history, uint32_t index, struct call
 
 void stuck_add(struct history *history)
 {
+	const size_t first = history->calls;
+
 	for (size_t i = 0; i < history->stucks && history->calls < HISTORY_CALLS; i++) {
 		struct history_thread *thread = &history->thread[i];
 		struct stuck *stuck = &history->stuck[i];
@@ -260,7 +349,6 @@ void stuck_add(struct history *history)
 			thread->last_ns = stuck->seen_ns;
 		if (!make_call(history, (uint32_t)i, &call))
 			continue;
-		find_variable(history, &call);
 		if (stuck->fd >= 0 && !stuck->lock)
 			objects_find(history, thread->pid, &call);
 		if (!call.text && *text_of(history, stuck->object) == '/')
@@ -274,68 +362,8 @@ void stuck_add(struct history *history)
 		history->call[history->calls++] = call;
 		stuck->open = (uint32_t)history->calls;
 	}
-}
-
-/* ------------------------------------------------------------------ who is waited for */
-
-/*
- * Returns the last recorded process that can write into the pipe of a read, if it is the only one
- * besides the process itself, or 0.
- */
-static pid_t only_writer(const struct history *history, const struct call *call)
-{
-	const pid_t pid = history->thread[call->thread].pid;
-	const char *at = text_of(history, history->stuck[call->thread].others);
-	pid_t found = 0;
-	char *end;
-
-	for (long number; (number = strtol(at, &end, 10)) > 0 && end != at; at = end) {
-		if ((pid_t)number == pid)
-			continue;
-		if (found)
-			return 0;
-		found = (pid_t)number;
-	}
-	return found;
-}
-
-uint32_t stuck_owner(const struct history *history, const struct call *call)
-{
-	const struct history_thread *thread = &history->thread[call->thread];
-	const bool is_own = call->cause == CAUSE_LOCK || call->cause == CAUSE_JOIN;
-	pid_t owner = call->sender;
-	uint32_t found;
-
-	if (call->cause == CAUSE_READ)
-		owner = only_writer(history, call);
-	if (owner <= 0)
-		return HISTORY_NONE;
-	found = history_find_at(history, is_own ? thread->pid : owner, owner, thread->last_ns);
-	/* A lock in shared memory may be held by a thread of another process. */
-	for (size_t i = 0; call->cause == CAUSE_LOCK && found == HISTORY_NONE &&
-	     i < history->threads; i++)
-		if (history->thread[i].tid == owner)
-			found = (uint32_t)i;
-	return found;
-}
-
-unsigned stuck_circle(const struct history *history, uint32_t first, uint32_t member[STUCK_CIRCLE])
-{
-	uint32_t at = first;
-	unsigned count = 0;
-
-	while (count < STUCK_CIRCLE && at < history->stucks && history->stuck[at].open) {
-		const struct call *call = &history->call[history->stuck[at].open - 1];
-
-		/* A thread that waits for itself holds the lock already. */
-		member[count++] = at;
-		at = stuck_owner(history, call);
-		if (at == first)
-			return count;
-		if (at == HISTORY_NONE || at < first)
-			return 0;
-	}
-	return 0;
+	find_variables(history, first);
+	circles_find(history);
 }
 
 /* ------------------------------------------------------------------ words */
@@ -370,18 +398,20 @@ static void writers_text(const struct history *history, const struct call *call,
 {
 	const struct stuck *stuck = &history->stuck[call->thread];
 	const char *others = text_of(history, stuck->others);
-	char own[16];
+	char own[16], names[100];
 
 	*text = '\0';
 	if (call->cause != CAUSE_READ || strncmp(text_of(history, stuck->object), "pipe:", 5))
 		return;
 	snprintf(own, sizeof(own), "%d", (int)history->thread[call->thread].pid);
-	if (!*others)
-		snprintf(text, size, "; no recorded process could write into the pipe");
-	else if (!strcmp(others, own))
+	circles_processes(others, names, sizeof(names));
+	if (!*names)
+		snprintf(text, size, "; no process that the recorder saw could write into the "
+				     "pipe");
+	else if (!strcmp(names, own))
 		snprintf(text, size, "; only this process itself has the pipe open for writing");
 	else
-		snprintf(text, size, "; process %.60s could have written into the pipe", others);
+		snprintf(text, size, "; process %.60s could have written into the pipe", names);
 }
 
 /* Writes " on descriptor 3 (/dev/null)", or nothing. */

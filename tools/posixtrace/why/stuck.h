@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stuck.h - calls that did not return before their thread or the log ended, and deadlocks.
+ * stuck.h - calls that did not return before their thread or the log ended. why/circles.h finds the
+ * deadlocks among them.
  *
  * The preload library records a call when it returns. Two other events show a call that never
  * returns. The recorder looks from outside at threads that are blocked for long, and records
@@ -13,8 +14,7 @@
 #include "why/divide.h"
 #include "why/history.h"
 
-#define STUCK_HELD   16 /* the most locks that the preload library notes for a thread */
-#define STUCK_CIRCLE 64 /* the most threads of a deadlock */
+#define STUCK_HELD 16 /* the most locks that the preload library notes for a thread */
 
 struct stuck {
 	/* of the last posixtrace_blocked: its time, 0: none; the texts are indexes + 1 */
@@ -22,7 +22,7 @@ struct stuck {
 	uint64_t blocked_ns, lock;
 	int32_t fd;
 	pid_t owner;
-	uint32_t call, object, others;
+	uint32_t call, object, others, seen_doubt;
 	/* the last wait with lock.waiting: the times of its first event, 0: none, and last one */
 	int64_t waits_ns, waits_last_ns;
 	uint64_t waits_lock, address;
@@ -35,6 +35,18 @@ struct stuck {
 	} held[STUCK_HELD];
 	const struct log_type *type, *waits_type; /* of the two events */
 	uint32_t open;        /* index of the call that did not return + 1; 0: none */
+	/*
+	 * Of the open call: since when the thread is known to be blocked, when the facts were seen,
+	 * whether lock.waiting is its event, and why the facts may be wrong (a text + 1; 0 with
+	 * has_doubt: the log does not say it).
+	 */
+	int64_t from_ns, fact_ns;
+	bool is_waiting, has_doubt;
+	uint32_t doubt;
+	/* results of circles_find(): threads + 1, and an enum circles_state */
+	uint32_t ender, next;
+	uint8_t state;
+	bool is_possible;
 };
 
 /* Keeps the facts of an event. is_waiting is true for lock.waiting. */
@@ -53,8 +65,8 @@ void stuck_add(struct history *history);
  */
 bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_over);
 
-/* Returns the thread that must act before the stuck call returns, or HISTORY_NONE: unknown. */
-uint32_t stuck_owner(const struct history *history, const struct call *call);
+/* Returns whether a thread held a lock when it recorded its last lock.waiting. */
+bool stuck_holds(const struct stuck *stuck, uint64_t lock);
 
 /* Labels the part of a call with is_stuck. caller is its place in the program, or empty. */
 void stuck_label(struct division *division, struct why_node *node, const struct call *call,
@@ -63,13 +75,5 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 /* Writes the kind of a lock and its name or address. Returns text. */
 const char *stuck_lock_text(const struct history *history, uint32_t thread, uint64_t lock,
 			    char *text, size_t size);
-
-/*
- * Finds the deadlock of which a thread is a member with the least index. Stores the members in the
- * order in which each waits for the next one, and the last one for the first. Returns their number;
- * 0: there is no such deadlock.
- */
-unsigned stuck_circle(const struct history *history, uint32_t first,
-		      uint32_t member[STUCK_CIRCLE]);
 
 #endif

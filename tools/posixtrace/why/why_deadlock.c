@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "symbols/symbols.h"
+#include "why/circles.h"
 #include "why/stuck.h"
 #include "why/why.h"
 
@@ -26,7 +27,8 @@ static const struct call *call_of(const struct history *history, uint32_t thread
 static void wanted_text(const struct history *history, uint32_t thread, char *text, size_t size)
 {
 	const struct call *call = call_of(history, thread);
-	const uint32_t owner = stuck_owner(history, call);
+	const uint32_t others = history->stuck[thread].others;
+	char names[100];
 
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
@@ -39,8 +41,9 @@ static void wanted_text(const struct history *history, uint32_t thread, char *te
 		snprintf(text, size, "the end of process %d", (int)call->sender);
 		break;
 	default:
-		snprintf(text, size, "data in a pipe into which only process %d could write",
-			 owner == HISTORY_NONE ? 0 : (int)history->thread[owner].pid);
+		circles_processes(others ? history->text[others - 1] : "", names, sizeof(names));
+		snprintf(text, size, "data in a pipe into which only process%s %s could write",
+			 strchr(names, ' ') ? "es" : "", names);
 	}
 }
 
@@ -63,19 +66,21 @@ static void place_text(const struct why *why, uint32_t thread, uint64_t address,
 
 /*
  * Returns where a thread has acquired a lock, and when it did so. lock.waiting has the address. If
- * the thread had to wait for the lock before, the event of this wait has it, too. 0: unknown.
+ * the thread had to wait for the lock before, the event of this wait has it, too. 0: unknown. Only
+ * the thread's own calls are searched.
  */
 static uint64_t taken_at(const struct history *history, uint32_t thread, uint64_t lock)
 {
+	const struct history_thread *of = &history->thread[thread];
 	const struct stuck *stuck = &history->stuck[thread];
 
 	for (unsigned i = stuck->waits_ns ? stuck->helds : 0; i-- > 0;)
 		if (stuck->held[i].lock == lock)
 			return stuck->held[i].address;
-	for (size_t i = history->calls; i-- > 0;) {
-		const struct call *call = &history->call[i];
+	for (size_t i = of->piece + of->pieces; i-- > of->piece;) {
+		const struct call *call = &history->call[history->piece[i].call];
 
-		if (call->thread == thread && call->cause == CAUSE_LOCK && call->key == lock &&
+		if (call->cause == CAUSE_LOCK && call->key == lock &&
 		    !call->is_open && !call->error)
 			return call->address;
 	}
@@ -114,9 +119,11 @@ static void put_safe(struct out *out, const char *before, const char *text)
 static void put_circle(struct out *out, const struct why *why, const uint32_t *member,
 		       unsigned count)
 {
-	const pid_t pid = why->history.thread[member[0]].pid;
+	const struct history *history = &why->history;
+	const pid_t pid = history->thread[member[0]].pid;
+	const bool is_certain = circles_state(history, member[0]) == CIRCLES_CERTAIN;
 
-	out_str(out, "Deadlock: ");
+	out_str(out, is_certain ? "Deadlock: " : "Possible deadlock: ");
 	for (unsigned i = 0; i < count; i++) {
 		struct role role;
 
@@ -133,16 +140,18 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 		if (*role.waits_at)
 			put_safe(out, " in ", role.waits_at);
 	}
+	if (!is_certain)
+		put_safe(out, ". It is not certain: ", circles_doubt(history, member, count));
 	out_str(out, ".\n");
 }
 
 void why_text_deadlocks(struct out *out, const struct why *why)
 {
-	uint32_t member[STUCK_CIRCLE];
+	uint32_t member[CIRCLES_MOST];
 	unsigned found = 0, count;
 
 	for (uint32_t i = 0; i < why->history.stucks && found < DEADLOCKS; i++) {
-		count = stuck_circle(&why->history, i, member);
+		count = circles_members(&why->history, i, member);
 		if (count)
 			put_circle(out, why, member, count);
 		found += count != 0;
@@ -157,15 +166,20 @@ static void put_string(struct json *json, const char *name, const char *text)
 /* Each member waits for the next one, the last one for the first. Unknown places are empty. */
 void why_json_deadlocks(struct json *json, const struct why *why)
 {
-	uint32_t member[STUCK_CIRCLE];
+	uint32_t member[CIRCLES_MOST];
+	bool is_certain;
 
 	json_array(json, "deadlocks");
 	for (uint32_t first = 0; first < why->history.stucks; first++) {
-		const unsigned count = stuck_circle(&why->history, first, member);
+		const unsigned count = circles_members(&why->history, first, member);
 
 		if (!count)
 			continue;
+		is_certain = circles_state(&why->history, first) == CIRCLES_CERTAIN;
 		json_object(json, NULL);
+		json_bool(json, "certain", is_certain);
+		put_string(json, "doubt", is_certain ? "" :
+			   circles_doubt(&why->history, member, count));
 		json_array(json, "threads");
 		for (unsigned i = 0; i < count; i++) {
 			const struct history_thread *thread = &why->history.thread[member[i]];

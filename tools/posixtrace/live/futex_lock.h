@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * futex_lock.h - recognizes for which lock of glibc, or for the end of which thread, a thread is
+ * blocked in futex(2).
+ *
+ * Any program may use futexes of its own, with any values. So a lock is certain only if glibc
+ * itself made the system call, and all members of the lock agree with its state. Otherwise the
+ * result has a doubt. The memory of the process is hostile, and may change meanwhile.
+ */
+#ifndef POSIXTRACE_LIVE_FUTEX_LOCK_H
+#define POSIXTRACE_LIVE_FUTEX_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/procfile.h"
+
+struct futex_lock {
+	uint64_t lock;       /* the address of the lock, else that of the futex */
+	pid_t owner;         /* the holder of the lock, or the awaited thread; 0: unknown */
+	const char *kind;    /* "mutex", "rwlock", "thread", or "futex": not recognized */
+	const char *doubt;   /* why this is not certain, or NULL */
+};
+
+/*
+ * Examines the call of futex() in which a thread of a process is blocked. The process must have the
+ * word size of this one. If has_numbers is false, the process uses other numbers of threads than
+ * this one does, and the owner remains unknown.
+ */
+struct futex_lock futex_lock_find(pid_t pid, const struct procfile_call *call, bool has_numbers);
+
+#endif

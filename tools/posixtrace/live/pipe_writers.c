@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pipe_writers.c - reads the descriptors of all processes once for all pipes. */
+#include "live/pipe_writers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/procfile.h"
+#include "base/until.h"
+#include "base/vec.h"
+
+/* Limits of one search, so that a machine with many descriptors does not delay the recording. */
+#define WRITERS_MOST 65536
+#define SEARCH_NS    INT64_C(100000000)
+#define LOOKS_AT     256 /* the time is examined after so many descriptors */
+
+#define FORBIDDEN  "the recorder may not examine the descriptors of all processes"
+#define TOO_MANY   "there are too many descriptors to find each process that could write"
+
+static int by_pipe(const void *a, const void *b)
+{
+	const struct pipe_writer *x = a, *y = b;
+
+	if (x->pipe != y->pipe)
+		return x->pipe < y->pipe ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Adds the pipes that a process has open for writing. Returns false if a limit is reached. */
+static bool add_process(struct pipe_writers *writers, pid_t pid, int64_t end_ns, unsigned *looks)
+{
+	char path[300], text[64];
+	const struct dirent *entry;
+	struct stat stat;
+	bool good = true;
+	ssize_t len;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	folder = opendir(path);
+	/* A process that has ended since then writes no more. */
+	if (!folder && errno != ENOENT && errno != ESRCH)
+		writers->doubt = FORBIDDEN;
+	while (good && folder && (entry = readdir(folder))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
+		if (++*looks % LOOKS_AT == 0)
+			good = until_now_ns() < end_ns;
+		len = readlink(path, text, sizeof(text) - 1);
+		text[len > 0 ? len : 0] = '\0';
+		/* The mode of the link, not that of the pipe, says how the pipe was opened. */
+		if (strncmp(text, "pipe:[", 6) || lstat(path, &stat) || !(stat.st_mode & S_IWUSR))
+			continue;
+		good = good && writers->writers < WRITERS_MOST &&
+		       vec_grow(&writers->writer, writers->writers, 1);
+		if (good)
+			writers->writer[writers->writers++] = (struct pipe_writer){
+				strtoul(text + 6, NULL, 10), pid };
+	}
+	if (folder)
+		closedir(folder);
+	return good;
+}
+
+/*
+ * Returns whether a process has no descriptors, though not each user may examine that: it is one of
+ * the kernel's own, or has ended. The main thread may have ended before others. Its descriptors are
+ * then not visible.
+ */
+static bool has_none(struct pipe_writers *writers, pid_t pid)
+{
+	char path[64], text[PROCFILE_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return errno == ENOENT || errno == ESRCH;
+	if (procfile_field(text, "VmSize:"))
+		return false;
+	if (procfile_number(text, "Threads:", 10, 1) > 1)
+		writers->doubt = FORBIDDEN;
+	return true;
+}
+
+static void fill_writers(struct pipe_writers *writers)
+{
+	const int64_t end_ns = until_now_ns() + SEARCH_NS;
+	const struct dirent *entry;
+	DIR *folder = opendir("/proc");
+	unsigned looks = 0;
+	bool good = folder != NULL;
+	size_t used = 0;
+
+	writers->is_filled = true;
+	while (good && (entry = readdir(folder))) {
+		const pid_t pid = (pid_t)atoi(entry->d_name);
+
+		if (pid > 0 && !has_none(writers, pid))
+			good = add_process(writers, pid, end_ns, &looks);
+	}
+	if (folder)
+		closedir(folder);
+	if (!good)
+		writers->doubt = TOO_MANY;
+	if (writers->writers)
+		qsort(writers->writer, writers->writers, sizeof(*writers->writer), by_pipe);
+	for (size_t i = 0; i < writers->writers; i++)
+		if (!used || by_pipe(&writers->writer[used - 1], &writers->writer[i]))
+			writers->writer[used++] = writers->writer[i];
+	writers->writers = used;
+}
+
+void pipe_writers_process(pid_t pid, char *text, size_t size)
+{
+	char path[64], status[PROCFILE_BYTES];
+	unsigned long long threads = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (procfile_read(path, status, sizeof(status)))
+		threads = procfile_number(status, "Threads:", 10, 0);
+	snprintf(text, size, "%d:%llu", (int)pid, threads);
+}
+
+const char *pipe_writers_text(struct pipe_writers *writers, const char *pipe, char *text,
+			      size_t size)
+{
+	const char *doubt;
+	unsigned long number;
+	size_t used = 0;
+
+	*text = '\0';
+	if (strncmp(pipe, "pipe:[", 6))
+		return NULL;
+	if (!writers->is_filled)
+		fill_writers(writers);
+	doubt = writers->doubt;
+	number = strtoul(pipe + 6, NULL, 10);
+	for (size_t i = 0; i < writers->writers; i++) {
+		char one[40];
+
+		if (writers->writer[i].pipe != number)
+			continue;
+		pipe_writers_process(writers->writer[i].pid, one, sizeof(one));
+		if (used + strlen(one) + 2 > size)
+			return TOO_MANY;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", one);
+	}
+	return doubt;
+}
+
+void pipe_writers_fini(struct pipe_writers *writers)
+{
+	free(writers->writer);
+	*writers = (struct pipe_writers){ .writers = 0 };
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pipe_writers.h - which processes have which pipe open for writing. All processes of the machine
+ * that this one may examine are examined, because a process that is not traced may write, too.
+ *
+ * One thread uses these functions. Only files of /proc are read, and no file of a descriptor.
+ */
+#ifndef POSIXTRACE_LIVE_PIPE_WRITERS_H
+#define POSIXTRACE_LIVE_PIPE_WRITERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Zero-initialized, it is empty; the first question fills it. */
+struct pipe_writers {
+	struct pipe_writer {
+		unsigned long pipe;  /* its inode */
+		pid_t pid;
+	} *writer;                   /* sorted by pipe, then by process; each pair once */
+	size_t writers;
+	bool is_filled;
+	const char *doubt;           /* why a process may be missing, or NULL */
+};
+
+/*
+ * Writes the processes that have a pipe open for writing, each with the number of its threads, as
+ * "12:3 15:1". pipe is the text of a link, such as "pipe:[4711]". Returns why a process may be
+ * missing, or NULL.
+ */
+const char *pipe_writers_text(struct pipe_writers *writers, const char *pipe, char *text,
+			      size_t size);
+
+/* Writes a process with the number of its threads. */
+void pipe_writers_process(pid_t pid, char *text, size_t size);
+
+/* Frees the memory. The next question reads the descriptors again. */
+void pipe_writers_fini(struct pipe_writers *writers);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * circles.h - deadlocks: threads that wait for each other and did not return from these waits.
+ *
+ * The enders of a wait are all threads that could end it: the holder of the lock, the awaited
+ * thread, all threads of the awaited process, or all threads of the processes that could write into
+ * the pipe. A set of threads is in a deadlock if all enders of each member are members. No member
+ * can act before another member has acted, so that none of them ever acts, unless a signal
+ * interrupts a wait.
+ *
+ * The deadlock is certain if, in addition, each fact was seen while the enders were already
+ * blocked, and the recorder has no doubt about the fact. Otherwise the deadlock is only possible.
+ */
+#ifndef POSIXTRACE_WHY_CIRCLES_H
+#define POSIXTRACE_WHY_CIRCLES_H
+
+#include "why/history.h"
+
+#define CIRCLES_MOST 64 /* the most threads of a circle */
+
+enum circles_state { CIRCLES_NONE, CIRCLES_POSSIBLE, CIRCLES_CERTAIN };
+
+/* Finds the enders and the deadlocks. To be called after the last stuck call was added. */
+void circles_find(struct history *history);
+
+/* Returns the thread that must act before the stuck call returns, or HISTORY_NONE: unknown. */
+uint32_t circles_owner(const struct history *history, const struct call *call);
+
+/* Writes the numbers of the processes in a field of posixtrace_blocked: "12:3 15:1" as "12 15". */
+void circles_processes(const char *others, char *text, size_t size);
+
+/* Returns whether a thread is in a deadlock, or waits for one. */
+enum circles_state circles_state(const struct history *history, uint32_t thread);
+
+/* Returns why a possible deadlock is not certain, as "unless ...". */
+const char *circles_doubt(const struct history *history, const uint32_t *member, unsigned count);
+
+/*
+ * Finds the circle of which a thread is the member with the least index. Stores the members in the
+ * order in which each waits for the next one, and the last one for the first. Returns their number;
+ * 0: there is no such circle, or its threads are in no deadlock.
+ */
+unsigned circles_members(const struct history *history, uint32_t first,
+			 uint32_t member[CIRCLES_MOST]);
+
+#endif
