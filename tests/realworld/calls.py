@@ -13,18 +13,24 @@ call shows which way it went:
     inside     by another function of the C library, or by a further call inside a wrapped one
     loader     by the dynamic linker
     direct     by the program's own system call instruction, or by syscall()
-    unseen     by a program that cannot load the preload library, if the log has process.untraced
-               with the reason for this process and program
+    unseen     by a program whose file cannot load the preload library, and that has not loaded it;
+               the log must have process.untraced for this process and program
     tracer     by the preload library, libposixtrace or record
 
+Each event has one call, and each call has one event. Only two calls may lack their event: the last
+one of a thread that was ended, and one to which a signal handler did not return.
+The program proves this for each log: it removes events, one at a time, and must notice each.
+
 Prints a line of numbers and the functions of class inside. The exit status is 1 if a call of
-class wrapper has no event, an event has no call, or a function that is wrapped was reached without
-the wrapper.
+class wrapper has no event, an event has no call, a function that is wrapped was reached without the
+wrapper, or the removal of an event is not noticed.
 """
 import collections
 import functools
 import json
+import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -154,17 +160,40 @@ for event_name, functions in EVENTS.items():
         EVENT_OF[function] = event_name
         CALL_OF[function] = main_call
 
-# Functions that make further system calls of the same kind until one answers.
-REPEATS = ("eaccess", "euidaccess", "faccessat", "posix_fallocate", "posix_fallocate64",
-           "tcsetattr")
 
-# Functions that make several different system calls and have one event, with the error of the last.
-# A text "PREVIOUS ERROR NAME(ARGUMENTS" that matches is a call and a further call of one function.
+def repeats_getcwd(run, call):
+    """get_current_dir_name() compares the files "." and $PWD, and calls getcwd() if they differ."""
+    if call.name == "getcwd":
+        files = [re.search(r"st_dev=.*?, st_ino=\d+", c.arguments) for c in run]
+        return run[-1].name != "getcwd" and (run[-1].error != "" or len(run) == 2 and
+                                             files[0][0] != files[1][0])
+    return len(run) == 1 and path_of(run[0].arguments) == "." and not run[0].error
+
+
+def repeats_tcsetattr(run, call):
+    """The C library reads the attributes, sets them, and reads them again after a success."""
+    request = [re.search(r"\bTC[GS]ETS[WF]?\b", c.arguments) for c in run + [call]]
+    names = [found[0] if found else "" for found in request]
+    return names[-1].startswith("TCSETS") or (
+        names[-2].startswith("TCSETS") and not run[-1].error and names[-1] == "TCGETS")
+
+
+# Functions of which one call may make several system calls that count, and has one event with the
+# error of the last. The value says whether a system call belongs to the same call of the function
+# as the run of system calls before it. It decides by the system calls alone and never by the log,
+# so a missing event cannot hide behind the system calls of another one.
 SEVERAL = {
-    "remove": re.compile(r"unlink EISDIR rmdir\("),
-    # It compares the attributes of "." and $PWD, and asks the kernel only if these differ.
-    "get_current_dir_name":
-        re.compile(r'(newfst|st)at(at)? \w* ((newfst|st)at(at)?\((AT_FDCWD, )?"/|getcwd\()'),
+    "remove": lambda run, call: call.name == "rmdir",
+    "get_current_dir_name": repeats_getcwd,
+    "tcsetattr": repeats_tcsetattr,
+    # These two compare the owner of the file first.
+    "eaccess": lambda run, call: call.name == "access",
+    "euidaccess": lambda run, call: call.name == "access",
+    # A kernel without faccessat2() cannot use the flags.
+    "faccessat": lambda run, call: run[-1].name == "faccessat2" and run[-1].error == "ENOSYS",
+    # A file system without fallocate() gets a byte for each block.
+    "posix_fallocate": lambda run, call: call.name != "fallocate",
+    "posix_fallocate64": lambda run, call: call.name != "fallocate",
 }
 
 # Functions whose first string in a system call is not the path of the event: the name of an
@@ -183,10 +212,19 @@ PATH = re.compile(r'^(?:AT_FDCWD, |-?\d+(?:<[^>]*>)?, )?"((?:[^"\\]|\\.)*)"(\.\.
 
 
 class Call:
+    """A system call.
+
+    A signal handler may run between the call and its event. So the event is at the call, or where a
+    handler returns to the function: there rt_sigreturn() has the call in `of`.
+    """
     def __init__(self, thread, name, arguments, result, error):
         self.thread, self.name, self.arguments = thread, name, arguments
         self.result, self.error, self.frames = result, error, []
-        self.is_interrupted = False  # a handler ran before the event was recorded
+        # The kernel restarts a call with an error ERESTART..., unless a handler prevents that.
+        self.has_returned = result != "?" or (error and not error.startswith("ERESTART"))
+        self.was_interrupted = not self.has_returned
+        self.may_lack_event = False
+        self.of = None  # only for rt_sigreturn()
 
 
 @functools.lru_cache(None)
@@ -208,36 +246,94 @@ def function_of(module, name, offset):
     return name if int(offset or "0", 16) <= sizes_of(module)[name] else "(no name)"
 
 
-def of_strace(path):
-    """The calls in the order of their returns, and the threads that a signal killed."""
-    calls, begun, last, latest, killed = [], {}, None, {}, set()
+def lines_of(path):
+    """Yields (thread, text, frames) of each line, with resumed calls as one line at their end."""
+    begun, latest = {}, None
     for line in open(path, errors="replace"):
         frame = FRAME.match(line)
-        if frame:
-            if last:
-                last.frames.append((frame[1].rsplit("/", 1)[-1], function_of(*frame.groups())))
-            continue
-        last = None
+        if frame and latest:
+            latest[2].append((frame[1].rsplit("/", 1)[-1], function_of(*frame.groups())))
         found = LINE.match(line)
-        if not found:
+        if frame or not found:
             continue
-        thread, text = int(found[1]), found[2]
-        if text.startswith("--- SIG") and thread in latest:
-            latest[thread].is_interrupted = True
-        if text.startswith("+++ killed by"):
-            killed.add(thread)
+        if latest:
+            yield latest
+        latest, thread, text = None, int(found[1]), found[2]
         if text.endswith("<unfinished ...>"):
             begun[thread] = text[:-len("<unfinished ...>")]
             continue
         resumed = re.match(r"<\.\.\. \w+ resumed>(.*)", text)
-        if resumed:
-            text = begun.pop(thread, "") + resumed[1]
-        call = CALL.match(text)
-        if call:
-            last = Call(thread, call[1], call[2], call[3], call[4] or "")
-            calls.append(last)
-            latest[thread] = last
-    return calls, killed
+        latest = thread, begun.pop(thread, "") + resumed[1] if resumed else text, []
+    if latest:
+        yield latest
+
+
+MAKERS = ("clone", "clone3", "fork", "vfork")
+
+
+class Handlers:
+    """Which signals have a handler, for each process."""
+    def __init__(self, lines):
+        self.table, self.makers = {}, {}
+        for thread, text, _ in lines:
+            call = CALL.match(text)
+            if call and call[1] in MAKERS and call[3].isdigit():
+                self.makers[int(call[3])] = thread, "CLONE_SIGHAND" in call[2]
+
+    def of(self, thread):
+        if thread not in self.table:
+            maker, is_shared = self.makers.get(thread, (None, False))
+            table = self.of(maker) if maker is not None else set()
+            self.table[thread] = table if is_shared else set(table)
+        return self.table[thread]
+
+    def note(self, thread, call):
+        if call.name == "rt_sigaction" and call.result == "0":
+            action = re.match(r"(\w+), \{sa_handler=(\w+)", call.arguments)
+            if action and action[2] in ("SIG_DFL", "SIG_IGN"):
+                self.of(thread).discard(action[1])
+            elif action:
+                self.of(thread).add(action[1])
+        elif call.name == "execve" and call.result == "0":
+            self.table[thread] = set()
+        elif call.name in MAKERS and call.result.isdigit():
+            self.of(int(call.result))
+
+
+def of_strace(path):
+    """The calls in the order of their returns."""
+    lines = list(lines_of(path))
+    calls, handlers = [], Handlers(lines)
+    # The last call of each thread, outside of handlers that run; and those below the handlers.
+    latest, below = {}, collections.defaultdict(list)
+    for thread, text, frames in lines:
+        signal = re.match(r"--- (SIG\w+) ", text)
+        if signal and signal[1] in handlers.of(thread):
+            below[thread].append(latest.pop(thread, None))
+        found = CALL.match(text)
+        if not found:
+            continue
+        call = Call(thread, found[1], found[2], found[3], found[4] or "")
+        call.frames = frames
+        previous = latest.get(thread)
+        if call.name == "restart_syscall" and previous:
+            call.name, call.arguments = previous.name, previous.arguments
+        calls.append(call)
+        handlers.note(thread, call)
+        latest[thread] = call
+        if call.name == "execve" and call.result == "0":
+            for other in below.pop(thread, []):
+                if other:
+                    other.may_lack_event = True
+        if call.name == "rt_sigreturn" and below[thread]:
+            call.of = latest[thread] = below[thread].pop()
+            if call.of and call.of.was_interrupted and call.error == "EINTR":
+                call.of.error, call.of.has_returned = "EINTR", True
+    for thread, call in latest.items():
+        for other in below[thread] + [call]:
+            if other:
+                other.may_lack_event = True
+    return calls
 
 
 def thread_of(calls):
@@ -321,124 +417,211 @@ def check_table(shim, sources):
     return found and not wrong
 
 
-def is_same(call, event):
-    """The path of symlink() is not the first string of the call, and is not compared."""
-    name, error, path, _, _ = call
-    return event[:2] == (name, error) and (
-        path is None or event[2] in (None, path) or name == "file.symlink")
+class Expected:
+    """The event that a call must have, at one of `places` places in the order of the thread."""
+    def __init__(self, event, call, path, function):
+        self.event, self.call, self.path, self.function = event, call, path, function
+        self.places = 0
+
+    def is_like(self, event):
+        """The path of symlink() is not the first string of the call, and is not compared."""
+        return event[:2] == (self.event, self.call.error) and (
+            self.path is None or event[2] in (None, self.path) or self.event == "file.symlink")
+
+    def __str__(self):
+        return str((self.event, self.call.error, self.path, self.function))
 
 
-def compare(calls, events, thread, is_killed):
-    """Returns the first difference of a thread, the number of equal calls, and the functions that
-    made further calls.
+def difference(places, events):
+    """Returns the first difference between the expected events of a thread and those of its log.
 
-    The kernel restarts a call that a signal interrupted, unless the handler says otherwise: only
-    then it has an event, with EINTR. The event of an interrupted call follows those of the handler,
-    and is missing if the thread was killed before the handler returned.
+    `places` has each expected event at all places where it can be. Several assignments of events to
+    places are possible until later events decide, so the loop keeps all of them: the number of
+    events that have a place, and the expected events that still need one. Returns None if one of
+    them gives each expected event one event, and each event one expected event.
     """
-    late, equal, at, repeated, further = [], 0, 0, None, collections.Counter()
+    left = collections.Counter(places)
+    states = {(0, frozenset())}
+    for expected in places:
+        left[expected] -= 1
+        is_first = left[expected] == expected.places - 1
+        following = set()
+        for at, open_ones in states:
+            if not is_first and expected not in open_ones:
+                following.add((at, open_ones))  # an earlier place has the event
+                continue
+            if at < len(events) and expected.is_like(events[at]):
+                following.add((at + 1, open_ones - {expected}))
+            if left[expected]:
+                following.add((at, open_ones | {expected}))
+            elif expected.call.may_lack_event:
+                following.add((at, open_ones - {expected}))
+        if not following:
+            at = max(state[0] for state in states)
+            return "%s in strace, %s in the log after %d events" % (
+                expected, events[at] if at < len(events) else "nothing", at)
+        states = following
+    at = max(state[0] for state in states)
+    return None if at == len(events) else "events without calls: %s" % events[at:at + 3]
 
-    def take_late():
-        nonlocal at, equal
-        found = next((c for c in late if at < len(events) and is_same(c, events[at])), None)
-        if found:
-            late.remove(found)
-            at, equal = at + 1, equal + 1
-        return found
 
-    for call in calls:
-        event, error, path, function, is_interrupted = call
-        if error.startswith("ERESTART"):
-            late.append((event, "EINTR", path, function, True))
-            continue
-        while at < len(events) and not is_same(call, events[at]) and take_late():
-            pass
-        if at < len(events) and is_same(call, events[at]):
-            at, equal = at + 1, equal + 1
-        elif function in REPEATS and repeated == (function, path):
-            further[function] += 1
-        elif is_interrupted:
-            late.append(call)
-        elif at == len(events) and event == "process.kill" and call is calls[-1]:
-            pass  # the signal ended the process before the event
-        else:
-            there = events[at] if at < len(events) else "nothing"
-            return ["thread %d: %s in strace, %s in the log" % (thread, call[:4], there)], equal, \
-                further
-        repeated = function, path
-    while take_late():
-        pass
-    missing = [c for c in late if c[1] != "EINTR" and c is not calls[-1] and not is_killed]
-    if at < len(events) or missing:
-        return ["thread %d: events without calls %s, calls without events %s"
-                % (thread, events[at:at + 3], missing[:3])], equal, further
-    return [], equal, further
+REMOVALS = 200  # of a thread with many events, only so many are removed in turn
+
+
+def unnoticed(places, events):
+    """Returns the number of events whose removal is not noticed, if more are than calls that may
+    lack their event, and the number of removals."""
+    step = max(1, len(events) // REMOVALS)
+    removed = range(0, len(events), step)
+    passed = sum(difference(places, events[:i] + events[i + 1:]) is None for i in removed)
+    # The events beside an event that may be missing can be equal to it.
+    return passed if passed and not any(e.call.may_lack_event for e in places) else 0, len(removed)
+
+
+class Programs:
+    """Which processes execute programs that cannot load the preload library."""
+    def __init__(self, calls, untraced):
+        self.untraced, self.unseen, self.faults = untraced, {}, []
+        self.makers = {int(c.result): c.thread for c in calls
+                       if c.name in MAKERS and c.result.isdigit()}
+
+    def note(self, call):
+        """The event is of the process itself, or of its maker if that was posix_spawn()."""
+        if call.name == "execve" and call.result == "0":
+            path = path_of(call.arguments)
+            is_said = self.untraced & {(of, path) for of in
+                                       (call.thread, self.makers.get(call.thread))}
+            why = obstacle(path)
+            self.unseen[call.thread] = bool(why)
+            if why and not is_said:
+                self.faults.append("%s is %s, and the log has no process.untraced" % (path, why))
+            if is_said and not why:
+                self.faults.append("the log has process.untraced of %s, which can be traced" % path)
+        elif call.name == "openat" and "/libposixtrace-preload.so" in call.arguments and \
+                call.result.isdigit() and self.is_unseen(call.thread) and call.frames and \
+                call.frames[0][0].startswith("ld-"):
+            self.faults.append("thread %d loads the preload library, and the log has "
+                               "process.untraced" % call.thread)
+
+    def is_unseen(self, thread):
+        while thread not in self.unseen and thread in self.makers:
+            thread = self.makers[thread]
+        return self.unseen.get(thread, False)
+
+
+@functools.lru_cache(None)
+def obstacle(path, depth=0):
+    """Why the file of a program cannot load the preload library, or "" if it can."""
+    try:
+        with open(path, "rb") as file:
+            mode, begin = os.stat(path), file.read(64)
+            if begin[:2] == b"#!":
+                file.seek(2)
+                words = file.read(254).split(b"\n")[0].split()
+                return obstacle(words[0].decode(), depth + 1) if words and depth < 5 else ""
+            if begin[:4] != b"\x7fELF":
+                return ""
+            if begin[4] != 2 or begin[18:20] != open("/proc/self/exe", "rb").read(20)[18:]:
+                return "of another processor"
+            offset, size, count = struct.unpack_from("<Q", begin, 32) + \
+                struct.unpack_from("<HH", begin, 54)
+            for i in range(count):
+                file.seek(offset + i * size)
+                kind, _, where, _, _, length = struct.unpack("<IIQQQQ", file.read(40))
+                if kind == 3:
+                    file.seek(where)
+                    loader = file.read(length).rstrip(b"\0").decode()
+                    if not os.path.basename(loader).startswith("ld-linux"):
+                        return "of another C library"
+                    changes = (mode.st_mode & 0o4000 and mode.st_uid != os.geteuid()) or \
+                        (mode.st_mode & 0o2010 == 0o2010 and mode.st_gid != os.getegid())
+                    return "set-user-ID or set-group-ID" if changes else ""
+            return "statically linked"
+    except (OSError, struct.error, UnicodeDecodeError):
+        return ""
+
+
+def is_event(event, call, function):
+    """Whether this system call of the function is the one that has the event."""
+    return event and (not CALL_OF[function] or call.name.startswith(CALL_OF[function]))
 
 
 def main():
     if sys.argv[1] == "table":
         return not check_table(sys.argv[2], sys.argv[3:])
-    name, (calls, killed) = sys.argv[1], of_strace(sys.argv[2])
+    name, calls = sys.argv[1], of_strace(sys.argv[2])
     events, traced, untraced = of_log(sys.argv[3])
     wrapped = {line.split()[-1].split("@")[0] for line in open(sys.argv[4])}
-    makers = {int(c.result): c.thread for c in calls
-              if c.name in ("clone", "clone3", "fork", "vfork") and c.result.isdigit()}
     thread_of(calls)
-    unseen, previous = set(), {}
-    count, inside, faults = collections.Counter(), collections.Counter(), []
-    threads = collections.defaultdict(list)
+    programs, runs, expected = Programs(calls, untraced), {}, {}
+    count, inside, faults = collections.Counter(), collections.Counter(), programs.faults
+    places = collections.defaultdict(list)
+
+    def put(one):
+        one.places += 1
+        places[one.call.thread].append(one)
+
     for call in calls:
-        if call.name == "execve" and call.result == "0":
-            # The event is of the process itself, or of its maker if that was posix_spawn().
-            unseen.discard(call.thread)
-            if untraced & {(of, path_of(call.arguments))
-                           for of in (call.thread, makers.get(call.thread))}:
-                unseen.add(call.thread)
+        programs.note(call)
+        if call.of in expected and call.of.has_returned:
+            # The event of an interrupted function follows the events of the handler.
+            put(expected[call.of])
         if call.name not in FAMILIES:
             continue
         kind, function = classify(call, wrapped, traced)
-        if call.thread in unseen and kind in ("inside", "direct"):
+        if kind in ("inside", "direct") and programs.is_unseen(call.thread):
             kind = "unseen"
-        before = previous.get(call.thread)
-        previous[call.thread] = (function, call) if kind == "wrapper" else None
-        if before and before[0] == function and function in SEVERAL and SEVERAL[function].match(
-                "%s %s %s(%s" % (before[1].name, before[1].error, call.name, call.arguments)):
-            first = threads[call.thread][-1]
-            threads[call.thread][-1] = first[:1] + (call.error,) + first[2:]
-            kind = "inside"
-        elif kind == "wrapper":
-            event = EVENT_OF.get(function)
-            if event and (not CALL_OF[function] or call.name.startswith(CALL_OF[function])):
-                has_path = (event.startswith("file.") or event == "io.open") and \
-                    function not in NO_PATH
-                path = path_of(call.arguments) if has_path else None
-                threads[call.thread].append((event, call.error, path, function,
-                                             call.is_interrupted))
+        event = EVENT_OF.get(function)
+        run_of, run = runs.pop(call.thread, ("", []))
+        if kind == "wrapper" and function in SEVERAL:
+            if run_of == function and SEVERAL[function](run, call):
+                # The event is that of the run, and has the error of its last call.
+                first = expected[run[0]]
+                first.call.error = call.error
+                first.call.may_lack_event |= call.may_lack_event
+                runs[call.thread] = function, run + [call]
+                event = None
             else:
-                kind = "inside"
+                runs[call.thread] = function, [call]
+        if kind == "wrapper" and is_event(event, call, function):
+            has_path = (event.startswith("file.") or event == "io.open") and \
+                function not in NO_PATH
+            path = path_of(call.arguments) if has_path else None
+            expected[call] = Expected(event, call, path, function)
+            if call.has_returned and not call.was_interrupted:
+                put(expected[call])
+            elif not call.has_returned:
+                kind = "inside"  # the kernel restarts it, or the thread ended in it
+        elif kind == "wrapper":
+            kind = "inside"
         elif kind == "inside" and function in EVENT_OF:
             faults.append("%s was called without the wrapper: %s" % (function, call.frames[:6]))
         if kind == "inside":
             inside[function] += 1
         count[kind] += 1
-    ours = 0
-    for thread, made in threads.items():
-        found, equal, further = compare(made, events.pop(thread, []), thread, thread in killed)
-        faults += found
-        inside += further
-        count["inside"] += sum(further.values())
-        count["wrapper"] -= sum(further.values())
-        ours += equal
-    faults += ["thread %d: %d events without calls: %s" % (thread, len(rest), rest[:3])
-               for thread, rest in events.items() if rest]
+    ours = removed = open_calls = 0
+    for thread in sorted(set(places) | set(events)):
+        found = difference(places[thread], events[thread])
+        if found:
+            faults.append("thread %d: %s" % (thread, found))
+            continue
+        ours += len(events[thread])
+        open_calls += sum(e.call.may_lack_event for e in places[thread])
+        missed, tried = unnoticed(places[thread], events[thread])
+        removed += tried
+        if missed:
+            faults.append("thread %d: %d of %d removed events are not missed"
+                          % (thread, missed, tried))
     shown = sum(count.values()) - count["tracer"]
     print("CALLS %-8s %7d %8d %7d %7d %7d %7d %7d %7d" % (
         name, shown, count["wrapper"], ours, count["inside"], count["loader"], count["direct"],
         count["unseen"], count["unknown"]))
     print("    inside, by " + ", ".join("%s %d" % pair for pair in inside.most_common(14)))
+    print("    %d events were removed in turn; %d calls may lack theirs" % (removed, open_calls))
     for fault in faults[:12]:
         print("    FAULT", fault)
     return bool(faults)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,8 @@
 # of the families file, io, net, process and time, by the way that they went: calls.py describes
 # the classes.
 #
-# PTX_PROGRAMS="gcc perl" runs some of them.
+# PTX_PROGRAMS="gcc perl" runs some of them. PTX_KEEP is a folder that receives the inputs of calls.py
+# of the last one.
 PACKAGES='strace strace
 python3 python3'
 . "${0%/*}/lib.sh"
@@ -49,12 +50,16 @@ beside() {
 	cp -r "$tmp/start" "$tmp/run"
 	cd "$tmp/run" || exit 99
 	libraries=$LD_LIBRARY_PATH
-	(unset LD_LIBRARY_PATH; exec strace -f -k -E LD_LIBRARY_PATH="$libraries" -o "$tmp/calls" \
+	# calls.py needs the numbers of the files that stat() returns.
+	(unset LD_LIBRARY_PATH; exec strace -f -k -e 'abbrev=!?stat,newfstatat' \
+		-E LD_LIBRARY_PATH="$libraries" -o "$tmp/calls" \
 		"$posixtrace" record -q --wait -o "$log" -s 16M -- "$@") >"$tmp/said" 2>&1 </dev/null
-	cd "$tmp" || exit 99
 	"$posixtrace" dump --json --system "$log" >"$tmp/events"
+	# Relative paths of programs begin in the folder of the run.
 	python3 "$here/calls.py" "$program" "$tmp/calls" "$tmp/events" "$tmp/wrapped" >"$tmp/compared"
 	status=$?
+	cd "$tmp" || exit 99
+	test -z "$PTX_KEEP" || cp "$tmp/calls" "$tmp/events" "$tmp/wrapped" "$PTX_KEEP"
 	as_without "$@"
 	check "$program: each call through a wrapped function is in the log, in the same order" \
 		test "$status" -eq 0
