@@ -194,7 +194,9 @@ static const char *reason_of(const siginfo_t *info, char text[ENDED_TEXT])
 	switch (info->si_signo) {
 	case SIGSEGV:
 		return info->si_code == SEGV_MAPERR ? "address not mapped" :
-		       info->si_code == SEGV_ACCERR ? "access not permitted" : "";
+		       info->si_code == SEGV_ACCERR ? "access not permitted" :
+		       info->si_code == SI_KERNEL ? "not an address, as of a pointer that was "
+						    "overwritten" : "";
 	case SIGBUS:
 		return info->si_code == BUS_ADRALN ? "address not aligned" :
 		       info->si_code == BUS_ADRERR ? "no memory behind the address" : "";

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "log/field.h"
 #include "log/losses.h"
 #include "log/program.h"
 #include "why/answers.h"
@@ -696,6 +697,9 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_PROGRAM:
 		thread->last_call = type;
 		thread->last_call_ns = event->time_ns;
+		/* A child of vfork() records its parent as an event of its parent. */
+		if (field_integer(type->schema, "pid", event, thread->pid) != thread->pid)
+			break;
 		thread->parent = (pid_t)classify_number(type, event, plan->key);
 		if (plan->kind == PLAN_PROGRAM)
 			objects_execute(history, thread->pid, event->time_ns);

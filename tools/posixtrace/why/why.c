@@ -213,6 +213,7 @@ static int take_turns(void)
 static void add_event(void *arg, const struct reading *reading)
 {
 	(void)arg;
+	failures_take(&why.failures, &why.history, reading);
 	if (most)
 		pairing_event(&pairing, reading->type, &reading->event, reading->ordinal,
 			      reading->is_wanted);
@@ -404,6 +405,7 @@ static int answer_json(void)
 	json_bool(&json, "sched", why.history.has_states);
 	json_bool(&json, "holds", why.history.holds.count != 0);
 	why_json_deadlocks(&json, &why);
+	why_json_failures(&json, &why);
 	json_array(&json, "answers");
 	for (size_t i = 0; !err && i < why.windows; i++)
 		err = why_answer(&why.window[i], &json, &is_cut);
@@ -419,6 +421,9 @@ static int answer_text(void)
 	int err = 0;
 
 	why_text_deadlocks(&out_stdout, &why);
+	/* A question about a part of the log is not one about the end of the program. */
+	if (!most && !options.thread && !options.from_text)
+		why_text_failures(&out_stdout, &why);
 	for (size_t i = 0; !err && i < why.windows; i++) {
 		if (i)
 			out_char(&out_stdout, '\n');
@@ -465,6 +470,7 @@ static int explain_log(void)
 		err = lost_take(&lost, &why.log);
 	if (err) {
 		say("%s: %s", why.log.path, strerror(err));
+		failures_fini(&why.failures);
 		history_fini(&why.history);
 		return TOOL_FAILURE;
 	}
@@ -481,6 +487,7 @@ static int explain_log(void)
 	if (!status)
 		status = answer_all();
 	status = tool_worse(status, reading_status(&why.history.reading));
+	failures_fini(&why.failures);
 	history_fini(&why.history);
 	return status;
 }
@@ -698,7 +705,7 @@ const struct tool_command why_command = {
 		"Says why something in LOG (- is standard input) took so long: what the thread "
 		"did, what it waited for, which thread caused that, and what that thread did "
 		"meanwhile. Without an option: why the main thread of the recorded program took "
-		"so long.",
+		"so long; if the program crashed or failed, first where and why.",
 	.options = option_rows,
 	.notes =
 		WANTED_TIME_NOTE

@@ -9,6 +9,7 @@
 #include "spans/lost.h"
 #include "why/answers.h"
 #include "why/divide.h"
+#include "why/failures.h"
 #include "why/turns.h"
 
 struct window { /* a time of a thread that is to be explained */
@@ -54,6 +55,7 @@ struct why_causes {
 struct why {
 	struct logfile log;
 	struct history history;
+	struct failures failures;
 	struct window *window;
 	size_t windows;
 	uint64_t lost;
@@ -75,10 +77,14 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 	      const struct division *division, const struct why_causes *causes);
 /* Prints the deadlocks of the log, if there are any. */
 void why_text_deadlocks(struct out *out, const struct why *why);
+/* Prints crashes, and why the recorded program failed, if it did. */
+void why_text_failures(struct out *out, const struct why *why);
 /* Prints the evidence that all answers share. */
 void why_text_end(struct out *out, const struct why *why, bool is_cut);
 /* Writes the deadlocks as an array of the open object. */
 void why_json_deadlocks(struct json *json, const struct why *why);
+/* Writes crashes and failures as two arrays of the open object. */
+void why_json_failures(struct json *json, const struct why *why);
 /* Writes one answer as an object of the open array. */
 void why_json(struct json *json, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * failures.h - processes that crashed, were killed or exited with an error, and the calls that
+ * failed before. The user of such a log asks first why the program failed, not why it took long.
+ */
+#ifndef POSIXTRACE_WHY_FAILURES_H
+#define POSIXTRACE_WHY_FAILURES_H
+
+#include "base/table.h"
+#include "why/history.h"
+
+#define FAILURES_CALLS  4 /* the last failed calls of a process that are kept */
+#define FAILURES_CONNECTS 8 /* the last connections of a process that are kept */
+#define FAILURES_FRAMES 32 /* the innermost frames of a crashed thread that are kept */
+
+struct failures {
+	struct failures_process {
+		pid_t pid, parent; /* parent: 0: unknown */
+		uint32_t life;     /* see why/lives.h */
+		bool is_over;      /* the log says how it ended: code and signal are valid */
+		int32_t code, signal;
+		/*
+		 * the time of its own event of its end, or else of that by which its parent or the
+		 * recorder recorded how it ended; 0: none
+		 */
+		int64_t ended_ns;
+		/* connections that have begun; the result comes with a later call */
+		struct failures_connect {
+			int32_t fd;
+			uint32_t text;
+			const struct log_type *type;
+		} connect[FAILURES_CONNECTS];
+		unsigned connects; /* all that were kept, as calls */
+		unsigned calls;    /* all that were kept; the last FAILURES_CALLS are in call */
+		struct failures_call {
+			const struct log_type *type;
+			int64_t time_ns;
+			uint64_t address;
+			uint32_t text; /* index of the path in history.text + 1; 0: none */
+			int32_t error;
+		} call[FAILURES_CALLS];
+	} *process;
+	size_t processes;
+	struct table of_process;
+	struct failures_crash {    /* of the events crash.signal and crash.frame */
+		pid_t pid, tid;
+		uint32_t life;
+		int64_t time_ns;
+		uint64_t fault;    /* the address of a memory access; 0: none */
+		uint32_t signal, reason; /* texts */
+		unsigned frames;
+		struct failures_frame {
+			uint64_t pc;
+			uint32_t function, module; /* texts */
+		} frame[FAILURES_FRAMES];
+	} *crash;
+	size_t crashes;
+};
+
+/*
+ * Keeps the facts of an event, after it was added to the history. If memory is lacking,
+ * history->err is set.
+ */
+void failures_take(struct failures *failures, struct history *history,
+		   const struct reading *reading);
+void failures_fini(struct failures *failures);
+
+/*
+ * Returns the failed process with the pid and life of a thread, or NULL: it did not end, it exited
+ * with 0, or the log does not say how it ended.
+ */
+const struct failures_process *failures_of(const struct failures *failures, pid_t pid,
+					   uint32_t life);
+
+/*
+ * Returns the child of a failed process that failed last before it, or NULL. A shell or make fails
+ * because a child did.
+ */
+const struct failures_process *failures_child(const struct failures *failures,
+					      const struct failures_process *parent);
+
+/* Returns whether a signal usually shows a fault of the program itself, such as SIGSEGV. */
+bool failures_is_crash(int32_t signal);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * why_failures.c - crashes and failures as text and JSON: how a process ended, where it crashed,
+ * and which calls failed before.
+ *
+ * Names and paths come from the log, so text is written through text_safe() only.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/brief.h"
+#include "base/errnames.h"
+#include "base/text.h"
+#include "symbols/symbols.h"
+#include "why/why.h"
+
+#define ENDS  4     /* the most crashes, and the most processes of a chain of failures */
+#define PLACE 300
+#define FUNCTIONS 8 /* the most functions of a crash that are printed */
+#define NULL_POINTER 4096 /* an access below this address is one through a null pointer */
+
+static void put_safe(struct out *out, const char *text)
+{
+	text_safe(out, text, strlen(text));
+}
+
+/* Returns a text of the history; index is that of the text + 1, or 0 for none. */
+static const char *text_at(const struct why *why, uint32_t index)
+{
+	return index ? why->history.text[index - 1] : "";
+}
+
+/* Returns the name of a process, or "". */
+static const char *name_of(const struct why *why, pid_t pid, int64_t time_ns)
+{
+	const uint32_t thread = history_find_at(&why->history, pid, pid, time_ns);
+
+	return thread == HISTORY_NONE ? "" : why->history.thread[thread].name;
+}
+
+static void put_process(struct out *out, const struct why *why, pid_t pid, int64_t time_ns)
+{
+	const char *name = name_of(why, pid, time_ns);
+
+	out_printf(out, "process %d", (int)pid);
+	if (!*name)
+		return;
+	out_str(out, " (");
+	put_safe(out, name);
+	out_char(out, ')');
+}
+
+/* Writes "FUNCTION (FILE:LINE)" of an address of a process, or nothing. */
+static void place_of(const struct why *why, pid_t pid, uint64_t address, int64_t time_ns,
+		     bool is_exact, char *text, size_t size)
+{
+	const struct symbol *symbol =
+		address ? symbols_at(why->log.trid, pid, address, time_ns, is_exact) : NULL;
+	const char *slash = symbol && symbol->file ? strrchr(symbol->file, '/') : NULL;
+
+	*text = '\0';
+	if (symbol && symbol->file && symbol->line)
+		snprintf(text, size, "%s (%s:%u)", symbol->name, slash ? slash + 1 : symbol->file,
+			 symbol->line);
+	else if (symbol)
+		snprintf(text, size, "%s", symbol->whole);
+}
+
+/* Writes a time before the end of a process as "1.2ms". A hostile log may have any times. */
+static void put_span(struct out *out, int64_t from_ns, int64_t to_ns)
+{
+	char text[32];
+
+	out_str(out, brief_ns(text, (double)to_ns - (double)from_ns));
+}
+
+/* ------------------------------------------------------------------ crashes */
+
+/* Returns whether the name of a module's file begins with a text. */
+static bool is_module(const char *module, const char *name)
+{
+	const char *slash = strrchr(module, '/');
+
+	return !strncmp(slash ? slash + 1 : module, name, strlen(name));
+}
+
+/*
+ * Returns whether a frame is one of the preload library, which wraps functions of the C library,
+ * or, after SIGABRT, one of the libraries of C and C++, in which abort() and std::terminate() are.
+ */
+static bool is_hidden(const struct why *why, const struct failures_crash *crash, unsigned index)
+{
+	const char *module = text_at(why, crash->frame[index].module);
+
+	return is_module(module, "libposixtrace-preload") ||
+	       ((is_module(module, "libc.so") || is_module(module, "libc-2") ||
+		 is_module(module, "libstdc++")) &&
+		!strcmp(text_at(why, crash->signal), "SIGABRT"));
+}
+
+/*
+ * Returns whether all frames are hidden. Then they are printed, because nothing else is known.
+ */
+static bool hides_all(const struct why *why, const struct failures_crash *crash)
+{
+	for (unsigned i = 0; i < crash->frames; i++)
+		if (!is_hidden(why, crash, i))
+			return false;
+	return true;
+}
+
+/* Returns the length of the function's name in the recorder's text, such as "main+0x5e". */
+static int function_len(const char *text)
+{
+	const char *offset = strstr(text, "+0x");
+
+	return offset ? (int)(offset - text) : (int)strlen(text);
+}
+
+/*
+ * Returns whether a text begins with a name. A part of a function that the compiler has made, such
+ * as sum.part.0, has the name of the function.
+ */
+static bool begins_with(const char *text, const char *name, int len)
+{
+	const char *dot = memchr(name, '.', (size_t)len);
+
+	if (dot && dot > name)
+		len = (int)(dot - name);
+	return !strncmp(text, name, (size_t)len) && (!text[len] || strchr(" (+.", text[len]));
+}
+
+/* Writes the function of a frame. The recorder's own name of it serves if there is no symbol. */
+static void frame_text(const struct why *why, const struct failures_crash *crash, unsigned index,
+		       char *text, size_t size)
+{
+	const struct failures_frame *frame = &crash->frame[index];
+	const char *function = text_at(why, frame->function);
+	const char *module = text_at(why, frame->module), *slash = strrchr(module, '/');
+
+	place_of(why, crash->pid, frame->pc, crash->time_ns, !index, text, size);
+	if (*text && !strstr(text, "+0x"))
+		return;
+	if (*function)
+		snprintf(text, size, "%.*s", function_len(function), function);
+	else if (!*text)
+		snprintf(text, size, "0x%llx%s%s", (unsigned long long)frame->pc,
+			 *module ? " of " : "", slash ? slash + 1 : module);
+}
+
+/*
+ * Writes the functions of a crash, the innermost first. The callers of main() are not printed. If a
+ * function was inlined, the function of the symbol table follows. Names of C++ are not compared,
+ * because the symbol table has them in another form.
+ */
+static void put_frames(struct out *out, const struct why *why, const struct failures_crash *crash)
+{
+	const bool shows_all = hides_all(why, crash);
+	const char *before = " in ";
+
+	for (unsigned i = 0, printed = 0; i < crash->frames && printed < FUNCTIONS; i++) {
+		const char *function = text_at(why, crash->frame[i].function);
+		const int len = function_len(function);
+		char text[PLACE];
+
+		if (!shows_all && is_hidden(why, crash, i))
+			continue;
+		frame_text(why, crash, i, text, sizeof(text));
+		out_str(out, before);
+		before = " < ";
+		printed++;
+		put_safe(out, text);
+		if (len && strncmp(function, "_Z", 2) != 0 && !begins_with(text, function, len)) {
+			out_str(out, " < ");
+			text_safe(out, function, (size_t)len);
+		}
+		if (begins_with(text, "main", 4) || begins_with(function, "main", 4))
+			break;
+	}
+}
+
+/* Writes which access to memory failed, or another reason of the signal. */
+static void put_reason(struct out *out, const struct why *why, const struct failures_crash *crash)
+{
+	const char *reason = text_at(why, crash->reason), *signal = text_at(why, crash->signal);
+	const bool is_memory = !strcmp(signal, "SIGSEGV") || !strcmp(signal, "SIGBUS");
+
+	char own[32];
+
+	/* A process that calls abort() sends the signal to itself. */
+	snprintf(own, sizeof(own), "sent by process %d", (int)crash->pid);
+	if (!*reason || (!strcmp(reason, own) && !strcmp(signal, "SIGABRT")))
+		return;
+	out_str(out, ": ");
+	put_safe(out, reason);
+	if (!is_memory || !strncmp(reason, "sent by", 7))
+		return;
+	out_printf(out, ", 0x%llx", (unsigned long long)crash->fault);
+	if (crash->fault < NULL_POINTER && !strcmp(reason, "address not mapped"))
+		out_str(out, " (a null pointer)");
+}
+
+static void put_crash(struct out *out, const struct why *why, const struct failures_crash *crash)
+{
+	out_str(out, "Crash: ");
+	put_process(out, why, crash->pid, crash->time_ns);
+	out_str(out, " got ");
+	put_safe(out, crash->signal ? text_at(why, crash->signal) : "a signal");
+	put_reason(out, why, crash);
+	out_str(out, ",");
+	put_frames(out, why, crash);
+	if (crash->tid != crash->pid)
+		out_printf(out, ", thread %d", (int)crash->tid);
+	out_str(out, ".\n");
+}
+
+/* Returns whether the log has the crash that ended a process. */
+static bool has_crash(const struct failures *failures, const struct failures_process *process)
+{
+	for (size_t i = 0; i < failures->crashes; i++)
+		if (failures->crash[i].pid == process->pid &&
+		    failures->crash[i].life == process->life)
+			return true;
+	return false;
+}
+
+/* Returns the thread of a process that recorded the last call before its end, or HISTORY_NONE. */
+static uint32_t last_thread(const struct history *history, const struct failures_process *process)
+{
+	uint32_t found = HISTORY_NONE;
+
+	for (uint32_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		if (thread->pid != process->pid || thread->life != process->life ||
+		    !thread->last_call)
+			continue;
+		if (found == HISTORY_NONE ||
+		    thread->last_call_ns > history->thread[found].last_call_ns)
+			found = i;
+	}
+	return found;
+}
+
+/* Writes the signal that ended a process. */
+static void put_signal(struct out *out, int32_t signal)
+{
+	const char *name = sigabbrev_np(signal);
+
+	if (name)
+		out_printf(out, "SIG%s", name);
+	else
+		out_printf(out, "signal %d", (int)signal);
+}
+
+/* Prints that a signal ended a process whose crash was not recorded, and what it did last. */
+static void put_killed(struct out *out, const struct why *why,
+		       const struct failures_process *process)
+{
+	const uint32_t last = last_thread(&why->history, process);
+
+	out_str(out, "Crash: ");
+	put_process(out, why, process->pid, process->ended_ns);
+	out_str(out, " was killed by ");
+	put_signal(out, process->signal);
+	if (last != HISTORY_NONE) {
+		const struct history_thread *thread = &why->history.thread[last];
+
+		out_str(out, ", ");
+		put_span(out, thread->last_call_ns, process->ended_ns);
+		out_str(out, " after its last event, ");
+		put_safe(out, thread->last_call->name);
+		if (thread->tid != thread->pid)
+			out_printf(out, " of thread %d", (int)thread->tid);
+	}
+	out_str(out, "; 'posixtrace record --crash' records where.\n");
+}
+
+/* ------------------------------------------------------------------ failures */
+
+/* Returns the call of process.kill that ended a process, or NULL. */
+static const struct call *killer_of(const struct history *history,
+				    const struct failures_process *process)
+{
+	for (size_t i = history->calls; i-- > 0;) {
+		const struct call *call = &history->call[i];
+
+		if (call->cause == CAUSE_KILL && call->key == (uint64_t)process->signal &&
+		    call->other == (uint64_t)process->pid && !call->error &&
+		    call->begin_ns <= process->ended_ns)
+			return call;
+	}
+	return NULL;
+}
+
+/* Writes "exited with 2" or "was killed by SIGKILL, sent by process 12 (sh)". */
+static void put_end(struct out *out, const struct why *why, const struct failures_process *process)
+{
+	const struct call *call;
+
+	if (process->signal <= 0) {
+		out_printf(out, " exited with %d", (int)process->code);
+		return;
+	}
+	out_str(out, " was killed by ");
+	put_signal(out, process->signal);
+	call = killer_of(&why->history, process);
+	if (!call) {
+		out_str(out, ", and the log does not say by which process");
+		return;
+	}
+	out_str(out, ", sent by ");
+	put_process(out, why, why->history.thread[call->thread].pid, call->end_ns);
+}
+
+/* Prints the failed calls of a process, the last one first. */
+static void put_calls(struct out *out, const struct why *why,
+		      const struct failures_process *process)
+{
+	unsigned count = process->calls < FAILURES_CALLS ? process->calls : FAILURES_CALLS;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct failures_call *call =
+			&process->call[(process->calls - 1 - i) % FAILURES_CALLS];
+		const char *name = errno_name(call->error), *path = text_at(why, call->text);
+		char place[PLACE];
+
+		out_str(out, "  ");
+		put_span(out, call->time_ns, process->ended_ns);
+		out_str(out, " before: ");
+		put_safe(out, call->type->name);
+		if (call->text) {
+			out_char(out, ' ');
+			text_quoted(out, path, strlen(path));
+		}
+		if (name)
+			out_printf(out, ": %s (%s)", name, strerror(call->error));
+		else
+			out_printf(out, ": error %d", (int)call->error);
+		place_of(why, process->pid, call->address, call->time_ns, false, place,
+			 sizeof(place));
+		if (*place) {
+			out_str(out, " in ");
+			put_safe(out, place);
+		}
+		out_char(out, '\n');
+	}
+}
+
+/*
+ * Returns the first process that the log has, if it failed, or NULL. If it did not fail, failures
+ * of its children had no effect: a script, for example, tests whether files exist.
+ */
+static const struct failures_process *root_of(const struct why *why)
+{
+	const pid_t pid = why->log.info.pid;
+	const uint32_t thread = history_find_at(&why->history, pid, pid, why->history.first_ns);
+
+	return failures_of(&why->failures, pid,
+			   thread == HISTORY_NONE ? 0 : why->history.thread[thread].life);
+}
+
+/*
+ * Prints a failed process and the child because of which it probably failed, and so on. Only the
+ * last one of this chain has its failed calls, because those of the others are not the cause.
+ */
+static void put_failures(struct out *out, const struct why *why)
+{
+	const struct failures_process *process = root_of(why);
+
+	for (unsigned i = 0; process && i < ENDS; i++) {
+		const struct failures_process *child =
+			failures_child(&why->failures, process);
+
+		if (process->signal > 0 && failures_is_crash(process->signal))
+			return; /* it was printed as a crash */
+		out_str(out, i ? "Failure before: " : "Failure: ");
+		put_process(out, why, process->pid, process->ended_ns);
+		put_end(out, why, process);
+		if (child && i + 1 < ENDS) {
+			out_str(out, ".\n");
+		} else if (process->calls) {
+			out_str(out, "; its last calls that failed:\n");
+			put_calls(out, why, process);
+		} else {
+			out_str(out, "; none of its recorded calls failed.\n");
+		}
+		process = child;
+	}
+}
+
+void why_text_failures(struct out *out, const struct why *why)
+{
+	const struct failures *failures = &why->failures;
+	unsigned printed = 0;
+
+	for (size_t i = 0; i < failures->crashes && printed < ENDS; i++, printed++)
+		put_crash(out, why, &failures->crash[i]);
+	for (size_t i = 0; i < failures->processes && printed < ENDS; i++) {
+		const struct failures_process *process = &failures->process[i];
+
+		if (!process->is_over || !failures_is_crash(process->signal) ||
+		    has_crash(failures, process))
+			continue;
+		put_killed(out, why, process);
+		printed++;
+	}
+	put_failures(out, why);
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static void json_put_text(struct json *json, const char *name, const char *text)
+{
+	json_unicode(json, name, text, strlen(text));
+}
+
+static void json_crash(struct json *json, const struct why *why,
+		       const struct failures_crash *crash)
+{
+	json_object(json, NULL);
+	json_signed(json, "pid", crash->pid);
+	json_signed(json, "tid", crash->tid);
+	json_put_text(json, "name", name_of(why, crash->pid, crash->time_ns));
+	json_put_text(json, "signal", text_at(why, crash->signal));
+	json_put_text(json, "reason", text_at(why, crash->reason));
+	json_address(json, "fault", crash->fault);
+	json_exact(json, "at", crash->time_ns);
+	json_array(json, "frames");
+	for (unsigned i = 0; i < crash->frames; i++) {
+		char text[PLACE];
+
+		frame_text(why, crash, i, text, sizeof(text));
+		json_put_text(json, NULL, text);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void json_failure(struct json *json, const struct why *why,
+			 const struct failures_process *process)
+{
+	const unsigned count = process->calls < FAILURES_CALLS ? process->calls : FAILURES_CALLS;
+
+	json_object(json, NULL);
+	json_signed(json, "pid", process->pid);
+	json_put_text(json, "name", name_of(why, process->pid, process->ended_ns));
+	json_signed(json, "code", process->code);
+	json_signed(json, "signal", process->signal);
+	json_exact(json, "at", process->ended_ns);
+	json_array(json, "failed_calls");
+	for (unsigned i = 0; i < count; i++) {
+		const struct failures_call *call =
+			&process->call[(process->calls - 1 - i) % FAILURES_CALLS];
+		char place[PLACE];
+
+		place_of(why, process->pid, call->address, call->time_ns, false, place,
+			 sizeof(place));
+		json_object(json, NULL);
+		json_put_text(json, "event", call->type->name);
+		json_put_text(json, "path", text_at(why, call->text));
+		json_signed(json, "error", call->error);
+		json_put_text(json, "error_name",
+			      errno_name(call->error) ? errno_name(call->error) : "");
+		json_put_text(json, "function", place);
+		json_exact(json, "at", call->time_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+void why_json_failures(struct json *json, const struct why *why)
+{
+	const struct failures *failures = &why->failures;
+	const struct failures_process *process = root_of(why);
+
+	json_array(json, "crashes");
+	for (size_t i = 0; i < failures->crashes; i++)
+		json_crash(json, why, &failures->crash[i]);
+	json_end_array(json);
+	json_array(json, "failures");
+	for (unsigned i = 0; process && i < ENDS; i++) {
+		json_failure(json, why, process);
+		process = failures_child(failures, process);
+	}
+	json_end_array(json);
+}
