@@ -18,12 +18,28 @@ of rows meets the next FAULT; without further ones it succeeds:
     down-late   the same, and the rows are stored when the next INSERT of rows arrives
     none        no fault
 
+or one of these, which also may meet a SELECT; none of the rows are stored:
+
+    page        success with the page of a web server
+    empty       success without a byte
+    moved       a redirection to another server
+    lines       an error whose text has lines, control characters and a NUL
+    blank       an error whose text is empty lines
+    reset       the connection is reset
+    huge        the length of the answer is ten to the power of 18, and two bytes come
+    negative    the length of the answer is -1
+    chunks      the answer is said to have chunks, and has none
+    cut-chunks  the connection ends within a chunk
+    no-length   the answer has no length, and the connection ends
+    endless     chunks without an end
+    not-http    the answer is not HTTP
+
 With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE_REFUSE a statement
 that begins with this text. FAKE_TABLES has the numbers of tables and views that exist: of all, of
 replicated ones, of plain ones, and of views per minute.
 
 It keeps all rows in SQLite, and so answers the requests of --at in the format RowBinary. The file
-RESULT.select, if there is one, has a table and a fault that meets each request for this table:
+RESULT.select, if there is one, has a table and a fault that meets each SELECT of this table:
 
     404         an error: there is no such table
     cut         the connection ends in the middle of the answer
@@ -33,6 +49,9 @@ RESULT.select, if there is one, has a table and a fault that meets each request 
     garbage     the answer is a thousand bytes 255
     type        the numbers of all event types are 70000
     spool       the cause of all losses is spool
+    minus       all numbers are -1
+    same        all texts are the same text
+    none-of     there are no rows
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
@@ -41,9 +60,11 @@ is not even.
 """
 import collections
 import http.server
+import itertools
 import os
 import re
 import select
+import socket
 import sqlite3
 import struct
 import sys
@@ -292,6 +313,10 @@ def select_rows(sql):
             row = [70000 if e == "row_type" else v for e, v in zip(expressions, row)]
         elif fault == "spool":
             row = [b"lost: spool" if isinstance(v, bytes) and v.startswith(b"lost: ") else v for v in row]
+        elif fault == "minus":
+            row = [-1 if isinstance(v, int) and e != "row_source" else v for e, v in zip(expressions, row)]
+        elif fault == "same":
+            row = [b"\x1b[2J" if isinstance(v, bytes) else v for v in row]
         rows.append(b"".join(encode(kind, value) for kind, value in zip(columns, row)))
     return rows, fault
 
@@ -347,8 +372,8 @@ def answer(sql):
         seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
         return struct.pack("<QQ", len(seqs), max(seqs, default=-1) + 1)
     rows, fault = select_rows(sql)
-    if fault == "fewer":
-        rows = rows[:-1]
+    if fault in ("fewer", "none-of"):
+        rows = rows[:-1] if fault == "fewer" else []
     elif fault == "twice":
         rows += rows[-1:]
     body = b"\xff" * 1000 if fault == "garbage" else b"".join(rows)
@@ -395,6 +420,42 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(302, b"", [("Location", "http://127.0.0.1:1/")])
         elif fault == "long":
             self.reply(500, b"\x1b[31m\0" * 200000)
+        else:
+            return self.misbehave(fault, b"")
+        return True
+
+    def misbehave(self, fault, body):
+        """Answers as no server of ClickHouse does. Returns whether the request is done."""
+        line = b"HTTP/1.1 200 OK\r\n"
+        raw = {
+            "reset": b"",
+            "huge": line + b"Content-Length: 1000000000000000000\r\n\r\n1\n",
+            "negative": line + b"Content-Length: -1\r\n\r\n1\n",
+            "chunks": line + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n1\n\r\n",
+            "cut-chunks": line + b"Transfer-Encoding: chunked\r\n\r\n10\r\n1\n",
+            "no-length": line + b"\r\n" + body[:len(body) // 2],
+            "not-http": b"220 mail.example ESMTP\r\n",
+        }
+        if fault == "page":
+            self.reply(200, b"\n<html>\x1b[2J<body>Welcome</body>\n</html>\n")
+        elif fault == "empty":
+            self.reply(200, b"")
+        elif fault == "moved":
+            self.reply(301, b"<html>Moved</html>", [("Location", "http://127.0.0.1:1/")])
+        elif fault == "lines":
+            self.reply(500, b"\r\n\r\n\x1b]0;title\x07Code: 241. DB::Exception:\r\nMemory\0limit\n")
+        elif fault == "blank":
+            self.reply(500, b"\r\n \r\n")
+        elif fault == "endless":
+            self.wfile.write(line + b"Transfer-Encoding: chunked\r\n\r\n")
+            for _ in itertools.count():
+                self.wfile.write(b"4000\r\n" + b"1\n" * 8192 + b"\r\n")
+        elif fault in raw:
+            self.wfile.write(raw[fault])
+            self.close_connection = True
+            if fault == "reset":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                os.close(self.connection.detach())
         else:
             return False
         return True
@@ -443,7 +504,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             else:
                 sql = data.decode("utf-8", "surrogateescape")
                 body = answer(sql)
-                found = re.match(r"SELECT .*? FROM (\w+) ", sql, re.S)
+                found = re.match(r"SELECT .*? FROM ([\w.]+) ", sql, re.S)
                 fault = fault_of(found[1]) if found else None
             write_result()
         if fault == "404":
@@ -455,7 +516,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body[:len(body) // 2])
             self.close_connection = True
-        else:
+        elif table or not self.misbehave(fault, body):
             self.reply(200, body)
 
 

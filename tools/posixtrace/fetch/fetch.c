@@ -3,6 +3,7 @@
 #include "fetch/fetch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 struct fetch fetch;
 
 /* Returns the log with this name, or NULL. Only logs that at_logs() has chosen are found. */
-static const struct fetch_log *log_of_name(const char *name)
+static struct fetch_log *log_of_name(const char *name)
 {
 	for (size_t i = 0; i < fetch.logs; i++)
 		if (fetch.log[i].is_chosen && !strcmp(fetch.log[i].name, name))
@@ -27,7 +28,7 @@ static const struct fetch_log *log_of_name(const char *name)
 /* The temporary file has no name, so it disappears with its descriptor. */
 static bool open_fetched(struct logfile *file, const char *path, int *status)
 {
-	const struct fetch_log *log = log_of_name(path);
+	struct fetch_log *log = log_of_name(path);
 	int err;
 
 	if (!log)
@@ -64,7 +65,11 @@ static void correct_facts(struct logfile *file)
 		file->info.blocks = 1;
 	/* A log without a host has a clock of its own. The composer accepts no empty host. */
 	snprintf(file->info.host, sizeof(file->info.host), "%s", log->host);
-	file->info.complete = log->is_complete;
+	file->info.complete = log->is_complete && !log->missing;
+	if (log->missing)
+		say_warning("%s: the database lacks %" PRIu64 " of the %" PRIu64 " events that its "
+			    "summary counts: try again when this replica has them, or ask another "
+			    "host", file->path, log->missing, log->events);
 	if (!log->is_complete)
 		say("%s: not complete in the database: its writer has not closed it, or ship has "
 		    "not sent its end", file->path);

@@ -325,7 +325,7 @@ static bool fill_log(struct fetch_making *making, int fd)
 	       fetch_events(making, &making->part[1]) && add_losses(making);
 }
 
-int fetch_make(const struct fetch_log *log, int fd)
+int fetch_make(struct fetch_log *log, int fd)
 {
 	const struct wanted *wanted = fetch.at->wanted;
 	struct fetch_making making = { .log = log, .enough = UINT64_MAX };
@@ -339,6 +339,9 @@ int fetch_make(const struct fetch_log *log, int fd)
 	if (!wanted->where && !fetch.at->pairs && wanted->limit < UINT64_MAX)
 		making.enough = wanted->limit + 1;
 	good = fill_log(&making, fd);
+	/* A log may have grown since its summary, so that the database has more events. */
+	log->missing = good && making.is_all && making.part[1].events < log->events ?
+		       log->events - making.part[1].events : 0;
 	if (good)
 		err = posix_trace_compose_finish_np(making.composer, NULL);
 	else

@@ -29,6 +29,7 @@ struct fetch_log {
 	uint64_t source;             /* row_source of its rows */
 	int64_t pid, hz, created_ns, first_ns, last_ns;
 	uint64_t events;
+	uint64_t missing;            /* events of the summary that the database lacks */
 	bool is_complete;
 	bool is_listed;              /* the table of logs has it, so its summary is whole */
 	bool is_chosen;
@@ -167,7 +168,7 @@ bool fetch_events(struct fetch_making *making, const struct fetch_part *part);
 /* ------------------------------------------------------------------ fetch_log.c */
 
 /* Makes the log in the file. Returns a status of the tool. */
-int fetch_make(const struct fetch_log *log, int fd);
+int fetch_make(struct fetch_log *log, int fd);
 
 /* Fetches the names of functions of a log that was opened. It is no error if there are none. */
 void fetch_symbols(const struct fetch_log *log, struct logfile *file);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/say.h"
 #include "fleet/curl.h"
@@ -19,6 +20,7 @@ struct receiver {
 	struct bytes *bytes;
 	size_t limit;
 	bool is_over;
+	bool has_length; /* the headers have the length of the answer, or announce chunks */
 };
 
 static size_t receive_bytes(char *bytes, size_t size, size_t count, void *arg)
@@ -34,6 +36,26 @@ static size_t receive_bytes(char *bytes, size_t size, size_t count, void *arg)
 	}
 	bytes_add(receiver->bytes, bytes, len);
 	return receiver->bytes->failed ? 0 : size * count;
+}
+
+/* Returns whether the header has this name, which ends with a colon. */
+static bool is_header(const char *header, size_t len, const char *name)
+{
+	return len >= strlen(name) && !strncasecmp(header, name, strlen(name));
+}
+
+/* libcurl calls this function for each header, and for the line with the status. */
+static size_t receive_header(char *header, size_t size, size_t count, void *arg)
+{
+	struct receiver *receiver = arg;
+	size_t len = size * count;
+
+	/* An answer such as "100 Continue" may precede the answer. */
+	if (is_header(header, len, "HTTP/"))
+		receiver->has_length = false;
+	receiver->has_length |= is_header(header, len, "Content-Length:") ||
+				is_header(header, len, "Transfer-Encoding:");
+	return len;
 }
 
 /*
@@ -111,6 +133,8 @@ static void set_options(CURL *curl, const struct http_request *request, struct c
 	curl_call.easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->len);
 	curl_call.easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive_bytes);
 	curl_call.easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
+	curl_call.easy_setopt(curl, CURLOPT_HEADERFUNCTION, receive_header);
+	curl_call.easy_setopt(curl, CURLOPT_HEADERDATA, receiver);
 	curl_call.easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 	curl_call.easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_stopped);
 	curl_call.easy_setopt(curl, CURLOPT_XFERINFODATA, request);
@@ -141,11 +165,12 @@ static void remove_time(char *text)
  * An answer that was cut is not an answer, unless it is the text of an error that was too long: the
  * status of an error is valid without the whole text.
  */
-static enum http_result perform_request(CURL *curl, const struct receiver *receiver,
-					struct http_answer *answer)
+static enum http_result perform_request(CURL *curl, const struct http_request *request,
+					const struct receiver *receiver, struct http_answer *answer)
 {
 	char buffer[CURL_ERROR_SIZE + 64] = "";
 	curl_off_t pause_s = 0;
+	bool lacks_length;
 	CURLcode err;
 
 	curl_call.easy_setopt(curl, CURLOPT_ERRORBUFFER, buffer);
@@ -158,7 +183,13 @@ static enum http_result perform_request(CURL *curl, const struct receiver *recei
 	curl_call.easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
 	if (!curl_call.easy_getinfo(curl, CURLINFO_RETRY_AFTER, &pause_s) && pause_s > 0)
 		answer->retry_after_s = (long)pause_s;
-	if (receiver->is_over && answer->status == 200)
+	lacks_length = !err && request->needs_length && !receiver->has_length &&
+		       answer->status == 200;
+	if (lacks_length)
+		snprintf(answer->what, sizeof(answer->what),
+			 "the answer has no length, so it may be cut: use a proxy that sends "
+			 "Content-Length or chunks, or none");
+	else if (receiver->is_over && answer->status == 200)
 		snprintf(answer->what, sizeof(answer->what),
 			 "the answer is longer than %zu bytes", receiver->limit);
 	else if (answer->text->failed)
@@ -166,6 +197,8 @@ static enum http_result perform_request(CURL *curl, const struct receiver *recei
 	else if (err)
 		snprintf(answer->what, sizeof(answer->what), "%s",
 			 *buffer ? buffer : curl_call.easy_strerror(err));
+	if (lacks_length || answer->text->failed)
+		return HTTP_UNCERTAIN;
 	if (!err || (answer->status != 200 && answer->status && receiver->is_over))
 		return HTTP_ANSWERED;
 	return err == CURLE_COULDNT_CONNECT || err == CURLE_COULDNT_RESOLVE_HOST ? HTTP_ABSENT
@@ -192,7 +225,7 @@ enum http_result http_post(void *handle, const struct http_request *request,
 	*answer->what = '\0';
 	if (good) {
 		set_options(handle, request, headers, &receiver);
-		result = perform_request(handle, &receiver, answer);
+		result = perform_request(handle, request, &receiver, answer);
 	} else {
 		snprintf(answer->what, sizeof(answer->what), "%s", strerror(ENOMEM));
 	}

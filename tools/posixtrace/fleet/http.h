@@ -34,6 +34,11 @@ struct http_request {
 	size_t len;
 	unsigned timeout_s;           /* 0: no limit */
 	size_t limit;                 /* the greatest length of an answer in bytes */
+	/*
+	 * An answer must have a length or chunks. Otherwise the end of the connection ends it, and
+	 * an answer that was cut looks complete.
+	 */
+	bool needs_length;
 	/* the request ends when *stop is not 0; NULL: nothing stops it */
 	volatile sig_atomic_t *stop;
 };

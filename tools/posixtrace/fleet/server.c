@@ -9,6 +9,8 @@
 
 #include "fleet/curl.h"
 
+#define LINE_BYTES 500
+
 bool server_init(struct server *server, const struct address *address)
 {
 	memset(server, 0, sizeof(*server));
@@ -67,26 +69,71 @@ static bool put_url(const struct server *server, const char *sql, bool has_body,
 	return !url->failed && (!has_body || escaped);
 }
 
-/* Sets the reason of a failure. It contains the first line of the server's text. */
-static void set_reason(struct server *server, const char *sql, const char *what, long status)
+/* Statements that only change the database have empty answers. */
+static bool has_answer(const char *sql)
+{
+	return !strncmp(sql, "SELECT ", strlen("SELECT "));
+}
+
+/* Sets the reason of a failure: the URL without parameters, the statement's begin, and the text. */
+static void set_reason(struct server *server, const char *sql, const char *what)
 {
 	struct bytes base = { .at = NULL };
-	const char *text = server->answer.used ? server->answer.at : "no reason";
-	size_t len = strcspn(text, "\n");
+	const char *from = strstr(sql, " FROM ");
+	const char *begin = sql;
 	int verb = (int)strcspn(sql, "(");
 
-	put_base(server, &base);
-	bytes_add(&base, "", 1);
+	/* The columns of a SELECT say less than its table. */
+	if (has_answer(sql) && from) {
+		begin = from + 1;
+		verb = (int)(strlen("FROM ") + strcspn(from + strlen(" FROM "), " "));
+	}
 	if (verb > 60)
 		verb = 60;
-	if (status)
-		snprintf(server->reason, sizeof(server->reason), "%s: %.*s: status %ld: %.*s",
-			 base.failed ? "" : base.at, verb, sql, status,
-			 (int)(len < 500 ? len : 500), text);
-	else
-		snprintf(server->reason, sizeof(server->reason), "%s: %.*s: %s",
-			 base.failed ? "" : base.at, verb, sql, what);
+	while (verb > 0 && begin[verb - 1] == ' ')
+		verb--;
+	put_base(server, &base);
+	bytes_add(&base, "", 1);
+	snprintf(server->reason, sizeof(server->reason), "%s: %s%.*s: %s",
+		 base.failed ? "" : base.at, begin == sql ? "" : "SELECT ... ", verb, begin, what);
 	bytes_free(&base);
+}
+
+/* Stores the first line of the answer that has a visible character, for a message. */
+static void copy_line(const struct server *server, char *line, size_t size)
+{
+	const char *text = server->answer.used ? server->answer.at : "";
+	size_t len;
+
+	text += strspn(text, " \t\r\n");
+	len = strcspn(text, "\r\n");
+	snprintf(line, size, "%.*s", (int)(len < size ? len : size - 1), text);
+	if (!*line)
+		snprintf(line, size, "no reason");
+}
+
+/* Sets the reason of an answer with the status of an error. */
+static void set_status_reason(struct server *server, const char *sql, long status)
+{
+	char line[LINE_BYTES], what[LINE_BYTES + 100];
+
+	copy_line(server, line, sizeof(line));
+	if (status >= 300 && status < 400)
+		snprintf(line, sizeof(line), "%s",
+			 "redirections are not followed: give the address of the server itself");
+	snprintf(what, sizeof(what), "status %ld: %s", status, line);
+	set_reason(server, sql, what);
+}
+
+enum server_result server_foreign(struct server *server, const char *sql)
+{
+	char line[LINE_BYTES], what[LINE_BYTES + 100];
+
+	copy_line(server, line, sizeof(line));
+	snprintf(what, sizeof(what), "this answer is not one of ClickHouse: check the host and the "
+		 "port of HTTP: %s", server->answer.used ? line : "no bytes");
+	set_reason(server, sql, what);
+	return SERVER_UNCERTAIN;
 }
 
 /*
@@ -120,7 +167,7 @@ enum server_result server_request(struct server *server, const char *sql, const 
 		.header = headers, .headers = 1, .user = server->address.user,
 		.password = server->address.password, .body = body ? body->at : sql,
 		.len = body ? body->used : strlen(sql), .timeout_s = server->timeout_s,
-		.limit = limit, .stop = server->stop,
+		.limit = limit, .stop = server->stop, .needs_length = true,
 	};
 
 	if (put_url(server, sql, body, &url)) {
@@ -131,12 +178,13 @@ enum server_result server_request(struct server *server, const char *sql, const 
 	}
 	bytes_free(&url);
 	if (result != HTTP_ANSWERED) {
-		set_reason(server, sql, answer.what, 0);
+		set_reason(server, sql, answer.what);
 		return result == HTTP_ABSENT ? SERVER_ABSENT : SERVER_UNCERTAIN;
 	}
 	if (answer.status == 200)
-		return SERVER_OK;
-	set_reason(server, sql, "", answer.status);
+		return has_answer(sql) || !server->answer.used ? SERVER_OK
+							       : server_foreign(server, sql);
+	set_status_reason(server, sql, answer.status);
 	return is_refusal(server, answer.status) ? SERVER_REFUSED : SERVER_WRONG;
 }
 

@@ -58,10 +58,19 @@ void server_next_host(struct server *server);
 
 /*
  * Sends a statement to the current host and receives the answer. body is the data of an INSERT, or
- * NULL. An answer of more than limit bytes is not accepted.
+ * NULL. An answer of more than limit bytes is not accepted, nor any text as the answer to a
+ * statement that is not a SELECT. If it were, a web server at this address that answers each
+ * request with a page would seem to store all rows.
  */
 enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
 				  size_t limit);
+
+/*
+ * The caller found that the last answer, which had the status of success, is not an answer to this
+ * statement: a program that is not ClickHouse has sent it. Sets the reason, and returns
+ * SERVER_UNCERTAIN.
+ */
+enum server_result server_foreign(struct server *server, const char *sql);
 
 /*
  * These functions read the value at the offset *at of an answer in the format RowBinary, and move

@@ -52,23 +52,51 @@ static const char correct_tables[] =
 	"UPDATE streams SET (events, lost) = (SELECT events - n, lost + n FROM"
 	"  (SELECT coalesce(sum(count), 0) AS n FROM dropped));";
 
-/* Reads the next row of the server's answer and adds it to the table stored. */
-static bool add_stored(sqlite3_stmt *row, const struct bytes *answer, size_t *at)
-{
-	const char *text;
-	uint64_t number;
-	size_t len;
+#define NUMBERS 4
 
-	if (!server_get_text(answer, at, &text, &len))
-		return false;
-	sqlite3_bind_text(row, 1, text, (int)len, SQLITE_TRANSIENT);
-	for (int i = 2; i <= 5; i++) {
-		if (!server_get_u64(answer, at, &number))
+/* A row of the server's answer: the name of a type, and numbers. */
+struct stored_row {
+	const char *name;
+	size_t len;
+	uint64_t number[NUMBERS];
+};
+
+static bool read_stored(const struct bytes *answer, size_t *at, struct stored_row *row)
+{
+	bool good = server_get_text(answer, at, &row->name, &row->len);
+
+	for (int i = 0; good && i < NUMBERS; i++)
+		good = server_get_u64(answer, at, &row->number[i]);
+	return good;
+}
+
+/* The answer is whole rows. */
+static bool has_whole_rows(const struct bytes *answer)
+{
+	struct stored_row row;
+	size_t at = 0;
+
+	while (at < answer->used)
+		if (!read_stored(answer, &at, &row))
 			return false;
-		sqlite3_bind_int64(row, i, (int64_t)number);
-	}
-	sqlite3_step(row);
-	return !sqlite3_reset(row);
+	return true;
+}
+
+/*
+ * Adds the next row of the server's answer, which has one, to the table stored. Returns an error of
+ * SQLite.
+ */
+static int add_stored(sqlite3_stmt *statement, const struct bytes *answer, size_t *at)
+{
+	struct stored_row row;
+
+	if (!read_stored(answer, at, &row))
+		return SQLITE_CORRUPT;
+	sqlite3_bind_text(statement, 1, row.name, (int)row.len, SQLITE_TRANSIENT);
+	for (int i = 0; i < NUMBERS; i++)
+		sqlite3_bind_int64(statement, i + 2, (int64_t)row.number[i]);
+	sqlite3_step(statement);
+	return sqlite3_reset(statement);
 }
 
 /*
@@ -86,7 +114,7 @@ static bool query_stored(struct shipment *shipment)
 		     shipment->source);
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " GROUP BY row_name, row_pid, row_tid, row_thread FORMAT RowBinary");
-	good = link_query_synced(link, &sql, ANSWER_MOST);
+	good = link_query_synced(link, &sql, ANSWER_MOST, has_whole_rows);
 	bytes_free(&sql);
 	return good;
 }
@@ -106,13 +134,9 @@ static bool correct_account(struct shipment *shipment, sqlite3 *db)
 	if (!err)
 		err = sqlite3_prepare_v2(db, "INSERT INTO stored VALUES(?, ?, ?, ?, ?)", -1, &row,
 					 NULL);
-	while (!err && at < answer->used && add_stored(row, answer, &at))
-		continue;
+	while (!err && at < answer->used)
+		err = add_stored(row, answer, &at);
 	sqlite3_finalize(row);
-	if (!err && at < answer->used) {
-		say("%s: the answer of the server is not valid", shipment->log->path);
-		return false;
-	}
 	if (!err)
 		err = sqlite3_exec(db, correct_tables, NULL, NULL, NULL);
 	if (err)

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,20 @@ static void read_list(struct listed *list, const struct bytes *answer)
 	}
 }
 
+/* The answer is whole rows. */
+static bool has_whole_rows(const struct bytes *answer)
+{
+	const char *text;
+	size_t at = 0, len;
+	uint8_t kind;
+
+	while (at < answer->used)
+		if (!server_get_text(answer, &at, &text, &len) ||
+		    !server_get_u8(answer, &at, &kind))
+			return false;
+	return true;
+}
+
 static bool fetch_list(struct link *link, struct listed *list)
 {
 	free(list->field);
@@ -173,7 +188,7 @@ static bool fetch_list(struct link *link, struct listed *list)
 	if (!link_query(link,
 			"SELECT name, kind FROM fields GROUP BY name, kind "
 			"ORDER BY name, kind FORMAT RowBinary",
-			NULL, ANSWER_BYTES))
+			ANSWER_BYTES, has_whole_rows))
 		return false;
 	read_list(list, &link->server.answer);
 	return true;
@@ -208,14 +223,14 @@ static size_t put_missing(const struct ship_fields *fields, const struct listed 
 static long count_columns(struct link *link)
 {
 	struct bytes sql = { .at = NULL };
-	long count = -1;
+	uint64_t count;
+	bool good;
 
 	bytes_printf(&sql, "SELECT toString(count()) FROM system.columns WHERE database = '%s' "
 		     "AND table = 'events'", link->server.address.database);
-	if (link_query_bytes(link, &sql, NULL, 100))
-		count = strtol(link->server.answer.at, NULL, 10);
+	good = link_query_count(link, &sql, &count);
 	bytes_free(&sql);
-	return count;
+	return !good ? -1 : count < LONG_MAX ? (long)count : LONG_MAX;
 }
 
 /* Makes the columns of all fields in the list, in its order. Returns false if memory is lacking. */
@@ -325,7 +340,7 @@ bool fields_register(struct ship_fields *fields, struct link *link)
 	bytes_str(&sql, "INSERT INTO fields VALUES ");
 	if (good && put_missing(fields, &list, &sql)) {
 		has_changed = true;
-		good = link_query_bytes(link, &sql, NULL, 65536) && fetch_list(link, &list);
+		good = link_query_bytes(link, &sql, 65536, NULL) && fetch_list(link, &list);
 	}
 	bytes_free(&sql);
 	good = good && update_view(link, &list, has_changed);

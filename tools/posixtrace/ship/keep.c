@@ -30,6 +30,18 @@ static bool is_day(const char *text, size_t len)
 	return len == DAY_LEN;
 }
 
+/* The answer is days. No other text of a server becomes a part of a statement. */
+static bool has_whole_days(const struct bytes *answer)
+{
+	const char *text;
+	size_t at = 0, len;
+
+	while (at < answer->used)
+		if (!server_get_text(answer, &at, &text, &len) || !is_day(text, len))
+			return false;
+	return true;
+}
+
 /* Appends the first day that is kept. The rows of earlier days are deleted. */
 static void put_first_day(uint64_t keep_days, struct bytes *sql)
 {
@@ -50,7 +62,7 @@ static bool drop_day(struct link *link, const char *table, const char *day)
 
 	bytes_printf(&sql, "ALTER TABLE %s.%s DROP PARTITION '%s'", link->server.address.database,
 		     table, day);
-	good = link_query_bytes(link, &sql, NULL, 65536);
+	good = link_query_bytes(link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
 }
@@ -68,14 +80,14 @@ static bool expire_table(struct link *link, const char *table, uint64_t keep_day
 		     link->server.address.database, table);
 	put_first_day(keep_days, &sql);
 	bytes_str(&sql, "') GROUP BY row_day ORDER BY row_day FORMAT RowBinary");
-	good = link_query_bytes(link, &sql, NULL, ANSWER_MOST);
+	good = link_query_bytes(link, &sql, ANSWER_MOST, has_whole_days);
 	/*
 	 * The requests of drop_day() replace the server's answer, so the loop reads a copy of it.
 	 */
 	if (good)
 		bytes_add(&answer, link->server.answer.at, link->server.answer.used);
-	while (good && server_get_text(&answer, &at, &text, &len) && is_day(text, len)) {
-		memcpy(day, text, len);
+	while (good && server_get_text(&answer, &at, &text, &len)) {
+		memcpy(day, text, DAY_LEN);
 		good = drop_day(link, table, day);
 		*days += good;
 	}

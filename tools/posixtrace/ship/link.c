@@ -24,6 +24,13 @@ uint64_t link_attempt(void)
 	return number;
 }
 
+/* The text of a statement could not be made. Nothing was sent. */
+static enum server_result lack_memory(struct link *link)
+{
+	snprintf(link->server.reason, sizeof(link->server.reason), "%s", strerror(ENOMEM));
+	return SERVER_ABSENT;
+}
+
 /* ------------------------------------------------------------------ tables */
 
 /*
@@ -38,10 +45,11 @@ struct found {
  * Counts the fleet's tables and views in the database. Other tables are not counted, because a user
  * may have some there.
  */
-static enum server_result find_tables(struct server *server, struct found *found)
+static enum server_result find_tables(struct link *link, struct found *found)
 {
+	struct server *server = &link->server;
 	struct bytes sql = { .at = NULL };
-	enum server_result result = SERVER_ABSENT;
+	enum server_result result;
 
 	bytes_printf(&sql, "SELECT toString(count()), toString(countIf(engine LIKE 'Replicated%%'))"
 		     ", toString(countIf(engine IN ('MergeTree', 'ReplacingMergeTree')))"
@@ -51,14 +59,13 @@ static enum server_result find_tables(struct server *server, struct found *found
 		     server->address.database);
 	fleet_names_sql(&sql);
 	bytes_add(&sql, ")", 2);
-	if (!sql.failed)
-		result = server_request(server, sql.at, NULL, 100);
-	bytes_free(&sql);
+	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
 	*found = (struct found){ .all = 0 };
 	if (result == SERVER_OK &&
 	    sscanf(server->answer.at, "%u %u %u %u", &found->all, &found->replicated,
 		   &found->plain, &found->optional) != 4)
-		return SERVER_WRONG;
+		result = server_foreign(server, sql.at);
+	bytes_free(&sql);
 	return result;
 }
 
@@ -93,7 +100,7 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 	sql->used = 0;
 	fleet_create_sql(index, server->address.database, link->is_replicated, sql);
 	bytes_add(sql, "", 1);
-	result = sql->failed ? SERVER_ABSENT : server_request(server, sql->at, NULL, 65536);
+	result = sql->failed ? lack_memory(link) : server_request(server, sql->at, NULL, 65536);
 	if (!fleet_is_optional(index) || (result != SERVER_REFUSED && result != SERVER_WRONG))
 		return result;
 	if (!link->lacks_views)
@@ -119,7 +126,7 @@ static enum server_result make_tables(struct link *link)
 	while (fleet_create_sql(statements, server->address.database, link->is_replicated, &sql))
 		optional += fleet_is_optional(statements++);
 	server->has_database = false;
-	result = find_tables(server, &found);
+	result = find_tables(link, &found);
 	/* The + 1 is for the statement that makes the database itself. */
 	is_complete = found.all + 1 + optional >= statements + found.optional;
 	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
@@ -173,17 +180,26 @@ static enum server_result prepare_host(struct link *link)
 	return result == SERVER_OK || result == SERVER_REFUSED ? result : SERVER_ABSENT;
 }
 
-enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
-			    size_t limit)
+/* Does what link_try() does. An answer that is not right is a failure; NULL: each is right. */
+static enum server_result try_checked(struct link *link, const char *sql, const struct bytes *body,
+				      size_t limit, link_check is_right)
 {
 	enum server_result result = prepare_host(link);
 
 	if (result == SERVER_OK)
 		result = server_request(&link->server, sql, body, limit);
+	if (result == SERVER_OK && is_right && !is_right(&link->server.answer))
+		result = server_foreign(&link->server, sql);
 	if (result != SERVER_OK)
 		return result;
 	retry_succeeded(&link->retry);
 	return SERVER_OK;
+}
+
+enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
+			    size_t limit)
+{
+	return try_checked(link, sql, body, limit, NULL);
 }
 
 /*
@@ -211,7 +227,7 @@ enum server_result link_sync(struct link *link)
 		snprintf(name, sizeof(name), "posixtrace-sync-%s-%u", tables[i],
 			 (unsigned)(link_attempt() % SYNC_QUERIES));
 		link->server.query_id = name;
-		result = sql.failed ? SERVER_ABSENT
+		result = sql.failed ? lack_memory(link)
 				    : server_request(&link->server, sql.at, NULL, 65536);
 		link->server.query_id = NULL;
 	}
@@ -227,42 +243,58 @@ bool link_again(struct link *link, enum server_result result)
 	return true;
 }
 
-bool link_query(struct link *link, const char *sql, const struct bytes *body, size_t limit)
-{
-	for (;;) {
-		enum server_result result = link_try(link, sql, body, limit);
-
-		if (result == SERVER_OK)
-			return true;
-		if (!link_again(link, result))
-			return false;
-	}
-}
-
-bool link_query_synced(struct link *link, struct bytes *sql, size_t limit)
+/* Sends the statement until its answer is right. is_synced: link_sync() comes before each try. */
+static bool query_checked(struct link *link, const char *sql, size_t limit, bool is_synced,
+			  link_check is_right)
 {
 	enum server_result result;
 
-	bytes_add(sql, "", 1);
-	if (sql->failed) {
-		say("%s", strerror(ENOMEM));
-		return false;
-	}
 	do {
-		result = link_sync(link);
+		result = is_synced ? link_sync(link) : SERVER_OK;
 		if (result == SERVER_OK)
-			result = link_try(link, sql->at, NULL, limit);
+			result = try_checked(link, sql, NULL, limit, is_right);
 	} while (result != SERVER_OK && link_again(link, result));
 	return result == SERVER_OK;
 }
 
-bool link_query_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit)
+bool link_query(struct link *link, const char *sql, size_t limit, link_check is_right)
+{
+	return query_checked(link, sql, limit, false, is_right);
+}
+
+/* Ends the text of a statement. Returns false after it printed that memory is lacking. */
+static bool end_statement(struct bytes *sql)
 {
 	bytes_add(sql, "", 1);
-	if (!sql->failed)
-		return link_query(link, sql->at, body, limit);
-	say("%s", strerror(ENOMEM));
-	return false;
+	if (sql->failed)
+		say("%s", strerror(ENOMEM));
+	return !sql->failed;
+}
+
+bool link_query_synced(struct link *link, struct bytes *sql, size_t limit, link_check is_right)
+{
+	return end_statement(sql) && query_checked(link, sql->at, limit, true, is_right);
+}
+
+bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_check is_right)
+{
+	return end_statement(sql) && link_query(link, sql->at, limit, is_right);
+}
+
+/* The answer is a number and the end of its line. */
+static bool is_count(const struct bytes *answer)
+{
+	size_t digits = answer->used ? strspn(answer->at, "0123456789") : 0;
+
+	return digits && digits <= 20 && !strcmp(answer->at + digits, "\n");
+}
+
+bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count)
+{
+	bool good = link_query_bytes(link, sql, 65536, is_count);
+
+	*count = good ? strtoull(link->server.answer.at, NULL, 10) : 0;
+	return good;
 }
 
 /* ------------------------------------------------------------------ attempts */
@@ -273,7 +305,7 @@ bool link_void(struct link *link, uint64_t attempt)
 	bool good;
 
 	bytes_printf(&sql, "INSERT INTO voided VALUES (%" PRIu64 ")", attempt);
-	good = link_query_bytes(link, &sql, NULL, 65536);
+	good = link_query_bytes(link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
 }
@@ -286,12 +318,13 @@ bool link_resolve_attempt(struct link *link, const char *table, uint64_t source,
 			  uint64_t rows, bool *has_rows)
 {
 	struct bytes sql = { .at = NULL };
+	uint64_t count;
 	bool good;
 
 	bytes_printf(&sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
 		     " AND row_attempt = %" PRIu64, table, source, attempt);
-	good = link_query_bytes(link, &sql, NULL, 100);
-	*has_rows = good && strtoull(link->server.answer.at, NULL, 10) == rows;
+	good = link_query_count(link, &sql, &count);
+	*has_rows = good && count == rows;
 	bytes_free(&sql);
 	return good && (*has_rows || link_void(link, attempt));
 }

@@ -58,21 +58,23 @@ enum server_result link_sync(struct link *link);
  * because the time for repetitions is over.
  */
 bool link_again(struct link *link, enum server_result result);
+/* Returns whether an answer can be one to the statement. */
+typedef bool (*link_check)(const struct bytes *answer);
 /*
- * Sends a statement and repeats it until it succeeds. It may be executed several times. Returns
- * false if link_again() does.
+ * Sends a statement and repeats it until it succeeds. It may be executed several times. An answer
+ * for which is_right() returns false is a failure; NULL: each answer is right. Returns false if
+ * link_again() does.
  */
-bool link_query(struct link *link, const char *sql, const struct bytes *body, size_t limit);
+bool link_query(struct link *link, const char *sql, size_t limit, link_check is_right);
+/* The functions below complete the text of *sql. If memory is lacking, they print a message. */
+bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /*
  * Does the same after link_sync() on the same host, for a statement that counts what all replicas
- * have. Completes *sql; prints a message if there is no memory for it.
+ * have.
  */
-bool link_query_synced(struct link *link, struct bytes *sql, size_t limit);
-/*
- * Does the same as link_query(), and also returns false if memory was lacking for the text of the
- * statement.
- */
-bool link_query_bytes(struct link *link, struct bytes *sql, const struct bytes *body, size_t limit);
+bool link_query_synced(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
+/* Does the same for "SELECT toString(count()) ...", without link_sync(), and stores the number. */
+bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count);
 
 /*
  * link_void() voids an attempt, so that its rows do not count, even if they arrive later.

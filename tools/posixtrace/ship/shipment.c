@@ -152,9 +152,18 @@ static bool void_summaries(struct shipment *shipment)
 
 	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows "
 		     "WHERE row_source = %" PRIu64, shipment->source);
-	good = link_query_bytes(shipment->link, &sql, NULL, 65536);
+	good = link_query_bytes(shipment->link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
+}
+
+/*
+ * The answer is two numbers. If an incomplete one counted as "no row", all events would be sent
+ * again, and the database would have each of them twice.
+ */
+static bool is_position(const struct bytes *answer)
+{
+	return answer->used == 2 * sizeof(uint64_t);
 }
 
 /*
@@ -171,7 +180,7 @@ static bool find_position(struct shipment *shipment)
 	struct bytes sql = { .at = NULL };
 	struct link *link = shipment->link;
 	const struct bytes *answer = &link->server.answer;
-	uint64_t rows = 0, next = 0;
+	uint64_t rows, next;
 	size_t at = 0;
 	bool good;
 
@@ -179,10 +188,12 @@ static bool find_position(struct shipment *shipment)
 		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " FORMAT RowBinary");
-	good = link_query_synced(link, &sql, 100);
+	good = link_query_synced(link, &sql, 65536, is_position);
 	bytes_free(&sql);
-	if (good && server_get_u64(answer, &at, &rows) && rows &&
-	    server_get_u64(answer, &at, &next) && rows != next) {
+	/* Without a row, the second number has no meaning. */
+	if (!good || !server_get_u64(answer, &at, &rows) || !server_get_u64(answer, &at, &next))
+		return false;
+	if (rows && rows != next) {
 		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has "
 		    "no position of it, so nothing is shipped", shipment->log->path, rows, next,
 		    shipment->options->folder);
@@ -190,7 +201,7 @@ static bool find_position(struct shipment *shipment)
 		return false;
 	}
 	shipment->position.events = rows;
-	return good && void_summaries(shipment) && position_save(&shipment->position);
+	return void_summaries(shipment) && position_save(&shipment->position);
 }
 
 int shipment_busy(const char *path, bool is_last, enum shipment_state *state)
