@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,6 +154,21 @@ static int shares_memory(void)
 	return child > 0 && waitpid(child, NULL, __WCLONE) == child && word == 1;
 }
 
+static int limits_memory(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		const struct rlimit limit = { 1 << 20, 1 << 20 };
+
+		/* The child already has more than that, so it can map nothing more. */
+		_exit(setrlimit(RLIMIT_AS, &limit) ||
+		      mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+			      MAP_FAILED);
+	}
+	return ends_well(child);
+}
+
 static int has_other_ids(void)
 {
 	pid_t child = fork();
@@ -175,6 +191,7 @@ static const struct {
 	{ tells_its_memory, "memory: /proc/self/statm has the memory of the program alone" },
 	{ blocks_signals, "mask: a program's signals are blocked when it says so" },
 	{ shares_memory, "guardian: clone() makes a child that shares memory, as for a guardian" },
+	{ limits_memory, "limit: RLIMIT_AS limits the memory that a process can map" },
 	{ has_other_ids, "ids: root can have the ids of another user" },
 };
 

@@ -264,7 +264,8 @@ START_TEST(three_thousand_threads_at_once_have_a_ring_each)
 	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 20);
 	ck_assert_int_eq(pthread_barrier_init(&all, NULL, MANY), 0);
 	OK(pthread_attr_init(&small));
-	OK(pthread_attr_setstacksize(&small, 64 * KIB));
+	/* arm64 refuses less. */
+	OK(pthread_attr_setstacksize(&small, 128 * KIB));
 	for (int i = 0; i < MANY; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], &small, record_one, NULL), 0);
 	for (int i = 0; i < MANY; i++)

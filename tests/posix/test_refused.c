@@ -130,9 +130,11 @@ START_TEST(events_that_a_target_has_no_memory_for_are_counted)
 	trace_event_id_t other;
 	trace_event_set_t set;
 	trace_id_t trid;
+	pid_t target;
 	int go, done;
-	pid_t target = a_target_without_room(RLIMIT_AS, &go, &done);
 
+	NEEDS("limit");
+	target = a_target_without_room(RLIMIT_AS, &go, &done);
 	trid = stream_attach(target, &(struct wish){ 0 });
 	OK(posix_trace_trid_eventid_open(trid, "other", &other));
 	OK(posix_trace_eventset_empty(&set));

@@ -207,7 +207,7 @@ START_TEST(a_target_may_look_for_links_as_late_as_it_likes)
 }
 END_TEST
 
-SUITE_NEEDS("exec");
+SUITE_NEEDS("exec stat");
 
 static Suite *build(void)
 {
