@@ -308,16 +308,18 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 
 /*
  * Finds the file, the connection or the pipe of a call on a descriptor. A connect that did not fail
- * makes the address of the call the peer of the descriptor.
+ * makes the address of the call the peer of the descriptor. Exec closes the descriptor as before.
  */
 static void find_descriptor(struct history *history, pid_t pid, struct call *call)
 {
 	struct history_fd fd;
 
 	if (!strcmp(call->type->name, "net.connect")) {
+		fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 		if (!call->error || call->is_begun)
 			set_fd(history, pid, (int32_t)call->key,
-			       &(const struct history_fd){ .peer = call->text }, call->end_ns);
+			       &(const struct history_fd){ .peer = call->text,
+			       .closes_at_exec = fd.closes_at_exec }, call->end_ns);
 		return;
 	}
 	/* The address that a call has is that of its peer. */
