@@ -37,6 +37,23 @@ run 0 why --run sh -c 'sleep 0.1; echo "$1"' name --json
 check "options behind the program are those of the program" has out '^--json$'
 check "why does not take them" has out '^Cause: '
 
+# Too few descriptors for the states of threads, but enough for the calls.
+needs_more() {
+	for number in $(seq 10 60); do
+		(ulimit -n "$number" && "$posixtrace" why --run -- sleep 0.01 >"$tmp/out" 2>"$tmp/err") || continue
+		if grep -q 'will not have when threads had a CPU' "$tmp/err"; then return 0; fi
+	done
+	return 1
+}
+if "$posixtrace" record -q --sched -o "$tmp/states.ptl" -- true 2>/dev/null; then
+	check "without the states of threads, the calls are recorded" needs_more
+	check "why says what the log will not have" has err 'will not have when threads had a CPU, and no samples'
+	check "and explains the calls" has out '^Cause: .*sleeping'
+	check "no such log remains" is_clean
+fi
+run 2 record --sched=maybe -o "$tmp/x.ptl" -- true
+check "another need" has err 'there are needed and possible'
+
 # A signal that ends why leaves neither the log nor a process.
 start "$posixtrace" why --run -- sh -c 'echo begun >"$1"; exec sleep 100' name "$tmp/begun"
 killed=$pid
@@ -46,6 +63,10 @@ wait "$killed"
 check "why ends by the signal" test $? = 143
 check "a signal leaves no log" is_clean
 
+run 2 why "$tmp/kept.ptl" --run -- true
+check "a program and a log" has err 'run records a log, so no LOG is read'
+run 2 why --json "$tmp/kept.ptl" --run true
+check "a program and a log behind an option" has err 'run records a log, so no LOG is read'
 run 2 why --run
 check "the program is missing" has err 'needs a program'
 run 2 why -p 1 "$tmp/kept.ptl"
@@ -59,6 +80,24 @@ check "an output without a recording" has err 'output needs --pid or --run'
 run 1 why -p 999999999
 check "no such process" has err 'no such process'
 check "no temporary log remains" is_clean
+
+# The kernel, a shell and why may all send SIGHUP to the recorder. The trace goes on until the program ends.
+cat >"$tmp/hung.sh" <<-'EOF'
+	trap 'echo hup >>"$1/hups"' HUP
+	echo begun >"$1/hung"
+	while test ! -e "$1/stop"; do sleep 0.05; done
+EOF
+touch "$tmp/hups"
+got() { test "$(wc -l <"$tmp/hups")" -ge "$1"; }
+start $defaults "$posixtrace" record -q -o "$tmp/hung.ptl" -- sh "$tmp/hung.sh" "$tmp"
+until_true test -s "$tmp/hung"
+for number in 1 2; do
+	kill -HUP "$pid"
+	check "the program gets signal $number" until_true got $number
+done
+echo >"$tmp/stop"
+wait "$pid"
+check "a second SIGHUP does not end the trace" test $? = 0
 
 # A process whose main thread waits for its children.
 start sh -c 'while :; do sleep 0.05; done'

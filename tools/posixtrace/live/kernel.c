@@ -231,7 +231,8 @@ static int say_refused(int err)
 	return TOOL_FAILURE;
 }
 
-int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts)
+static int begin_plan(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid,
+		      bool starts)
 {
 	const char *wish = getenv("POSIXTRACE_KERNEL"), *why = NULL;
 	int err = 0;
@@ -285,6 +286,21 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 	err = kernel->trace && !plan->sample_hz ? 0 :
 	      kernel_perf_begin(kernel, plan->sched && !kernel->trace, pid, starts);
 	return err ? say_refused(err) : TOOL_OK;
+}
+
+int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts)
+{
+	struct kernel_plan rest = *plan;
+	int status = begin_plan(kernel, plan, pid, starts);
+
+	if (!status || !plan->is_optional)
+		return status;
+	say("so the log will not have when threads had a CPU%s", plan->sample_hz ?
+	    ", and no samples" : "");
+	kernel_fini(kernel);
+	rest.sched = rest.sample_stack = false;
+	rest.sample_hz = 0;
+	return begin_plan(kernel, &rest, pid, starts);
 }
 
 void kernel_look(struct kernel *kernel)

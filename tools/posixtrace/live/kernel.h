@@ -105,6 +105,7 @@ struct kernel_plan {
 	const char **glob;  /* of --kernel, in the array of the command line */
 	size_t globs;
 	bool sched;
+	bool is_optional;   /* without sched and samples, the rest is recorded */
 	unsigned sample_hz; /* 0: no samples */
 	bool sample_stack;  /* each sample has a copy of the stack, which is unwound at the end */
 	bool alone;         /* only the process itself, not those that it starts */
@@ -217,8 +218,10 @@ struct kernel {
 
 /*
  * Begins to record a process and everything that it starts. If "starts" is true, the process waits
- * before execve(2), and is recorded from the execution of the program on. Returns TOOL_OK, or
- * TOOL_FAILURE after it printed the error. The caller must call kernel_fini() in both cases.
+ * before execve(2), and is recorded from the execution of the program on. If the plan says that
+ * states and samples are optional, and they fail, prints why and begins without them. Returns
+ * TOOL_OK, or TOOL_FAILURE after it printed the error. The caller must call kernel_fini() in both
+ * cases.
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 

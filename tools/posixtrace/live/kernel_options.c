@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "base/vec.h"
 #include "live/kernel.h"
@@ -13,8 +14,11 @@
 enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_SAMPLE_STACK, KERNEL_GLOB, KERNEL_SYSCALLS };
 
 const struct option_row kernel_rows[] = {
-	{ "sched", KERNEL_SCHED, NULL,
-		"record also when each thread had a CPU, was ready for one, or was blocked" },
+	{ "sched", KERNEL_SCHED, "[=NEED]",
+		"record also when each thread had a CPU, was ready for one, or was blocked; with "
+		"possible, record the rest if the kernel refuses this or --sample; without NEED: "
+		"needed",
+		OPTION_CHOICE, "needed possible" },
 	{ "sample", KERNEL_SAMPLES, "HZ",
 		"record also which function each running thread executes, so many times a "
 		"second" },
@@ -65,7 +69,11 @@ int kernel_take_option(struct kernel_plan *plan, int option, const char *arg)
 	switch (option) {
 	case KERNEL_SCHED:
 		plan->sched = true;
-		return 1;
+		plan->is_optional = arg && !strcmp(arg, "possible");
+		if (!arg || plan->is_optional || !strcmp(arg, "needed"))
+			return 1;
+		say("--sched=%s: there are needed and possible", text_given(arg));
+		return -1;
 	case KERNEL_SAMPLES:
 		return take_sample(plan, arg) ? 1 : -1;
 	case KERNEL_SAMPLE_STACK:

@@ -153,8 +153,9 @@ static bool reap_children(struct run *run)
 /*
  * Processes a signal; returns true if it ends the trace. A signal that the terminal sends also
  * reaches the program, which decides what to do. A signal that a process sent only to this process
- * is passed on to the program. A second SIGTERM or SIGHUP ends the trace even if the program
- * continues.
+ * is passed on to the program. A second signal, other than SIGHUP, ends the trace even if the
+ * program continues. If a terminal ends, the kernel, the shell and posixtrace why may all send
+ * SIGHUP.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
@@ -173,7 +174,7 @@ static bool ends_by(struct run *run, int sig, bool sent)
 		kill(run->plan->pid, sig);
 	if (sig != SIGTERM && sig != SIGHUP)
 		return false;
-	if (run->urged++ == 0)
+	if (run->urged++ == 0 || sig == SIGHUP)
 		return false;
 	run->end_signal = sig;
 	return true;

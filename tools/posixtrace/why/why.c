@@ -649,17 +649,34 @@ static int take_live(char **operands, int count)
 	return status;
 }
 
+/*
+ * Returns how many operands were before the last option. getopt_long() has skipped them. first is
+ * optind before this option. The option was one word, or two with its value.
+ */
+static int skipped_operands(char **argv, int first)
+{
+	const int words = optind - first;
+
+	return words - (words > 1 && optarg == argv[optind - 1] ? 2 : words > 0);
+}
+
 static int why_run(int argc, char **argv)
 {
-	int option, status = TOOL_OK;
+	int option, status = TOOL_OK, first = optind, before = 0;
 
 	wanted_init(&wanted);
 	pairing_init(&pairing, take_span, NULL);
 	while (!status && (option = tool_option(argc, argv, &why_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&why_command);
+		before += skipped_operands(argv, first);
 		if (!parse_option(option, argc, argv))
 			status = tool_usage(&why_command);
+		first = optind;
+		if (!status && live.runs_program && before) {
+			say("why: --run records a log, so no LOG is read");
+			status = tool_usage(&why_command);
+		}
 		/* getopt_long() would take the options of the program as those of why. */
 		if (live.runs_program && optind < argc && argv[optind][0] != '-')
 			break;

@@ -3,7 +3,8 @@
  * why_live.c - runs "posixtrace attach" or "posixtrace record" with all that why can use: the calls
  * with the holders of locks, the states of threads, and samples.
  *
- * If the kernel does not permit the states and samples, the calls alone are recorded.
+ * If the kernel does not permit the states and samples, or cannot record them, the calls alone are
+ * recorded.
  */
 #include "why/why_live.h"
 
@@ -185,7 +186,7 @@ static int record_all(const struct why_live *live, char *const *program, bool ha
 	words[used++] = (char *)"--trace";
 	words[used++] = (char *)"default,lock-hold";
 	if (has_kernel) {
-		words[used++] = (char *)"--sched";
+		words[used++] = (char *)"--sched=possible";
 		words[used++] = (char *)"--sample";
 		words[used++] = (char *)"999";
 	}
