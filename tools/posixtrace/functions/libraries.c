@@ -14,6 +14,8 @@
 #include <limits.h>
 #include <paths.h>
 #include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +26,12 @@
 #include "base/say.h"
 #include "base/vec.h"
 
-/* An interpreter may be a script; execve() follows 5 of them. */
-#define SCRIPTS_MAX 6
+/* The file of a program, and at most 5 interpreters in turn, as execve() follows them. */
+#define FILES_MAX 6
+/* The bytes of a script in which execve() searches for the path of the interpreter. */
+#define LINE_BYTES 256
+/* execve() refuses an ELF file with more bytes of program headers. */
+#define HEADERS_BYTES 4096
 
 bool libraries_add(struct libraries *libraries, const char *path)
 {
@@ -46,91 +52,188 @@ void libraries_fini(struct libraries *libraries)
 	memset(libraries, 0, sizeof(*libraries));
 }
 
+/*
+ * Returns whether execve() may execute this file, else errno has its reason. A folder has the
+ * permission X_OK, but no program can be in it.
+ */
+static bool is_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	if (S_ISREG(st.st_mode))
+		return !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
+	errno = EACCES;
+	return false;
+}
+
 bool libraries_find_program(const char *name, char *path)
 {
 	const char *folders = getenv("PATH");
 	char found[PATH_MAX];
+	int err = ENOENT;
 
 	if (strchr(name, '/')) {
 		if (!realpath(name, path))
 			snprintf(path, PATH_MAX, "%s", name);
+		errno = ENAMETOOLONG;
 		return strlen(name) < PATH_MAX;
 	}
-	for (const char *p = folders ? folders : "/bin:/usr/bin"; *p;) {
+	/* An empty part of the list means the current folder, also a list that is empty. */
+	for (const char *p = folders ? folders : "/bin:/usr/bin"; *name && p;) {
 		int len = (int)strcspn(p, ":");
 
 		if (snprintf(found, PATH_MAX, "%.*s%s%s", len, p, len ? "/" : "", name) <
-			    PATH_MAX &&
-		    !access(found, X_OK) && realpath(found, path))
-			return true;
-		p += len;
-		p += *p == ':';
+		    PATH_MAX) {
+			if (is_executable(found) && realpath(found, path))
+				return true;
+			/* execvp() continues, and reports a refused file if no other is found. */
+			if (errno == EACCES)
+				err = EACCES;
+		}
+		p = p[len] ? p + len + 1 : NULL;
 	}
+	errno = err;
 	return false;
 }
 
 /* The kinds of files for look_at(). After LOOK_FAILED errno has the reason. */
-enum look { LOOK_FAILED, LOOK_SCRIPT, LOOK_PROGRAM };
+enum look { LOOK_FAILED, LOOK_REFUSED, LOOK_DEEP, LOOK_SCRIPT, LOOK_PROGRAM };
+
+/* The facts of a file. */
+struct look_at {
+	char linker[PATH_MAX]; /* "" if the program has none */
+	const char *why;       /* after LOOK_REFUSED: why the kernel does not execute an ELF file */
+	uint64_t offset;       /* after LOOK_REFUSED: where in the file */
+};
+
+static enum look refuse_elf(struct look_at *at, uint64_t offset, const char *why)
+{
+	at->offset = offset;
+	at->why = why;
+	return LOOK_REFUSED;
+}
+
+/* Reads exactly so many bytes at an offset, which pread() refuses if it is negative. */
+static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
+{
+	return pread(fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+/* Stores the path of the dynamic linker. "offset" is that of the header in the file. */
+static enum look look_at_interpreter(int fd, const Elf64_Phdr *header, uint64_t offset,
+				     struct look_at *at)
+{
+	const uint64_t bytes = header->p_filesz;
+
+	if (bytes < 2 || bytes > sizeof(at->linker))
+		return refuse_elf(at, offset + offsetof(Elf64_Phdr, p_filesz),
+				  "the path of its dynamic linker is too short or too long");
+	if (read_exactly(fd, at->linker, bytes, header->p_offset) && !at->linker[bytes - 1])
+		return LOOK_PROGRAM;
+	*at->linker = '\0';
+	return refuse_elf(at, header->p_offset,
+			  "the path of its dynamic linker has no NUL at its end");
+}
+
+/*
+ * Finds the dynamic linker of an ELF file by the rules of the kernel: the first PT_INTERP counts,
+ * and the kernel executes no file whose headers are not readable or whose path has no NUL at its
+ * end. Programs of 32 bits or another byte order, which an emulator may run, have other headers and
+ * no functions that can be traced, so their linker is not needed.
+ */
+static enum look look_at_elf(int fd, const Elf64_Ehdr *elf, struct look_at *at)
+{
+	Elf64_Phdr header;
+
+	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_ident[EI_DATA] != ELFDATA2LSB)
+		return LOOK_PROGRAM;
+	if (elf->e_type != ET_EXEC && elf->e_type != ET_DYN)
+		return refuse_elf(at, offsetof(Elf64_Ehdr, e_type), "its type is not a program");
+	if (elf->e_phentsize != sizeof(header))
+		return refuse_elf(at, offsetof(Elf64_Ehdr, e_phentsize),
+				  "its program headers have a wrong size");
+	if (!elf->e_phnum || elf->e_phnum * sizeof(header) > HEADERS_BYTES)
+		return refuse_elf(at, offsetof(Elf64_Ehdr, e_phnum),
+				  "it has no program header or too many");
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		uint64_t offset = elf->e_phoff + i * sizeof(header);
+
+		if (!read_exactly(fd, &header, sizeof(header), offset))
+			return refuse_elf(at, offset,
+					  "a program header is behind the end of the file");
+		if (header.p_type == PT_INTERP)
+			return look_at_interpreter(fd, &header, offset, at);
+	}
+	return LOOK_PROGRAM;
+}
+
+/*
+ * Finds the interpreter in the first bytes of a script, behind which there is a NUL. The kernel
+ * executes no script in whose first LINE_BYTES bytes the path does not end. Returns NULL for such a
+ * file and for one without an interpreter.
+ */
+static char *find_interpreter(char text[LINE_BYTES + 1], size_t n)
+{
+	char *begin = text + 2 + strspn(text + 2, " \t");
+	size_t len = strcspn(begin, " \t\n");
+
+	if (n < 2 || memcmp(text, "#!", 2) || !len || begin + len == text + LINE_BYTES)
+		return NULL;
+	begin[len] = '\0';
+	return begin;
+}
 
 /*
  * Reads the begin of a file. If the file is a script, replaces path by the path of its interpreter.
  * execvp() lets the shell run a file that the kernel does not know, so such a file is a script of
- * the shell. For an ELF file, stores the path of its dynamic linker in linker, or "" if it has
- * none. The file is opened with O_NONBLOCK, since the path may be that of a FIFO. The offsets of a
- * hostile file are only passed to pread(), which refuses wrong ones. Sizes are compared with the
- * buffers.
+ * the shell. The file is opened with O_NONBLOCK, since the path may be that of a FIFO. The offsets
+ * of a hostile file are only passed to pread(), which refuses wrong ones. Sizes are compared with
+ * the buffers.
  */
-static enum look look_at(char path[PATH_MAX], char linker[PATH_MAX])
+static enum look look_at(char path[PATH_MAX], struct look_at *at)
 {
-	char text[PATH_MAX + 2] = "";
-	Elf64_Ehdr elf;
-	Elf64_Phdr header;
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), err = errno;
-	bool is_file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	ssize_t n = is_file ? pread(fd, text, sizeof(text) - 1, 0) : -1;
+	union {
+		Elf64_Ehdr elf;
+		char text[LINE_BYTES + 1];
+	} first = { .text = "" };
+	int fd, err;
+	ssize_t n;
 	enum look look = LOOK_SCRIPT;
 
-	*linker = '\0';
+	memset(at, 0, sizeof(*at));
+	if (!is_executable(path))
+		return LOOK_FAILED;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return LOOK_FAILED;
+	n = pread(fd, first.text, LINE_BYTES, 0);
+	err = errno;
 	if (n < 0) {
-		/* execve() refuses whatever is not a file with this error. */
-		err = fd < 0 ? err : is_file ? errno : EACCES;
 		look = LOOK_FAILED;
-	} else if (n >= (ssize_t)sizeof(elf) && !memcmp(text, ELFMAG, SELFMAG)) {
-		look = LOOK_PROGRAM;
-		memcpy(&elf, text, sizeof(elf));
-		for (unsigned i = 0; i < elf.e_phnum; i++) {
-			if (pread(fd, &header, sizeof(header),
-				  (off_t)(elf.e_phoff + i * sizeof(header))) != sizeof(header))
-				break;
-			if (header.p_type == PT_INTERP && header.p_filesz < PATH_MAX &&
-			    pread(fd, linker, header.p_filesz, (off_t)header.p_offset) > 0)
-				linker[header.p_filesz] = '\0';
-		}
+	} else if (n >= SELFMAG && !memcmp(first.text, ELFMAG, SELFMAG)) {
+		look = n < (ssize_t)sizeof(first.elf) ?
+			       refuse_elf(at, (uint64_t)n, "its header is incomplete") :
+			       look_at_elf(fd, &first.elf, at);
 	} else {
-		char *begin = text + 2 + strspn(text + 2, " \t");
+		char *interpreter = find_interpreter(first.text, (size_t)n);
 
-		begin[strcspn(begin, " \t\n")] = '\0';
-		snprintf(path, PATH_MAX, "%s",
-			 n > 2 && !memcmp(text, "#!", 2) && *begin ? begin : _PATH_BSHELL);
+		snprintf(path, PATH_MAX, "%s", interpreter ? interpreter : _PATH_BSHELL);
 	}
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	errno = err;
 	return look;
 }
 
 /* Replaces the path of a script by that of the program that runs it. */
-static enum look look_behind_scripts(char path[PATH_MAX], char linker[PATH_MAX])
+static enum look look_behind_scripts(char path[PATH_MAX], struct look_at *at)
 {
 	enum look look = LOOK_SCRIPT;
 
-	for (int i = 0; look == LOOK_SCRIPT && i < SCRIPTS_MAX; i++)
-		look = look_at(path, linker);
-	if (look != LOOK_SCRIPT)
-		return look;
-	errno = ELOOP;
-	return LOOK_FAILED;
+	for (int i = 0; look == LOOK_SCRIPT && i < FILES_MAX; i++)
+		look = look_at(path, at);
+	return look == LOOK_SCRIPT ? LOOK_DEEP : look;
 }
 
 /*
@@ -191,32 +294,50 @@ static int run_linker(struct libraries *libraries, char *linker, char *program, 
 	return good ? err : ENOMEM;
 }
 
+/* Prints why a program, whose interpreters end at the file "path", cannot be executed. */
+static void say_refusal(enum look look, const char *program, const char *path,
+			const struct look_at *at)
+{
+	const char *reason = strerror(look == LOOK_DEEP ? ELOOP : errno);
+	char text[160];
+
+	if (look == LOOK_REFUSED) {
+		snprintf(text, sizeof(text), "offset %llu: %s, so the kernel does not execute it",
+			 (unsigned long long)at->offset, at->why);
+		reason = text;
+	}
+	/* After too many scripts, no single file is to blame but the first one. */
+	if (look == LOOK_DEEP || !strcmp(path, program))
+		say("%s: %s", program, reason);
+	else
+		say("%s: its interpreter %s: %s", program, path, reason);
+}
+
 bool libraries_of_program(struct libraries *libraries, const char *name)
 {
-	char path[PATH_MAX], linker[PATH_MAX], program[PATH_MAX];
+	char path[PATH_MAX], program[PATH_MAX];
+	struct look_at at;
+	enum look look;
 	int err;
 
 	memset(libraries, 0, sizeof(*libraries));
 	if (!libraries_find_program(name, path)) {
-		say("%s: %s", name, strerror(ENOENT));
+		say("%s: %s", name, strerror(errno));
 		return false;
 	}
 	memcpy(program, path, sizeof(program));
-	if (look_behind_scripts(path, linker) == LOOK_FAILED) {
-		err = errno;
-		if (!strcmp(path, program))
-			say("%s: %s", path, strerror(err));
-		else
-			say("%s: its interpreter %s: %s", program, path, strerror(err));
+	look = look_behind_scripts(path, &at);
+	if (look != LOOK_PROGRAM) {
+		say_refusal(look, program, path, &at);
 		return false;
 	}
 	err = libraries_add(libraries, path) ? 0 : ENOMEM;
-	if (!err && *linker)
-		err = run_linker(libraries, linker, path, false);
+	if (!err && *at.linker)
+		err = run_linker(libraries, at.linker, path, false);
 	if (!err)
 		return true;
-	if (*linker)
-		say("%s: its dynamic linker %s cannot list its libraries: %s", path, linker,
+	if (*at.linker)
+		say("%s: its dynamic linker %s cannot list its libraries: %s", path, at.linker,
 		    strerror(err));
 	else
 		say("%s: %s", path, strerror(err));
@@ -229,15 +350,16 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
  */
 bool libraries_of_object(struct libraries *libraries, const char *program, const char *object)
 {
-	char path[PATH_MAX], linker[PATH_MAX], copy[PATH_MAX];
+	char path[PATH_MAX], copy[PATH_MAX];
+	struct look_at at;
 	bool has_program = libraries_find_program(program, path) &&
-			   look_behind_scripts(path, linker) == LOOK_PROGRAM;
+			   look_behind_scripts(path, &at) == LOOK_PROGRAM;
 
 	if (!libraries_add(libraries, object))
 		return false;
-	if (has_program && *linker &&
+	if (has_program && *at.linker &&
 	    snprintf(copy, sizeof(copy), "%s", object) < (int)sizeof(copy))
-		run_linker(libraries, linker, copy, true);
+		run_linker(libraries, at.linker, copy, true);
 	return true;
 }
 
