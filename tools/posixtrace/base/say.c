@@ -36,14 +36,42 @@ void say_keep(char *text, size_t bytes)
 		*text = '\0';
 }
 
-/* Appends a message to the stored messages, as a line of its own. */
+/*
+ * Appends the text of a message to an output. Messages contain names and text of logs, files and
+ * other processes. Each message is one line: line ends in such a text, and what a terminal would
+ * obey, are escaped here, for messages that are printed and for those that are kept.
+ */
+static void __attribute__((format(printf, 2, 0)))
+put_message(struct out *out, const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0) {
+		out_str(out, "out of memory");
+		return;
+	}
+	text_safe(out, text, strlen(text));
+	free(text);
+}
+
+/*
+ * Appends a message to the stored messages, as a line of its own. If the caller prints it later, it
+ * is escaped again, which changes nothing.
+ */
 static void __attribute__((format(printf, 1, 0))) keep_formatted(const char *format, va_list args)
 {
-	size_t used = strlen(kept.text);
+	/* It has no file: a message that fills the buffer loses its beginning. */
+	static struct out line = { .fd = -1 };
+	size_t used = strlen(kept.text), len;
 
 	if (used && used + 1 < kept.bytes)
 		kept.text[used++] = '\n';
-	vsnprintf(kept.text + used, kept.bytes - used, format, args);
+	line.used = 0;
+	line.err = 0;
+	put_message(&line, format, args);
+	len = line.used < kept.bytes - used ? line.used : kept.bytes - used - 1;
+	memcpy(kept.text + used, line.bytes, len);
+	kept.text[used + len] = '\0';
 }
 
 void say_after(void (*clear)(void))
@@ -59,7 +87,6 @@ say_line(const char *prefix, const char *format, va_list args)
 	 * call of write().
 	 */
 	static struct out err = { .fd = STDERR_FILENO };
-	char *text;
 
 	if (is_quiet)
 		return;
@@ -75,16 +102,7 @@ say_line(const char *prefix, const char *format, va_list args)
 		clear_line();
 	out_flush(&out_stdout);
 	out_str(&err, prefix);
-	if (vasprintf(&text, format, args) < 0) {
-		out_str(&err, "out of memory");
-	} else {
-		/*
-		 * Messages contain names and text from logs and files, so unsafe characters are
-		 * escaped.
-		 */
-		text_safe(&err, text, strlen(text));
-		free(text);
-	}
+	put_message(&err, format, args);
 	out_char(&err, '\n');
 	out_flush(&err);
 	err.err = 0; /* a failed write must not silence later messages */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * say.h - messages on standard error, one line for each call, with unsafe characters escaped.
+ * say.h - messages on standard error, one line for each call, with unsafe characters escaped. So
+ * the text of a file or of another process cannot add a line that looks like a message, or make a
+ * terminal do something. This holds for messages that are kept, too.
  *
  * The functions flush standard output first, so that a terminal shows output and messages in order.
  */

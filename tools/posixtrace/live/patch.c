@@ -14,6 +14,7 @@
 
 #include "base/out.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "base/tool.h"
 #include "functions/libraries.h"
 #include "functions/search.h"
@@ -39,9 +40,11 @@ static void say_refused(struct out *err, struct patches_refusals *refused)
 		qsort(refused->reason, refused->reasons, sizeof(*refused->reason), by_count);
 	if (refused->count)
 		out_printf(err, ", %zu refused:", refused->count);
-	for (size_t i = 0; i < refused->reasons; i++)
-		out_printf(err, "%s %zu (%s)", i ? "," : "", refused->reason[i].count,
-			   refused->reason[i].why);
+	for (size_t i = 0; i < refused->reasons; i++) {
+		out_printf(err, "%s %zu (", i ? "," : "", refused->reason[i].count);
+		text_safe(err, refused->reason[i].why, strlen(refused->reason[i].why));
+		out_char(err, ')');
+	}
 	out_char(err, '\n');
 }
 

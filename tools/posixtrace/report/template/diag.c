@@ -61,10 +61,7 @@ static void line_and_column(const struct diag_file *file, size_t offset, size_t 
 	*column = (size_t)(at - p) + 1;
 }
 
-/*
- * The file's name comes from the command line and may have control characters; text_safe() escapes
- * them.
- */
+/* The file's name and parts of the template may have control characters, which are escaped. */
 static void print_one_diag(struct out *err, const struct diags *diags, const struct diag *diag)
 {
 	const struct diag_file *file = &diags->file[diag->place.file];
@@ -72,8 +69,10 @@ static void print_one_diag(struct out *err, const struct diags *diags, const str
 
 	line_and_column(file, diag->place.offset, &line, &column);
 	text_safe(err, file->name, strlen(file->name));
-	out_printf(err, ":%zu:%zu: %s: [%s] %s\n", line, column,
-		   diag->code[0] == 'E' ? "error" : "warning", diag->code, diag->text);
+	out_printf(err, ":%zu:%zu: %s: [%s] ", line, column,
+		   diag->code[0] == 'E' ? "error" : "warning", diag->code);
+	text_safe(err, diag->text, strlen(diag->text));
+	out_char(err, '\n');
 }
 
 /*
