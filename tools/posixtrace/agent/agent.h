@@ -58,6 +58,7 @@ struct agent {
 	struct until signals;
 	int control; /* the socket; -1: none */
 	bool keeps_waiting; /* no client is accepted before the next search */
+	bool has_said_waiting; /* no client was served since the message about waiting clients */
 	bool ends, reexecutes;
 };
 

@@ -54,7 +54,8 @@ int agent_control_open(struct agent *agent)
 	    !bind(agent->control, (const struct sockaddr *)&address, sizeof(address)) &&
 	    !fchmodat(agent->store.dir, "control", 0600, 0) && !listen(agent->control, 8))
 		return TOOL_OK;
-	say("%s/control: %s", agent->store.folder, strerror(errno));
+	say("%s/control: the socket for the commands of users cannot be made: %s",
+	    agent->store.folder, strerror(errno));
 	agent_control_close(agent);
 	return TOOL_FAILURE;
 }
@@ -208,8 +209,12 @@ int agent_accept(struct agent *agent, int listener)
 
 	if (client < 0 &&
 	    (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-		say("a client waits: %s", strerror(errno));
-		agent->keeps_waiting = true;
+		if (!agent->has_said_waiting)
+			say("a client waits until the agent has a free descriptor and memory: %s; "
+			    "see ulimit -n", strerror(errno));
+		agent->has_said_waiting = agent->keeps_waiting = true;
+	} else if (client >= 0) {
+		agent->has_said_waiting = false;
 	}
 	return client;
 }
@@ -266,11 +271,13 @@ int agent_control_request(const char *path, const char *request)
 	if (!config)
 		return TOOL_FAILURE;
 	fd = connect_agent(config->folder);
+	if (fd >= 0 &&
+	    (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 || recv(fd, &digit, 1, 0) != 1))
+		say("%s: the agent has ended without an answer; its messages say why",
+		    config->folder);
 	config_drop(config);
 	if (fd < 0)
 		return TOOL_FAILURE;
-	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 || recv(fd, &digit, 1, 0) != 1)
-		say("the agent has ended without an answer");
 	while ((n = recv(fd, piece, sizeof(piece) - 1, 0)) > 0) {
 		piece[n] = '\0';
 		if (digit == '0' || strchr(piece, '\n') != piece + n - 1) {

@@ -227,11 +227,17 @@ bool find_processes(const struct config *config,
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 	struct found found;
+	static int said; /* the error that was printed last, and not again while it remains */
 
 	if (!folder) {
-		say("/proc: %s", strerror(errno));
+		int err = errno;
+
+		if (err != said)
+			say("/proc: %s: no process is found without it", strerror(err));
+		said = err;
 		return false;
 	}
+	said = 0;
 	/* For entries that are not numbers, such as "self", atoi() returns 0. */
 	while ((entry = readdir(folder))) {
 		struct look look = { .executable = found.executable };

@@ -66,7 +66,9 @@ static int open_listener(const char *address)
 	}
 	if (!err)
 		return fd;
-	say("listen %s: %s", address, strerror(err));
+	say("listen %s: %s%s", address, strerror(err),
+	    err == EADDRINUSE ? "; choose another address, or end the program that uses it" :
+	    err == EACCES ? "; ports below 1024 need the capability CAP_NET_BIND_SERVICE" : "");
 	if (fd >= 0)
 		close(fd);
 	return -1;

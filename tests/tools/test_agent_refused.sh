@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace agent when the system, a user or another program refuses what it needs: each message says
+# what happened, and the agent continues if it can.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+. "${0%/*}/agents.sh"
+
+# No process has this path.
+nothing='executable = /no/such/program'
+
+# A folder, or another program's socket, in the place of the agent's.
+write_conf '[record none]' "$nothing"
+mkdir -p "$store/control/full"
+run 1 agent -c "$conf"
+check "the socket cannot be made" has err \
+	"^posixtrace: $store/control: the socket for the commands of users cannot be made: Address already in use\$"
+rm -rf "$store"
+
+# A port that another program uses, and one that is not permitted.
+if command -v python3 >/dev/null; then
+	start python3 -c '
+import socket, sys, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(1)
+print(s.getsockname()[1], flush=True)
+time.sleep(1000)' >"$tmp/port"
+	until_true test -s "$tmp/port"
+	port=$(cat "$tmp/port")
+	write_conf "listen = 127.0.0.1:$port" '[record none]' "$nothing"
+	run 1 agent -c "$conf"
+	check "the port is used" has err "^posixtrace: listen 127.0.0.1:$port: Address already in use; choose another"
+	kill "$pid"
+fi
+write_conf 'listen = 192.0.2.1:9464' '[record none]' "$nothing"
+run 1 agent -c "$conf"
+check "an address of another host" has err '^posixtrace: listen 192.0.2.1:9464: Cannot assign requested address$'
+
+# An agent without a process: a signal and a changed folder do not end it.
+write_conf '[record none]' "$nothing"
+start_agent
+kill -USR1 "$agent"
+until_true said 'SIGUSR1: no process is recorded now'
+check "SIGUSR1 without a process" said '^posixtrace: SIGUSR1: no process is recorded now$'
+sed "s,^folder.*,folder = $tmp/other," "$conf" >"$tmp/changed" && mv "$tmp/changed" "$conf"
+kill -HUP "$agent"
+until_true said 'not loaded'
+check "another folder: the reason" said "^posixtrace: $conf: the key folder has changed; restart the agent"
+check "another folder: the agent continues" said 'not loaded; the agent continues with the former configuration'
+check "another folder is not made" test ! -e "$tmp/other"
+write_conf '[record none]' "$nothing"
+run 0 agent -c "$conf" --status
+end_agent TERM 0
+
+# Clients wait while the agent has no free descriptor, and then have their answers.
+if command -v prlimit >/dev/null; then
+	start_agent
+	prlimit --pid "$agent" --nofile=3:4096
+	start "$posixtrace" agent -c "$conf" --status >"$tmp/status" 2>&1
+	client=$pid
+	until_true said 'a client waits'
+	until_true said '/proc: Too many'
+	sleep 0.2 # some searches, each of which tries again
+	check "no process can be found: the reason, once" test \
+		"$(grep -c '^posixtrace: /proc: Too many open files: no process is found without it$' "$agent_err")" -eq 1
+	check "a client waits: the reason" said \
+		'^posixtrace: a client waits until the agent has a free descriptor and memory: Too many open files; see ulimit -n$'
+	prlimit --pid "$agent" --nofile=4096:4096
+	wait "$client"
+	check "the client has its answer" test $? -eq 0
+	end_agent TERM 0
+	check "the message is printed once" test "$(grep -c 'a client waits' "$agent_err")" -eq 1
+fi
+
+# An agent that ends before it answers.
+if command -v python3 >/dev/null; then
+	rm -rf "$store"
+	mkdir -m 700 "$store"
+	start python3 -c '
+import os, socket, sys
+os.chdir(sys.argv[1])
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.bind("control"); s.listen(1)
+open("listens", "w").close()
+c, _ = s.accept(); c.close()' "$store"
+	until_true test -e "$store/listens"
+	run 1 agent -c "$conf" --status
+	check "an agent that ends before it answers" has err \
+		"^posixtrace: $store: the agent has ended without an answer; its messages say why\$"
+fi
+finish
