@@ -9,7 +9,7 @@
 #
 # It needs apt-get(8) with a mirror that has arm64, gcc-aarch64-linux-gnu, g++-aarch64-linux-gnu,
 # qemu-user-static, and Linux 6.7 for inside.sh, but no privilege.
-set -u
+set -uf # the patterns of SUITES are not those of files
 : "${SUITES:=*}" "${SYSTEM:=$PWD/system}"
 source=$(cd "$top_srcdir" && pwd)
 tests=$source/tests/arm64
