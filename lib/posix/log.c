@@ -339,6 +339,7 @@ static struct posix_trace_arg_np field_of(unsigned type, const union argument *p
  * NUL at its end. vsnprintf() may change errno and allocate memory, which is why other lines do not
  * use it.
  */
+__attribute__((format(printf, 2, 0)))
 static void log_text(trace_event_id_t id, const char *format, va_list list, const void *address)
 {
 	char text[POSIX_TRACE_FIELDS_BYTES_NP];

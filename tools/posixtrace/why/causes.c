@@ -17,6 +17,7 @@
 
 #include "base/errnames.h"
 #include "base/text.h"
+#include "live/ended.h"
 #include "symbols/data.h"
 #include "symbols/symbols.h"
 #include "why/answers.h"
@@ -563,13 +564,10 @@ static void label_request(struct division *division, struct why_node *node, cons
 static void label_signal(struct division *division, struct why_node *node, const struct call *call,
 			 const char *by, const char *caller)
 {
-	const char *name = sigabbrev_np((int)call->key);
-	char signal[40] = "a signal";
+	char signal[ENDED_TEXT] = "a signal";
 
-	if (name)
-		snprintf(signal, sizeof(signal), "SIG%s", name);
-	else if (call->key)
-		snprintf(signal, sizeof(signal), "signal %d", (int)call->key);
+	if (call->key)
+		ended_signal(signal, (int)call->key);
 	division_label(division, node, "waiting %sfor %s in %s()%s%s",
 		       is_vain_signal(call) ? "in vain " : "", signal, by,
 		       is_vain_signal(call) ? " until a time limit" : "", caller);

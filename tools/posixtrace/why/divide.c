@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "live/ended.h"
 #include "symbols/symbols.h"
 #include "why/answers.h"
 #include "why/in_kernel.h"
@@ -414,14 +415,13 @@ static void add_ready(struct division *division, uint32_t node, uint32_t thread,
 /* Writes ", until SIGTERM ended the process", or nothing. */
 static const char *killed_text(const struct history_thread *thread, char *text, size_t size)
 {
-	const char *name = sigabbrev_np(thread->kill_signal);
+	char name[ENDED_TEXT];
 
 	*text = '\0';
-	if (thread->kill_signal && name)
-		snprintf(text, size, ", until SIG%s ended the process", name);
-	else if (thread->kill_signal)
-		snprintf(text, size, ", until signal %d ended the process",
-			 (int)thread->kill_signal);
+	if (thread->kill_signal) {
+		ended_signal(name, thread->kill_signal);
+		snprintf(text, size, ", until %s ended the process", name);
+	}
 	return text;
 }
 
@@ -458,7 +458,7 @@ static bool add_open_call(struct division *division, uint32_t node,
 	struct why_node *part;
 	unsigned others;
 	bool is_new, is_over;
-	char killed[80];
+	char killed[ENDED_TEXT + 32];
 
 	if (!history->knows_end)
 		return false;
@@ -507,7 +507,7 @@ static void add_killed(struct division *division, uint32_t node,
 	bool is_new;
 	struct why_node *part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 1,
 					       &is_new);
-	char killed[80];
+	char killed[ENDED_TEXT + 32];
 
 	if (!part)
 		return;

@@ -12,6 +12,7 @@
 #include "base/brief.h"
 #include "base/errnames.h"
 #include "base/text.h"
+#include "live/ended.h"
 #include "symbols/symbols.h"
 #include "why/why.h"
 
@@ -246,12 +247,10 @@ static uint32_t last_thread(const struct history *history, const struct failures
 /* Writes the signal that ended a process. */
 static void put_signal(struct out *out, int32_t signal)
 {
-	const char *name = sigabbrev_np(signal);
+	char text[ENDED_TEXT];
 
-	if (name)
-		out_printf(out, "SIG%s", name);
-	else
-		out_printf(out, "signal %d", (int)signal);
+	ended_signal(text, signal);
+	out_str(out, text);
 }
 
 /* Prints that a signal ended a process whose crash was not recorded, and what it did last. */
