@@ -235,30 +235,31 @@ static const char *span_hint(void)
 
 /* ------------------------------------------------------------------ threads and times */
 
-/*
- * Returns the thread of an option, or HISTORY_NONE after a message. A text that is a number is
- * compared with the Linux numbers of the threads. Every text is also compared with their names, so
- * a thread whose name is a number is found by its name, too. If several threads fit, returns the
- * first.
- */
-static uint32_t named_thread(const char *text)
+/* Returns the first thread with this name, or HISTORY_NONE. *count becomes their number. */
+static uint32_t thread_of_name(const char *name, size_t *count)
 {
-	char *end;
-	long number = strtol(text, &end, 10);
+	const struct history *history = &why.history;
+	uint32_t first = HISTORY_NONE;
+
+	*count = 0;
+	for (size_t i = 0; i < history->threads; i++)
+		if (!strcmp(history->thread[i].name, name) && !(*count)++)
+			first = (uint32_t)i;
+	return first;
+}
+
+/* Prints that the log has no thread of --thread, with a similar name. */
+static void say_no_thread(const char *text)
+{
 	const struct history *history = &why.history;
 	struct nearest nearest;
 
-	for (size_t i = 0; i < history->threads; i++)
-		if ((*text && !*end && history->thread[i].tid == number) ||
-		    !strcmp(history->thread[i].name, text))
-			return (uint32_t)i;
 	nearest_begin(&nearest, text);
 	for (size_t i = 0; i < history->threads; i++)
 		if (*history->thread[i].name)
 			nearest_offer(&nearest, history->thread[i].name);
 	say("--thread %s: %s has no events of such a thread%s", text, why.log.path,
 	    nearest_hint(&nearest));
-	return HISTORY_NONE;
 }
 
 /* Returns the time from the first event of a thread to its last one. */
@@ -333,38 +334,80 @@ static bool take_server(int *status)
 }
 
 /*
- * Adds the window of a thread: its whole time, or the part of the time of --between in which the
- * thread existed. Returns a status of the tool, after a message if it is not TOOL_OK.
+ * Makes the window of a thread: its whole time, or the part of the time of --between in which the
+ * thread existed. Returns false if it is empty.
+ */
+static bool thread_window(uint32_t index, struct window *window)
+{
+	const struct history_thread *thread = &why.history.thread[index];
+
+	*window = (struct window){ .thread = index, .from_ns = thread->first_ns,
+				   .to_ns = thread->last_ns };
+	if (options.from_text) {
+		window->from_ns = bound_at(&options.from, why.history.first_ns,
+					   why.history.last_ns, 0);
+		window->to_ns = bound_at(&options.to, why.history.first_ns, why.history.last_ns, 0);
+		if (window->from_ns < thread->first_ns)
+			window->from_ns = thread->first_ns;
+		if (window->to_ns > thread->last_ns)
+			window->to_ns = thread->last_ns;
+	}
+	return window->to_ns > window->from_ns;
+}
+
+/* Adds the window of one thread. Returns a status of the tool, after a message if it is not 0. */
+static int take_one(uint32_t index)
+{
+	struct window window;
+
+	if (thread_window(index, &window))
+		return add_window(&window);
+	say("%s: thread %d has no two events at different times%s", why.log.path,
+	    (int)why.history.thread[index].tid, options.from_text ? " between A and B" : "");
+	return TOOL_FAILURE;
+}
+
+/*
+ * Adds the windows of the threads of --thread. A text that is a number selects all threads with
+ * this number: the kernel uses the numbers of ended threads again. If there is none, the text is a
+ * name, which selects the first thread of this name. Without --thread, adds the main thread.
+ * Returns a status of the tool, after a message if it is not TOOL_OK.
  */
 static int take_thread(void)
 {
-	struct window window = { .thread = options.thread ? named_thread(options.thread) :
-							    main_thread() };
-	const struct history_thread *thread;
+	const char *text = options.thread;
+	char *end = NULL;
+	const long number = text ? strtol(text, &end, 10) : 0;
+	const bool is_number = text && *text && !*end;
+	const struct history *history = &why.history;
+	uint32_t found = HISTORY_NONE;
+	int status = TOOL_OK;
+	struct window window;
+	size_t count = 0;
 
-	if (window.thread == HISTORY_NONE) {
-		if (!options.thread)
+	for (size_t i = 0; is_number && i < history->threads && !status; i++) {
+		if (history->thread[i].tid != number)
+			continue;
+		found = (uint32_t)i;
+		if (why.windows < SLOWEST_MOST && thread_window(found, &window))
+			status = add_window(&window);
+	}
+	if (status || why.windows)
+		return status;
+	if (found == HISTORY_NONE)
+		found = text ? thread_of_name(text, &count) : main_thread();
+	if (found == HISTORY_NONE) {
+		if (text)
+			say_no_thread(text);
+		else
 			say("%s: it has no events of the program", why.log.path);
 		return TOOL_FAILURE;
 	}
-	thread = &why.history.thread[window.thread];
-	window.from_ns = thread->first_ns;
-	window.to_ns = thread->last_ns;
-	if (options.from_text) {
-		window.from_ns = bound_at(&options.from, why.history.first_ns,
-					  why.history.last_ns, 0);
-		window.to_ns = bound_at(&options.to, why.history.first_ns, why.history.last_ns, 0);
-		if (window.from_ns < thread->first_ns)
-			window.from_ns = thread->first_ns;
-		if (window.to_ns > thread->last_ns)
-			window.to_ns = thread->last_ns;
-	}
-	if (window.to_ns <= window.from_ns) {
-		say("%s: thread %d has no two events at different times%s", why.log.path,
-		    (int)thread->tid, options.from_text ? " between A and B" : "");
-		return TOOL_FAILURE;
-	}
-	return add_window(&window);
+	if (text && !is_number && count > 1)
+		say("--thread %s: %zu threads have this name; this is thread %d, and --thread "
+		    "with a number selects another one", text, count,
+		    (int)history->thread[found].tid);
+	return take_one(found);
 }
 
 /* ------------------------------------------------------------------ answers */
