@@ -275,10 +275,33 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 	return find_symbol(entry, &mapping, address, kind) ? &entry->symbol : NULL;
 }
 
+/* Returns whether a file is a library of this project, by its name. */
+static bool is_recorder(const char *path)
+{
+	static const char *const names[] = { "libposixtrace.so", "libposixtrace-preload.so" };
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *base = slash ? slash + 1 : path;
+
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(base, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				bool is_exact)
 {
-	return look_up(trid, pid, address, time_ns, is_exact ? IS_INSTRUCTION : IS_RETURN);
+	static struct symbol recorder = {
+		.name = SYMBOLS_RECORDER, .whole = SYMBOLS_RECORDER, .is_function = true,
+		.is_recorder = true,
+	};
+	const struct symbol *symbol = look_up(trid, pid, address, time_ns,
+					      is_exact ? IS_INSTRUCTION : IS_RETURN);
+
+	if (!symbol || !is_exact || !is_recorder(symbol->module))
+		return symbol;
+	recorder.module = symbol->module;
+	return &recorder;
 }
 
 const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct stacks_found *stack,

@@ -31,6 +31,7 @@ struct symbol {
 	const char *file;   /* the source file; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
+	bool is_recorder;   /* name and whole are SYMBOLS_RECORDER, and no file is known */
 	/*
 	 * A name that all addresses of a function have in common, for sums over functions. It
 	 * equals name, but in a file without symbols it is "function 0xBEGIN of MODULE" if the
@@ -43,6 +44,12 @@ struct symbol {
  * The module of functions of the kernel. Their member whole is NAME_[k], as in other flame graphs.
  */
 #define SYMBOLS_KERNEL "kernel"
+
+/*
+ * The name of all instructions in the libraries of this project. A sample there is a cost of the
+ * recording, and no function of the program.
+ */
+#define SYMBOLS_RECORDER "posixtrace (recorder)"
 
 /*
  * Processes one of these options. Returns false if the option is none of them, or if its value is
@@ -60,7 +67,9 @@ const struct symbol *symbols_of(const struct logfile *log,
 
 /*
  * Returns the symbol of an address of a process at a time. is_exact is true if a thread was at this
- * instruction. Otherwise the address is a return address.
+ * instruction. Otherwise the address is a return address. An instruction in a library of this
+ * project has the name SYMBOLS_RECORDER. Return addresses there have the names of functions,
+ * because the library calls functions of the C library on behalf of the program.
  */
 const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				bool is_exact);

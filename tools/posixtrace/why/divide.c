@@ -163,7 +163,7 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
 	const char *slash;
 
-	if (!file && symbol && symbol->is_function)
+	if (!file && symbol && symbol->is_function && !symbol->is_recorder)
 		file = symbol->module;
 	slash = file ? strrchr(file, '/') : NULL;
 	if (file)
