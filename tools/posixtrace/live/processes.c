@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "log/field.h"
+#include "log/losses.h"
 #include "log/program.h"
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
@@ -52,6 +53,15 @@ struct process_row {
 	char program[PROGRAM_NAME_BYTES]; /* the name of its file; empty: unknown */
 	/* the program until the last call of exec, which may fail */
 	char before[PROGRAM_NAME_BYTES];
+	/*
+	 * The path of the program that the process executed last, and when it did so at the
+	 * earliest. 0: no program since the last event process.exec_failed.
+	 */
+	char *executed;
+	int64_t executed_ns, started_ns; /* started_ns: the last event process.start */
+	bool is_spawned;                 /* the parent executed the program, by posix_spawn() */
+	/* events process.untraced of this process, without those of programs that failed */
+	unsigned untraced;
 };
 
 struct process_last {
@@ -164,6 +174,30 @@ static bool begins_inner(int64_t pid, int64_t parent, const struct process_row *
 	return (pid == 1 && getpid() != 1) || (from && from->is_inner && parent > 0);
 }
 
+/* Notes that a process executes a program, whose first event is process.start. */
+static void note_execution(struct process_row *row, const struct seen *seen, bool is_spawned)
+{
+	struct posix_trace_value_np value;
+
+	if (!field_by_name(seen->schema, "path", seen->event, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
+		return;
+	free(row->executed);
+	row->executed = strndup(value.data, value.len);
+	row->executed_ns = seen->event->time_ns - processes_number(seen, "time", 0);
+	row->is_spawned = is_spawned;
+}
+
+/* An event process.untraced has the reason why the next program has no process.start. */
+static void on_untraced(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+						    seen->event->time_ns);
+
+	if (row)
+		row->untraced++;
+}
+
 /* Handles the first event of a child, or of a program that a process executes. */
 static void on_begin(struct processes *p, const struct seen *seen)
 {
@@ -185,6 +219,19 @@ static void on_begin(struct processes *p, const struct seen *seen)
 	if (!*row->program && from)
 		memcpy(row->program, from->program, sizeof(row->program));
 	set_program(row, seen, "program");
+}
+
+static void on_start(struct processes *p, const struct seen *seen)
+{
+	struct process_row *row;
+
+	on_begin(p, seen);
+	row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
+				seen->event->time_ns);
+	if (!row)
+		return;
+	row->started_ns = seen->event->time_ns;
+	row->untraced = 0;
 }
 
 /*
@@ -209,6 +256,7 @@ static void on_child(struct processes *p, const struct seen *seen)
 	/* Only the event of posix_spawn() has a path. */
 	if (row->end == RUNS)
 		set_program(row, seen, "path");
+	note_execution(row, seen, true);
 }
 
 static void on_exec(struct processes *p, const struct seen *seen)
@@ -220,6 +268,7 @@ static void on_exec(struct processes *p, const struct seen *seen)
 		return;
 	memcpy(row->before, row->program, sizeof(row->program));
 	set_program(row, seen, "path");
+	note_execution(row, seen, false);
 }
 
 static void on_exec_failed(struct processes *p, const struct seen *seen)
@@ -227,8 +276,11 @@ static void on_exec_failed(struct processes *p, const struct seen *seen)
 	struct process_row *row = processes_mention(p, processes_number(seen, "pid", 0), INT64_MIN,
 						    seen->event->time_ns);
 
-	if (row)
-		memcpy(row->program, row->before, sizeof(row->program));
+	if (!row)
+		return;
+	memcpy(row->program, row->before, sizeof(row->program));
+	row->executed_ns = 0;
+	row->untraced -= row->untraced > 0;
 }
 
 /*
@@ -310,12 +362,13 @@ static const struct {
 	const char *type;
 	void (*on)(struct processes *p, const struct seen *seen);
 } kinds[] = {
-	{ "process.start", on_begin }, { "process.child", on_begin },
+	{ "process.start", on_start }, { "process.child", on_begin },
 	{ "process.vchild", on_begin }, { "process.fork", on_child },
 	{ "process.vfork", on_child }, { "process.spawn", on_child },
 	{ "process.exec", on_exec }, { "process.exec_failed", on_exec_failed },
 	{ "process.exit", on_exit_call }, { "process.end", on_last },
-	{ "process.system", on_system }, { ENDED_EVENT, on_ended },
+	{ "process.system", on_system }, { "process.untraced", on_untraced },
+	{ ENDED_EVENT, on_ended },
 };
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
@@ -435,11 +488,22 @@ void processes_read(struct processes *p, int fd)
 		find_end(&p->row[i]);
 }
 
-/* Returns whether the stream has events that show other processes than the first one. */
+/* Returns how many events of a type the stream has. */
+static uint64_t count_of(trace_id_t trid, trace_event_id_t id)
+{
+	struct posix_trace_ledger_np ledger;
+
+	return posix_trace_get_ledger_type_np(trid, id, &ledger) ? 0 : ledger.called;
+}
+
+/*
+ * Returns whether the stream has events that show other processes than the first one, or more
+ * programs that were executed than programs that began.
+ */
 static bool are_several(trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	struct posix_trace_ledger_np ledger;
+	uint64_t executed = 0, failed = 0, started = 0;
 	trace_event_id_t id;
 	int unavailable;
 
@@ -449,11 +513,68 @@ static bool are_several(trace_id_t trid)
 			continue;
 		for (size_t i = 0; i < KIND_COUNT; i++)
 			if ((kinds[i].on == on_child || !strcmp(kinds[i].type, "process.child")) &&
-			    !strcmp(kinds[i].type, name) &&
-			    !posix_trace_get_ledger_type_np(trid, id, &ledger) && ledger.called)
+			    !strcmp(kinds[i].type, name) && count_of(trid, id))
 				return true;
+		executed += strcmp(name, "process.exec") ? 0 : count_of(trid, id);
+		failed += strcmp(name, "process.exec_failed") ? 0 : count_of(trid, id);
+		started += strcmp(name, "process.start") ? 0 : count_of(trid, id);
 	}
-	return false;
+	/* In a log of record, the first program has process.start, too, but no process.exec. */
+	return executed > failed && executed - failed >= started;
+}
+
+/*
+ * Returns whether a process executed a program that has recorded nothing, not even its beginning,
+ * and the log does not say why. A running process has a second for this event.
+ */
+static bool is_missing(struct processes *p, const struct process_row *row)
+{
+	struct process_row *by = row->is_spawned ? processes_find(p, row->parent) : NULL;
+	struct timespec now;
+
+	if (!row->executed || !row->executed_ns || row->started_ns >= row->executed_ns ||
+	    row->untraced)
+		return false;
+	if (by && by->untraced) {
+		by->untraced--;
+		return false;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	return row->end == ENDED || row->executed_ns / SECOND_NS + 1 < now.tv_sec;
+}
+
+/*
+ * Records process.untraced for programs that were executed and have recorded nothing, so that no
+ * program is missing from the log without a reason. The usual one is that the process had changed
+ * its user and closed its descriptors: the next program then has neither a descriptor nor the right
+ * to find the trace. Losses and filters could hide process.start, so they exclude this.
+ */
+static void note_missing(struct processes *p, struct capture *capture)
+{
+	static const char *const types[] = { "process.start", "process.exec",
+					     "process.exec_failed", "process.untraced" };
+	static const char why[] = "no event after its execution";
+	struct posix_trace_ledger_np ledger;
+	char data[1024];
+	int32_t pid;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (!choose_type(&capture->plan->choose, types[i]))
+			return;
+	if (posix_trace_get_ledger_np(capture->trid, &ledger) || losses_count(&ledger))
+		return;
+	for (size_t i = 0; i < p->rows; i++) {
+		int len;
+
+		if (!is_missing(p, &p->row[i]))
+			continue;
+		pid = p->row[i].pid;
+		memcpy(data, &pid, sizeof(pid));
+		len = snprintf(data + 4, sizeof(data) - 4, "%s%c%.900s", why, '\0',
+			       p->row[i].executed);
+		capture_note(capture, "process.untraced", "s32 pid; str why; str program", data,
+			     (size_t)len + 5);
+	}
 }
 
 void processes_complete(struct processes *p, struct capture *capture, int fd)
@@ -462,6 +583,7 @@ void processes_complete(struct processes *p, struct capture *capture, int fd)
 	    (!p->knowns && !are_several(capture->trid)) || posix_trace_flush(capture->trid))
 		return;
 	processes_read(p, fd);
+	note_missing(p, capture);
 	for (size_t i = 0; i < p->rows; i++) {
 		const struct process_row *row = &p->row[i];
 
@@ -472,6 +594,8 @@ void processes_complete(struct processes *p, struct capture *capture, int fd)
 
 void processes_fini(struct processes *processes)
 {
+	for (size_t i = 0; i < processes->rows; i++)
+		free(processes->row[i].executed);
 	free(processes->row);
 	free(processes->last);
 	free(processes->known);
