@@ -129,14 +129,42 @@ workers=
 ended=$(date +%s.%N)
 check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
 
-for number in 1 2; do
-	for table in $(ask $number "SELECT name FROM system.tables WHERE database = 'fleet' AND engine LIKE 'Replicated%'"); do
-		tries=0
-		while ask $number "SYSTEM SYNC REPLICA fleet.$table" | grep . && test $tries -lt 60; do
-			tries=$((tries + 1))
-			sleep 1
-		done
+# The replicas are equal when neither has work to do and both have the same parts.
+parts_of() {
+	ask "$1" "SELECT table, name, rows FROM system.parts WHERE active AND database = 'fleet' ORDER BY table, name"
+}
+work_of() {
+	ask "$1" "SELECT table, type, new_part_name, source_replica, num_tries, last_exception, postpone_reason
+		FROM system.replication_queue WHERE database = 'fleet' ORDER BY table, create_time FORMAT TabSeparated"
+}
+are_equal() {
+	for number in 1 2; do
+		parts_of $number >"$tmp/parts.$number" && work_of $number >"$tmp/work.$number" || return 1
 	done
+	test -s "$tmp/parts.1" -a ! -s "$tmp/work.1" -a ! -s "$tmp/work.2" && cmp -s "$tmp/parts.1" "$tmp/parts.2"
+}
+# report_difference: what each replica lacks, what it waits for and what it has put aside.
+report_difference() {
+	diff "$tmp/parts.1" "$tmp/parts.2" | head -n 40
+	for number in 1 2; do
+		echo "replica $number: work to do"
+		head -n 20 "$tmp/work.$number"
+		ask $number "SELECT table, is_readonly, is_session_expired, queue_size, log_max_index, log_pointer
+			FROM system.replicas WHERE database = 'fleet' AND (is_readonly OR is_session_expired OR queue_size)"
+		echo "replica $number: parts that it has put aside"
+		find "$servers/clickhouse-$number" ${disk:+"$disk"} -path '*/detached/*' -prune | head -n 20
+		grep '<Error>' "$servers/clickhouse-$number/err" | tail -n 5
+	done
+}
+looks=0
+until are_equal || test $looks -ge "${LOOKS:-300}"; do
+	looks=$((looks + 1))
+	sleep 1
+done
+equal_or_report() { are_equal || { report_difference; return 1; }; }
+check "the replicas have equal parts and no work" equal_or_report
+
+for number in 1 2; do
 	ask $number "SELECT count(), uniqExact(row_source, row_seq), max(row_seq) + 1 FROM fleet.events_rows
 		WHERE row_attempt NOT IN (SELECT attempt FROM fleet.voided)" >"$tmp/out"
 	echo "replica $number: $(cat "$tmp/out") (events, different events, of the longest log); $(

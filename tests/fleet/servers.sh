@@ -79,14 +79,16 @@ start_zookeeper() {
 	echo $! >"$servers/zookeeper/pid"
 }
 
-# ask N SQL: the answer of a server.
-ask() { curl -sS --noproxy '*' "http://127.0.0.1:$(http_of "$1")/" --data-binary "$2"; }
+# ask N SQL: the answer of a server. A statement may wait for ever for a part that no replica has, so
+# the time is limited to $ask_s seconds.
+: "${ask_s:=120}"
+ask() { curl -sS --max-time "$ask_s" --noproxy '*' "http://127.0.0.1:$(http_of "$1")/" --data-binary "$2"; }
 
 # wait_clickhouse N: until it answers. Returns 1 if it ends. A server that cannot load a table may stay
 # without an answer for ever: after 300 looks it is killed.
 wait_clickhouse() {
 	looks=0
-	until test "$(ask "$1" 'SELECT 1' 2>/dev/null)" = 1; do
+	until test "$(ask_s=5; ask "$1" 'SELECT 1' 2>/dev/null)" = 1; do
 		kill -0 "$(cat "$servers/clickhouse-$1/pid")" 2>/dev/null || return 1
 		looks=$((looks + 1))
 		test $looks -lt 300 || { kill_server "clickhouse-$1"; return 1; }

@@ -35,7 +35,8 @@ or one of these, which also may meet a SELECT; none of the rows are stored:
     not-http    the answer is not HTTP
 
 With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE_REFUSE a statement
-that begins with this text. FAKE_TABLES has the numbers of tables and views that exist: of all, of
+that begins with this text. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
+and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
 replicated ones, of plain ones, and of views per minute.
 
 It keeps all rows in SQLite, and so answers the requests of --at in the format RowBinary. The file
@@ -80,6 +81,7 @@ events, ledger = [], []
 tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down = [], [], []
 lock = threading.Lock()
+GHOSTS = b"{replica}", b"{replica}_2"
 database = sqlite3.connect(":memory:", check_same_thread=False)
 kinds = {}  # by table: the kinds of its columns
 
@@ -214,6 +216,7 @@ def write_result():
         file.write("synchronized %d\n" % sum(s.startswith("SYSTEM SYNC") for s in statements))
         file.write("voided %d\n" % len(voided))
         file.write(account())
+        file.write("replicas %s\n" % " ".join(sorted(set(re.findall(r"'({replica}\w*)'", " ".join(statements))))))
         file.write("dropped %s\n" % " ".join(dropped))
         for sql in statements[-30:]:
             if sql.endswith(" FORMAT RowBinary"):
@@ -497,6 +500,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif "FAKE_LARGE" in os.environ and b" DROP PARTITION " in data:
                 # max_partition_size_to_drop
                 self.reply(500, b"Code: 359. DB::Exception: Table or Partition was not dropped\n")
+                return
+            elif any(b".%s (" % word.encode() in data and b"'%s'" % name in data for name in GHOSTS
+                     for word in os.environ.get("FAKE_GHOST", "").split()):
+                self.reply(500, b"Code: 253, e.displayText() = DB::Exception: Replica /clickhouse/tables/1/"
+                           b"fleet/x/replicas/r already exists., e.what() = DB::Exception\n")
                 return
             elif "FAKE_REFUSE" in os.environ and data.startswith(os.environ["FAKE_REFUSE"].encode()):
                 self.reply(403, b"Code: 497. DB::Exception: Not enough privileges\n")

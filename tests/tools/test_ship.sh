@@ -115,6 +115,16 @@ run 1 ship --state "$tmp/state" --to "$url" "$log"
 check "the tables must exist" has err 'CREATE DATABASE IF NOT EXISTS fleet: status 403: Code: 497'
 unset FAKE_TABLES FAKE_REFUSE
 
+# ZooKeeper has the replica of a table that the server has not made, because it was killed meanwhile.
+rm -rf "$tmp/state"
+FAKE_TABLES="0 0 0" FAKE_GHOST="voided streams_rows"
+export FAKE_TABLES FAKE_GHOST
+serve
+ships 0 --replicated "$log"
+check "a replica without a table gets another name" has result '^replicas {replica} {replica}_3$'
+check "a replica without a table: all events, each once" is_whole "$total"
+unset FAKE_TABLES FAKE_GHOST
+
 # The same log of two hosts is two logs.
 rm -rf "$tmp/state"
 serve cut 500 late

@@ -136,6 +136,13 @@ enum server_result server_foreign(struct server *server, const char *sql)
 	return SERVER_UNCERTAIN;
 }
 
+int server_code(const struct server *server)
+{
+	int code;
+
+	return server->answer.used && sscanf(server->answer.at, "Code: %d", &code) == 1 ? code : 0;
+}
+
 /*
  * Returns whether the error would occur again if the request were repeated. Such errors concern the
  * access or the statement. The function recognises them by the HTTP status, or by ClickHouse's code
@@ -144,12 +151,10 @@ enum server_result server_foreign(struct server *server, const char *sql)
 static bool is_refusal(const struct server *server, long status)
 {
 	static const int codes[] = { 47, 62, 115, 164, 192, 193, 194, 195, 291, 359, 497, 516 };
-	int code = 0;
+	int code = server_code(server);
 
 	if (status == 401 || status == 403)
 		return true;
-	if (!server->answer.used || sscanf(server->answer.at, "Code: %d", &code) != 1)
-		return false;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i] == code)
 			return true;

@@ -72,6 +72,9 @@ enum server_result server_request(struct server *server, const char *sql, const 
  */
 enum server_result server_foreign(struct server *server, const char *sql);
 
+/* Returns ClickHouse's number of the error in the last answer; 0: there is none. */
+int server_code(const struct server *server);
+
 /*
  * These functions read the value at the offset *at of an answer in the format RowBinary, and move
  * *at behind it. They return false at the end of the answer, and if the answer is incomplete or

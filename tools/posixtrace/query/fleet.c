@@ -55,13 +55,13 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
  * the path. An INSERT has rows of only one log, and all rows of a log are in one partition.
  * Therefore each INSERT makes one part of the table, which is either complete or absent.
  */
-static void put_engine(const char *table, const char *database, bool is_replicated,
+static void put_engine(const char *table, const char *database, const char *replica,
 		       const char *kind, const char *order, struct bytes *sql)
 {
 	bytes_str(sql, ") ENGINE = ");
-	if (is_replicated)
+	if (replica)
 		bytes_printf(sql, "Replicated%sMergeTree('/clickhouse/tables/{shard}/%s/%s', "
-			     "'{replica}')", kind, database, table);
+			     "'%s')", kind, database, table, replica);
 	else
 		bytes_printf(sql, "%sMergeTree()", kind);
 	bytes_printf(sql, " %s", order);
@@ -79,11 +79,11 @@ static void put_columns(size_t count, struct bytes *sql)
  * Appends the statement that makes events_rows. The rows are ordered such that conditions on the
  * log and on times are fast. Similar rows are then neighbours and compress well.
  */
-static void put_events_rows(const char *database, bool is_replicated, struct bytes *sql)
+static void put_events_rows(const char *database, const char *replica, struct bytes *sql)
 {
 	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.events_rows (", database);
 	put_columns(FLEET_COLUMNS, sql);
-	put_engine("events_rows", database, is_replicated, "",
+	put_engine("events_rows", database, replica, "",
 		   "PARTITION BY row_day ORDER BY (row_source, row_time)", sql);
 }
 
@@ -91,7 +91,7 @@ static void put_events_rows(const char *database, bool is_replicated, struct byt
  * Appends the statement that makes the table of rows for a table of the command query. Each value
  * of that table may be NULL here, as in the command query.
  */
-static void put_rows(const struct query_schema *schema, const char *database, bool is_replicated,
+static void put_rows(const struct query_schema *schema, const char *database, const char *replica,
 		     struct bytes *sql)
 {
 	char table[64] = "";
@@ -102,7 +102,7 @@ static void put_rows(const struct query_schema *schema, const char *database, bo
 	for (size_t i = 0; i < query_schema_columns(schema); i++)
 		bytes_printf(sql, ", `%s` Nullable(%s)", schema->column[i].name,
 			     schema->column[i].is_text ? "String" : "Int64");
-	put_engine(table, database, is_replicated, "",
+	put_engine(table, database, replica, "",
 		   "PARTITION BY row_day ORDER BY (row_source, row_seq)", sql);
 }
 
@@ -198,7 +198,7 @@ enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS, RATES = ROWS + 2 * QUERY_
        DURATIONS, STATEMENTS };
 
 /* The statement that makes a table precedes the statements that make the views of this table. */
-bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql)
+bool fleet_create_sql(unsigned index, const char *database, const char *replica, struct bytes *sql)
 {
 	if (index >= STATEMENTS)
 		return false;
@@ -208,16 +208,16 @@ bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, 
 		break;
 	case VOIDED:
 		bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.voided (attempt UInt64", database);
-		put_engine("voided", database, is_replicated, "", "ORDER BY attempt", sql);
+		put_engine("voided", database, replica, "", "ORDER BY attempt", sql);
 		break;
 	case FIELDS:
 		bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s.fields (name String, kind UInt8",
 			     database);
-		put_engine("fields", database, is_replicated, "Replacing", "ORDER BY (name, kind)",
+		put_engine("fields", database, replica, "Replacing", "ORDER BY (name, kind)",
 			   sql);
 		break;
 	case EVENTS:
-		put_events_rows(database, is_replicated, sql);
+		put_events_rows(database, replica, sql);
 		break;
 	case STORED:
 		make_view(FLEET_STORED, database, sql);
@@ -231,7 +231,7 @@ bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, 
 	default:
 		index -= ROWS;
 		if (index < QUERY_TABLES)
-			put_rows(&query_schema[index], database, is_replicated, sql);
+			put_rows(&query_schema[index], database, replica, sql);
 		else
 			put_view(&query_schema[index - QUERY_TABLES], database, sql);
 	}

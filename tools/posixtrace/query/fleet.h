@@ -70,9 +70,11 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
 /*
  * Appends the statement with this index. All these statements together make the database with its
  * tables and views, except for the view events. Returns false if there is no such statement. If
- * is_replicated is true, the tables are replicated, with the server's macros {shard} and {replica}.
+ * "replica" is not NULL, the tables are replicated, with the server's macro {shard}. It is then the
+ * name of the server's replica, normally FLEET_REPLICA.
  */
-bool fleet_create_sql(unsigned index, const char *database, bool is_replicated, struct bytes *sql);
+bool fleet_create_sql(unsigned index, const char *database, const char *replica, struct bytes *sql);
+#define FLEET_REPLICA "{replica}" /* the server's macro */
 
 /* Views that count or sum up the rows. */
 enum fleet_view { FLEET_STORED, FLEET_RATES, FLEET_DURATIONS };

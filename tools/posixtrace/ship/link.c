@@ -13,6 +13,8 @@
 
 #define OTHERS_S 5 /* timeout for a replica that this process does not need now */
 #define SYNC_QUERIES 8 /* names of SYSTEM SYNC REPLICA for each table */
+#define REPLICA_NAMES 8
+#define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
 
 uint64_t link_attempt(void)
 {
@@ -88,19 +90,46 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 	return false;
 }
 
+/* Sends a statement that makes a table or view once. See fleet_create_sql() for "replica". */
+static enum server_result try_table(struct link *link, unsigned index, const char *replica,
+				    struct bytes *sql)
+{
+	sql->used = 0;
+	fleet_create_sql(index, link->server.address.database, replica, sql);
+	bytes_add(sql, "", 1);
+	return sql->failed ? lack_memory(link)
+			   : server_request(&link->server, sql->at, NULL, 65536);
+}
+
 /*
- * Sends a statement that makes a table or view. If the server does not make an optional view, the
- * result is SERVER_OK, and the reason is printed once.
+ * Sends a statement that makes a table or view. A server that was killed, or whose disk was full,
+ * while it made a replicated table may have registered the replica in ZooKeeper without making the
+ * table. Then it refuses the table for ever, so the table is made with another name of the replica.
+ * This is safe also if two servers have the same macro: they become two replicas.
+ */
+static enum server_result try_replica(struct link *link, unsigned index, struct bytes *sql)
+{
+	const char *replica = link->is_replicated ? FLEET_REPLICA : NULL;
+	char name[sizeof(FLEET_REPLICA) + 16];
+	enum server_result result = try_table(link, index, replica, sql);
+
+	for (unsigned i = 2; replica && i <= REPLICA_NAMES && result != SERVER_OK &&
+	     server_code(&link->server) == CODE_REPLICA_EXISTS; i++) {
+		snprintf(name, sizeof(name), FLEET_REPLICA "_%u", i);
+		result = try_table(link, index, name, sql);
+	}
+	return result;
+}
+
+/*
+ * Makes a table or view. If the server does not make an optional view, the result is SERVER_OK, and
+ * the reason is printed once.
  */
 static enum server_result make_table(struct link *link, unsigned index, struct bytes *sql)
 {
 	struct server *server = &link->server;
-	enum server_result result;
+	enum server_result result = try_replica(link, index, sql);
 
-	sql->used = 0;
-	fleet_create_sql(index, server->address.database, link->is_replicated, sql);
-	bytes_add(sql, "", 1);
-	result = sql->failed ? lack_memory(link) : server_request(server, sql->at, NULL, 65536);
 	if (!fleet_is_optional(index) || (result != SERVER_REFUSED && result != SERVER_WRONG))
 		return result;
 	if (!link->lacks_views)
@@ -123,7 +152,7 @@ static enum server_result make_tables(struct link *link)
 	struct found found;
 	bool is_complete;
 
-	while (fleet_create_sql(statements, server->address.database, link->is_replicated, &sql))
+	while (fleet_create_sql(statements, server->address.database, NULL, &sql))
 		optional += fleet_is_optional(statements++);
 	server->has_database = false;
 	result = find_tables(link, &found);

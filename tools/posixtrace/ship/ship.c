@@ -375,12 +375,13 @@ static int run_ship(struct link *link, char **operand, int operands)
 /* Prints the statements that make the tables, for users who want to make the tables themselves. */
 static int print_schema(const struct address *address)
 {
+	const char *replica = given.is_replicated ? FLEET_REPLICA : NULL;
 	struct bytes sql = { .at = NULL };
 	struct sqlfields none = { NULL, 0 };
 
 	for (unsigned i = 0;; i++) {
 		sql.used = 0;
-		if (!fleet_create_sql(i, address->database, given.is_replicated, &sql))
+		if (!fleet_create_sql(i, address->database, replica, &sql))
 			break;
 		bytes_str(&sql, ";\n");
 		out_bytes(&out_stdout, sql.at, sql.used);
