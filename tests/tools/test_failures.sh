@@ -140,6 +140,10 @@ check "a connection that was refused later" has out 'net.connect "127.0.0.1:[0-9
 explains 0 -- "$fails" good
 check "a program that exits with 0 has not failed" lacks out '^Failure'
 
+# A program that is missing.
+explains 127 -- sh -c 'exec /nonexistent/program'
+check "the program that could not be executed" has out ' before: process.exec_failed "/nonexistent/program": ENOENT'
+
 # A shell fails because of its last child.
 explains 7 -- sh -c "'$fails' good; '$fails' null; '$fails' look; exit \$?"
 check "the shell" has out '^Failure: process [0-9]* (sh) exited with 7\.$'

@@ -273,11 +273,12 @@ static struct form_type *type_of_record(struct examination *all,
 		return NULL;
 	as_sys = caller->state == CALLER_SEEN;
 	/*
-	 * A call of execve() has the event process.exec when it begins, and process.exec_failed if
-	 * it returns. An event sys.NAME has the result, so it is made when the call returns. A call
-	 * of exit() never returns, so its event is made when it begins.
+	 * For a process without the library, the begin of a call of execve() becomes process.exec,
+	 * and its return with an error process.exec_failed. An event sys.NAME has the result, so it
+	 * is made when the call returns. A call of exit() never returns, so its event is made when
+	 * it begins.
 	 */
-	if (is_exec && (record->kind == SYSCALLS_ENTER) == as_sys)
+	if (is_exec && record->kind == SYSCALLS_ENTER && as_sys)
 		return NULL;
 	if (is_exec && record->kind == SYSCALLS_CALL && !as_sys)
 		return record->result < 0 ? forms_named(kernel->forms, "process.exec_failed") :

@@ -191,6 +191,25 @@ static void take_parent(struct failures *failures, struct history *history, pid_
 		process->parent = parent;
 }
 
+/*
+ * Keeps the path of a call of exec, and the failure of such a call, which has an event of its own.
+ * Both events of a child of vfork() are those of its parent; the field pid has the child.
+ */
+static void take_exec(struct failures *failures, struct history *history, const struct plan *plan,
+		      const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const pid_t pid = (pid_t)field_integer(type->schema, "pid", event, 0);
+	const int64_t error = field_integer(type->schema, "error", event, 0);
+	struct failures_process *process = pid > 0 ? process_of(failures, history, pid) : NULL;
+
+	if (!process || process->is_over)
+		return;
+	if (!strcmp(type->name, "process.exec"))
+		process->executes = history_text(history, type, event, plan->text);
+	else if (error > 0 && error < 4096)
+		add_failed(process, type, event, process->executes, (int32_t)error);
+}
+
 /* Keeps the time at which a process says that it ends. A child of vfork() is in the field pid. */
 static void take_over(struct failures *failures, struct history *history,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
@@ -287,6 +306,8 @@ void failures_take(struct failures *failures, struct history *history,
 	} else if (plan->kind == PLAN_CALL && plan->child >= 0) {
 		take_parent(failures, history, (pid_t)classify_number(type, event, plan->child),
 			    event->info.posix_pid);
+	} else if (plan->kind == PLAN_CALL && !strncmp(type->name, "process.exec", 12)) {
+		take_exec(failures, history, plan, type, event);
 	} else if (plan->kind == PLAN_CALL && plan->error >= 0) {
 		error = (int64_t)classify_number(type, event, plan->error);
 		if (error > 0 && error < 4096)

@@ -31,6 +31,7 @@ struct failures {
 			const struct log_type *type;
 		} connect[FAILURES_CONNECTS];
 		unsigned connects; /* all that were kept, as calls */
+		uint32_t executes; /* the path of its last call of exec; 0: none */
 		unsigned calls;    /* all that were kept; the last FAILURES_CALLS are in call */
 		struct failures_call {
 			const struct log_type *type;
