@@ -13,8 +13,8 @@
 /*
  * Returns whether a log may end here, where no valid block follows. If the writer still works or
  * was killed, the last block may be unfinished, or bytes of an older file may follow the last
- * block. In a log that was completed or closed, the function returns false. A wrong checksum is
- * always a fault, because a writer that stops leaves no block with a wrong checksum.
+ * block. In a log that was completed or closed, the function returns false. If no writer works on
+ * the log, a wrong checksum is a fault, because a writer that stops leaves no such block.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {
@@ -97,8 +97,8 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 		check->number[PTX_LOG_NAMES] = found->block.number;
 	ptx_check_block(check, found);
 	/*
-	 * A block of these areas has no events, and its number is in the valid header. So even if
-	 * the payload is damaged, the counts of the log must agree, and the check compares them.
+	 * Damage in this block does not set check->damaged. The block has no events, and its number
+	 * is in the valid header, so the other counts must still agree.
 	 */
 	check->damaged = damaged;
 	ptx_log_follow(check->number, &found->block);

@@ -146,8 +146,8 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 
 /*
  * A file that is gone is noted as mapped until the old look. A new file is noted as mapped from the
- * new look on. If nothing else can have been in the range between the two looks, the noted time is
- * longer: until the new look, or from the old look on.
+ * new look on. If the range was certainly free otherwise, an old file is noted as mapped until the
+ * new look, and a new file as mapped since the old look.
  */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)
@@ -178,7 +178,10 @@ void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_m
 	}
 }
 
-/* Called for a process that was not looked at before. Its ranges were mapped at set->after_ns. */
+/*
+ * Called for a process that was not looked at before. If since_ns is 0, its ranges count as mapped
+ * since set->after_ns.
+ */
 void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_set *set,
 		      int64_t since_ns)
 {
@@ -192,8 +195,9 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 }
 
 /*
- * A report replaces all ranges that it overlaps. The path is not kept: the report itself is in the
- * log. After ENOMEM the set does not have the reported range.
+ * A report replaces all ranges that it overlaps. The set does not keep its path, because the report
+ * in the log has it. After ENOMEM the overlapped ranges are removed, and the set does not have the
+ * reported range.
  */
 int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {
@@ -222,7 +226,7 @@ int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *
 	more += set->count++;
 	memset(more, 0, sizeof *more);
 	more->mapping = *mapping;
-	/* The path of the report is not in memory of the set, so it is not kept. */
+	/* The text is not in memory of the set. */
 	more->mapping.path = "";
 	more->is_reported = true;
 	return 0;

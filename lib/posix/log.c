@@ -13,8 +13,8 @@
  * If a schema cannot describe the format, or if the process has no name left for a type, the event
  * has the type log.other. The one field of that type is the text, which is then made here.
  *
- * Signals  the first use is not async-signal-safe, nor is a line of log.other: vsnprintf() may
- *          allocate memory.
+ * Signals  not async-signal-safe: the first use of a line, and each use of a line of log.other,
+ *          because vsnprintf() may allocate memory.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@
 
 /*
  * `arguments` is a member of a site, a byte that is read in each use of the line. A format has at
- * most 31 arguments, so the two highest bits of this byte are free.
+ * most 31 arguments, so HAS_ERROR is a free bit, and IS_OTHER differs from all other values.
  */
 /* value of `arguments`: the event is a log.other, which has the text */
 #define IS_OTHER  255
@@ -114,8 +114,8 @@ static bool make_schema(char *schema, const char *format, unsigned level,
 	const char *const end = schema + POSIX_TRACE_SCHEMA_MAX_NP;
 
 	/*
-	 * In the schema, a field needs at most 10 bytes, a character of the format at most 4, and
-	 * the rest at most 16.
+	 * In the schema, 31 fields need at most 10 bytes each, a character of the format at most 4,
+	 * and the rest at most 32.
 	 */
 	for (int i = 0; i < count; i++)
 		to += sprintf(to, "%s a%d;", fields[type[i]].name, i + 1);
@@ -154,8 +154,8 @@ static void open_log(struct posix_trace_site_np *site)
 	const int count = ptx_format_types(site->schema, type, &has_error);
 
 	/*
-	 * The type log.other was opened above, before the other names are used up. Later lines may
-	 * need it when no name is left.
+	 * The type log.other is registered at the first line already, because later there may be no
+	 * name left for it.
 	 */
 	if (count >= 0 &&
 	    make_schema(schema, site->schema, site->level, type, count, has_error)) {
@@ -395,8 +395,7 @@ PTX_EXPORT void posix_trace_log_np(struct posix_trace_site_np *site, const char 
 		open_log(site);
 	arguments = __atomic_load_n(&site->arguments, __ATOMIC_RELAXED);
 	/*
-	 * If more than one function takes arguments from the list, the list is passed by its
-	 * address.
+	 * log_fields() passes the list on, so it gets the address of the list.
 	 */
 	va_start(list, format);
 	if (arguments == IS_OTHER) {

@@ -2,12 +2,13 @@
 /*
  * preload/choose.c - evaluates POSIXTRACE_TRACE, or --trace of POSIXTRACE_OPTIONS.
  *
- * The functions run once, when the shim begins. That may be before the constructors of other
- * libraries have run.
+ * The shim calls these functions when it begins, which may be before the constructors of other
+ * libraries have run, and again when a tracer changes the families. The tool calls them, too.
  */
 #ifndef PTX_PRELOAD_CHOOSE_H
 /*
- * The tool includes this file, too. Its include path is another, so it includes the header first.
+ * The tool does not have lib/ in its include path. It includes the header by a relative path
+ * before this file.
  */
 # include "preload/choose.h"
 #endif

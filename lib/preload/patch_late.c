@@ -60,8 +60,8 @@ static int prepare_object(struct dl_phdr_info *object, size_t size, void *arg)
 /*
  * Returns the address of memory into which posixtrace writes a plan. Memory of an earlier plan is
  * released if no trampoline refers to it. While a tracer writes its plan, another tracer gets
- * -EAGAIN. The memory of a tracer that was killed meanwhile stays mapped, because the tracer may
- * only have been slow. `bytes` is the size as text, because posixtrace can pass a string only.
+ * -EAGAIN. A tracer that exceeds GIVEN_NS may be slow and not dead, so its memory stays mapped.
+ * `bytes` is the size as text, because posixtrace can pass a string only.
  */
 long posixtrace_shim_plan(const char *bytes)
 {
@@ -84,7 +84,7 @@ long posixtrace_shim_plan(const char *bytes)
 }
 
 /*
- * Prepares what the plan needs in general: slots for functions, and the list of jumps. Returns 0,
+ * Prepares the parts that all plans share: slots for functions, and the list of jumps. Returns 0,
  * or a negative error number. The slots and the list remain for later plans.
  */
 static int begin_late(void)
@@ -128,7 +128,8 @@ static void enter_tracer(uint32_t pid)
 }
 
 /*
- * Called by a thread that posixtrace has stopped at a safe place, like posixtrace_shim_attach().
+ * posixtrace stops a thread at a safe place and lets it call this function, as it does with
+ * posixtrace_shim_attach().
  * `tracer` is the process id of posixtrace as text, because posixtrace can pass a string only.
  * Returns the number of jumps that are wanted. After an error the shim continues to use the
  * previous plan.
@@ -163,7 +164,7 @@ long posixtrace_shim_patch(const char *tracer)
 			shim_open_begin(path, work.plan.head->open_fd);
 		}
 		enter_tracer((uint32_t)strtoul(tracer, NULL, 10));
-		/* The counts begin anew for each plan. posixtrace gets only the number of jumps. */
+		/* These two count for one plan only. posixtrace does not read them. */
 		work.patched = work.refused = 0;
 		work.why = NULL;
 		/* If the shim was preloaded, it may have been started without the family func. */

@@ -2,9 +2,8 @@
 /*
  * ring/ring_write.c - how writers acquire and close chunks. claim.c does the same for rings.
  *
- * Every change of ownership is one compare-and-swap on one word. Hints only repeat the words, to
- * make searches short. A writer searches the words themselves before it reports that there is no
- * chunk.
+ * Every change of ownership is one compare-and-swap on one word. Hints only say where a search may
+ * succeed. A writer searches the words themselves before it reports that there is no chunk.
  */
 #include "ring/ring_write.h"
 
@@ -34,7 +33,10 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	const unsigned char *far = atomic_load_explicit(&rings->far, memory_order_relaxed);
 	uintptr_t at = (uintptr_t)chunk - (uintptr_t)rings->chunk;
 
-	/* Large chunks that are not tight have a power of two as size, and a shift costs less. */
+	/*
+	 * Unless the geometry is tight (is_tight), large chunks have a power of two as size. A
+	 * shift costs less than a division.
+	 */
 	if (ptx_likely(at < (size_t)g->large * g->chunk_bytes))
 		return (uint32_t)(g->chunk_bytes & (g->chunk_bytes - 1) ?
 					  at / g->chunk_bytes :
@@ -75,7 +77,7 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 /*
  * Acquires the chunk with this number for the ring, if it is in the given state. *word becomes the
  * chunk's word as it was before. The new generation makes all links to the chunk's former use
- * invalid. The chunk is within reach of this process.
+ * invalid. The caller has checked ptx_ring_reaches().
  */
 static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_state state,
 		      uint64_t *word, uint32_t ring)
@@ -150,15 +152,15 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
- * Acquires a free small chunk whose hint was lost. A search begins where the last one ended. So
- * searches that empty the pool visit each chunk once, and not all chunks each time.
+ * Acquires a free small chunk whose hint was lost. A search begins where the last one ended.
+ * Otherwise each of many searches would visit the same chunks again.
  *
  * The count of free small chunks may be too high by a few for a moment. A search for so few chunks
  * is not worth its cost. The count stays too high if a writer is killed in took_free(). A search
- * that finds no chunk stores the count as the surplus (free_surplus), and the next search waits
- * until more chunks are free. The surplus is too large if writers and a reader are busy during the
- * search. That costs memory and no event: the pool grows instead, and take_free() searches all
- * words before an event is lost.
+ * that finds no chunk stores the count as the surplus (free_surplus). Until the count exceeds the
+ * surplus by more than LOST_MIN, writers omit this search. The surplus is too large if writers and
+ * a reader are busy during the search. That costs memory and no event: the pool grows instead, and
+ * take_free() searches all words before an event is lost.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -194,9 +196,9 @@ static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Acquires a chunk that was free when its hint was added. In a stream with many rings, a ring
- * begins with a small chunk, as most rings record little. When it has filled the small chunk, it
- * gets a large chunk if one is free.
+ * Acquires a free chunk by a hint, or a small one whose hint was lost. In a stream with many rings,
+ * a ring begins with a small chunk, as most rings record little. When it has filled the small
+ * chunk, it gets a large chunk if one is free.
  */
 static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
 {
@@ -213,7 +215,7 @@ static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
 
 /*
  * Acquires a chunk without loss of events: a free one, a spare one of a LOOP stream, or a new one
- * of the pool. The search of all words is the last resort, since a hint may be missing.
+ * of the pool. If no hint leads to a chunk, searches all words, because hints may be missing.
  */
 static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
@@ -221,7 +223,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 
 	/*
 	 * free_chunks is never too low, so 0 means that the queues of free chunks have no true
-	 * hint. A chunk that is freed at this moment is as if it were freed after this search.
+	 * hint. If a reader frees a chunk now, this search may miss it. The result is as if the
+	 * reader had freed it later.
 	 */
 	if (atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) != 0)
 		number = take_by_hint(rings, ring);
@@ -233,7 +236,10 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	}
 	if (number != PTX_NONE)
 		return number;
-	/* A LOOP stream without a reader has no free chunks, so its writer skips the search. */
+	/*
+	 * In a LOOP stream the writer can overwrite instead. If no chunk is free, it omits the
+	 * search.
+	 */
 	if (rings->loop &&
 	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
 		return PTX_NONE;
@@ -245,7 +251,7 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 
 /*
  * The chunk may change at any time: the result is a proposal, which ptx_overwrite() checks by the
- * generation. All closed chunks of all rings are compared.
+ * generation. The function compares all closed chunks that this process can access.
  */
 uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_t *generation)
 {
@@ -293,7 +299,10 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 	return number;
 }
 
-/* Acquires the chunk that was closed longest ago, according to the hints. */
+/*
+ * Acquires a closed chunk: a forgotten one, else the first of the queue of hints, else the one with
+ * the oldest last event.
+ */
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
 	uint32_t number = take_forgotten(rings, ring), generation, passed = 0;
@@ -335,7 +344,9 @@ static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx
 	uint32_t number = take_free(rings, ring, loss);
 
 	/*
-	 * While the writer searches for closed chunks, a reader may free them all, and vice versa.
+	 * A reader may free all closed chunks while the writer searches for closed ones. Other
+	 * writers may take and close all free chunks while it searches for free ones. So both
+	 * searches are repeated.
 	 */
 	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
@@ -395,20 +406,24 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	}
 	chunk = ptx_ring_chunk(rings, number);
 	generation = ptx_word_generation(word);
-	/* A reader that finds only this chunk of the ring knows how many records it has missed. */
+	/*
+	 * ident.spare is the number of the ring's records before this chunk. A reader that finds no
+	 * earlier chunk counts them as missed.
+	 */
 	first.spare = before;
-	/* (O) with (P) in ring_read.c: also for records */
+	/* (O) with (P) in ring_read.c. The fence orders the stores of later records, too. */
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	/*
 	 * No record of the chunk can have an earlier time, because of the fence behind the reading.
-	 * The same fence of the ring's chunk before this one precedes the reading. If another
-	 * thread opened that chunk, the fence of claim_hold() precedes it, or in the controller's
-	 * ring, which its threads do not claim again, that of prepare_record() in posix/control.c.
-	 * So a ring's chunks are in the order of their times.
-	 * No other order is needed: if the counter is read early, the time is a lower bound still.
+	 * The thread that opened the ring's previous chunk has passed such a fence before this
+	 * reading. If that was another thread, this thread has also passed the fence of
+	 * claim_hold(). Threads of the controller do not claim its ring again; there
+	 * prepare_record() in posix/control.c has the fence. So a ring's chunks are in the order of
+	 * their times. The processor may read the counter early. The time is then smaller, and it
+	 * remains a lower bound.
 	 * A fence before the reading would wait for the records that this chunk had.
 	 */
 	ptx_store_word(&chunk->opened, ptx_clock_begin());
@@ -531,8 +546,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	if (!fresh)
 		return false;
 	/*
-	 * *place names the new chunk before the old one is closed, since a jump may end the
-	 * function here.
+	 * *place names the new chunk before the old one is closed, because a handler may leave the
+	 * function here by longjmp().
 	 */
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -593,9 +608,9 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 }
 
 /*
- * Called by a thread for its own ring after a jump, by a guardian for the controller's ring, and
- * before a ring is left. Async-signal-safe. Returns NULL if the ring has no chunk, or if this
- * process cannot map the chunk.
+ * A thread calls it for its own ring after a longjmp() and before it releases the ring. A guardian
+ * calls it for the controller's ring. Async-signal-safe. Returns NULL if the ring has no chunk, or
+ * if this process cannot map the chunk.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {

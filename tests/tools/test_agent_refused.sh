@@ -44,7 +44,7 @@ check "SIGUSR1 without a process" said '^posixtrace: SIGUSR1: no process is reco
 sed "s,^folder.*,folder = $tmp/other," "$conf" >"$tmp/changed" && mv "$tmp/changed" "$conf"
 kill -HUP "$agent"
 until_true said 'not loaded'
-check "another folder: the reason" said "^posixtrace: $conf: the key folder has changed; restart the agent"
+check "another folder: the reason" said "^posixtrace: $conf: the value of \"folder\" has changed; restart the agent"
 check "another folder: the agent continues" said 'not loaded; the agent continues with the former configuration'
 check "another folder is not made" test ! -e "$tmp/other"
 write_conf '[record none]' "$nothing"

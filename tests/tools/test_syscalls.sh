@@ -164,7 +164,7 @@ if ${CC:-cc} -m32 -static -nostdlib -fno-pic -no-pie -w -o narrow narrow.c 2>/de
 fi
 
 # A static program that executes a missing file.
-cat >missing.c <<'EOF2'
+cat >absent.c <<'EOF2'
 #include <unistd.h>
 int main(void)
 {
@@ -172,9 +172,9 @@ int main(void)
 	return 5;
 }
 EOF2
-if ${CC:-cc} -static -w -o missing missing.c; then
-	run 5 record --force -q --syscalls -o missing.ptl ./missing
-	"$posixtrace" dump --raw -e 'process.exec*' missing.ptl >out
+if ${CC:-cc} -static -w -o absent absent.c; then
+	run 5 record --force -q --syscalls -o absent.ptl ./absent
+	"$posixtrace" dump --raw -e 'process.exec*' absent.ptl >out
 	check "a call of exec that fails has two events" has_lines out 2
 	check "the path is in the first one" has out 'process.exec pid=.* path="/nonexistent-program"'
 	check "the error is in the second one" has out 'process.exec_failed pid=[0-9]* error=ENOENT'

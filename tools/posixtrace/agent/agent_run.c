@@ -171,9 +171,9 @@ static void visit_process(void *arg, const struct found *found)
 }
 
 /*
- * Ends recorders for three reasons. The section may no longer name the process, for example after
- * execve() of another program. The process may have lost the library by execve() of a program that
- * the section names. The stream may have failed.
+ * Ends the recorders of ended processes, and others for three reasons. The section may no longer
+ * name the process, for example after execve() of another program. The process may have lost the
+ * library by execve() of a program that the section names. The stream may have failed.
  */
 static void look_at_recorders(struct agent *agent)
 {
@@ -245,7 +245,7 @@ static void reload_config(struct agent *agent)
 	 * folder.
 	 */
 	if (config && strcmp(config->folder, agent->config->folder)) {
-		say("%s: the key folder has changed; restart the agent, so that it uses the new "
+		say("%s: the value of \"folder\" has changed; restart the agent to use the new "
 		    "folder", agent->path);
 		config_drop(config);
 		config = NULL;

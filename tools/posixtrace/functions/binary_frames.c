@@ -3,11 +3,11 @@
  * binary_frames.c - the parts of functions as unwinders know them: .eh_frame_hdr and .eh_frame.
  *
  * Compilers make an entry in a table for each part of each function, also in a file without
- * symbols. The entries of the table are distances from the begin of the table. An entry leads to
- * the description of the part (FDE). The FDE leads to the description that it has in common with
- * other FDEs (CIE). The functions read only the encoding that linkers of x86-64 write, which is
- * distances of 4 bytes. Static programs usually lack the table. Their descriptions are found one
- * behind the other in the section.
+ * symbols. An entry is two distances from the begin of the table: to the part, and to its
+ * description (FDE). The FDE leads to the description that it has in common with other FDEs (CIE).
+ * This file reads only the encoding that linkers of x86-64 write, which is distances of 4 bytes.
+ * Static programs usually lack the table. Their descriptions are found one behind the other in the
+ * section.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 #define FRAMES_MAX        (1u << 22)
 /*
  * Bytes of a description that are read. The facts are at its begin. Any number of entries of a
- * hostile file may lead to the same long description.
+ * hostile file may lead to the same long description. The limit bounds the time for them.
  */
 #define DESCRIPTION_MAX   256
 
@@ -105,8 +105,9 @@ static bool is_padding(struct cursor cursor)
 }
 
 /*
- * Returns whether the first rules of a CIE say that the return address is at the stack pointer, and
- * no more. The first function of a program, for example, has a rule that it has no caller.
+ * Returns whether the first rules of a CIE are exactly these: the frame is behind the return
+ * address, which is at the stack pointer. The first function of a program, for example, has a rule
+ * that it has no caller.
  */
 static bool has_caller(struct cursor cursor)
 {
@@ -143,7 +144,7 @@ static bool read_common(struct cursor cursor, struct common *common)
 		next_number(&cursor, 1);
 	else
 		next_leb(&cursor);
-	len = next_leb(&cursor); /* length of the data for the letters; the first rules follow */
+	len = next_leb(&cursor); /* length of the augmentation data; the first rules follow */
 	rules = cursor;
 	rules.good &= len <= rules.bytes;
 	if (rules.good) {
@@ -161,12 +162,12 @@ static bool read_common(struct cursor cursor, struct common *common)
 			break;
 		case 'P':
 			/*
-			 * The encoding of the pointer to the personality function, and the pointer,
-			 * which has 8 bytes if it is absolute, otherwise 4.
+			 * Skips the encoding of the pointer to the personality function, and the
+			 * pointer: 8 bytes in the format absptr; other formats count as 4 bytes.
 			 */
 			next_number(&cursor, next_number(&cursor, 1) & 0x0f ? 4 : 8);
 			break;
-		case 'S': /* the kernel begins such a frame, without a return address */
+		case 'S': /* a signal frame: the kernel made it, without a return address */
 			common->is_begin = false;
 			break;
 		case 'B':

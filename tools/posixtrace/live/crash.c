@@ -4,8 +4,8 @@
  *
  * Threads are traced by PTRACE_SEIZE, which does not stop them. A traced thread stops when it gets
  * a signal, when it begins, and when it starts a thread or a process. The recorder lets it continue
- * at once. Threads do not stop at system calls. If the recorder ends, the kernel releases all
- * threads.
+ * immediately, except at a fatal signal and at stops of job control. Threads do not stop at system
+ * calls. If the recorder ends, the kernel releases all threads.
  */
 #include "live/crash.h"
 
@@ -29,7 +29,7 @@
 
 #define THREADS_MAX 1024 /* threads of a process that are examined */
 #define FRAMES_MAX  64   /* frames of a thread's stack that are recorded */
-#define HOLD_MS     500  /* all threads must stop in this time; others are left out */
+#define HOLD_MS     500  /* time for all threads to stop; threads that still run are left out */
 
 #ifndef PTRACE_EVENT_STOP
 # define PTRACE_EVENT_STOP 128
@@ -182,12 +182,12 @@ static void crash_put(const struct crash *crash, const char *name, const char *s
 }
 
 /*
- * Returns the reason for a signal: the process that sent it, or the fault of the processor or of a
- * system call that caused it. Returns an empty text for other reasons.
+ * Returns the reason for a signal: its sender, or the fault of the processor or the refused system
+ * call that caused it. Returns an empty text for other reasons, such as a timer.
  */
 static const char *reason_of(const siginfo_t *info, char text[ENDED_TEXT])
 {
-	if (info->si_code <= 0) {
+	if (info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE) {
 		snprintf(text, ENDED_TEXT, "sent by process %d", (int)info->si_pid);
 		return text;
 	}
@@ -337,18 +337,17 @@ static bool hold_thread(struct crash *crash, pid_t tid, int *left_ms)
 		return false;
 	thread->is_held = true;
 	/*
-	 * If the bits from 16 on have an event of ptrace(2), the thread has stopped for this event
-	 * and not for a signal.
-	 */
-	/*
-	 * Otherwise the thread has stopped because it gets a signal. release_thread() later
-	 * delivers this signal.
+	 * status >> 16 is the event of ptrace(2), or 0 if the thread has stopped because it gets a
+	 * signal. release_thread() delivers this signal.
 	 */
 	thread->sig = status >> 16 ? 0 : WSTOPSIG(status);
 	return true;
 }
 
-/* Lets a thread continue that hold_thread() has stopped, with the signal that it was to get. */
+/*
+ * Continues a thread that hold_thread() has stopped. Delivers the signal for which it had stopped,
+ * if there is one.
+ */
 static void release_thread(struct crash *crash, pid_t tid)
 {
 	struct crash_thread *thread = find_thread(crash, tid);
@@ -395,9 +394,9 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 }
 
 /*
- * Returns true if the signal ends the process as a crash. A signal of a fault may be ignored or
- * blocked. The kernel restores the default action of such a signal before it stops the thread, so
- * the status file already shows the default action.
+ * Returns true if the signal ends the process as a crash. Even if the process ignores or blocks the
+ * signal of a fault, it is fatal: the kernel restores the default action before it stops the
+ * thread, so the status file already shows the default action.
  */
 static bool is_fatal(pid_t tid, int sig)
 {

@@ -26,7 +26,7 @@
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define SHOWN      3    /* names of processes for each kind of end */
-#define KINDS      64   /* kinds of ends in the line; further kinds are left out */
+#define KINDS      64   /* kinds of ends that processes_text() counts; it leaves out further ones */
 #define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
 #define SECOND_NS  INT64_C(1000000000)
 
@@ -46,12 +46,12 @@ struct process_row {
 	bool has_event;            /* the log has the end */
 	/* its number is of an inner name space, so /proc shows another process, or none */
 	bool is_inner;
-	bool is_unseen;            /* whether it runs is not known */
+	bool is_unseen;            /* it is not known whether it runs */
 	bool has_code;
 	int code;                  /* the status that the process passed to exit() */
 	struct ended ended;
 	char program[PROGRAM_NAME_BYTES]; /* the name of its file; empty: unknown */
-	/* the program until the last call of exec, which may fail */
+	/* the program before the last call of exec; restored if the call fails */
 	char before[PROGRAM_NAME_BYTES];
 	/*
 	 * The path of the program that the process executed last, and when it did so at the

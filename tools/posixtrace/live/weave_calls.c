@@ -2,13 +2,14 @@
 /*
  * weave_calls.c - makes events of the records of system calls.
  *
- * The preload library and the kernel may have seen the same call. So the records are read three
- * times. The first pass finds out, for each program that a process executes, whether the library
- * was in it. If so, the log has the library's event process.start. The second pass finds the types
- * that the log needs. The third one makes the events while the log is copied. The last two passes
- * examine each record in the same way. So the results need not be stored, and the memory does not
- * depend on the number of calls. The results of the first pass are in a store, which has a file.
- * So the memory does not depend on the number of executed programs either.
+ * The preload library and the kernel may have seen the same call, which must become one event. The
+ * records are read in three passes. The first pass finds out, for each program that a process
+ * executes, whether the library was in it. If so, the log has the library's event process.start.
+ * The second pass finds the types that the log needs. The third one makes the events while the log
+ * is copied. The last two passes examine each record in the same way. So the results need not be
+ * stored, and the memory does not depend on the number of calls. The results of the first pass are
+ * in a store, which has a file. So the memory does not depend on the number of executed programs
+ * either.
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,10 +26,14 @@
 /* A process, and its state after the records that have been read so far. */
 struct caller {
 	pid_t pid, parent;
-	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state; /* HIDDEN: before its execve(2) */
 	/*
-	 * For the first pass: the number of its last execution, while no process.start followed;
-	 * else 0.
+	 * SEEN: the preload library records its calls. HIDDEN: it is still posixtrace's own child,
+	 * before execve(2), and has no events.
+	 */
+	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state;
+	/*
+	 * For the first pass: the number of its last execution, if no process.start of it has been
+	 * read yet; otherwise 0.
 	 */
 	uint64_t execution;
 };
@@ -38,8 +43,8 @@ struct examination {
 	struct kernel_store starts; /* the library's events process.start */
 	struct kernel_reader next_start; /* in the first pass */
 	/*
-	 * The executions in whose program the library was. The time of such a record is the number
-	 * of the execution, so that a reader returns them in the order of the executions.
+	 * The executions whose program had the library. Each is a record whose time_ns has the
+	 * number of the execution, so that a reader returns them in the order of the executions.
 	 */
 	struct kernel_store seen;
 	struct kernel_reader next_seen; /* in the other passes */
@@ -196,8 +201,8 @@ static int find_seen(struct examination *all)
 }
 
 /*
- * Returns whether the library was in the program of the last execution: the event process.start of
- * its process followed, before the next execution there.
+ * Returns whether the library was in the program of the last execution. That is so if the process
+ * recorded process.start before its next execution. Consumes the entry of next_seen.
  */
 static bool has_library(struct examination *all)
 {
@@ -210,8 +215,8 @@ static bool has_library(struct examination *all)
 }
 
 /*
- * Handles the record that a process executes a program. Notes whether the library is in this
- * program.
+ * Handles a record of the kind SYSCALLS_EXEC. Notes whether the library is in the program that the
+ * process executes.
  */
 static void note_exec(struct examination *all, struct caller *caller,
 		      const struct syscalls_record *record)
@@ -265,7 +270,7 @@ static struct form_type *type_of_record(struct examination *all,
 		       forms_named(kernel->forms, "process.child") : NULL;
 	case SYSCALLS_CALL:
 	case SYSCALLS_ENTER:
-	case SYSCALLS_DEAD: /* records of these two kinds are not kept */
+	case SYSCALLS_DEAD: /* take_call() does not keep records of the kinds DEAD and TRAP */
 	case SYSCALLS_TRAP:
 		break;
 	}
@@ -402,8 +407,8 @@ void weave_calls_end(struct weave *weave)
 /* ------------------------------------------------------------------ events */
 
 /*
- * Stores the data of an event about a process or a program that begins, or could not begin:
- * numbers, and the program.
+ * Stores the data of process.start, process.child or process.exec_failed: two numbers, and for
+ * process.start the path.
  */
 static size_t data_of_process(const struct kernel_record *of, const struct syscalls_record *record,
 			      const unsigned char *piece, size_t bytes, unsigned char *data)

@@ -18,7 +18,7 @@ bool curves_has(const struct posix_trace_schema_np *schema)
 	return false;
 }
 
-/* Compares process, type and field of a curve with the wanted ones, for table_find(). */
+/* Compares log, process, type and field of a curve with the wanted ones, for table_find(). */
 static bool is_curve(const void *array, uint32_t index, const void *key)
 {
 	const struct curve *curve = (const struct curve *)array + index, *wanted = key;
@@ -90,7 +90,10 @@ static void keep_value(struct curves *curves, const struct curve *curve,
 		curves->err = ENOMEM;
 }
 
-/* Keeps the values of the curve's bin in the order in which they were recorded, each once. */
+/*
+ * Keeps the first, least, greatest and last value of a bin, in the order of reading. A value with
+ * two roles is kept once.
+ */
 static void keep_bin(struct curves *curves, struct curve *curve)
 {
 	const struct curve_value *kept = curve->kept;

@@ -393,7 +393,8 @@ static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *conte
 
 /*
  * The number of a row is its position in the scan, so it is unique only within the scan. If SQLite
- * compares row numbers of several scans, query->plain is set.
+ * compares row numbers of several scans, query->plain is set. All scans then return all rows, so
+ * the numbers agree.
  */
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {

@@ -17,10 +17,16 @@
 #include "convert/octets.h"
 
 /*
- * Fields are "TYPE NAME" with commas between. TYPE is uN, sN or xN with N bits, p a pointer, z a
- * size, w UTF-16 or a ANSI text up to its NUL, sid a TOKEN_USER with its SID, ip4, ip6, port, b a
- * BOOL of four bytes, guid a GUID. w[N] or a[N] is a text of N characters. [] after TYPE is an
- * array up to the end of the payload.
+ * Fields are "TYPE NAME" with commas between. These are the types:
+ *
+ *	uN sN xN   a number of N bits: unsigned, signed, hexadecimal
+ *	p  z       a pointer; a size
+ *	w  a       a text up to its NUL: in UTF-16, in ANSI; w[N] and a[N] have N characters
+ *	sid        a TOKEN_USER with its SID
+ *	ip4 ip6 port
+ *	b  guid    a BOOL of four bytes; a GUID
+ *
+ * [] after a type makes an array up to the end of the payload.
  */
 struct row {
 	const char *class;
@@ -310,7 +316,10 @@ static const struct {
 	{ "image", 10, 2, "ImageBase,ProcessId" },
 };
 
-/* The table lives[] has the classes in which different threads may log the begin and the end. */
+/*
+ * Returns the key of a class whose objects may begin in one thread and end in another, or NULL.
+ * Stores the role of the type.
+ */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role)
 {
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
