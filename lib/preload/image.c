@@ -182,7 +182,8 @@ static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char
 }
 
 /*
- * Finds the path of the interpreter in the first line of a script. Returns false if there is none.
+ * Finds the path of the interpreter in the first line of a script. Returns false if there is none,
+ * and if the path does not end in the bytes that execve(2) reads: the kernel refuses such a script.
  * `line` has room for a NUL behind its bytes.
  */
 static bool find_interpreter(char *line, size_t bytes, const char **path)
@@ -195,14 +196,15 @@ static bool find_interpreter(char *line, size_t bytes, const char **path)
 	while (i < bytes && line[i] && line[i] != ' ' && line[i] != '\t' && line[i] != '\n')
 		i++;
 	line[i] = '\0';
-	return **path;
+	return **path && i < LINE_BYTES;
 }
 
 /*
  * An interpreter may be a script itself. After the first file, paths are relative to the current
- * folder.
+ * folder. *is_folder is set if the path names a folder, which has the right to execute, too.
  */
-enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES])
+static enum shim_image examine_file(int folder, const char *path, char loader[SHIM_LOADER_BYTES],
+				    bool *is_folder)
 {
 	enum shim_image image = SHIM_IMAGE_UNKNOWN;
 	/* The header of an ELF file and the first line of a script are in the same buffer. */
@@ -213,6 +215,7 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 	int saved = errno;
 
 	loader[0] = '\0';
+	*is_folder = false;
 	for (int deep = 0; deep <= SCRIPTS_DEEP; deep++) {
 		/*
 		 * An empty path with a descriptor means the descriptor's own file, as for
@@ -225,6 +228,7 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 		if (fd < 0)
 			break;
 		n = read_at(fd, first.line, LINE_BYTES, 0);
+		*is_folder = deep == 0 && n < 0 && errno == EISDIR;
 		/*
 		 * A file that is shorter than an ELF header, or of another format, remains UNKNOWN.
 		 * LD_PRELOAD is not changed for it.
@@ -247,6 +251,13 @@ enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOA
 	return image;
 }
 
+enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES])
+{
+	bool is_folder;
+
+	return examine_file(folder, path, loader, &is_folder);
+}
+
 /*
  * Searches as execvp(3) does. execvp(3) itself cannot be called here, because it executes the
  * program.
@@ -267,7 +278,9 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 		folders = "/bin:/usr/bin";
 	/* An empty part of the list means the current folder. */
 	for (const char *next = folders; *name && next; folders = next) {
+		enum shim_image image;
 		size_t len = 0;
+		bool is_folder;
 		int fd, saved = errno;
 
 		/* The parts of the list are separated by colons. */
@@ -283,11 +296,14 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 			path[len++] = '/';
 		for (const char *from = name; from <= c; from++)
 			path[len++] = *from;
-		/* A file that cannot be executed is skipped, as execvp() does. */
+		/* A file that cannot be executed is skipped, as execvp() does, and a folder. */
 		fd = syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 ? 0 : -1;
 		errno = saved;
-		if (fd == 0)
-			return shim_image_of(AT_FDCWD, path, loader);
+		if (fd)
+			continue;
+		image = examine_file(AT_FDCWD, path, loader, &is_folder);
+		if (!is_folder)
+			return image;
 	}
 	return SHIM_IMAGE_UNKNOWN;
 }

@@ -172,6 +172,22 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 		has err '^posixtrace: programs that cannot be traced: ./static (statically linked); --syscalls=unseen records their system calls$'
 	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5; do ./static execv ./plain; done; exit 0' 2>err >out
 	check "which shows the first ones" has err '(statically linked), and 2 more; --syscalls'
+	# A folder in PATH is not the program.
+	mkdir -p one/behind two && cp static two/behind
+	own=$PATH PATH=$tmp/one:$tmp/two:$PATH
+	traced 1 ./caller execvp behind
+	PATH=$own
+	check "the program is behind a folder of its name" untraced '"statically linked".*behind"'
+	# The kernel reads 256 bytes of a script. A path that does not end there is none, and the
+	# shell runs the script.
+	padding=$(printf '%0254d' 0 | sed 's/0/\//g')
+	path=$tmp/static
+	printf '#!%s%s/more\nexit 5\n' "$(printf '%s' "$padding" | cut -c "$((${#path} + 1))-")" \
+		"$path" >long
+	chmod +x long
+	traced 5 ./caller execvp ./long
+	check "a path that does not end is no interpreter" \
+		test -z "$("$posixtrace" dump -e process.untraced "$log" 2>/dev/null)"
 fi
 
 # For another processor: the header of an ordinary program, changed. It is not executed.
