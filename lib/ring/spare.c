@@ -21,12 +21,15 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-#define KNOWN_LOOKS 16  /* chunks that are examined before a search of all */
+#define KNOWN_LOOKS 16  /* closed chunks that are examined before a search of all */
+#define KNOWN_WORDS 256 /* and words, since many chunks may be open */
 /* number of periods into which a search divides the time since the oldest chunk */
 #define PERIODS     32
 #define WALK        128 /* records of a chunk that are examined one by one */
 /* a search of at most this many chunks costs little, even if it finds only one spare chunk */
 #define FEW_CHUNKS  64
+/* a search of more chunks must find this many spare bytes for each chunk that it examines */
+#define SPARE_BYTES 32
 /* the most searches of one call, if other writers overwrite chunks meanwhile */
 #define TRIES       32
 
@@ -185,6 +188,12 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 	 * writer may be killed before it records the event, and other writers use the result.
 	 */
 	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
+	/*
+	 * The chunks that are examined include the open ones of threads that rest. Without this
+	 * minimum, each change of chunks would need a search if there are many such threads.
+	 */
+	const uint64_t least = chunks > FEW_CHUNKS ? (uint64_t)chunks * SPARE_BYTES : 0;
+	const uint64_t enough = least > capacity / PERIODS ? least : capacity / PERIODS;
 	uint64_t now = ptx_clock_now(), total, held, ignored;
 	uint64_t period = (now > time ? (now - time) / PERIODS : 0) + 1;
 	struct holding holding = { .from = time, .base = time, .period = period };
@@ -197,19 +206,21 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 		return false;
 	/*
 	 * Many chunks may belong to one period. Then the search is repeated with shorter periods,
-	 * until it finds half of the spare bytes.
+	 * until it finds half of the spare bytes, and the least that is worth a search.
 	 */
-	while (total >= capacity + capacity / PERIODS && 2 * (total - held) < total - capacity &&
+	while (total >= capacity + enough &&
+	       (2 * (total - held) < total - capacity || total - held < least) &&
 	       (period /= PERIODS) > 0) {
 		holding = (struct holding){ .from = time, .base = holding.base, .period = period };
 		if (!add_up(&holding, rings, &ignored, &held))
 			break;
 	}
 	/*
-	 * If holding->base has not moved, the result would serve only one change of chunks. In a
-	 * large pool a search costs too much for that, so the pool grows instead.
+	 * If holding->base has hardly moved, the result would serve few changes of chunks. In a
+	 * large pool a search costs too much for that, so the pool grows instead. Then writers
+	 * examine at most one chunk in a successful search for each SPARE_BYTES that they record.
 	 */
-	if (holding.base == time && chunks > FEW_CHUNKS)
+	if (chunks > FEW_CHUNKS && (holding.base == time || total - held < least))
 		return false;
 	/*
 	 * The store may be relaxed, because no other data depends on the time. take_if_spare() only
@@ -240,8 +251,9 @@ static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t rin
 static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
+	uint32_t looks = 0;
 
-	for (uint32_t i = 0; i < KNOWN_LOOKS && i < chunks; i++) {
+	for (uint32_t i = 0; i < KNOWN_WORDS && looks < KNOWN_LOOKS && i < chunks; i++) {
 		/*
 		 * All writers share the position, so two of them look at different chunks. Between
 		 * the last large chunk and the first small one, numbers have no chunk. At these
@@ -252,7 +264,11 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 		uint32_t number = atomic_fetch_add_explicit(&rings->region->spare_looks, 1,
 							    memory_order_relaxed) %
 				  chunks;
+		uint64_t word = atomic_load_explicit(&rings->word[number], memory_order_relaxed);
 
+		if (ptx_word_state(word) != PTX_CHUNK_CLOSED)
+			continue;
+		looks++;
 		if (take_if_spare(rings, number, ring))
 			return number;
 	}

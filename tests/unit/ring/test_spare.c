@@ -205,6 +205,37 @@ START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 END_TEST
 
 /*
+ * A search examines the open chunks of all threads that rest, and these chunks use up the memory
+ * that the attributes ask for. The pool grows until searches find spare bytes for each of them.
+ */
+START_TEST(one_look_serves_many_changes_if_many_threads_rest)
+{
+	enum { THREADS = 600, PER_LOOK = 10, MANY = 4000 };
+	static struct writer writers[THREADS], *const writer = &writers[THREADS - 1];
+	uint64_t then, changes = 0;
+
+	pool = pool_make_many(64 << 10, 1000, true, 4);
+	pool->young = true;
+	rings = &pool->rings;
+	for (unsigned i = 0; i < THREADS; i++) {
+		writer_begin(&writers[i], pool, i + 1);
+		put(&writers[i], 1000);
+	}
+	for (int i = 0; i < MANY; i++)
+		put(writer, 1000);
+	then = pool_now;
+	for (int i = 0; i < MANY; i++) {
+		const struct ptx_chunk *before = writer->chunk;
+
+		put(writer, 1000);
+		changes += writer->chunk != before;
+	}
+	ck_assert_uint_gt(changes, MANY / 2);
+	ck_assert_uint_lt((pool_now - then - MANY - changes) * PER_LOOK, changes);
+}
+END_TEST
+
+/*
  * The search over all chunks for the oldest one is rare too: after it, the next known ones are
  * used.
  */
@@ -260,6 +291,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, a_stream_that_has_not_its_memory_grows_before_it_overwrites);
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks);
 	tcase_add_loop_test(tc, one_look_serves_many_changes_of_chunks_that_hold_little, 0, 2);
+	tcase_add_test(tc, one_look_serves_many_changes_if_many_threads_rest);
 	tcase_add_test(tc, one_search_for_the_oldest_chunk_serves_many_changes_of_chunks);
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks_after_a_pause);
 	return s;
