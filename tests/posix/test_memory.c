@@ -149,10 +149,12 @@ END_TEST
 
 /*
  * Threads that record one after the other and then rest: each keeps an open chunk, in which no
- * other thread can record. A stream with fewer of them than large chunks, or whose threads record
- * little, has twice its size. Otherwise the open chunks of resting threads have that memory, and
- * the small chunks of the others up to twice the size beside it. Headers and the search for spare
- * chunks have up to a quarter of the size more, and this test permits half of it.
+ * other thread can record. A stream has twice its size if it has at most one such thread for each
+ * 40 KiB of its size, if they record little, or if it is LOOP and has fewer of them than 16 KiB
+ * blocks. Otherwise their open chunks are mostly large ones, which may have 2.6 times the size, and
+ * the small chunks of the others have twice the size and their headers beside it: at most 5.5 times
+ * (lib/ring/DESIGN, section 7), and 4.9 with these events. The test permits 4.5, which is less,
+ * since the worst cases of both parts do not meet here: 4.2 is the most that was measured.
  */
 static const struct rest {
 	size_t size, threads, events, len[2]; /* the lengths of a thread's events alternate */
@@ -169,8 +171,12 @@ static const struct rest {
 	{ 1024 * KIB, 300, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 36 },
 	{ 1024 * KIB, 300, 300, { 1024, 48 }, POSIX_TRACE_LOOP, false, 36 },
 	{ 1024 * KIB, 300, 300, { 544, 544 }, POSIX_TRACE_LOOP, false, 36 },
+	{ 1024 * KIB, 25, 100, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 16 },
 	{ 1024 * KIB, 30, 60, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 16 },
+	{ 1024 * KIB, 60, 100, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 36 },
 	{ 1024 * KIB, 300, 60, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 36 },
+	{ 4096 * KIB, 102, 100, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 16 },
+	{ 4096 * KIB, 200, 100, { 1024, 48 }, POSIX_TRACE_UNTIL_FULL, true, 36 },
 	{ 4096 * KIB, 200, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
 	{ 4096 * KIB, 400, 600, { 1024, 48 }, POSIX_TRACE_LOOP, false, 36 },
 	{ 16384 * KIB, 300, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
