@@ -468,6 +468,8 @@ static napi_value next_event(napi_env env, napi_callback_info info)
 	return result;
 }
 
+/* The macro of Node defines a function without a prototype, of which clang warns. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 NAPI_MODULE_INIT()
 {
 	static const struct {

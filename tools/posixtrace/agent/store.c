@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -484,6 +485,8 @@ static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *fl
 		 flight->record, (int)flight->pid, trigger, number);
 }
 
+#define NOREPLACE 1u /* RENAME_NOREPLACE of <linux/fs.h> */
+
 /*
  * Moves a file of flight/ to logs/. If the new name exists, fails with EEXIST. Some file systems,
  * such as NFS, do not support RENAME_NOREPLACE. There the function tests before the move whether
@@ -493,7 +496,8 @@ static int move_log(const struct store *store, const char *name, const char *to)
 {
 	struct stat st;
 
-	if (!renameat2(store->flight, name, store->logs, to, RENAME_NOREPLACE))
+	/* musl has no function for this call. */
+	if (!syscall(SYS_renameat2, store->flight, name, store->logs, to, NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
