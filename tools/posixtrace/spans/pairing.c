@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "log/integer.h"
+#include "spans/life.h"
 #include "spans/opened.h"
 #include "spans/roles.h"
 
@@ -37,6 +38,7 @@ void pairing_fini(struct pairing *pairing)
 	roles_fini(pairing);
 	opened_fini(pairing);
 	nest_free(pairing->nest);
+	life_fini(pairing);
 }
 
 const char *pairing_kind_name(enum series_kind kind)
@@ -52,15 +54,19 @@ const char *pairing_kind_name(enum series_kind kind)
 
 /*
  * Returns a hash of the properties that a begin and its end share. A field that the data lacks does
- * not change the hash. So two events that both lack the field can be paired.
+ * not change the hash. So two events that both lack the field can be paired. Two processes that had
+ * the same number have no span in common.
  */
-static uint64_t key_of(const struct role *role, const struct log_type *type,
-		       const struct posix_trace_event_np *event)
+static uint64_t key_of(const struct pairing *pairing, const struct role *role,
+		       const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	uint64_t hash = hash_number(role->series->index + 1, (uint64_t)event->info.posix_pid);
 	struct posix_trace_value_np value;
 	uint64_t number;
+	const uint32_t life = life_of(pairing, event->info.posix_pid);
 
+	if (life)
+		hash = hash_number(hash, life);
 	if (!role->keys) {
 		hash = hash_number(hash, (uint64_t)event->info.posix_thread_id);
 		return hash_number(hash, (uint64_t)event->tid);
@@ -138,7 +144,7 @@ static void begin_span(struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event,
 		       uint64_t ordinal)
 {
-	struct pairing_open *open = opened_add(pairing, key_of(role, type, event));
+	struct pairing_open *open = opened_add(pairing, key_of(pairing, role, type, event));
 
 	if (!open)
 		return;
@@ -164,7 +170,7 @@ static void end_span(struct pairing *pairing, const struct role *role, const str
 	};
 	uint64_t cpu_ns;
 
-	if (!opened_take(pairing, key_of(role, type, event), series, &open)) {
+	if (!opened_take(pairing, key_of(pairing, role, type, event), series, &open)) {
 		series->no_begin++;
 		return;
 	}
@@ -265,7 +271,7 @@ static void remove_begins(struct pairing *pairing, const struct log_type *type,
 
 	for (const struct role *role = roles_of(pairing, type); role; role = role->next)
 		if (role->phase == POSIX_TRACE_END_NP)
-			opened_take(pairing, key_of(role, type, event),
+			opened_take(pairing, key_of(pairing, role, type, event),
 				    series_for(pairing, role, type, event), &open);
 }
 
@@ -282,6 +288,7 @@ void pairing_event(struct pairing *pairing, const struct log_type *type,
 	 */
 	if (pairing_is_loss(event))
 		pairing_cut(pairing);
+	life_note(pairing, type, event);
 	if (!is_wanted) {
 		if (pairing->takes_back)
 			remove_begins(pairing, type, event);

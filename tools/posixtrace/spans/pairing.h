@@ -109,6 +109,7 @@ struct pairing {
 	 */
 	const char *(*name)(void *arg, pid_t pid, uint64_t address, int64_t time_ns);
 	void *name_arg;
+	struct lives *lives;         /* processes that have ended; NULL: none; see life.h */
 	struct nest *nest;           /* calls of functions that have one event */
 	/* finds the series of a function by its name; NULL: there is none so far */
 	struct table *named;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * life.h - which of several processes with one number an event belongs to. The kernel uses the
+ * number of an ended process again. A span that was open when a process ended must not end in a
+ * later process with the same number.
+ */
+#ifndef POSIXTRACE_SPANS_LIFE_H
+#define POSIXTRACE_SPANS_LIFE_H
+
+#include "spans/pairing.h"
+
+/* Notes the end of a process, or that a later one begins, if the event says so. */
+void life_note(struct pairing *pairing, const struct log_type *type,
+	       const struct posix_trace_event_np *event);
+
+/* Returns the number of earlier processes with this number. */
+uint32_t life_of(const struct pairing *pairing, pid_t pid);
+
+/* Frees the memory. */
+void life_fini(struct pairing *pairing);
+
+#endif
