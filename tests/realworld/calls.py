@@ -90,6 +90,9 @@ io.timerfd_create timerfd_create
 io.timerfd_settime timerfd_settime
 io.timerfd_gettime timerfd_gettime
 io.signalfd signalfd
+io.lockf lockf:fcntl lockf64:fcntl
+io.shm_open shm_open:openat
+io.shm_unlink shm_unlink:unlink
 io.fopen fopen:openat fopen64:openat
 io.fclose fclose:close
 file.stat stat stat64 lstat lstat64 fstatat fstatat64 statx __xstat __xstat64 __lxstat __lxstat64
@@ -104,6 +107,9 @@ file.link link linkat
 file.symlink symlink symlinkat
 file.readlink readlink readlinkat __readlink_chk __readlinkat_chk
 file.mkdir mkdir mkdirat
+file.mkstemp mkstemp:openat mkstemp64:openat mkostemp:openat mkostemp64:openat mkstemps:openat
+  mkstemps64:openat mkostemps:openat mkostemps64:openat
+file.mkdtemp mkdtemp:mkdir
 file.mknod mknod mknodat mkfifo mkfifoat __xmknod __xmknodat
 file.opendir opendir:openat
 file.closedir closedir:close
@@ -117,6 +123,8 @@ file.mount mount
 file.umount umount umount2
 file.inotify_init inotify_init inotify_init1
 file.inotify_add_watch inotify_add_watch
+file.inotify_rm_watch inotify_rm_watch
+file.getdents getdents64
 file.getxattr getxattr lgetxattr fgetxattr
 file.setxattr setxattr lsetxattr fsetxattr
 file.listxattr listxattr llistxattr flistxattr
@@ -183,6 +191,11 @@ def repeats_tcsetattr(run, call):
 # as the run of system calls before it. It decides by the system calls alone and never by the log,
 # so a missing event cannot hide behind the system calls of another one.
 SEVERAL = {
+    # These try another name.
+    **dict.fromkeys(
+        (function for kind in ("file.mkstemp", "file.mkdtemp")
+         for function in EVENTS[kind].replace(":openat", "").replace(":mkdir", "").split()),
+        lambda run, call: run[-1].error == "EEXIST"),
     "remove": lambda run, call: call.name == "rmdir",
     "get_current_dir_name": repeats_getcwd,
     "tcsetattr": repeats_tcsetattr,
@@ -575,8 +588,10 @@ def main():
         run_of, run = runs.pop(call.thread, ("", []))
         if kind == "wrapper" and function in SEVERAL:
             if run_of == function and SEVERAL[function](run, call):
-                # The event is that of the run, and has the error of its last call.
+                # The event is that of the run, and has the error and path of its last call.
                 first = expected[run[0]]
+                if first.path is not None:
+                    first.path = path_of(call.arguments)
                 first.call.error = call.error
                 first.call.may_lack_event |= call.may_lack_event
                 runs[call.thread] = function, run + [call]

@@ -75,6 +75,14 @@ CASES = {
 1 posix_fallocate: fallocate(3, 0, 0, 9) = 0
 """, "1 io.fallocate - -; 1 io.fallocate - -; 1 io.fallocate - -"),
 
+    "mkstemp() tries further names": ("""
+1 mkstemp: openat(AT_FDCWD, "/a1", O_RDWR|O_CREAT|O_EXCL, 0600) = -1 EEXIST (x)
+1 mkstemp: openat(AT_FDCWD, "/a2", O_RDWR|O_CREAT|O_EXCL, 0600) = 3
+1 mkstemp: openat(AT_FDCWD, "/a3", O_RDWR|O_CREAT|O_EXCL, 0600) = 4
+1 mkdtemp: mkdir("/b1", 0700) = -1 EEXIST (x)
+1 mkdtemp: mkdir("/b2", 0700) = -1 EACCES (x)
+""", "1 file.mkstemp - /a2; 1 file.mkstemp - /a3; 1 file.mkdtemp EACCES -"),
+
     "faccessat() of a kernel without faccessat2()": ("""
 1 faccessat: faccessat2(AT_FDCWD, "a", R_OK, AT_EACCESS) = -1 ENOSYS (x)
 1 faccessat: faccessat(AT_FDCWD, "a", R_OK) = 0
