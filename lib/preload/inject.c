@@ -237,7 +237,8 @@ static void add_wrapper(const char *name, void *function)
 static size_t symbols_of(const uint32_t *hash)
 {
 	uint32_t buckets = hash[0], first = hash[1], last = 0;
-	const uint32_t *bucket = (const uint32_t *)((const ElfW(Addr) *)(hash + 4) + hash[2]);
+	const ElfW(Addr) *bloom = (const void *)(hash + 4);
+	const uint32_t *bucket = (const uint32_t *)(bloom + hash[2]);
 	const uint32_t *chain = bucket + buckets;
 
 	for (uint32_t i = 0; i < buckets; i++)

@@ -269,8 +269,8 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 			shim_work_refuse(work, 1, "it has a call among its instructions, and the "
 						  "process a shadow stack");
 		} else if ((site[i].continues && !has_next) ||
-			   !shim_trampoline_write(&trampoline[i], (const void *const *)memory,
-						  &site[i], loaded->base,
+			   !shim_trampoline_write(&trampoline[i], (const void *)memory, &site[i],
+						  loaded->base,
 						  is_probe ? probe++ : NULL, &trampoline[i + 1])) {
 			trampoline[i].function = 0;
 			shim_work_refuse(work, 1, "the code in memory is not that of the file");

@@ -99,7 +99,7 @@ static bool read_tables(struct object *result, uintptr_t base, const ElfW(Dyn) *
 	/* The number of words is a power of two. */
 	object.bloom_mask = hash[2] - 1;
 	object.bloom_shift = hash[3];
-	object.bloom = (const ElfW(Addr) *)(hash + 4);
+	object.bloom = (const void *)(hash + 4);
 	object.bucket = (const uint32_t *)(object.bloom + hash[2]);
 	/* Symbols before the first one are not exported and have no word in the chains. */
 	object.chain = object.bucket + object.buckets - object.first;

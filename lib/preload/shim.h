@@ -41,13 +41,19 @@
 /* Marks the definition of a wrapper: all other functions of the shim are hidden. */
 #define SHIM_WRAPPER __attribute__((visibility("default")))
 
+#ifdef __clang__ /* it has no such warning */
+# define SHIM_UNLIKE_ATTRIBUTES
+#else
+# define SHIM_UNLIKE_ATTRIBUTES _Pragma("GCC diagnostic ignored \"-Wmissing-attributes\"")
+#endif
+
 /*
  * Defines another name of a wrapper in the same file. The C library exports some functions under
  * two names.
  */
 #define SHIM_ALIAS(name_, of_) \
 	_Pragma("GCC diagnostic push") \
-	_Pragma("GCC diagnostic ignored \"-Wmissing-attributes\"") \
+	SHIM_UNLIKE_ATTRIBUTES \
 	SHIM_WRAPPER extern __typeof__(of_) name_ __attribute__((alias(#of_))); \
 	_Pragma("GCC diagnostic pop") \
 	extern int name_##_is_an_alias

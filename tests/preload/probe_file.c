@@ -222,7 +222,7 @@ static void one_string(const char *s, long number)
 
 		SAY(fstatat(at, s, &got, 0));
 		SAY(fstatat(at, s, &got, 0xffff));
-		SAY(statx(at, s, 0xffff, 0, (struct statx *)nowhere));
+		SAY(statx(at, s, 0xffff, 0, (struct statx *)(void *)nowhere));
 		SAY(faccessat(at, s, 99, 0));
 		SAY(faccessat(at, s, 0, 0xffff));
 		SAY(unlinkat(at, s, 0));
@@ -234,7 +234,7 @@ static void one_string(const char *s, long number)
 		SAY(openat(at, s, O_TMPFILE));
 		SAY(fchmodat(at, s, 0, 0xffff));
 		SAY(fchownat(at, s, 0, 0, 0xffff));
-		SAY(utimensat(at, s, (const struct timespec *)nowhere, 0));
+		SAY(utimensat(at, s, (const struct timespec *)(const void *)nowhere, 0));
 		SAY(utimensat(at, s, NULL, 0xffff));
 	}
 }

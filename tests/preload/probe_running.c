@@ -12,7 +12,11 @@
 
 #include "usdt.h"
 
-#define APART   __attribute__((noinline, noclone))
+#ifdef __clang__ /* it makes no clones */
+# define APART __attribute__((noinline))
+#else
+# define APART __attribute__((noinline, noclone))
+#endif
 #define THREADS 4
 
 volatile uint16_t shop_counted_semaphore __attribute__((used));

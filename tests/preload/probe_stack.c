@@ -13,7 +13,11 @@
 
 #include "preload/probe.h"
 
-#define KEPT __attribute__((noinline, noclone))
+#ifdef __clang__ /* it makes no clones */
+# define KEPT __attribute__((noinline))
+#else
+# define KEPT __attribute__((noinline, noclone))
+#endif
 
 static volatile int after;
 

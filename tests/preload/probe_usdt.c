@@ -10,7 +10,11 @@
 
 #include "usdt.h"
 
-#define APART __attribute__((noinline, noclone))
+#ifdef __clang__ /* it makes no clones */
+# define APART __attribute__((noinline))
+#else
+# define APART __attribute__((noinline, noclone))
+#endif
 
 /* The tracer increments it. */
 volatile uint16_t shop_asked_semaphore __attribute__((used));

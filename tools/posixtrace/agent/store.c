@@ -253,7 +253,7 @@ static enum removal write_account(const struct store *store, const char *log, co
 		case ACCOUNT_NO_LOG:
 			if (written.err != ENOENT)
 				say("%s: removed without an account, because it is no log", from);
-			/* fall through */
+			__attribute__((fallthrough));
 		case ACCOUNT_WRITTEN:
 			removal = REMOVE_NOW;
 			break;

@@ -198,7 +198,7 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid)
 		/* After PTRACE_DETACH the kernel stops the thread again with its process. */
 		if (thread->takes_group)
 			break;
-		/* fall through */
+		__attribute__((fallthrough));
 	case STOP_SYSCALL:
 		stop_deliver(tid, 0);
 		return STOP_RETRY;

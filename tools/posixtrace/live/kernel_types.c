@@ -22,6 +22,7 @@
 /*
  * Appends to the schema. If the text does not fit, returns false and leaves the schema unchanged.
  */
+__attribute__((format(printf, 2, 3)))
 static bool kernel_types_put(struct kernel_type *type, const char *format, ...)
 {
 	size_t used = strlen(type->schema);

@@ -325,7 +325,7 @@ static void find_name(struct changes *c, struct change *change)
 		break;
 	case EXTENDS:
 		change->closes_at_exec = of && of->closes_at_exec;
-		/* fall through */
+		__attribute__((fallthrough));
 	case ACCEPTS:
 		change->name = changes_join(c, change, before, before ? "" : "socket");
 		break;
