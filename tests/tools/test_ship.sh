@@ -121,7 +121,7 @@ FAKE_TABLES="0 0 0" FAKE_GHOST="voided streams_rows"
 export FAKE_TABLES FAKE_GHOST
 serve
 ships 0 --replicated "$log"
-check "a replica without a table gets another name" has result '^replicas {replica} {replica}_3$'
+check "a replica without a table gets another name" has result '^replicas {replica} {replica}_[0-9]'
 check "a replica without a table: all events, each once" is_whole "$total"
 unset FAKE_TABLES FAKE_GHOST
 

@@ -13,7 +13,7 @@
 
 #define OTHERS_S 5 /* timeout for a replica that this process does not need now */
 #define SYNC_QUERIES 8 /* names of SYSTEM SYNC REPLICA for each table */
-#define REPLICA_NAMES 8
+#define REPLICA_NAMES 100000 /* names of a replica besides that of the macro */
 #define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
 
 uint64_t link_attempt(void)
@@ -105,7 +105,9 @@ static enum server_result try_table(struct link *link, unsigned index, const cha
  * Sends a statement that makes a table or view. A server that was killed, or whose disk was full,
  * while it made a replicated table may have registered the replica in ZooKeeper without making the
  * table. Then it refuses the table for ever, so the table is made with another name of the replica.
- * This is safe also if two servers have the same macro: they become two replicas.
+ * This is safe also if two servers have the same macro: they become two replicas. While the disk is
+ * full, each attempt leaves one more name in ZooKeeper, so the names must be many, and an attempt
+ * uses only one of them.
  */
 static enum server_result try_replica(struct link *link, unsigned index, struct bytes *sql)
 {
@@ -113,12 +115,12 @@ static enum server_result try_replica(struct link *link, unsigned index, struct 
 	char name[sizeof(FLEET_REPLICA) + 16];
 	enum server_result result = try_table(link, index, replica, sql);
 
-	for (unsigned i = 2; replica && i <= REPLICA_NAMES && result != SERVER_OK &&
-	     server_code(&link->server) == CODE_REPLICA_EXISTS; i++) {
-		snprintf(name, sizeof(name), FLEET_REPLICA "_%u", i);
-		result = try_table(link, index, name, sql);
-	}
-	return result;
+	if (!replica || result == SERVER_OK || result == SERVER_ABSENT ||
+	    result == SERVER_UNCERTAIN || server_code(&link->server) != CODE_REPLICA_EXISTS)
+		return result;
+	snprintf(name, sizeof(name), FLEET_REPLICA "_%u",
+		 2 + (unsigned)(link_attempt() % REPLICA_NAMES));
+	return try_table(link, index, name, sql);
 }
 
 /*
