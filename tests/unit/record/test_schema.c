@@ -92,8 +92,8 @@ static const char *const bad[] = {
 	"@names a{}", "@names a{1=x}; @names a{2=y}", "u8 b{a}", "u8 b{a}; @names a{1=x}",
 	"@names a{1=x}; u8 b{a", "@names a{1=x}; u8 b{a,2=y}", "@names a{-1=x}; u8 b{a}",
 	"@names a{1=x}; str b{a}", "@names a{18446744073709551615=x}; s64 b{a}",
-	"@names a{1=x}; @names b{1=x}; @names c{1=x}; @names d{1=x}; @names e{1=x};"
-	"@names f{1=x}; @names g{1=x}; @names h{1=x}; @names i{1=x}",
+	("@names a{1=x}; @names b{1=x}; @names c{1=x}; @names d{1=x}; @names e{1=x};"
+	 "@names f{1=x}; @names g{1=x}; @names h{1=x}; @names i{1=x}"),
 };
 
 START_TEST(a_schema_is_one)
