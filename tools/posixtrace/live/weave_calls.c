@@ -9,7 +9,8 @@
  * is copied. The last two passes examine each record in the same way. So the results need not be
  * stored, and the memory does not depend on the number of calls. The results of the first pass are
  * in a store, which has a file. So the memory does not depend on the number of executed programs
- * either.
+ * either. It depends on the number of different process ids: no record has the end of a process, so
+ * each id keeps its struct caller.
  */
 #include <errno.h>
 #include <sched.h>
