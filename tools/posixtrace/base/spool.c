@@ -77,11 +77,8 @@ int spool_copy(int from, int to)
 	return copy_some(from, to, UINT64_MAX, &copied);
 }
 
-/*
- * Returns the greatest number of bytes to copy into the file: the user's limit or SPOOL_BYTES, and
- * at most half of the free space, so that an endless input does not fill the disk.
- */
-static uint64_t limit_of(int file)
+/* Half of the free space is the most, so that an endless input does not fill the disk. */
+uint64_t spool_most(int file)
 {
 	const char *text = getenv("POSIXTRACE_SPOOL_MAX");
 	uint64_t limit = SPOOL_BYTES, half;
@@ -99,7 +96,7 @@ static uint64_t limit_of(int file)
 
 int spool_fill(int from, int to)
 {
-	uint64_t limit = limit_of(to), copied;
+	uint64_t limit = spool_most(to), copied;
 	int err = copy_some(from, to, limit, &copied);
 	char more;
 
@@ -127,6 +124,18 @@ int spool_create(int *fd)
 {
 	*fd = temporary_file();
 	return *fd < 0 ? errno : 0;
+}
+
+int spool_create_or_say(int *fd)
+{
+	const char *dir = getenv("TMPDIR");
+	int err = spool_create(fd);
+
+	if (!err)
+		return 0;
+	say("%s: no temporary file can be made in this folder: %s; choose another TMPDIR",
+	    dir && *dir ? dir : "/tmp", strerror(err));
+	return -1;
 }
 
 int spool_seekable(int fd, bool (*accepts)(int file), int *result)

@@ -11,6 +11,8 @@
 
 /* Creates an empty file without a name in TMPDIR and stores its descriptor in *fd. */
 int spool_create(int *fd);
+/* Does the same. After an error it prints the folder and the reason, and returns -1. */
+int spool_create_or_say(int *fd);
 
 /* How many bytes at the beginning of an input suffice to recognise its format. */
 #define SPOOL_HEAD  (UINT64_C(256) << 10)
@@ -27,6 +29,12 @@ int spool_copy(int from, int to);
  * EFBIG.
  */
 int spool_fill(int from, int to);
+
+/*
+ * Returns the limit of spool_fill() for a copy in this file: the greatest number of bytes that it
+ * copies.
+ */
+uint64_t spool_most(int file);
 
 /* Prints an error that one of these functions returned. */
 void spool_say_why(const char *name, int err);

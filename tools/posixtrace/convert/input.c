@@ -237,12 +237,12 @@ ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffe
 }
 
 /*
- * Copies the rest of the input up to its end or a signal. The size of the copy is limited
- * (SPOOL_BYTES), so that an endless input does not fill the file system. Returns 0 or an error
- * number.
+ * Copies the rest of the input up to its end or a signal. The copy has the limit of spool_fill().
+ * Returns 0 or an error number.
  */
 static int read_rest(struct fmt_input *input, int file)
 {
+	const uint64_t limit = spool_most(file);
 	uint64_t copied = 0;
 	char bytes[65536];
 
@@ -253,7 +253,7 @@ static int read_rest(struct fmt_input *input, int file)
 		if (n <= 0)
 			return n ? errno : 0;
 		copied += (uint64_t)n;
-		if (copied > SPOOL_BYTES)
+		if (copied > limit)
 			return EFBIG;
 		err = whole_write(file, bytes, (size_t)n);
 		if (err)

@@ -24,10 +24,10 @@ int nesting_init(struct nesting *nesting)
 	int err;
 
 	memset(nesting, 0, sizeof(*nesting));
-	err = spool_create(&nesting->intervals);
+	err = spool_create_or_say(&nesting->intervals);
 	if (err)
 		return err;
-	err = spool_create(&nesting->edges);
+	err = spool_create_or_say(&nesting->edges);
 	if (err)
 		close(nesting->intervals);
 	return err;

@@ -45,8 +45,8 @@ struct nesting {
 };
 
 /*
- * nesting_init() creates the temporary files; it returns 0 or an error number, after which nothing
- * is open. nesting_fini() closes the files, which removes them.
+ * nesting_init() creates the temporary files; it returns 0, or -1 after a message, and then
+ * nothing is open. nesting_fini() closes the files, which removes them.
  */
 int nesting_init(struct nesting *nesting);
 void nesting_fini(struct nesting *nesting);

@@ -216,7 +216,12 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGWINCH);
 	err = until_signals(&screen.until, &set);
-	terminal = err ? NULL : newterm(NULL, stdout, stdin);
+	if (err) {
+		say("top cannot wait for signals: %s", strerror(err));
+		until_end(&screen.until);
+		return TOOL_FAILURE;
+	}
+	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal) {
 		say("TERM=%s: this terminal cannot be used; --batch prints without one",
 		    getenv("TERM") ? getenv("TERM") : "");

@@ -41,7 +41,7 @@ int etw_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void *
 	s->spool.fd = -1;
 	s->plain = fmt_flag(flow, "etw-plain");
 	s->filetime = clock && !strcmp(clock, "filetime");
-	return spool_create(&s->spool.fd);
+	return spool_create_or_say(&s->spool.fd);
 }
 
 void etw_sink_close(void *context)

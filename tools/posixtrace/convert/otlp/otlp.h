@@ -201,7 +201,10 @@ struct otlp {
 
 /* ------------------------------------------------------------------ the life of a conversion */
 
-/* Begins. The caller calls otlp_fini() also after a failure. */
+/*
+ * Begins. Returns 0, ENOMEM, or -1 after a message. The caller calls otlp_fini() also after a
+ * failure.
+ */
 int otlp_init(struct otlp *otlp, struct fmt_flow *flow);
 void otlp_fini(struct otlp *otlp);
 

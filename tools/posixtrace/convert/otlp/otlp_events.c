@@ -35,10 +35,10 @@ int otlp_init(struct otlp *otlp, struct fmt_flow *flow)
 		return ENOMEM;
 	}
 	otlp->bodies->fd = -1;
-	err = spool_create(&otlp->bodies->fd);
+	err = spool_create_or_say(&otlp->bodies->fd);
 	if (!err)
-		err = spool_create(&otlp->entries_fd);
-	return err ? err : spool_create(&otlp->begins_fd);
+		err = spool_create_or_say(&otlp->entries_fd);
+	return err ? err : spool_create_or_say(&otlp->begins_fd);
 }
 
 void otlp_fini(struct otlp *otlp)

@@ -72,7 +72,7 @@ int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, voi
 	s->output = output;
 	s->spool.fd = -1;
 	s->with_len = fields != NULL;
-	err = spool_create(&s->spool.fd);
+	err = spool_create_or_say(&s->spool.fd);
 	return err ? err : create_names(s, output);
 }
 
