@@ -34,9 +34,10 @@ name_process() { printf '%s\n' "s/(^|[^0-9a-zA-Z.])$1($|[^0-9])/\\1$2\\2/g" >>"$
 
 # Numbers of four and more digits differ: counts of many events, sizes, other processes. Some shells
 # report the end of a process that a command kills, when they notice it. The kernel's numbers of
-# processes begin at 300 again after the largest one.
+# processes begin at 300 again after the largest one. Counts are masked before the numbers of
+# processes, because a count may equal one of them.
 mask() {
-	sed -E -f "$tmp/names" \
+	sed -E \
 		-e '/^[^ ]*golden\.sh: line [0-9]+: .* Killed /d' \
 		-e "s,$programs/([^ ]*/)?,PROGRAMS/,g; s,${shim%/*}/,LIBRARIES/,g; s,$tmp/place/,PLACE/,g" \
 		-e "s/posixtrace-test\.[A-Za-z0-9]*/TEST/g" \
@@ -46,6 +47,7 @@ mask() {
 		-e 's/(called|reported) [1-9][0-9]*/\1 N/g; s/[0-9]+ blocks?/N blocks/; s/[0-9]+%/N%/g; s/[0-9]+\.[0-9]{9} s/TIME/g' \
 		-e 's/"fill_percent":[0-9]+/"fill_percent":N/' \
 		-e 's/[0-9]+ of [0-9]+ parts/N of N parts/; s/[0-9]+ bytes/SIZE bytes/g' \
+		-f "$tmp/names" \
 		-e 's/(["pt]id"?[=:]|process |thread |(killed by SIG[A-Z]+|exited with [0-9]+) \()[3-9][0-9]{2}($|[^0-9])/\1N\3/g' \
 		-e 's/(^|[^0-9a-zA-Z.])[1-9][0-9]{3,}($|[^0-9a-z])/\1N\2/g'
 }
