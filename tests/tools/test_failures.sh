@@ -18,10 +18,12 @@ cat >"$tmp/fails.c" <<'END'
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -63,6 +65,24 @@ static int refused(void)
 	return error || errno == ECONNREFUSED ? 4 : 99;
 }
 
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* Memory for the stacks of threads is limited. */
+static int many_threads(void)
+{
+	const struct rlimit limit = { 256 << 20, 256 << 20 };
+	pthread_attr_t large;
+	pthread_t thread;
+
+	pthread_attr_init(&large);
+	pthread_attr_setstacksize(&large, 1 << 30);
+	return !setrlimit(RLIMIT_AS, &limit) &&
+	       pthread_create(&thread, &large, nothing, NULL) == EAGAIN ? 5 : 99;
+}
+
 __attribute__((noinline)) static int follow(int **pointer)
 {
 	return *pointer[2];
@@ -82,6 +102,8 @@ int main(int argc, char **argv)
 		return look();
 	if (!strcmp(mode, "refused"))
 		return refused();
+	if (!strcmp(mode, "again"))
+		return many_threads();
 	if (!strcmp(mode, "null"))
 		return follow(NULL);
 	if (!strcmp(mode, "abort"))
@@ -104,7 +126,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-$CC -g -O1 -Wl,--build-id=sha1 -o "$tmp/fails" "$tmp/fails.c" || skip "no compiler for programs"
+$CC -g -O1 -Wl,--build-id=sha1 -o "$tmp/fails" "$tmp/fails.c" -pthread || skip "no compiler for programs"
 fails=$tmp/fails
 
 # explains STATUS OPTION... -- PROGRAM: record it, and let why explain the log.
@@ -133,12 +155,27 @@ check "JSON" has out '"failures":\[{"pid":[0-9]*,"name":"fails","code":7,"signal
 # A question about a part of the log has no failures in its answer.
 run 0 why --thread fails "$tmp/log.ptl"
 check "--thread has no failures" lacks out '^Failure'
+run 0 why --json --begin +0s "$tmp/log.ptl"
+check "--begin has none in JSON" has out '"failures":\[\]'
 
 explains 4 -- "$fails" refused
 check "a connection that was refused later" has out 'net.connect "127.0.0.1:[0-9]*": ECONNREFUSED (Connection refused) in refused'
 
 explains 0 -- "$fails" good
 check "a program that exits with 0 has not failed" lacks out '^Failure'
+
+# A program that fails by itself after a child did: its own calls after the child's end are there.
+explains 3 -- sh -c "'$fails' look; cd /nonexistent-folder || exit 3"
+check "the failed call of the shell" sh -c "sed -n 2p '$tmp/out' | grep -q ' before: file.chdir \"/nonexistent-folder\": ENOENT'"
+check "the child that failed before" has out '^Failure before: process [0-9]* (fails) exited with 7'
+
+# The same error is ordinary for one call and a failure of another one.
+explains 5 -- "$fails" again
+check "EAGAIN of a call that makes a thread" has out ' before: thread.create: EAGAIN'
+
+# The calls before exec are not those of the program.
+explains 7 -- sh -c "cd /nonexistent-folder; exec '$fails' look"
+check "calls of the program before exec are left out" lacks out 'chdir'
 
 # A program that is missing.
 explains 127 -- sh -c 'exec /nonexistent/program'
@@ -151,7 +188,7 @@ check "its child" has out '^Failure before: process [0-9]* (fails) exited with 7
 check "the crash of an earlier child is named, too" has out "^Crash: process [0-9]* (fails) was killed by SIGSEGV, .* after its last event, .*; 'posixtrace record --crash' records where\.$"
 
 explains 3 -- "$fails" killer
-check "the sender of a signal" has out '^Failure before: process [0-9]*\( (fails)\)* was killed by SIGKILL, sent by process [0-9]* (fails); none of its recorded calls failed\.$'
+check "the sender of a signal" has out '^Failure before: process [0-9]*\( (fails)\)* was killed by SIGKILL, sent by process [0-9]* (fails); the log has none of its calls\.$'
 explains 137 -- sh -c 'kill -9 $$'
 check "an unknown sender" has out '^Failure: process [0-9]* ([a-z]*) was killed by SIGKILL, and the log does not say by which process; none'
 
@@ -163,6 +200,11 @@ if "$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" null >/dev
 	check "a crash is no second failure" lacks out '^Failure'
 	run 0 why --json "$tmp/log.ptl"
 	check "JSON: crashes" has out '"crashes":\[{"pid":[0-9]*,"tid":[0-9]*,"name":"fails","signal":"SIGSEGV","reason":"address not mapped","fault":"0x10","at":"[0-9]*","frames":\["follow (fails.c:'
+	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" abort >/dev/null 2>&1
+	run 0 why "$tmp/log.ptl"
+	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" sh -c 'kill -QUIT $$' >/dev/null 2>&1
+	run 0 why "$tmp/log.ptl"
+	check "a signal from the terminal is one crash" sh -c "! grep -q '^Failure' '$tmp/out'"
 	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" abort >/dev/null 2>&1
 	run 0 why "$tmp/log.ptl"
 	check "abort() is left out" has out '^Crash: process [0-9]* (fails) got SIGABRT, in \(check_value\|main\) (fails.c:[0-9]*)'

@@ -343,7 +343,7 @@ static bool prepare_functions(char *const argv[])
 static int record_run_command(int argc, char **argv)
 {
 	const char *environment = getenv("POSIXTRACE_TRACE"), *wrong;
-	bool has_program;
+	bool has_program, wants_none;
 	int option, status;
 
 	record.plan.inherit = true; /* --follow is the default */
@@ -363,7 +363,8 @@ static int record_run_command(int argc, char **argv)
 	if (!record.launch.families && environment && strcmp(environment, "none") != 0 &&
 	    !(record.launch.families = strdup(environment)))
 		wrong = strerror(ENOMEM);
-	if (!wrong && !families_add_needed(&record.launch.families, &record.plan.choose))
+	if (!wrong && !environment &&
+	    !families_add_needed(&record.launch.families, &record.plan.choose))
 		return RECORD_FAILURE;
 	if (!wrong && record.functions.patterns &&
 	    !preload_take_families(&record.launch.families,
@@ -389,6 +390,7 @@ static int record_run_command(int argc, char **argv)
 	 */
 	if (record.plan.stream_policy == POSIX_TRACE_LOOP && !record.snapshot)
 		record.snapshot = RECORD_SNAPSHOT_EXIT;
+	wants_none = record.launch.families && !strcmp(record.launch.families, "none");
 	if (has_program) {
 		record.launch.argv = argv + optind;
 		record.plan.known = preload_types;
@@ -412,7 +414,8 @@ static int record_run_command(int argc, char **argv)
 	if (record.plan.budget && record.plan.choose.include.count &&
 	    !capture_take_event(&record.plan, BUDGET_EVENT))
 		return RECORD_FAILURE;
-	record.plan.families = record.launch.families;
+	/* find_preload() removes the list "none", because nothing is preloaded then. */
+	record.plan.families = wants_none ? "none" : record.launch.families;
 	record.kernel.has_library = record.launch.preload && !record.untraced;
 	record.kernel.choose = &record.plan.choose;
 	record.kernel.families = record.launch.families;

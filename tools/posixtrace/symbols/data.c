@@ -29,6 +29,11 @@ struct named {
 	uint64_t pointer;
 	int64_t from_ns, until_ns;
 	char *name; /* NULL: there is no variable */
+	/*
+	 * The number of bytes of the name for a pointer that need not be one to a lock. The pointer
+	 * to a structure is that of its first member, too; only a lock is named as a member then.
+	 */
+	size_t plain;
 };
 
 /* The mappings of one log, and the names that were found by them. */
@@ -152,22 +157,26 @@ static const struct posix_trace_mapping_np *mapping_below(const struct data *dat
 
 /*
  * Returns the name of the variable or of its member at an address of a file in new memory, or NULL.
+ * Stores the value of the member plain of struct named.
  */
-static char *variable_name(struct module *module, uint64_t address)
+static char *variable_name(struct module *module, uint64_t address, size_t *plain)
 {
 	uint64_t offset;
 	const char *symbol = module ? module_variable(module, address, &offset) : NULL;
 	char *source = symbol ? symbols_source_name(symbol) : NULL, *name = NULL;
 	char member[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1];
+	bool is_lock = false;
 	int len = -1;
 
-	if (symbol && module_member(module, address - offset, offset, member, sizeof(member)))
+	if (symbol && module_member(module, address - offset, offset, member, sizeof(member),
+				    &is_lock))
 		len = asprintf(&name, "%s%s", source ? source : symbol, member);
 	else if (symbol && offset)
 		len = asprintf(&name, "%s+0x%llx", source ? source : symbol,
 			       (unsigned long long)offset);
 	else if (symbol)
 		len = asprintf(&name, "%s", source ? source : symbol);
+	*plain = len < 0 ? 0 : offset || is_lock ? (size_t)len : strlen(source ? source : symbol);
 	free(source);
 	return len < 0 ? NULL : name;
 }
@@ -179,8 +188,9 @@ static bool is_named(const void *array, uint32_t index, const void *key)
 	return entry->pointer == wanted->pointer && entry->pid == wanted->pid;
 }
 
-/* Returns the name of the variable at an address of a process, or NULL. The cache owns the text. */
-static const char *find_variable(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns)
+/* Returns the name of the variable at an address of a process, or NULL. It is in the cache. */
+static const struct named *find_variable(trace_id_t trid, pid_t pid, uint64_t pointer,
+					  int64_t time_ns)
 {
 	struct data *data = data_of(trid);
 	const struct posix_trace_mapping_np *mapping;
@@ -202,30 +212,31 @@ static const char *find_variable(trace_id_t trid, pid_t pid, uint64_t pointer, i
 	}
 	entry = &data->named[index];
 	if (time_ns >= entry->from_ns && time_ns < entry->until_ns)
-		return entry->name;
+		return entry->name ? entry : NULL;
 	/* Another file may have been mapped there at another time. */
 	free(entry->name);
 	entry->from_ns = INT64_MIN;
 	entry->until_ns = INT64_MAX;
 	mapping = mapping_below(data, pid, pointer, time_ns, entry);
-	entry->name = mapping ? variable_name(module_of(mapping), pointer - mapping->base) : NULL;
-	return entry->name;
+	entry->name = mapping ? variable_name(module_of(mapping), pointer - mapping->base,
+					      &entry->plain) : NULL;
+	return entry->name ? entry : NULL;
 }
 
 const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
 		      struct posix_trace_object_np *object)
 {
-	const char *name;
+	const struct named *named;
 	size_t bytes;
 
 	if (log->has_objects &&
 	    !posix_trace_object_find_np(log->trid, pid, pointer, time_ns, object))
 		return object->name;
-	name = find_variable(log->trid, pid, pointer, time_ns);
-	if (!name)
+	named = find_variable(log->trid, pid, pointer, time_ns);
+	if (!named)
 		return NULL;
-	bytes = strnlen(name, sizeof(object->name) - 1);
-	memcpy(object->name, name, bytes);
+	bytes = strnlen(named->name, sizeof(object->name) - 1);
+	memcpy(object->name, named->name, bytes);
 	object->name[bytes] = '\0';
 	return object->name;
 }
@@ -249,12 +260,14 @@ static uint64_t distance_in(const struct logfile *log, pid_t pid, uint64_t addre
 const char *data_symbol(const struct logfile *log, pid_t pid, uint64_t address, int64_t time_ns)
 {
 	static char text[SYMBOL_BYTES];
+	const struct named *named = find_variable(log->trid, pid, address, time_ns);
 	const char *name;
 	uint64_t distance;
 
-	name = find_variable(log->trid, pid, address, time_ns);
-	if (name)
-		return name;
+	if (named) {
+		snprintf(text, sizeof(text), "%.*s", (int)named->plain, named->name);
+		return text;
+	}
 	name = symbols_function(log->trid, pid, address, time_ns);
 	distance = name && !strstr(name, "+0x") ? distance_in(log, pid, address, time_ns) : 0;
 	if (!distance)

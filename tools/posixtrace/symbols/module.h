@@ -62,9 +62,10 @@ const char *module_variable(struct module *module, uint64_t address, uint64_t *o
  * Writes the path of members and indices to a lock in a variable, such as .pool[3].lock. The
  * variable begins at the address "begin" of the file, and the lock is at an offset in it. Returns
  * false if the file has no debug information of the variable, or if no member is at the offset.
+ * *is_lock becomes whether the type of the member is one of the known types of locks.
  */
 bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
-		   size_t bytes);
+		   size_t bytes, bool *is_lock);
 
 /*
  * Finds the function that contains an address of the file, and stores the address in the file at

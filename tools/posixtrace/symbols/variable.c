@@ -264,17 +264,17 @@ static bool enter_element(Dwarf_Die *type, uint64_t *offset, char *text, size_t 
 }
 
 /* Writes the path of members to the lock at an offset of a type. */
-static bool find_member(Dwarf_Die *type, uint64_t offset, char *text, size_t bytes)
+static bool find_member(Dwarf_Die *type, uint64_t offset, char *text, size_t bytes, bool *is_lock)
 {
 	size_t used = 0;
 
 	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
-		bool is_lock = false, has_entered;
+		bool has_entered;
 		int tag;
 
-		if (!plain_type(type, &is_lock))
+		if (!plain_type(type, is_lock))
 			return false;
-		if (is_lock)
+		if (*is_lock)
 			return offset == 0;
 		tag = dwarf_tag(type);
 		if (tag == DW_TAG_array_type)
@@ -294,7 +294,7 @@ static bool find_member(Dwarf_Die *type, uint64_t offset, char *text, size_t byt
 }
 
 bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
-		   size_t bytes)
+		   size_t bytes, bool *is_lock)
 {
 	const struct module_global wanted = { .address = begin }, *global;
 	Dwarf_Attribute attribute;
@@ -303,6 +303,7 @@ bool module_member(struct module *module, uint64_t begin, uint64_t offset, char 
 	Dwarf *dwarf;
 
 	text[0] = '\0';
+	*is_lock = false;
 	if (module->lack || !module->elf)
 		return false;
 	list_globals(module);
@@ -312,15 +313,16 @@ bool module_member(struct module *module, uint64_t begin, uint64_t offset, char 
 	return dwarf && dwarf_offdie(dwarf, global->offset, &variable) &&
 	       dwarf_formref_die(dwarf_attr_integrate(&variable, DW_AT_type, &attribute),
 				 &type) &&
-	       find_member(&type, offset, text, bytes);
+	       find_member(&type, offset, text, bytes, is_lock);
 }
 
 #else
 
 bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
-		   size_t bytes)
+		   size_t bytes, bool *is_lock)
 {
 	(void)module, (void)begin, (void)offset, (void)text, (void)bytes;
+	*is_lock = false;
 	return false;
 }
 

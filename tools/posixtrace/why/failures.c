@@ -36,21 +36,43 @@ bool failures_is_crash(int32_t signal)
 	return false;
 }
 
-/* Returns whether an error is an ordinary result of calls that work. */
-static bool is_ordinary(int64_t error)
+/* Returns whether the name of a type begins with one of the prefixes, which blanks separate. */
+static bool is_of(const struct log_type *type, const char *prefixes)
+{
+	while (*prefixes) {
+		const size_t len = strcspn(prefixes, " ");
+
+		if (!strncmp(type->name, prefixes, len))
+			return true;
+		prefixes += len;
+		prefixes += *prefixes == ' ';
+	}
+	return false;
+}
+
+/*
+ * Returns whether an error is an ordinary result of a call that works. The same error of another
+ * call is a failure: EAGAIN of read() means that there is no data yet, and EAGAIN of fork() that
+ * there is no room for a process.
+ */
+static bool is_ordinary(const struct log_type *type, int64_t error)
 {
 	switch (error) {
-	case EAGAIN:
 	case EINTR:
-	case EINPROGRESS:
-	case EALREADY:
-	case EISCONN:
-	case ETIMEDOUT:
 	case ECANCELED:
 	case ENOTTY:     /* isatty() of a file */
 	case ESPIPE:     /* lseek() of a pipe */
-	case ECHILD:
 		return true;
+	case EAGAIN:
+		return is_of(type, "io. net. lock. stdio. process.sig");
+	case ETIMEDOUT:
+		return is_of(type, "lock. thread. process.sig");
+	case EINPROGRESS:
+	case EALREADY:
+	case EISCONN:
+		return is_of(type, "net.");
+	case ECHILD:
+		return is_of(type, "process.wait");
 	}
 	return false;
 }
@@ -139,7 +161,7 @@ static void take_call(struct failures *failures, struct history *history, const 
 	struct failures_process *process;
 	uint32_t text;
 
-	if (!is_begun && is_ordinary(error))
+	if (!is_begun && is_ordinary(type, error))
 		return;
 	text = history_text(history, type, event, plan->text);
 	if (text && is_catalog(history->text[text - 1]))
@@ -187,8 +209,22 @@ static void take_parent(struct failures *failures, struct history *history, pid_
 {
 	struct failures_process *process = pid > 0 ? process_of(failures, history, pid) : NULL;
 
-	if (process && !process->is_over && parent != pid)
-		process->parent = parent;
+	if (!process || process->is_over || parent == pid)
+		return;
+	process->parent = parent;
+	process->parent_life = lives_life(history, parent);
+}
+
+/*
+ * Forgets the calls of the program that a process executed before: its new program does not fail
+ * because of them. A shell, for example, has looked for the program in several folders.
+ */
+static void forget_calls(struct failures *failures, struct history *history, pid_t pid)
+{
+	struct failures_process *process = pid > 0 ? process_of(failures, history, pid) : NULL;
+
+	if (process && !process->is_over)
+		process->calls = process->connects = process->executes = 0;
 }
 
 /*
@@ -303,6 +339,8 @@ void failures_take(struct failures *failures, struct history *history,
 		take_parent(failures, history,
 			    (pid_t)field_integer(type->schema, "pid", event, 0),
 			    (pid_t)field_integer(type->schema, "parent", event, 0));
+		if (plan->kind == PLAN_PROGRAM)
+			forget_calls(failures, history, event->info.posix_pid);
 	} else if (plan->kind == PLAN_CALL && plan->child >= 0) {
 		take_parent(failures, history, (pid_t)classify_number(type, event, plan->child),
 			    event->info.posix_pid);
@@ -319,6 +357,15 @@ void failures_take(struct failures *failures, struct history *history,
 	} else if (!strcmp(type->name, "crash.frame")) {
 		take_frame(failures, history, type, event);
 	}
+}
+
+bool failures_has_crash(const struct failures *failures, const struct failures_process *process)
+{
+	for (size_t i = 0; i < failures->crashes; i++)
+		if (failures->crash[i].pid == process->pid &&
+		    failures->crash[i].life == process->life)
+			return true;
+	return false;
 }
 
 void failures_fini(struct failures *failures)
@@ -354,6 +401,7 @@ const struct failures_process *failures_child(const struct failures *failures,
 		const struct failures_process *process = &failures->process[i];
 
 		if (has_failed(process) && process != parent && process->parent == parent->pid &&
+		    process->parent_life == parent->life &&
 		    process->ended_ns <= parent->ended_ns &&
 		    (!found || process->ended_ns > found->ended_ns))
 			found = process;

@@ -16,7 +16,7 @@
 struct failures {
 	struct failures_process {
 		pid_t pid, parent; /* parent: 0: unknown */
-		uint32_t life;     /* see why/lives.h */
+		uint32_t life, parent_life; /* see why/lives.h */
 		bool is_over;      /* the log says how it ended: code and signal are valid */
 		int32_t code, signal;
 		/*
@@ -79,6 +79,9 @@ const struct failures_process *failures_of(const struct failures *failures, pid_
  */
 const struct failures_process *failures_child(const struct failures *failures,
 					      const struct failures_process *parent);
+
+/* Returns whether the log has the crash that ended a process. */
+bool failures_has_crash(const struct failures *failures, const struct failures_process *process);
 
 /* Returns whether a signal usually shows a fault of the program itself, such as SIGSEGV. */
 bool failures_is_crash(int32_t signal);

@@ -464,8 +464,7 @@ static int answer_text(void)
 	int err = 0;
 
 	why_text_deadlocks(&out_stdout, &why);
-	/* A question about a part of the log is not one about the end of the program. */
-	if (!most && !options.thread && !options.from_text)
+	if (!why.is_part)
 		why_text_failures(&out_stdout, &why);
 	for (size_t i = 0; !err && i < why.windows; i++) {
 		if (i)
@@ -518,6 +517,8 @@ static int explain_log(void)
 		return TOOL_FAILURE;
 	}
 	why.lost = lost.total;
+	why.is_part = most || options.thread || options.from_text || wanted.begin_text ||
+		      wanted.end_text;
 	lost_fini(&lost);
 	if (!most) {
 		if (!take_server(&status))

@@ -61,6 +61,7 @@ struct why {
 	uint64_t lost;
 	enum when_form form;
 	bool json;
+	bool is_part; /* the question is about a part of the log, and not about the program's end */
 };
 
 /* Collects the causes of a division. Returns false if memory is lacking; the caller frees cause. */

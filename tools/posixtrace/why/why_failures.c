@@ -150,6 +150,12 @@ static void frame_text(const struct why *why, const struct failures_crash *crash
 			 *module ? " of " : "", slash ? slash + 1 : module);
 }
 
+/* Returns whether a name is that of main(), and not of a function of a package of Go. */
+static bool is_main(const char *name, size_t len)
+{
+	return len == 4 && !memcmp(name, "main", len);
+}
+
 /*
  * Writes the functions of a crash, the innermost first. The callers of main() are not printed. If a
  * function was inlined, the function of the symbol table follows. Names of C++ are not compared,
@@ -176,7 +182,7 @@ static void put_frames(struct out *out, const struct why *why, const struct fail
 			out_str(out, " < ");
 			text_safe(out, function, (size_t)len);
 		}
-		if (begins_with(text, "main", 4) || begins_with(function, "main", 4))
+		if (is_main(text, strcspn(text, " ")) || is_main(function, (size_t)len))
 			break;
 	}
 }
@@ -214,16 +220,6 @@ static void put_crash(struct out *out, const struct why *why, const struct failu
 	if (crash->tid != crash->pid)
 		out_printf(out, ", thread %d", (int)crash->tid);
 	out_str(out, ".\n");
-}
-
-/* Returns whether the log has the crash that ended a process. */
-static bool has_crash(const struct failures *failures, const struct failures_process *process)
-{
-	for (size_t i = 0; i < failures->crashes; i++)
-		if (failures->crash[i].pid == process->pid &&
-		    failures->crash[i].life == process->life)
-			return true;
-	return false;
 }
 
 /* Returns the thread of a process that recorded the last call before its end, or HISTORY_NONE. */
@@ -278,16 +274,20 @@ static void put_killed(struct out *out, const struct why *why,
 
 /* ------------------------------------------------------------------ failures */
 
-/* Returns the call of process.kill that ended a process, or NULL. */
+/* Returns the last call of process.kill that sent a process the signal of its end, or NULL. */
 static const struct call *killer_of(const struct history *history,
 				    const struct failures_process *process)
 {
+	const uint32_t main = history_find_at(history, process->pid, process->pid,
+					      process->ended_ns);
+	const int64_t first_ns = main == HISTORY_NONE ? INT64_MIN : history->thread[main].first_ns;
+
 	for (size_t i = history->calls; i-- > 0;) {
 		const struct call *call = &history->call[i];
 
 		if (call->cause == CAUSE_KILL && call->key == (uint64_t)process->signal &&
 		    call->other == (uint64_t)process->pid && !call->error &&
-		    call->begin_ns <= process->ended_ns)
+		    call->begin_ns <= process->ended_ns && call->end_ns >= first_ns)
 			return call;
 	}
 	return NULL;
@@ -309,16 +309,34 @@ static void put_end(struct out *out, const struct why *why, const struct failure
 		out_str(out, ", and the log does not say by which process");
 		return;
 	}
-	out_str(out, ", sent by ");
+	/*
+	 * A process may handle another signal, and later get it from a process that is not traced.
+	 */
+	out_str(out, process->signal == SIGKILL ? ", sent by " : ", probably sent by ");
 	put_process(out, why, why->history.thread[call->thread].pid, call->end_ns);
 }
 
-/* Prints the failed calls of a process, the last one first. */
-static void put_calls(struct out *out, const struct why *why,
-		      const struct failures_process *process)
+/*
+ * Returns how many of the failed calls that were kept are later than the end of a child; child
+ * NULL: all of them. The earlier ones are not the reason why a process failed after its child.
+ */
+static unsigned later_calls(const struct failures_process *process,
+			    const struct failures_process *child)
 {
-	unsigned count = process->calls < FAILURES_CALLS ? process->calls : FAILURES_CALLS;
+	const unsigned kept = process->calls < FAILURES_CALLS ? process->calls : FAILURES_CALLS;
+	unsigned count = 0;
 
+	while (count < kept &&
+	       (!child || process->call[(process->calls - 1 - count) % FAILURES_CALLS].time_ns >
+				  child->ended_ns))
+		count++;
+	return count;
+}
+
+/* Prints the last failed calls of a process, the last one first. */
+static void put_calls(struct out *out, const struct why *why,
+		      const struct failures_process *process, unsigned count)
+{
 	for (unsigned i = 0; i < count; i++) {
 		const struct failures_call *call =
 			&process->call[(process->calls - 1 - i) % FAILURES_CALLS];
@@ -360,9 +378,15 @@ static const struct failures_process *root_of(const struct why *why)
 			   thread == HISTORY_NONE ? 0 : why->history.thread[thread].life);
 }
 
+/* Returns whether the log has a call of a process. A child may have run without the library. */
+static bool has_calls(const struct why *why, const struct failures_process *process)
+{
+	return last_thread(&why->history, process) != HISTORY_NONE;
+}
+
 /*
- * Prints a failed process and the child because of which it probably failed, and so on. Only the
- * last one of this chain has its failed calls, because those of the others are not the cause.
+ * Prints a failed process and the child because of which it probably failed, and so on. Each has
+ * the failed calls after the end of its child, and the last one of this chain all that were kept.
  */
 static void put_failures(struct out *out, const struct why *why)
 {
@@ -372,39 +396,62 @@ static void put_failures(struct out *out, const struct why *why)
 		const struct failures_process *child =
 			failures_child(&why->failures, process);
 
-		if (process->signal > 0 && failures_is_crash(process->signal))
+		const unsigned calls = later_calls(process, child);
+
+		if (process->signal > 0 && (failures_is_crash(process->signal) ||
+					    failures_has_crash(&why->failures, process)))
 			return; /* it was printed as a crash */
 		out_str(out, i ? "Failure before: " : "Failure: ");
 		put_process(out, why, process->pid, process->ended_ns);
 		put_end(out, why, process);
-		if (child && i + 1 < ENDS) {
-			out_str(out, ".\n");
-		} else if (process->calls) {
+		if (calls)
 			out_str(out, "; its last calls that failed:\n");
-			put_calls(out, why, process);
-		} else {
+		else if (child)
+			out_str(out, ".\n");
+		else if (has_calls(why, process))
 			out_str(out, "; none of its recorded calls failed.\n");
-		}
+		else
+			out_str(out, "; the log has none of its calls.\n");
+		put_calls(out, why, process, calls);
 		process = child;
+	}
+}
+
+/* Returns whether a process crashed, and the log does not have where. */
+static bool is_killed(const struct failures *failures, const struct failures_process *process)
+{
+	return process->is_over && failures_is_crash(process->signal) &&
+	       !failures_has_crash(failures, process);
+}
+
+/* Prints the last crashes, because the last one usually ended the program. */
+static void put_crashes(struct out *out, const struct why *why)
+{
+	const struct failures *failures = &why->failures;
+	size_t killed = 0, first, skipped;
+
+	for (size_t i = 0; i < failures->processes; i++)
+		killed += is_killed(failures, &failures->process[i]);
+	first = failures->crashes > ENDS ? failures->crashes - ENDS : 0;
+	skipped = killed > ENDS ? killed - ENDS : 0;
+	if (first + skipped)
+		out_printf(out, "%zu earlier crash%s %s not shown.\n", first + skipped,
+			   first + skipped == 1 ? "" : "es", first + skipped == 1 ? "is" : "are");
+	for (size_t i = first; i < failures->crashes; i++)
+		put_crash(out, why, &failures->crash[i]);
+	for (size_t i = 0; i < failures->processes; i++) {
+		if (!is_killed(failures, &failures->process[i]))
+			continue;
+		if (skipped)
+			skipped--;
+		else
+			put_killed(out, why, &failures->process[i]);
 	}
 }
 
 void why_text_failures(struct out *out, const struct why *why)
 {
-	const struct failures *failures = &why->failures;
-	unsigned printed = 0;
-
-	for (size_t i = 0; i < failures->crashes && printed < ENDS; i++, printed++)
-		put_crash(out, why, &failures->crash[i]);
-	for (size_t i = 0; i < failures->processes && printed < ENDS; i++) {
-		const struct failures_process *process = &failures->process[i];
-
-		if (!process->is_over || !failures_is_crash(process->signal) ||
-		    has_crash(failures, process))
-			continue;
-		put_killed(out, why, process);
-		printed++;
-	}
+	put_crashes(out, why);
 	put_failures(out, why);
 }
 
@@ -473,10 +520,10 @@ static void json_failure(struct json *json, const struct why *why,
 void why_json_failures(struct json *json, const struct why *why)
 {
 	const struct failures *failures = &why->failures;
-	const struct failures_process *process = root_of(why);
+	const struct failures_process *process = why->is_part ? NULL : root_of(why);
 
 	json_array(json, "crashes");
-	for (size_t i = 0; i < failures->crashes; i++)
+	for (size_t i = 0; i < failures->crashes && !why->is_part; i++)
 		json_crash(json, why, &failures->crash[i]);
 	json_end_array(json);
 	json_array(json, "failures");
