@@ -102,6 +102,12 @@ int main(int argc, char **argv)
 		return look();
 	if (!strcmp(mode, "refused"))
 		return refused();
+	if (!strcmp(mode, "hang")) {
+		int pipes[2];
+		char byte;
+
+		return pipe(pipes) || read(pipes[0], &byte, 1);
+	}
 	if (!strcmp(mode, "again"))
 		return many_threads();
 	if (!strcmp(mode, "null"))
@@ -176,6 +182,20 @@ check "EAGAIN of a call that makes a thread" has out ' before: thread.create: EA
 # The calls before exec are not those of the program.
 explains 7 -- sh -c "cd /nonexistent-folder; exec '$fails' look"
 check "calls of the program before exec are left out" lacks out 'chdir'
+
+# A program that hangs until a user kills it: the question is where it hangs.
+"$posixtrace" record -q --force -o "$tmp/log.ptl" "$fails" hang >/dev/null 2>&1 &
+recorder=$!
+until "$posixtrace" dump -e posixtrace_blocked "$tmp/log.ptl" 2>/dev/null | grep -q posixtrace_blocked; do
+	kill -0 $recorder 2>/dev/null || break
+	sleep 0.1
+done
+kill -KILL "$("$posixtrace" dump -e posixtrace_blocked "$tmp/log.ptl" 2>/dev/null |
+	sed -n 's/.* posixtrace_blocked pid=\([0-9]*\) .*/\1/p' | head -n 1)"
+wait $recorder
+run 0 why "$tmp/log.ptl"
+check "a program that hung has not failed" lacks out '^Failure'
+check "the answer is where it hung" has out '^Cause: .*waiting for data in read() .*until SIGKILL ended the process'
 
 # A program that is missing.
 explains 127 -- sh -c 'exec /nonexistent/program'

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "live/ended.h"
 #include "symbols/symbols.h"
+#include "why/stuck.h"
 #include "why/why.h"
 
 #define ENDS  4     /* the most crashes, and the most processes of a chain of failures */
@@ -378,6 +379,23 @@ static const struct failures_process *root_of(const struct why *why)
 			   thread == HISTORY_NONE ? 0 : why->history.thread[thread].life);
 }
 
+/*
+ * Returns whether a process was blocked for good when a signal of an unknown sender ended it. Then
+ * a user has probably ended it because it hung, and the answer is where it hung.
+ */
+static bool has_hung(const struct why *why, const struct failures_process *process)
+{
+	const struct history *history = &why->history;
+
+	if (process->signal <= 0 || killer_of(history, process))
+		return false;
+	for (uint32_t i = 0; i < history->stucks && i < history->threads; i++)
+		if (history->stuck[i].open && history->thread[i].pid == process->pid &&
+		    history->thread[i].life == process->life)
+			return true;
+	return false;
+}
+
 /* Returns whether the log has a call of a process. A child may have run without the library. */
 static bool has_calls(const struct why *why, const struct failures_process *process)
 {
@@ -401,6 +419,8 @@ static void put_failures(struct out *out, const struct why *why)
 		if (process->signal > 0 && (failures_is_crash(process->signal) ||
 					    failures_has_crash(&why->failures, process)))
 			return; /* it was printed as a crash */
+		if (!i && has_hung(why, process))
+			return;
 		out_str(out, i ? "Failure before: " : "Failure: ");
 		put_process(out, why, process->pid, process->ended_ns);
 		put_end(out, why, process);
