@@ -644,23 +644,6 @@ static void stuck_pipe(void)
 	MUST(read(fd[0], &byte, 1) == 1);
 }
 
-/* Two processes wait for data of each other. */
-static void stuck_pipes(void)
-{
-	int back[2];
-
-	MUST(!pipe(fd) && !pipe(back));
-	if (fork()) {
-		close(fd[1]);
-		close(back[0]);
-		MUST(read(fd[0], &byte, 1) >= 0);
-	} else {
-		close(fd[0]);
-		close(back[1]);
-		MUST(read(back[0], &byte, 1) >= 0);
-	}
-}
-
 static void *feed_pipe(void *arg)
 {
 	sleep(100000);
@@ -668,14 +651,14 @@ static void *feed_pipe(void *arg)
 	return arg;
 }
 
-/* The same, but another thread of the first process will write. */
-static void stuck_fed(void)
+/* Two processes wait for data of each other. If is_fed, another thread of the first will write. */
+static void cross_pipes(bool is_fed)
 {
 	int back[2];
 
 	MUST(!pipe(fd) && !pipe(back));
 	if (fork()) {
-		MUST(!pthread_create(&maker, NULL, feed_pipe, &back[1]));
+		MUST(!is_fed || !pthread_create(&maker, NULL, feed_pipe, &back[1]));
 		close(fd[1]);
 		close(back[0]);
 		MUST(read(fd[0], &byte, 1) >= 0);
@@ -684,6 +667,16 @@ static void stuck_fed(void)
 		close(back[1]);
 		MUST(read(back[0], &byte, 1) >= 0);
 	}
+}
+
+static void stuck_pipes(void)
+{
+	cross_pipes(false);
+}
+
+static void stuck_fed(void)
+{
+	cross_pipes(true);
 }
 
 /* Waits by a system call of the program's own for a word, behind which the bytes of a mutex are. */

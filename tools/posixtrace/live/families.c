@@ -28,14 +28,18 @@ static bool is_own(const char *glob)
 	return !strncmp(glob, "posixtrace_", 11) || !strncmp(glob, "crash.", 6);
 }
 
-/* The word of --trace for each family. FAMILY_SHIM is always traced, so it needs no word. */
-static const char *const words[FAMILY_COUNT] = {
-	[FAMILY_ALLOC] = "alloc", [FAMILY_LOCK] = "lock", [FAMILY_HOLD] = "lock-hold",
-	[FAMILY_IO] = "io", [FAMILY_FILE] = "file", [FAMILY_STDIO] = "stdio",
-	[FAMILY_NET] = "net", [FAMILY_THREAD] = "thread", [FAMILY_PROCESS] = "process",
-	[FAMILY_SIGNAL] = "signal", [FAMILY_TIME] = "time", [FAMILY_DL] = "dl",
-	[FAMILY_FUNC] = "func",
-};
+/*
+ * Returns the word of --trace for a family: the first one of the library's table that chooses it.
+ * FAMILY_SHIM is always traced, so no word is needed for it.
+ */
+static const char *word_of(unsigned family)
+{
+	size_t i = 0;
+
+	while (!(names[i].bits >> family & 1))
+		i++;
+	return names[i].name;
+}
 
 /* Returns a bit for each family that has a type whose name matches. */
 static unsigned families_of(const char *glob)
@@ -69,8 +73,9 @@ bool families_add_needed(const char **families, const struct choose *choose)
 		missing |= missing_families(choose->include.glob[i], shim_families(NULL));
 	if (missing && !preload_take_families(families, "default"))
 		return false;
-	for (int family = 0; family < FAMILY_COUNT; family++)
-		if (missing >> family & 1 && !preload_take_families(families, words[family]))
+	for (unsigned family = 0; family < FAMILY_COUNT; family++)
+		if (missing >> family & 1 &&
+		    !preload_take_families(families, word_of(family)))
 			return false;
 	return true;
 }
@@ -113,7 +118,7 @@ static void say_include(const struct logfile *log, const char *glob, unsigned ch
 		return;
 	if (missing) {
 		say("-e %s: these calls were not traced; add %s to --trace", text_given(glob),
-		    words[__builtin_ctz(missing)]);
+		    word_of((unsigned)__builtin_ctz(missing)));
 		return;
 	}
 	if (families_of(glob))

@@ -304,6 +304,20 @@ const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, in
 	return &recorder;
 }
 
+void symbols_place(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns, bool is_exact,
+		   char *text, size_t size)
+{
+	const struct symbol *symbol = symbols_at(trid, pid, address, time_ns, is_exact);
+	const char *slash = symbol && symbol->file ? strrchr(symbol->file, '/') : NULL;
+
+	*text = '\0';
+	if (symbol && symbol->file && symbol->line)
+		snprintf(text, size, "%s (%s:%u)", symbol->name, slash ? slash + 1 : symbol->file,
+			 symbol->line);
+	else if (symbol)
+		snprintf(text, size, "%s", symbol->whole);
+}
+
 const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct stacks_found *stack,
 				      size_t index, int64_t time_ns)
 {

@@ -91,6 +91,13 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
  */
 char *symbols_source_name(const char *name);
 
+/*
+ * Writes "FUNCTION (FILE:LINE)" of an address of a process, with the last part of the file's path,
+ * or the function alone, or nothing. symbols_at() has the parameters.
+ */
+void symbols_place(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns, bool is_exact,
+		   char *text, size_t size);
+
 /* Writes " NAME (FILE:LINE)", or the parts of it that are known, with unsafe characters escaped. */
 void symbols_text(struct out *out, const struct symbol *symbol);
 

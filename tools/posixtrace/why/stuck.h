@@ -36,9 +36,10 @@ struct stuck {
 	const struct log_type *type, *waits_type; /* of the two events */
 	uint32_t open;        /* index of the call that did not return + 1; 0: none */
 	/*
-	 * Of the open call: since when the thread is known to be blocked, when the facts were seen,
-	 * whether lock.waiting is its event, and why the facts may be wrong (a text + 1; 0 with
-	 * has_doubt: the log does not say it).
+	 * These members describe the open call. The thread has been blocked since from_ns. The
+	 * facts were seen at fact_ns. is_waiting is true if lock.waiting is its event. If has_doubt
+	 * is true, the facts may be wrong: doubt is the reason as a text + 1, or 0 if the log does
+	 * not say it.
 	 */
 	int64_t from_ns, fact_ns;
 	bool is_waiting, has_doubt;

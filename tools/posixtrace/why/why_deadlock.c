@@ -47,21 +47,13 @@ static void wanted_text(const struct history *history, uint32_t thread, char *te
 	}
 }
 
-/* Writes "FUNCTION (FILE:LINE)" of an address, or nothing. */
+/* Writes the place of an address, as of the thread's last event. */
 static void place_text(const struct why *why, uint32_t thread, uint64_t address, char *text,
 		       size_t size)
 {
 	const struct history_thread *of = &why->history.thread[thread];
-	const struct symbol *symbol = address ? symbols_at(why->log.trid, of->pid, address,
-							   of->last_ns, false) : NULL;
-	const char *slash = symbol && symbol->file ? strrchr(symbol->file, '/') : NULL;
 
-	*text = '\0';
-	if (symbol && symbol->file && symbol->line)
-		snprintf(text, size, "%s (%s:%u)", symbol->name, slash ? slash + 1 : symbol->file,
-			 symbol->line);
-	else if (symbol)
-		snprintf(text, size, "%s", symbol->whole);
+	symbols_place(why->log.trid, of->pid, address, of->last_ns, false, text, size);
 }
 
 /*

@@ -53,22 +53,6 @@ static void put_process(struct out *out, const struct why *why, pid_t pid, int64
 	out_char(out, ')');
 }
 
-/* Writes "FUNCTION (FILE:LINE)" of an address of a process, or nothing. */
-static void place_of(const struct why *why, pid_t pid, uint64_t address, int64_t time_ns,
-		     bool is_exact, char *text, size_t size)
-{
-	const struct symbol *symbol =
-		address ? symbols_at(why->log.trid, pid, address, time_ns, is_exact) : NULL;
-	const char *slash = symbol && symbol->file ? strrchr(symbol->file, '/') : NULL;
-
-	*text = '\0';
-	if (symbol && symbol->file && symbol->line)
-		snprintf(text, size, "%s (%s:%u)", symbol->name, slash ? slash + 1 : symbol->file,
-			 symbol->line);
-	else if (symbol)
-		snprintf(text, size, "%s", symbol->whole);
-}
-
 /* Writes a time before the end of a process as "1.2ms". A hostile log may have any times. */
 static void put_span(struct out *out, int64_t from_ns, int64_t to_ns)
 {
@@ -141,7 +125,7 @@ static void frame_text(const struct why *why, const struct failures_crash *crash
 	const char *function = text_at(why, frame->function);
 	const char *module = text_at(why, frame->module), *slash = strrchr(module, '/');
 
-	place_of(why, crash->pid, frame->pc, crash->time_ns, !index, text, size);
+	symbols_place(why->log.trid, crash->pid, frame->pc, crash->time_ns, !index, text, size);
 	if (*text && !strstr(text, "+0x"))
 		return;
 	if (*function)
@@ -193,7 +177,6 @@ static void put_reason(struct out *out, const struct why *why, const struct fail
 {
 	const char *reason = text_at(why, crash->reason), *signal = text_at(why, crash->signal);
 	const bool is_memory = !strcmp(signal, "SIGSEGV") || !strcmp(signal, "SIGBUS");
-
 	char own[32];
 
 	/* A process that calls abort() sends the signal to itself. */
@@ -356,8 +339,8 @@ static void put_calls(struct out *out, const struct why *why,
 			out_printf(out, ": %s (%s)", name, strerror(call->error));
 		else
 			out_printf(out, ": error %d", (int)call->error);
-		place_of(why, process->pid, call->address, call->time_ns, false, place,
-			 sizeof(place));
+		symbols_place(why->log.trid, process->pid, call->address, call->time_ns, false,
+			      place, sizeof(place));
 		if (*place) {
 			out_str(out, " in ");
 			put_safe(out, place);
@@ -521,8 +504,8 @@ static void json_failure(struct json *json, const struct why *why,
 			&process->call[(process->calls - 1 - i) % FAILURES_CALLS];
 		char place[PLACE];
 
-		place_of(why, process->pid, call->address, call->time_ns, false, place,
-			 sizeof(place));
+		symbols_place(why->log.trid, process->pid, call->address, call->time_ns, false,
+			      place, sizeof(place));
 		json_object(json, NULL);
 		json_put_text(json, "event", call->type->name);
 		json_put_text(json, "path", text_at(why, call->text));
