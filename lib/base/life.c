@@ -145,18 +145,24 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
  * The result is 0 if the offset of the time name space is unknown, since processes of different
  * name spaces compare such results (struct ptx_identity).
  */
-uint64_t ptx_identity_start(uint32_t number)
+uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
 {
 	struct ptx_time_space space;
-	struct ptx_proc proc;
 
-	if (ptx_proc_read(number, &proc) != 0 || ptx_time_space_read(&space) != 0)
+	if (ptx_time_space_read(&space) != 0)
 		return 0;
 	/*
 	 * The kernel gives the start time in clock ticks. If the offset of a name space is not a
 	 * multiple of a tick, the result there may differ by one tick.
 	 */
-	return proc.start - (uint64_t)(space.boottime_ns / ptx_proc_tick_ns());
+	return proc->start - (uint64_t)(space.boottime_ns / ptx_proc_tick_ns());
+}
+
+uint64_t ptx_identity_start(uint32_t number)
+{
+	struct ptx_proc proc;
+
+	return ptx_proc_read(number, &proc) == 0 ? ptx_identity_start_in(&proc) : 0;
 }
 
 /* Returns 0 if pidfds have no inodes of their own on this kernel. */

@@ -62,6 +62,11 @@ void ptx_identity_self(struct ptx_identity *identity);
 /* Returns the start time of a process as in struct ptx_identity; 0: unknown. */
 uint64_t ptx_identity_start(uint32_t number);
 
+struct ptx_proc;
+
+/* Does the same for a process whose stat file the caller has read already. */
+uint64_t ptx_identity_start_in(const struct ptx_proc *proc);
+
 enum ptx_same { PTX_SAME_UNKNOWN, PTX_SAME, PTX_OTHER };
 
 /* PTX_SAME_UNKNOWN if the two have no known member in common. */

@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -69,27 +70,80 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 	strcat(prefix, ".");
 }
 
+/* Returns how many bytes of entries the kernel has stored; 0 at the end or on an error. */
+static uint32_t read_entries(struct ptx_rendezvous *walk, void *entries, size_t room)
+{
+	long n = syscall(SYS_getdents64, walk->folder, entries, room);
+
+	return n > 0 ? (uint32_t)n : 0;
+}
+
 /* Returns to the beginning of the folder. Returns false if that fails. */
 static bool rewind_folder(struct ptx_rendezvous *walk)
 {
-	walk->at = walk->end = 0;
+	walk->at = 0;
+	if (walk->is_whole)
+		return true;
+	walk->end = 0;
 	return lseek(walk->folder, 0, SEEK_SET) == 0;
 }
 
 /*
+ * Reads the first entries of the folder. In most cases these are all entries. Then the steps of the
+ * walk find them in memory, without system calls.
+ */
+static void read_first(struct ptx_rendezvous *walk)
+{
+	_Alignas(struct entry) unsigned char more[64 + NAME_MAX];
+
+	walk->at = 0;
+	walk->end = read_entries(walk, walk->entries, sizeof walk->entries);
+	walk->is_whole = walk->end == 0 || read_entries(walk, more, sizeof more) == 0;
+	if (!walk->is_whole)
+		rewind_folder(walk);
+}
+
+/* Returns true if no link of the folder can be for a process with this start time. */
+static bool lacks_start(const struct ptx_rendezvous *walk, uint64_t start)
+{
+	char part[PTX_RENDEZVOUS_NAME] = "";
+	const struct entry *entry;
+
+	rendezvous_put(part, ".", start);
+	strcat(part, ".");
+	for (uint32_t at = 0; at < walk->end; at += entry->bytes) {
+		entry = (const void *)(walk->entries + at);
+		if (strstr(entry->name, part))
+			return false;
+	}
+	return walk->is_whole;
+}
+
+/*
  * Begins a search for the links of an ancestor from the beginning of the folder. `number` is the
- * ancestor's number in /proc. Returns false if /proc does not show the process, because the names
- * of its links are not known then, or if the folder cannot be read again.
+ * ancestor's number in /proc. The status file is read only if there may be a link, because this
+ * runs for each ancestor at the start of each program. Returns false if /proc does not show the
+ * process, because the names of its links are not known then, or if the folder cannot be read
+ * again.
  */
 static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 {
-	struct ptx_proc_ids ids;
+	struct ptx_proc_ids ids = { 0 };
 	struct ptx_proc process;
-	uint64_t start = ptx_identity_start(number);
+	uint64_t start;
 
-	if (start == 0 || ptx_proc_read(number, &process) != 0 || ptx_proc_ids(number, &ids) != 0)
+	if (ptx_proc_read(number, &process) != 0)
 		return false;
+	start = ptx_identity_start_in(&process);
 	walk->parent = process.parent;
+	if (start == 0)
+		return false;
+	if (lacks_start(walk, start)) {
+		walk->at = walk->end;
+		return true;
+	}
+	if (ptx_proc_ids(number, &ids) != 0)
+		return false;
 	prefix_of(walk->prefix, ids.inner, start);
 	return rewind_folder(walk);
 }
@@ -102,7 +156,7 @@ static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
-	walk->is_inherited = walk->is_others = false;
+	walk->is_inherited = walk->is_others = walk->is_whole = false;
 	if (getauxval(AT_SECURE))
 		return; /* the caller has fewer rights than this program (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
@@ -150,13 +204,13 @@ static const char *next_name(struct ptx_rendezvous *walk)
 		const struct entry *entry = (const void *)(walk->entries + walk->at);
 
 		if (walk->at >= walk->end) {
-			long n = syscall(SYS_getdents64, walk->folder, walk->entries,
-					 sizeof walk->entries);
+			uint32_t n = walk->is_whole ? 0 : read_entries(walk, walk->entries,
+								       sizeof walk->entries);
 
-			if (n <= 0)
+			if (n == 0)
 				return NULL;
 			walk->at = 0;
-			walk->end = (uint32_t)n;
+			walk->end = n;
 			continue;
 		}
 		walk->at += entry->bytes;
@@ -201,6 +255,7 @@ static bool step_up(struct ptx_rendezvous *walk)
 		walk->parent = self.parent;
 		walk->has_start = true; /* begin_ancestor() makes complete prefixes */
 		walk->is_inherited = true;
+		read_first(walk);
 	}
 	if (walk->parent != 0 && begin_ancestor(walk, walk->parent))
 		return true;
@@ -277,6 +332,7 @@ void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target)
 {
 	walk->folder = ptx_folder_open_in(target->uid, TRACED, false);
+	walk->is_whole = false;
 	walk->at = walk->end = 0;
 	walk->has_start = true;
 	prefix_of(walk->prefix, target->pid, target->start);

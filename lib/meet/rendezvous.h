@@ -32,6 +32,7 @@ struct ptx_rendezvous {
 	char prefix[PTX_RENDEZVOUS_NAME]; /* of the names of the links that are searched */
 	bool has_start;  /* the prefix is complete; else it has the process id only */
 	bool is_inherited; /* `folder` has the links for inherited streams */
+	bool is_whole;   /* `entries` has all entries of that folder */
 	/* The link is for another process, which need not be an ancestor of this one. */
 	bool is_others;
 	uint32_t at, end; /* positions in `entries`, which the kernel has filled */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/life.h"
@@ -143,6 +144,61 @@ START_TEST(links_of_all_processes_are_the_last)
 }
 END_TEST
 
+/*
+ * Prepares links for inherited streams: `others` for processes that do not exist, and then one for
+ * this process. Returns after how many of the former a child finds the link of its parent, or -1 if
+ * it does not, and stores whether the walk had all entries in memory.
+ */
+static int place_of_parent(int others, bool *is_whole)
+{
+	struct ptx_rendezvous_target other = { .uid = geteuid(), .start = 7 };
+	const struct ptx_rendezvous_target own = self();
+	pid_t child;
+	int status;
+
+	for (int i = 0; i < others; i++) {
+		other.pid = 999999000 + (uint32_t)i;
+		ptx_rendezvous_link(&other, 0, true);
+	}
+	ptx_rendezvous_link(&own, 0, true);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		struct ptx_rendezvous walk;
+		int fd, before = 0;
+
+		ptx_rendezvous_begin(&walk, true);
+		for (; (fd = ptx_rendezvous_next(&walk)) >= 0 && walk.is_others; before++)
+			close(fd);
+		_exit(fd < 0 ? 255 : before * 2 + walk.is_whole);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	for (int i = 0; i < others; i++) {
+		other.pid = 999999000 + (uint32_t)i;
+		ptx_rendezvous_remove(&other, true);
+	}
+	ptx_rendezvous_remove(&own, true);
+	*is_whole = WEXITSTATUS(status) & 1;
+	return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status) / 2;
+}
+
+/* The links of a large folder do not fit into the walk's memory: it is read for each ancestor. */
+START_TEST(links_of_ancestors_are_found_among_many_others)
+{
+	bool is_whole;
+
+	choose();
+	ck_assert_int_eq(place_of_parent(0, &is_whole), 0);
+	ck_assert(is_whole);
+	ck_assert_int_eq(place_of_parent(5, &is_whole), 0);
+	ck_assert(is_whole);
+	ck_assert_int_eq(place_of_parent(60, &is_whole), 0);
+	ck_assert(!is_whole);
+	clean_up();
+}
+END_TEST
+
 /* The target of such a link is not examined, so it is not known that it does not exist. */
 START_TEST(only_links_of_dead_processes_are_removed)
 {
@@ -163,4 +219,5 @@ END_TEST
 
 SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_other,
 	   links_of_all_processes_are_the_last,
+	   links_of_ancestors_are_found_among_many_others,
 	   only_links_of_dead_processes_are_removed)
