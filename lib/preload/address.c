@@ -7,7 +7,8 @@
  */
 #ifndef PTX_PRELOAD_ADDRESS_H
 /*
- * The tool includes this file, too. Its include path is another, so it includes the headers first.
+ * The tool includes this file, too. The tool has another include path, so it includes the headers
+ * before this file.
  */
 # include "preload/address.h"
 # include "preload/text.h"

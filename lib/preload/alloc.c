@@ -7,8 +7,8 @@
  * If an allocator library is loaded behind the shim, the wrappers call the functions of that
  * library.
  *
- * The wrappers must not allocate memory, and must not call a function that might: they would call
- * themselves without end. shim_put(), which they call, allocates no memory.
+ * The wrappers must not allocate memory, and must not call a function that may allocate: a wrapper
+ * would call itself without end. The wrappers call shim_put(), which allocates no memory.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -35,9 +35,9 @@ static struct shim_next *const all[] = {
 };
 
 /*
- * True while this thread looks up the real functions. dlsym() may allocate memory for that, which
- * it gets from alloc_first.c. The variable has the model initial-exec, because the first access to
- * it could allocate memory in other models.
+ * True while this thread looks up the real functions. dlsym() may then allocate memory, and gets it
+ * from alloc_first.c. The variable has the model initial-exec, because with other models the first
+ * access to the variable could allocate memory.
  */
 static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
 
@@ -56,8 +56,8 @@ static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 		return NULL;
 	looking = true;
 	/*
-	 * The results go into local variables first, because another thread must not find some of
-	 * the functions and not the others.
+	 * The results go into local variables first, because another thread must not find only some
+	 * of the functions.
 	 */
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		function[i] = shim_look_up(all[i]);
@@ -91,7 +91,10 @@ shim_inline uint64_t number_of(const void *pointer)
 SHIM_WRAPPER void *malloc(size_t size)
 {
 	malloc_function *function = real(malloc);
-	/* This is decided before the real call, so that a call that is not traced can be a jump. */
+	/*
+	 * `wanted` is computed before the real call, so that a call that is not traced can be a
+	 * jump.
+	 */
 	bool wanted = shim_on_alone(ALLOC_MALLOC);
 	void *result;
 
@@ -166,8 +169,8 @@ SHIM_WRAPPER void *realloc(void *old, size_t size)
 }
 
 /*
- * free(3). The event is recorded before the call: after the call another thread may get the same
- * address at once, and the event of that thread would come first.
+ * free(3). The event is recorded before the call: immediately after the call, another thread may
+ * get the same address, and the event of that thread would precede this event.
  */
 SHIM_WRAPPER void free(void *old)
 {

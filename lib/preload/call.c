@@ -9,8 +9,8 @@
 #include "preload/call.h"
 
 /*
- * Copies a result of len bytes without a NUL. If the result is too long, its end is left out. A
- * negative length means that the call has failed.
+ * Copies a result that has `len` bytes and no NUL. If the result is too long, the function omits
+ * its end. A negative length means that the call has failed.
  */
 static size_t put_bytes(char *to, size_t bytes, const char *text, int64_t len)
 {

@@ -11,11 +11,12 @@
  * 	the 32-bit fields, the 64-bit fields, the strings
  *
  * The schema of the event type is "ns time; errno error;", then the 32-bit fields, the 64-bit
- * fields and the strings. The expressions of fields are evaluated before the call, with -1 as the
- * result, because the thread may be cancelled in the call. They are evaluated again after the call.
- * They must not dereference memory of the program unless the call succeeded.
+ * fields and the strings. The wrapper evaluates the expressions of fields before the call, with -1
+ * as the result: the event has these values if the thread is cancelled in the call. The wrapper
+ * evaluates them again after the call. The expressions must not dereference memory of the program
+ * unless the call succeeded.
  *
- * Threads, signals, errors: as shim.h.
+ * Threads, signals, errors: as in shim.h.
  */
 #ifndef PTX_PRELOAD_CALL_H
 #define PTX_PRELOAD_CALL_H

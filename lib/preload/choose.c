@@ -20,8 +20,8 @@
 #define BIT(family) (1u << FAMILY_##family)
 
 /*
- * The default: families whose functions are called seldom, or wait. Their calls are a few percent
- * of all calls of a server.
+ * The default families. Programs call the functions of these families seldom, or wait in them. A
+ * few percent of a server's calls belong to these families.
  */
 #define DEFAULT \
 	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(FILE) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | \

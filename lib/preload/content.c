@@ -18,7 +18,7 @@
 
 #include "preload/self.h"
 
-#define PARTS 16 /* elements of a vector that are read; further elements are left out */
+#define PARTS 16 /* elements of a vector that are read; further elements are not recorded */
 
 _Atomic unsigned posixtrace_shim_content;
 
@@ -65,8 +65,8 @@ void shim_content_begin(unsigned bytes)
 
 /*
  * Copies the parts one after the other. Returns the number of bytes, 0 after an error. The kernel
- * copies up to the first page that it cannot read. The field in the event has its own length, so it
- * can have a part of the requested bytes.
+ * copies up to the first page that it cannot read. The field in the event has its own length, so
+ * the field may have fewer bytes than requested.
  */
 static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_t parts)
 {
@@ -91,8 +91,8 @@ static bool copy_struct(void *to, size_t bytes, const void *from)
 
 /*
  * Copies at most `bytes` bytes of the memory that a vector of the program describes. The vector
- * itself is memory of the program, which other threads may change or unmap. So the vector is copied
- * first, and its lengths are checked and used in the copy only.
+ * itself is memory of the program, which other threads may change or unmap. The function therefore
+ * copies the vector first. It checks and uses only the lengths in the copy.
  */
 static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, size_t parts)
 {

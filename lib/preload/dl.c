@@ -4,13 +4,12 @@
  *
  * The result of dlopen() depends on the object that calls it. The dynamic linker searches the
  * DT_RPATH and the DT_RUNPATH of this object, and $ORIGIN means the folder of this object. Its
- * DT_RPATH is also searched for the libraries that the new library needs. A wrapper must therefore
- * not be the caller, unless the result is the same for every caller. This is so only if the name
- * has no $ and no library in the program has a DT_RPATH. In addition, if the name has no slash,
- * neither the caller nor the shim nor the program may have a DT_RUNPATH. The DT_RPATH of the
- * program itself is used for all callers, so it does not matter. If the result is the same, the
- * shim calls dlopen() itself, times the call and records the result. Otherwise the shim records the
- * event first and jumps to dlopen().
+ * DT_RPATH is also searched for the libraries that the new library needs. The wrapper may therefore
+ * call dlopen() only if the result is the same for every caller. For that, the name must have no $,
+ * and no library in the program may have a DT_RPATH. If the name has no slash, the caller, the shim
+ * and the program must also have no DT_RUNPATH. The DT_RPATH of the program itself is used for all
+ * callers, so it does not matter. If these conditions hold, the shim calls dlopen(), times the call
+ * and records the result. Otherwise the shim records the event first and jumps to dlopen().
  *
  * The mapped files are reported independently of the chosen families. They are reported before a
  * library is unloaded, so that its addresses are in the log even if no observer looked while it was
@@ -19,7 +18,7 @@
  *
  * If the shim was loaded into a running process, a new library does not call the wrappers by
  * itself. The shim redirects the library's slots after the call of dlopen(), or at the next dlsym()
- * if that call did not return to the shim (inject.c).
+ * if dlopen() did not return to the shim (inject.c).
  *
  * On other processors than x86-64, the shim does not wrap dlopen(). It never wraps dlmopen().
  */
@@ -82,7 +81,7 @@ SHIM_WRAPPER int dlclose(void *handle)
 	if (may_unload)
 		shim_uring_unloaded();
 	result = shim_on(DL_CLOSE) ? close_timed(handle, shim_caller()) : next(dlclose)(handle);
-	/* A destructor of the object may have called a function since. */
+	/* A destructor of the object may have called a function of liburing since. */
 	if (may_unload)
 		shim_uring_unloaded();
 	report_mappings();

@@ -22,7 +22,7 @@
 #define NAME    "LD_PRELOAD="
 #define LIBRARY "libposixtrace-preload.so"
 
-/* start.c sets them when the shim begins. */
+/* start.c sets these paths when the shim begins. */
 const char *shim_own_path[2];
 
 /* Returns whether c separates names in LD_PRELOAD. */
@@ -175,7 +175,9 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 	return !keeps;
 }
 
-/* The environment is examined before the file of the program, which is often not needed. */
+/*
+ * The function examines the environment first. Often it need not examine the file of the program.
+ */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller)
 {
 	size_t count = 0, bytes = 0;

@@ -49,8 +49,8 @@ SHIM_INT(fsmount, FILE_FSOPEN, (int fd, unsigned flags, unsigned attributes),
 	 (fd, flags, attributes), (result, fd, (int32_t)flags), (),
 	 (SHIM_IN(""), SHIM_IN("fsmount")))
 /*
- * `path` is usually empty, and `folder` is the descriptor of fsmount() or open_tree(). `to` is the
- * folder that the files are below after the call.
+ * `path` is usually empty, and `folder` is the descriptor of fsmount() or open_tree(). After the
+ * call, the files are below the folder `to`.
  */
 SHIM_INT(move_mount, FILE_MOVE_MOUNT,
 	 (int folder, const char *path, int to_folder, const char *to, unsigned flags),
@@ -65,8 +65,8 @@ SHIM_INT(move_mount, FILE_MOVE_MOUNT,
 SHIM_INT(fanotify_init, FILE_FANOTIFY, (unsigned flags, unsigned event_flags),
 	 (flags, event_flags), (result, (int32_t)flags, (int32_t)event_flags), (), ())
 /*
- * If the path is NULL, the folder itself is watched. The mask has the wanted events. The flags say
- * whether the mask is added or removed.
+ * If the path is NULL, the folder itself is watched. The mask has the wanted events. The flags
+ * determine whether the mask is added or removed.
  */
 SHIM_INT(fanotify_mark, FILE_FANMARK,
 	 (int fd, unsigned flags, uint64_t mask, int folder, const char *path),

@@ -3,7 +3,8 @@
  * preload/file_walk.c - family file: functions that read whole folders or trees.
  *
  * The C library opens and reads the folders without an event. The event of a walk is recorded when
- * the walk ends. So it follows the events of the functions that the walk calls for the program.
+ * the walk ends. The event therefore follows the events of the program's functions that the walk
+ * calls.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,7 +6,8 @@
  * in programs under a sanitizer. Files are hostile: every size and offset in them is bounded.
  */
 /*
- * The tool includes this file, too. Its include path is another, so it includes the header first.
+ * The tool includes this file, too. The tool has another include path, so it includes the header
+ * before this file.
  */
 #ifndef PTX_PRELOAD_IMAGE_H
 # include "preload/image.h"
@@ -170,7 +171,7 @@ static bool changes_rights(int fd)
 }
 
 /*
- * Examines a program and the mode of its file. For a script this is done with its interpreter: the
+ * Examines a program and the mode of its file. For a script, the caller passes the interpreter: the
  * mode of the script itself has no effect.
  */
 static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char *path,
@@ -182,9 +183,9 @@ static enum shim_image examine_program(int fd, const ElfW(Ehdr) *elf, const char
 }
 
 /*
- * Finds the path of the interpreter in the first line of a script. Returns false if there is none,
- * and if the path does not end in the bytes that execve(2) reads: the kernel refuses such a script.
- * `line` has room for a NUL behind its bytes.
+ * Finds the path of the interpreter in the first line of a script. Returns false if there is no
+ * path, or if the path does not end within the bytes that execve(2) reads: the kernel refuses such
+ * a script. `line` has room for a NUL behind its bytes.
  */
 static bool find_interpreter(char *line, size_t bytes, const char **path)
 {
@@ -201,7 +202,8 @@ static bool find_interpreter(char *line, size_t bytes, const char **path)
 
 /*
  * An interpreter may be a script itself. After the first file, paths are relative to the current
- * folder. *is_folder is set if the path names a folder, which has the right to execute, too.
+ * folder. A folder may have the right to execute, too. *is_folder is set if the path names a
+ * folder.
  */
 static enum shim_image examine_file(int folder, const char *path, char loader[SHIM_LOADER_BYTES],
 				    bool *is_folder)
@@ -296,7 +298,7 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 			path[len++] = '/';
 		for (const char *from = name; from <= c; from++)
 			path[len++] = *from;
-		/* A file that cannot be executed is skipped, as execvp() does, and a folder. */
+		/* Like execvp(), the function skips folders and files that cannot be executed. */
 		fd = syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 ? 0 : -1;
 		errno = saved;
 		if (fd)

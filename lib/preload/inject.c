@@ -126,8 +126,8 @@ static bool is_in_program(void *address)
 
 /*
  * Finds the function that the program's modules call by this name. Returns NULL for a function that
- * the program defines. Its calls are not redirected: with LD_PRELOAD they would not reach a wrapper
- * either.
+ * the program defines. Calls of such a function are not redirected: with LD_PRELOAD they would not
+ * reach a wrapper either.
  */
 static void *real_of(const char *name, void **canonical)
 {
@@ -143,7 +143,7 @@ static void *real_of(const char *name, void **canonical)
 
 /*
  * A function that the program defines itself is never wrapped. But the wrapper of another function
- * may call it by next(), and this call needs the definition of the C library.
+ * may call next() with its name. This call needs the definition of the C library.
  */
 void shim_inject_begin(void)
 {
@@ -230,9 +230,9 @@ static void add_wrapper(const char *name, void *function)
 
 /*
  * Returns the number of symbols in a DT_GNU_HASH table: 1 + the number of the last symbol that is
- * in a chain. The table begins with four numbers. A Bloom filter follows, whose number of words is
- * the third of these numbers. Then come the first symbol of each bucket, and for each symbol its
- * hash, which is odd at the end of a chain.
+ * in a chain. The table begins with four numbers. A Bloom filter follows; the third of the four
+ * numbers is the number of its words. The first symbols of all buckets are behind the filter, and
+ * then the hashes of all symbols. A hash is odd at the end of a chain.
  */
 static size_t symbols_of(const uint32_t *hash)
 {

@@ -25,9 +25,9 @@ void shim_inject_begin(void);
 
 /*
  * Called by the wrapper of dlopen(). shim_inject_is_attached() returns whether a tracer is
- * attached, because only then new modules are of interest. shim_inject_loaded() redirects the slots
- * of modules that were loaded since its last call. shim_inject_may_load() is for a call that does
- * not return to the shim: the next call of dlsym() then redirects the slots.
+ * attached; new modules are of interest only while a tracer is attached. shim_inject_loaded()
+ * redirects the slots of modules that were loaded since its last call. shim_inject_may_load() is
+ * for a call that does not return to the shim: the next call of dlsym() then redirects the slots.
  */
 bool shim_inject_is_attached(void);
 void shim_inject_loaded(void);

@@ -99,8 +99,8 @@ SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 	if (!shim_on(IO_IOCTL))
 		return next(ioctl)(fd, request, value);
 	/*
-	 * The C library returns -1 for errors of the kernel; the rest is the driver's answer. Some
-	 * requests return a number, such as a descriptor.
+	 * The C library returns -1 for errors of the kernel; every other result is the driver's
+	 * answer. Some requests return a number, such as a descriptor.
 	 */
 	SHIM_TRACE(int, IO_IOCTL, next(ioctl)(fd, request, value), result == -1 ? errno : 0,
 		   (fd, result), ((int64_t)request, value), ());

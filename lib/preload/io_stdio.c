@@ -4,7 +4,7 @@
  * fread() and fwrite() (family stdio).
  *
  * The C library itself reads and writes the file of a stream. It also makes the calls inside
- * printf(), getline() and similar functions. The shim sees neither.
+ * printf(), getline() and similar functions. The shim sees none of these calls.
  */
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ struct fopen_data {
 	char text[SHIM_TEXT];
 };
 
-/* Room for the mode. The C library ignores all letters of a mode but the first few. */
+/* Room for the mode. The C library uses only the first few letters of a mode. */
 #define MODE_BYTES 16
 
 /*
@@ -82,8 +82,8 @@ FOPEN(fopen64)
 	}
 
 /*
- * A reader of the log knows the descriptor's name from an earlier event, that of the call that made
- * the descriptor. fclose() also closes the descriptor, so the name is valid as long as the stream.
+ * A reader of the log finds the descriptor's name in the event of the call that made the
+ * descriptor. fclose() also closes the descriptor, so the name is valid as long as the stream.
  */
 STREAM(fdopen, (int fd, const char *mode), (fd, mode), mode)
 /* The file has no name. It is deleted when the stream is closed. */

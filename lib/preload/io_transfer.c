@@ -85,7 +85,7 @@ TRANSFER(pwrite64, IO_PWRITE, (int fd, const void *buffer, size_t size, off64_t 
 SHIM_ALIAS(__pread64, pread64);
 SHIM_ALIAS(__pwrite64, pwrite64);
 /*
- * These functions transfer several buffers at once. The field for the size has the number of
+ * These functions transfer several buffers in one call. The field for the size has the number of
  * buffers, because the sizes are in memory of the program that may be invalid.
  */
 TRANSFER(readv, IO_READV, (int fd, const struct iovec *parts, int count), (fd, parts, count), fd,

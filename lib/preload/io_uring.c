@@ -13,12 +13,12 @@
  *
  * The shim does not see rings that a program uses by its own system calls.
  *
- * A module may load liburing in such a way that liburing is not visible to the shim. Then the real
- * function is looked up in all objects. If several objects define the function, it is looked up
- * through the object that contains the caller.
+ * A module may load liburing in such a way that liburing is not visible to the shim. The shim then
+ * looks up the real function in all objects. If several objects define the function, the shim looks
+ * it up through the object that contains the caller.
  *
- * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
- *           answers at once, the worst effect is that an answer has two events.
+ * Threads a program uses a ring in one thread at a time, or under a lock. If two threads read
+ * answers at the same time, the worst effect is that an answer has two events.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -96,7 +96,7 @@ struct counts {
 
 /*
  * The functions of liburing that were found before. A wrapper runs at each submission, so most
- * calls must find the real function in this table without a search. The key is the caller, which is
+ * calls must find the real function in this table without a search. The key, called the caller, is
  * the return address of the call, because another caller may use another copy of liburing.
  *
  * An entry is valid as long as the object of its caller is loaded. shim_uring_unloaded() removes
@@ -132,8 +132,8 @@ static unsigned first_of(uintptr_t caller)
 }
 
 /*
- * Returns the function of the caller, or NULL. The caller is read again: if another thread has
- * written the entry for another caller meanwhile, the function may belong to the other caller.
+ * Returns the function of the caller, or NULL. The member `caller` is read twice: if another thread
+ * has written the entry for another caller meanwhile, the function may belong to the other caller.
  */
 static void *io_uring_recall(struct known *known, uintptr_t caller)
 {
@@ -224,8 +224,9 @@ static void *behind_object(const void *address, const char *name)
 
 /*
  * A function of a liburing that is not visible to the shim. A function of liburing may end by a
- * jump to a second function, whose caller then seems to be the wrapper of the first function. The
- * second function is then looked up through the object of the function that is stored here.
+ * jump to a second function. The caller of the second function then seems to be the wrapper of the
+ * first one. The shim therefore looks up the second function through the object of the function
+ * that is stored here.
  */
 static _Atomic(void *) hidden;
 
@@ -365,7 +366,10 @@ static void put_requests(const struct io_uring *ring, struct counts *counts, con
 		} data = { ring->fd, from->opcode, from->fd, from->flags, (int64_t)from->offset,
 			   from->size, from->priority, from->user_data };
 
-		/* The call may submit fewer requests. The result of the call is their number. */
+		/*
+		 * The call may submit fewer requests. The result of the call is the number of
+		 * submitted requests.
+		 */
 		counts->submitted++;
 		if (*shim_switch[IO_URING_SUBMIT])
 			shim_put(IO_URING_SUBMIT, &data, sizeof data, caller);
@@ -409,8 +413,8 @@ static void put_answers(const struct io_uring *ring, struct counts *counts, cons
 			   .error = from->result < 0 ? -from->result : 0, .flags = from->flags };
 
 		/*
-		 * user_data has 64 bits and is copied as two halves. The schema has no gaps, and
-		 * neither has the struct.
+		 * user_data has 64 bits and is copied as two halves. Neither the schema nor the
+		 * struct has gaps.
 		 */
 		memcpy(data.user_data, &from->user_data, sizeof data.user_data);
 		counts->completed++;

@@ -85,8 +85,8 @@ static bool is_on_stack(uintptr_t address)
 	uintptr_t end = (uintptr_t)pthread_self();
 
 	/*
-	 * The main thread's descriptor is elsewhere, but its stack is recognized by its known
-	 * end.
+	 * The main thread's descriptor is not on its stack. The known end of this stack identifies
+	 * the main thread.
 	 */
 	if (frame < stack_end && stack_end - frame < STACK_GAP)
 		end = stack_end;

@@ -2,14 +2,17 @@
 /*
  * preload/lock.c - families lock and lock-hold: mutexes, read-write locks, spin locks.
  *
- * The C library locks the mutexes of its streams and of mtx_lock() by internal calls, which are not
- * seen.
+ * The C library locks the mutexes of its streams and of mtx_lock() by internal calls, which the
+ * shim does not see.
  */
 #include <pthread.h>
 
 #include "preload/lock.h"
 
-/* How many locks a thread can hold at once for lock-hold. The array is searched linearly. */
+/*
+ * The number of locks of a thread for which lock-hold can note a hold at the same time. The array
+ * is searched linearly.
+ */
 #define HOLDS 16
 
 /* The locks that this thread holds. Only the thread and its signal handlers use the array. */
@@ -90,7 +93,7 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 		data[1] = (uint64_t)(uintptr_t)lock;
 		/*
 		 * The entry is freed before the event is recorded, because a signal handler may run
-		 * during that.
+		 * while the event is recorded.
 		 */
 		holds[i].lock = NULL;
 		shim_put(type, data, sizeof data, caller);
@@ -99,8 +102,8 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 }
 
 /*
- * The thread that holds the lock is a member of the lock, at a place that is a part of the ABI of
- * glibc. Another thread may change it meanwhile.
+ * A member of the lock has the number of the thread that holds the lock. The place of this member
+ * is a part of the ABI of glibc. Another thread may change the member meanwhile.
  */
 static int32_t lock_owner(const void *lock, enum shim_type type)
 {

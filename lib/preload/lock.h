@@ -24,7 +24,7 @@ struct lock_data {
 #define LOCK_DATA_BYTES (offsetof(struct lock_data, error) + 4)
 
 /*
- * The first function notes that the calling thread has acquired the lock. The second is called
+ * shim_hold_begin() notes that the calling thread has acquired the lock. shim_hold_end() is called
  * before the thread releases the lock, and records how long the lock was held. A thread can have 16
  * such notes at a time; further holds are counted as lost.
  */
@@ -32,7 +32,8 @@ void shim_hold_begin(const void *lock, enum shim_type type, const void *caller);
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 /*
  * Records that the calling thread will wait for a lock, once for each lock that it holds. If
- * threads wait for each other, none of these calls returns, and only these events show them.
+ * threads wait for each other, none of their calls returns, and only the events of this function
+ * show the wait.
  */
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
 
@@ -54,10 +55,10 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held, const
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
 /*
- * The wrapper of a function that waits for a lock, and of one whose wait has a time limit. try_ is
- * an expression that tries to acquire the lock without waiting; its value is EBUSY if the lock is
- * in use. A wait with a time limit ends in any case, so it has no event lock.waiting, which is a
- * fact of deadlocks.
+ * SHIM_LOCK() wraps a function that waits for a lock, and SHIM_LOCK_TIMED() a function that waits
+ * with a time limit. try_ is an expression that tries to acquire the lock without waiting; its
+ * value is EBUSY if the lock is in use. A wait with a time limit ends in any case, so it has no
+ * event lock.waiting, which serves to find deadlocks.
  */
 #define SHIM_LOCK(name, type, held, params, args, lock_, try_) \
 	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, false)

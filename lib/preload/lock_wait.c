@@ -219,7 +219,10 @@ SHIM_WRAPPER int sem_post(sem_t *semaphore)
 
 SHIM_NEXT(sem_init, shim_no_number);
 
-/* No event: only the kind of the semaphore is of interest, also before a tracer attaches. */
+/*
+ * sem_init(3) has no event. The wrapper notes whether the semaphore is shared, also before a tracer
+ * attaches.
+ */
 SHIM_WRAPPER int sem_init(sem_t *semaphore, int is_shared, unsigned value)
 {
 	if (is_shared)

@@ -32,7 +32,7 @@ static uint64_t option_of(int level, int option)
 
 /*
  * Returns the value of an option, or 0 if the value is no number. After an error the kernel may not
- * have read or written the value, so it is read only if it is readable.
+ * have read or written the value, so the function then checks first whether the value is readable.
  */
 static int64_t number_at(const void *value, socklen_t bytes, int error)
 {

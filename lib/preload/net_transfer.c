@@ -52,8 +52,8 @@ struct message {
 		(void)room; \
 		after_; \
 		/* \
-		 * With MSG_TRUNC a stream fills no memory, and the result of a datagram may be \
-		 * more than the memory. \
+		 * With MSG_TRUNC, the bytes of a stream are not stored, and the length of a \
+		 * datagram may be greater than the memory. \
 		 */ \
 		if (!(flags & MSG_TRUNC)) \
 			SHIM_MOVED(form_, at_, size_, data.result); \
@@ -78,8 +78,8 @@ MESSAGE(ssize_t, __recv_chk, NET_RECV, (int fd, void *buffer, size_t size, size_
 	(fd, buffer, size, limit, flags), size, 0, (void)0, SHIM_FLAT, buffer)
 
 /*
- * Adds the destination. If the call failed, it may not have read the address, and the text is
- * empty.
+ * Adds the destination. After an error the text is empty, because the call may not have read the
+ * address.
  */
 static size_t sent_to(struct message *data, const struct sockaddr *address, socklen_t bytes)
 {

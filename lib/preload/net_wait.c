@@ -45,7 +45,7 @@ static int64_t of_timespec(const struct timespec *time, int error)
 
 /*
  * Converts the timeout of select(), which has microseconds. The program may pass any numbers. After
- * a call that succeeded, the kernel has replaced them by the time that is left.
+ * a call that succeeded, the kernel has replaced these numbers by the time that is left.
  */
 static int64_t of_timeval(const struct timeval *time, int error)
 {

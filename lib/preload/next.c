@@ -3,10 +3,10 @@
  * preload/next.c - finds the definitions of functions that follow those of the shim.
  *
  * The first call of a wrapper may come from a signal handler, or from a child of a program with
- * threads. There the dynamic linker's lock must not be acquired. So from the shim's constructor on,
- * scope.c finds the functions without that lock. If scope.c cannot find them, the constructor looks
- * up all functions. A function that is called before the constructor runs is looked up at that
- * call, under the lock.
+ * threads. In both cases the wrapper must not acquire the dynamic linker's lock. From the shim's
+ * constructor on, scope.c therefore finds the functions without that lock. If scope.c cannot find
+ * them, the constructor looks up all functions. A function that is called before the constructor
+ * runs is looked up at that call, under the lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -40,8 +40,8 @@ static bool next_begins(const char *text, const char *with)
 
 /*
  * Returns whether glibc may have the function only for old programs. dlsym() does not find such
- * functions, because it searches for no version. The shim wraps __xstat() and similar functions of
- * this kind.
+ * functions, because it searches without a version. The shim wraps __xstat() and similar functions
+ * of this kind.
  */
 static bool is_old(const char *name)
 {
@@ -89,7 +89,7 @@ void *shim_look_up(const struct shim_next *next)
 	return function ? function : next->otherwise;
 }
 
-/* Several threads may look up one function at once. They get the same result. */
+/* Several threads may look up one function at the same time. They get the same result. */
 void *shim_find(struct shim_next *next)
 {
 	void *function = shim_look_up(next);
@@ -109,8 +109,8 @@ void shim_find_begin(void)
 }
 
 /*
- * The functions below replace functions that do not exist behind the shim. Each returns what the
- * replaced functions return after a failure, and ignores their arguments.
+ * The functions below replace functions that do not exist behind the shim. Each function below
+ * returns what the replaced functions return after a failure, and ignores the arguments.
  */
 long shim_no_number(void)
 {

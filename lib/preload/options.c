@@ -20,7 +20,7 @@ static bool is_blank(char c)
 
 /*
  * Returns the next word of the text without its quotes, or NULL at the end. The word is written
- * over the text, because a word is never longer than its text with quotes.
+ * over the text. It fits, because a word is never longer than its text with quotes.
  */
 static char *next_word(char **text)
 {
@@ -69,7 +69,7 @@ static bool read_size(const char *text, size_t *size)
 		    __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
 			return false;
 	unit = *text ? strchr(units, *text == 'k' ? 'K' : *text) : NULL;
-	/* "KiB" is accepted as "K" is. */
+	/* "KiB" means the same as "K". */
 	if (*text && (!unit || (text[1] && strcmp(text + 1, "iB") != 0)))
 		return false;
 	/* Each unit is 1024 times the one before it. */

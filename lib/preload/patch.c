@@ -152,7 +152,7 @@ void shim_patch_begin(void)
 }
 
 /*
- * If the result is true once, it stays true: a library of the plan may be loaded at any time, and
+ * Once the result is true, it stays true: a library of the plan may be loaded at any time, and
  * again after dlclose(). The cost is a search after each dlopen().
  */
 bool shim_patch_waits(void)
@@ -199,8 +199,8 @@ static void patch_miss(void)
  * If the thread that has loaded a module is the only thread, no other thread executes the module
  * now, and this thread has returned from the module's constructors. A function of the module may
  * itself have called dlopen() and be on the stack. It then continues behind the replaced
- * instructions, because a call among these is always the last of them. Sites that are patched
- * already do not have the bytes of the plan, and are not changed.
+ * instructions, because only the last of the replaced instructions can be a call. Sites that are
+ * patched already do not have the bytes of the plan, and are not changed.
  */
 void shim_patch_loaded(void)
 {
@@ -223,9 +223,9 @@ void shim_patch_loaded(void)
 }
 
 /*
- * Two threads may call dlopen() at once. The counts `opened` and `missed` only grow, so that
- * posixtrace notices a change even if it seldom looks. If no module of the plan is missing, this
- * process patches nothing more, so `missed` does not grow.
+ * Two threads may call dlopen() at the same time. The counts `opened` and `missed` only grow, so
+ * that posixtrace notices a change even if it seldom looks. If no module of the plan is missing,
+ * this process patches nothing more, so `missed` does not grow.
  */
 void shim_patch_may_load(void)
 {
@@ -243,7 +243,7 @@ void shim_patch_may_load(void)
 
 /*
  * The caller is not inside the instructions that change: only a signal handler could have
- * interrupted them, and a handler may not create a thread.
+ * interrupted them, and a handler must not create a thread.
  */
 void shim_patch_before_thread(void)
 {

@@ -121,7 +121,7 @@ static uint32_t take_slot(void)
 
 /*
  * Puts a slot into the list of this thread, which will soon need a slot again. If a coroutine has
- * moved to this thread, another thread had acquired the slot.
+ * moved to this thread, the slot may be one that another thread acquired.
  */
 static void give_to_list(uint32_t slot)
 {
@@ -147,8 +147,8 @@ static bool has_key;
 static _Thread_local bool has_destructor __attribute__((tls_model("initial-exec")));
 
 /*
- * True if the thread is ending. Functions that it then calls, in later destructors, keep no slot as
- * spare. Even after the last destructor the C library calls free(), which may be a function of the
+ * True if the thread is ending. Functions that the thread calls in later destructors keep no spare
+ * slot. Even after the last destructor the C library calls free(), which may be a function of the
  * program.
  */
 static _Thread_local bool is_ending __attribute__((tls_model("initial-exec")));
@@ -223,9 +223,10 @@ static void record_values(uint32_t slot, const struct shim_call_data *head,
 
 /*
  * Records the call of the slot's function, unless it was recorded already. A signal handler may
- * interrupt this function and leave the same frame by a jump. The exchange makes sure that only one
- * of the two records the call. Both are in one thread, so the instruction needs no lock prefix.
- * `registers` has the function's result; NULL means that the function was left without a return.
+ * interrupt this function and leave the same frame by longjmp(). The exchange makes sure that
+ * either this function or the handler records the call. Both run in one thread, so the instruction
+ * needs no lock prefix. `registers` has the function's result; NULL means that the function was
+ * left without a return.
  */
 static void close_slot(uint32_t slot, const struct shim_registers *registers)
 {
@@ -400,7 +401,7 @@ static uintptr_t mark_frames(void)
 	return last;
 }
 
-#define MOST_LEFT 256 /* frames that are sorted at once */
+#define MOST_LEFT 256 /* frames that are sorted in one step */
 
 /*
  * Records the end of the functions whose marked frames are not above `place`, from the innermost
@@ -440,8 +441,8 @@ static void leave_frames(const void *place)
 }
 
 /*
- * Returns the stack pointer in the buffer of setjmp(). The C library has scrambled it with a word
- * that it keeps beside the thread's descriptor.
+ * Returns the stack pointer in the buffer of setjmp(). The C library has scrambled the pointer with
+ * a word from the thread's descriptor.
  */
 static uintptr_t stack_pointer_of(const jmp_buf buffer)
 {

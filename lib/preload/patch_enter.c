@@ -109,9 +109,9 @@ int shim_vectors;
  *
  * 	DW_CFA_expression rip: lit8 minus deref const1s(-16) and const4s(0x80000) plus
  *
- * In a slot itself the frame's address (CFA) is 12 above that word. Behind the slot's call, the
- * slot is free again. The word then has the address behind this call, and the real return address
- * is 8 below the word:
+ * In a slot itself, the frame's address (CFA) is 12 bytes above that word. Behind the slot's call,
+ * the slot is free again. The word then has the address behind this call, and the real return
+ * address is 8 bytes below the word:
  *
  * 	lit12 minus dup deref dup lit15 and bra(9) const4s(0x80000) plus skip(3) drop lit8 minus
  */
@@ -136,7 +136,7 @@ _Static_assert(SHIM_SLOTS * SHIM_SLOT_BYTES == 0x80000, "the expressions have th
  * shim_patch_return: called by a slot to which a function has returned. The call instruction of the
  * slot has overwritten the word of the stack that held the return address. shim_patch_return stores
  * the real return address below this word, and returns to the slot. The slot jumps to the real
- * return address. It would be simpler to return to the real address at once. But the processor
+ * return address. It would be simpler to return to the real address directly. But the processor
  * predicts that each return leads behind its call, and a wrong prediction costs as much as the rest
  * of this function. The jump in the slot usually has the same target as before, so the processor
  * predicts it correctly. Until the jump, the real address is below the stack pointer, in the red

@@ -190,8 +190,8 @@ static const uint8_t *build_id_of(const struct dl_phdr_info *object, uint32_t *l
 }
 
 /*
- * Returns whether an object is this module. id is the object's build-id, which the caller looks up
- * once for all modules, or NULL.
+ * Returns whether an object is this module. `id` is the object's build-id or NULL; the caller looks
+ * it up once for all modules.
  */
 static bool is_module(const struct shim_plan_module *module, const struct dl_phdr_info *object,
 		      const uint8_t *id, uint32_t len)

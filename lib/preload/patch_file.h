@@ -25,7 +25,10 @@ struct shim_plan {
 	size_t bytes;
 };
 
-/* Maps a plan. Returns NULL, or the reason why it cannot be used. Then nothing remains mapped. */
+/*
+ * Maps a plan. Returns NULL, or the reason why the plan cannot be used. In the second case nothing
+ * remains mapped.
+ */
 const char *shim_plan_map(struct shim_plan *plan, const char *path);
 void shim_plan_unmap(struct shim_plan *plan);
 

@@ -20,9 +20,9 @@
 #define GIVEN_NS UINT64_C(10000000000) /* a tracer that needs longer counts as ended */
 
 /*
- * The interface to posixtrace. The first function provides memory for a plan. The second carries
- * out the plan, except that it writes no jumps. Both return a negative error number if that is
- * impossible. struct shim_jumps in patch_plan.h has the list of the jumps.
+ * The interface to posixtrace. posixtrace_shim_plan() provides memory for a plan.
+ * posixtrace_shim_patch() carries out the plan, but writes no jumps. Both return a negative error
+ * number after a failure. struct shim_jumps in patch_plan.h has the list of the jumps.
  */
 SHIM_WRAPPER long posixtrace_shim_plan(const char *bytes);
 SHIM_WRAPPER long posixtrace_shim_patch(const char *tracer);
@@ -187,8 +187,8 @@ long posixtrace_shim_patch(const char *tracer)
 }
 
 /*
- * A thread of the parent may have been in one of the two functions of the interface. It does not
- * exist in the child. The child has a copy of the list and of the jumps that were written.
+ * A thread of the parent may have been in one of the two functions of the interface. This thread
+ * does not exist in the child. The child has a copy of the list and of the jumps that were written.
  */
 void shim_patch_in_child(void)
 {

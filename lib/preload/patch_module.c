@@ -5,8 +5,8 @@
  *
  * A module of the plan is found by its build-id, and each site must have the bytes that the tool
  * saw when it made the plan. All trampolines and pads of a module are executable before its first
- * jump is written, and no page is writable and executable at once. This file does not change the
- * code of the module.
+ * jump is written, and no page is writable and executable at the same time. This file does not
+ * change the code of the module.
  */
 #include "preload/patch_module.h"
 
@@ -34,7 +34,7 @@
 
 /*
  * The trampolines for one module by one plan. They are never unmapped, because a thread may be
- * executing one. A plan that is equal to an earlier plan uses them again.
+ * executing one. A plan that is equal to an earlier plan uses the same trampolines again.
  */
 static struct batch {
 	uint64_t hash;
@@ -130,7 +130,7 @@ bool shim_has_shadow_stack(void)
 
 /*
  * Appends the jump to a trampoline. A jump of which only the first byte is written needs a pad at
- * its target. Returns the reason why that is impossible, or NULL.
+ * its target. Returns NULL, or the reason why the jump is not possible.
  */
 static const char *add_jump(struct shim_work *work, const struct shim_plan_site *site,
 			    const struct loaded *loaded, const struct shim_trampoline *to)
@@ -303,8 +303,9 @@ static struct batch *batch_of(const struct shim_work *work, const struct loaded 
 }
 
 /*
- * Returns whether the jumps of the module are written. All jumps were written at once, so one site
- * is examined. A library that was loaded again has its original bytes.
+ * Returns whether the jumps of the module are written. The jumps of a module are all written or all
+ * not written, so the function examines one site. A library that was loaded again has its original
+ * bytes.
  */
 static bool is_patched(const struct shim_work *work, const struct loaded *loaded,
 		       const struct batch *batch)
@@ -391,7 +392,7 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 }
 
 /*
- * Finds out whether the plan has a loaded object, and where the object is: from its first segment
+ * Determines whether the plan has a loaded object, and where the object is: from its first segment
  * to the end of its last one. Returns false if the object is not in the plan.
  */
 static bool find_object(const struct shim_work *work, struct loaded *loaded,

@@ -21,9 +21,9 @@
 #if defined __x86_64__
 
 /*
- * The address of the active calls. It is in a page that the kernel zeroes in each child that gets a
- * copy of the memory, so that the child does not store into the part of its parent. A fork handler
- * would not be enough, because a child of a raw system call runs no handler.
+ * The address of the active calls. The kernel zeroes its page in each child that gets a copy of the
+ * memory, so that the child does not store into its parent's part. A fork handler would not be
+ * enough, because a child of a raw system call runs no handler.
  */
 static struct shim_open *no_open;
 struct shim_open **shim_open_own = &no_open;
@@ -143,10 +143,10 @@ static void use_part(int fd)
 }
 
 /*
- * Begins to use the file, unless it is in use already: a tracer writes a further plan when a
- * library was loaded. If another file was in use, this process gives up its part there, because it
- * could not clear calls in that file when they return. The tracer of that file loses the active
- * calls.
+ * Begins to use the file, unless it is in use already: after a library was loaded, a tracer writes
+ * a further plan, which names the same file. If another file was in use, this process gives up its
+ * part there, because it could not clear calls in that file when they return. The tracer of that
+ * file loses the active calls.
  */
 static void open_file(void)
 {

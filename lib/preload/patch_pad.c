@@ -26,8 +26,8 @@
 #define HIGHEST   ((uintptr_t)1 << 47)
 
 /*
- * The pages that have pads. The pages from the index open_from on are still writable. A page occurs
- * once, also if several modules have pads there.
+ * The pages that have pads. The pages from the index open_from on are still writable. The list has
+ * each page once, even if several modules have pads there.
  */
 static uintptr_t pages[PAGES];
 static unsigned count, open_from;

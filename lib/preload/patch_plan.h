@@ -62,7 +62,7 @@ struct shim_open_process {
 	int64_t realtime_ns;
 	/* 1: stamps are ticks of the processor's counter; 0: of CLOCK_MONOTONIC */
 	uint64_t is_counter;
-	/* The process has executed another program, which uses another part. */
+	/* not 0: the process has executed another program, which uses another part */
 	uint64_t is_executed;
 	uint64_t unused[508];
 	struct shim_open open[SHIM_SLOTS]; /* by the number of the slot */
@@ -102,8 +102,8 @@ struct shim_plan_file {
 };
 
 /*
- * A place in the moved code that the shim must correct. It is a displacement of 4 bytes that refers
- * to an address of the module, or such an address itself, of 8 bytes.
+ * A place in the moved code that the shim must correct. It is either a displacement of 4 bytes to
+ * an address of the module, or the address itself, which has 8 bytes.
  */
 #define SHIM_PLAN_ABSOLUTE 0xff
 struct shim_plan_fix {
@@ -145,7 +145,7 @@ enum shim_plan_place {
 	SHIM_PLAN_REGISTER,
 	SHIM_PLAN_VECTOR,   /* in the low bytes of the vector register `base` */
 	SHIM_PLAN_MEMORY,   /* in memory at `base + (index << shift) + value` */
-	SHIM_PLAN_OBJECT,   /* in memory at the address that is `value` in the file */
+	SHIM_PLAN_OBJECT,   /* in memory; `value` is the address in the file */
 	SHIM_PLAN_PLACES
 };
 
@@ -174,13 +174,13 @@ struct shim_plan_site {
 	uint8_t arguments;     /* number of arguments of a probe or function */
 	/*
 	 * Not 0: only the first byte of the jump is written. Its other bytes are the next bytes of
-	 * the program. These do not change, so they determine the jump's target.
+	 * the program. These bytes do not change, so they determine the jump's target.
 	 */
 	uint8_t is_byte;
 	/*
-	 * continues: the next site is a probe among the bytes that the jump replaces. The
+	 * `continues`: the next site is a probe among the bytes that the jump replaces. The
 	 * trampoline of this site has the instructions before the probe and continues with the
-	 * probe's trampoline. is_chained: this site is such a probe. It has no jump of its own.
+	 * probe's trampoline. `is_chained`: this site is such a probe. It has no jump of its own.
 	 */
 	uint8_t continues, is_chained;
 	uint8_t original[SHIM_PLAN_ORIGINAL];

@@ -72,7 +72,7 @@ void shim_probe_is_reached(const unsigned char *at, const uint64_t *frame,
 }
 
 /*
- * If the type already has another schema, this schema cannot be replaced. Readers would then
+ * If the type already has another schema, that schema cannot be replaced. Readers would then
  * misread the values of this plan, so the result is 0. A probe without values has an empty text as
  * schema; its type is not described, and its events have no data.
  */

@@ -36,8 +36,8 @@ struct shim_registers {
 /*
  * Writes the values of arguments in their order and without gaps, and returns the number of bytes.
  * `data` has room for SHIM_VALUE_BYTES(texts). `base` is the address of the module. If is_passed_on
- * is true, the pointers of the program need not be valid. A quiet process then leaves out a text
- * whose memory only a system call could check.
+ * is true, the pointers of the program need not be valid. In a quiet process, the function then
+ * omits a text if only a system call could check its memory.
  */
 size_t shim_values_put(unsigned char *data, size_t texts, const struct shim_plan_argument *argument,
 		       unsigned count, const struct shim_registers *registers, uintptr_t base,

@@ -2,8 +2,8 @@
 /*
  * preload/process.c - family process: a program begins, forks, ends.
  *
- * The child of fork() inherits streams of its parent, or none. The event process.child is recorded
- * only if the child inherits a stream. vfork() is in process_vfork.c, and functions that execute
+ * The child of fork() may inherit streams of its parent. The event process.child is recorded only
+ * if the child inherits a stream. vfork() is in process_vfork.c, and functions that execute
  * programs in process_exec.c and process_spawn.c.
  */
 #include <pty.h>

@@ -6,8 +6,8 @@
  * event has the error. In a child of vfork(), which uses its parent's memory, these events are
  * recorded as events of the parent. Their field pid has the id of the child.
  *
- * All functions end in execve(), execvpe(), fexecve() or execveat() with an environment from
- * which the shim has been removed if the program cannot load it.
+ * All wrappers call execve(), execvpe(), fexecve() or execveat(). If the program cannot load the
+ * shim, they remove the shim from the environment first.
  */
 #include <fcntl.h>
 #include <stdarg.h>

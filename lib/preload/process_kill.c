@@ -3,7 +3,7 @@
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
  * Each event is recorded after its call. A process that kills itself therefore does not record that
- * call. The process that waits for it records its status.
+ * call. The process that waits for this process records the status.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -78,7 +78,10 @@ LIMIT(getrlimit64, rlimit64, 0, )
 LIMIT(setrlimit, rlimit, 1, const)
 LIMIT(setrlimit64, rlimit64, 1, const)
 
-/* The new limits if the program passes them, else the old limits. Both pointers may be null. */
+/*
+ * The event has the new limits if the program passes them, and otherwise the old limits. Both
+ * pointers may be null.
+ */
 #define SHOWN(member) LIMIT_MEMBER(limit ? limit : old, member)
 
 /* prlimit(2) of any process; pid 0 is the caller. */

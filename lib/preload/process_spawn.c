@@ -3,7 +3,7 @@
  * preload/process_spawn.c - family process: programs that are started by one call.
  *
  * The C library makes a child that runs in this process's memory until it executes the program.
- * That child calls nothing of the shim. So only the call as a whole is traced.
+ * That child calls no function of the shim. So only the call as a whole is traced.
  */
 #include <fcntl.h>
 #include <spawn.h>

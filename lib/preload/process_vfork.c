@@ -10,8 +10,8 @@
  * sleeps meanwhile.
  *
  * Events of the child are recorded as events of the parent's thread, whose memory the child uses.
- * Their own fields have the child's process id. When the child has executed a program or ended,
- * the parent's thread continues.
+ * The fields of these events have the child's process id. When the child has executed a program or
+ * ended, the parent's thread continues.
  *
  * On other processors than x86-64, the shim does not wrap vfork().
  */

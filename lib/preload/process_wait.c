@@ -2,8 +2,8 @@
 /*
  * preload/process_wait.c - family process: a process waits for its children.
  *
- * All functions record one event type. The field "which" says for which process the call waits: -1
- * for any, otherwise the argument of the call.
+ * All functions record one event type. The field "which" has the process that the call waits for:
+ * -1 for any process, otherwise the argument of the call.
  */
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -132,7 +132,7 @@ SHIM_WRAPPER int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	result = next(waitid)(type, id, info ? info : &own, options);
 	data.error = result < 0 ? errno : 0;
 	if (result == 0) {
-		/* The program may pass NULL for info. */
+		/* The program may pass NULL as `info`. */
 		const siginfo_t *told = info ? info : &own;
 
 		data.child = told->si_pid;

@@ -158,7 +158,7 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 1;
 }
 
-/* Two threads that do this at once store the same values. */
+/* Two threads that call this function at the same time store the same values. */
 void shim_scope_begin(void)
 {
 	struct pass pass = { .count = 0 };
@@ -293,9 +293,9 @@ static int look_into(struct dl_phdr_info *info, size_t bytes, void *arg)
 	if (!symbol)
 		return 0;
 	/*
-	 * If this is a second definition, the caller's scope decides between the two, and that is
-	 * not known here. A function that is selected at run time is left to the dynamic linker,
-	 * too.
+	 * If this is a second definition, the caller's scope decides between the two definitions,
+	 * and this scope is not known here. A function that is selected at run time is left to the
+	 * dynamic linker, too.
 	 */
 	only->is_unsure = only->function || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC;
 	only->function = (void *)(object.base + symbol->st_value);

@@ -35,7 +35,8 @@ enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO
 /*
  * Determines the effect of prctl(). Programs pass a null pointer as `filter` to find out whether
  * the kernel supports filters; such a call installs no filter. After PR_SET_SYSCALL_USER_DISPATCH,
- * system calls from outside a range of addresses raise SIGSYS. It is therefore treated as a filter.
+ * system calls from outside a range of addresses raise SIGSYS. The shim therefore treats this
+ * option as a filter.
  */
 static struct shim_change of_prctl(int option, unsigned long value, unsigned long filter)
 {
@@ -91,7 +92,7 @@ static void put_seccomp(struct shim_change change, int error, const void *caller
 
 /*
  * Prepares the library before the call. If the call fails, the process remains quiet, because a
- * process never leaves that state.
+ * process never leaves the quiet state.
  */
 void shim_before_change(struct shim_change change, const void *caller)
 {
@@ -112,8 +113,8 @@ void shim_before_change(struct shim_change change, const void *caller)
 }
 
 /*
- * Called after the call. If the call failed, undoes the preparation that can be undone. Records the
- * installation of a filter, and failures.
+ * Called after the call. If the call failed, undoes the parts of the preparation that can be
+ * undone. Records the installation of a filter, and failures.
  */
 void shim_after_change(struct shim_change change, long result, const void *caller)
 {

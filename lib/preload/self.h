@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/self.h - what the shim knows about its process and thread without a system call.
+ * preload/self.h - facts about the process and the thread that the shim finds without a system
+ * call.
  *
  * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
@@ -43,8 +44,8 @@ static inline bool shim_is_quiet(void)
 }
 
 /*
- * If true, this thread must not read the clock and records no events. shim_blind() sets it and
- * informs the library.
+ * If true, this thread must not read the clock and records no events. shim_blind() sets this
+ * variable and informs the library.
  */
 extern _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 void shim_blind(bool is_blind);

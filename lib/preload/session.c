@@ -26,7 +26,7 @@
  * program gets the numbers that it expects.
  */
 #define LOCK_FD_MIN    240
-/* The writer of an empty log may be about to lock it, if the log is at most so many seconds old. */
+/* If an empty log is at most this number of seconds old, its writer may be about to lock it. */
 #define YOUNG_S        5
 #define MOST_LOGS      1000 /* the greatest number of names that are tried for a log */
 #define STREAM_NAME    "preload:" /* the stream's name is this text followed by the log's name */
@@ -159,8 +159,8 @@ static bool move_away(const char *path)
 /*
  * Opens a new log. A log that exists already is kept as NAME.old. If the name is in use, the log is
  * NAME.2, NAME.3 and so on. That happens if a process executes one program after another, and if
- * several processes with the same name for their logs run at once. Returns the descriptor, or -1
- * with errno.
+ * several processes with the same name for their logs run at the same time. Returns the descriptor,
+ * or -1 with errno.
  */
 static int open_output(char *path, size_t bytes)
 {

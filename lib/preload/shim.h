@@ -2,7 +2,7 @@
 /*
  * preload/shim.h - the parts of every wrapper.
  *
- * 	does a process trace, and was this event type chosen?      one load, one branch
+ * 	is the process traced, and was this event type chosen?      one load, one branch
  * 	is it a call of the program, and not of the library?       two comparisons
  * 	the real call
  * 	one event: the arguments, the result, and the duration of the call
@@ -12,9 +12,9 @@
  * shim does not trace the library's own calls, which it recognizes by their return address. A
  * signal handler may call posix_trace_event() while it interrupts posix_trace_event().
  *
- * A wrapper holds nothing during the real call. The call may return twice (vfork), never (exec,
- * exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a cleanup of the
- * compiler records the event.
+ * A wrapper holds no lock and no resource during the real call. The call may return twice (vfork),
+ * never (exec, exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a
+ * cleanup of the compiler records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.
@@ -138,7 +138,8 @@ shim_inline bool shim_records(enum shim_type type)
 /*
  * Does the same as shim_on(), for a wrapper whose only work is one event of this type. The wrapper
  * then reads no clock if the type is filtered out or skipped. A wrapper that also records events of
- * other types, or does other work, uses shim_on(), and the library leaves out the event.
+ * other types, or does other work, uses shim_on(); the library then omits an event of a type that
+ * is filtered out or skipped.
  */
 #define shim_on_alone(type) (shim_on(type) && shim_records(type))
 

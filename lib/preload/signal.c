@@ -13,9 +13,9 @@
  * thread that has waited very long continues without its turn: otherwise a thread that was killed
  * in its turn would block all others.
  *
- * A child of vfork() has signal actions of its own but its parent's memory: the handlers that it
- * sets are not traced. Handlers that the program sets without the functions of this file are not
- * seen.
+ * A child of vfork() has its own signal actions, but uses its parent's memory. So the shim does not
+ * trace handlers that the child sets. It also does not see handlers that the program sets by other
+ * functions than those of this file.
  */
 #include <sched.h>
 #include <signal.h>
