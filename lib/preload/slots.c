@@ -99,8 +99,9 @@ static bool is_executable_part(const struct module *module, uintptr_t address)
 }
 
 /*
- * Callback of dl_iterate_phdr(): copies what the walk needs. The linker's lock is held meanwhile,
- * so nothing else is done here. A module without a dynamic section has no slots.
+ * Callback of dl_iterate_phdr(): copies the data that the walk needs. The dynamic linker holds its
+ * lock meanwhile, so the function does nothing else. A module without a dynamic section has no
+ * slots.
  */
 static int slots_collect(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
@@ -138,7 +139,7 @@ static bool is_wanted(const struct module *module)
 
 /*
  * Opens the module so that it remains loaded. Returns NULL if the module is gone or cannot be found
- * by its name any more. Its slots are not changed then.
+ * by its name any more. The slots of such a module are not changed.
  */
 static void *hold_module(const struct module *module)
 {
@@ -169,7 +170,7 @@ static const void *pointer_of(const struct module *module, const ElfW(Dyn) *entr
 }
 
 /*
- * Finds the tables in the dynamic section. Returns false if the module has no symbols, or
+ * Finds the tables in the dynamic section. Returns false if the module has no symbols, or if it has
  * relocations in a form that is not used on this processor. The dynamic linker has accepted the
  * tables when it loaded the module, so they are not checked again.
  */

@@ -8,9 +8,8 @@
  * time, so an atomic store of another address redirects all later calls, and no thread needs to
  * stop.
  *
- * Threads   the caller makes sure that only one thread at a time calls these functions.
- * Signals   not async-signal-safe: the functions take locks of the dynamic linker.
- * Errors    errno may change.
+ * Threads the caller makes sure that only one thread at a time calls these functions. Signals not
+ * async-signal-safe: the functions acquire locks of the dynamic linker. Errors errno may change.
  */
 #ifndef PTX_PRELOAD_SLOTS_H
 #define PTX_PRELOAD_SLOTS_H
@@ -20,8 +19,8 @@
 
 /*
  * A function and its wrapper. `real` is NULL if calls must not be redirected. A program that is not
- * position-independent may use an address in itself as the function's address; `canonical` is this
- * address, or NULL.
+ * position-independent may use an address inside the program as the function's address; `canonical`
+ * is this address, or NULL.
  */
 struct shim_wrapper {
 	const char *name;

@@ -103,8 +103,8 @@ bool shim_stack_is_chosen(enum shim_type type)
  */
 #define DESCRIPTOR   2048u
 /*
- * The stack's memory ends less than this behind the beginning of the descriptor. This memory has
- * the descriptor and, on some processors, the variables of the thread.
+ * The stack's memory ends less than this number of bytes behind the beginning of the descriptor.
+ * This memory has the descriptor and, on some processors, the variables of the thread.
  */
 #define BEHIND_MOST  ((uintptr_t)1 << 20)
 

@@ -26,7 +26,7 @@
 #define SHIM_STACK_BYTES      8192  /* the default */
 #define SHIM_STACK_MAX        32768
 
-/* Registers are in the order of their numbers in DWARF. Those that calls may change are 0. */
+/* Registers are in the order of their numbers in DWARF. Registers that calls may change are 0. */
 #if defined __x86_64__
 # define SHIM_STACK_REGISTERS 17
 # define SHIM_STACK_SP        7

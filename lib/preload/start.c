@@ -175,7 +175,7 @@ static int note_range(struct dl_phdr_info *object, size_t bytes, void *arg)
 /*
  * Notes the ranges of addresses of libposixtrace and the shim, and the objects of scope.c. After
  * that, scope.c finds functions without the dynamic linker. Two threads may call this function at
- * once: they find the same values.
+ * the same time: they find the same values.
  */
 static void note_ranges(void)
 {
@@ -381,8 +381,8 @@ void shim_lose_hold(void)
 }
 
 /*
- * Reports the losses by an event of the shim. If several threads call this function at once, the
- * exchange makes only one of them report.
+ * Reports the losses by an event of the shim. If several threads call this function at the same
+ * time, the exchange makes only one of them report.
  */
 void shim_report_lost(void)
 {

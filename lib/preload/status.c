@@ -6,7 +6,8 @@
  * signal handler, where that function is not allowed.
  */
 /*
- * The tool includes this file, too. Its include path is another, so it includes the header first.
+ * The tool includes this file, too. The tool has another include path, so it includes the header
+ * before this file.
  */
 #ifndef PTX_PRELOAD_STATUS_H
 # include "preload/status.h"

@@ -24,9 +24,9 @@
 /*
  * Returns whether the byte at `from` can be read. Known memory needs no system call. For other
  * memory, the function makes a system call that changes nothing: rt_sigprocmask() with an invalid
- * `how`. The kernel first reads the mask. If it cannot, the call fails with EFAULT, and else with
- * EINVAL. A quiet process must not make this call. Then the function trusts the program, as most C
- * libraries do.
+ * `how`. The kernel first reads the mask. If the kernel cannot read it, the call fails with EFAULT,
+ * and else with EINVAL. A quiet process must not make this call. In such a process, the function
+ * trusts the program, as most C libraries do.
  */
 static bool is_readable(const void *from)
 {
@@ -64,7 +64,7 @@ static void copy_unchecked(char *to, const char *from, size_t bytes)
 }
 
 /*
- * Writes len bytes of text and a NUL, at most `bytes` bytes in all. A longer text loses its
+ * Writes `len` bytes of `text` and a NUL, at most `bytes` bytes in all. A longer text loses its
  * beginning. If `bytes` is 0, nothing is written. is_read says that a call has read the text, so
  * that any memcpy() may read it, too.
  */
@@ -80,7 +80,7 @@ static size_t put_text(char *to, size_t bytes, const char *text, size_t len, boo
 		memcpy(to, text + skipped, len);
 	else if (len)
 		copy_unchecked(to, text + skipped, len);
-	/* The NUL is stored separately, because text may have none after len bytes. */
+	/* The NUL is stored separately, because `text` may have none after `len` bytes. */
 	to[len] = '\0';
 	if (skipped && bytes > 3)
 		memcpy(to, "...", 3);
@@ -96,8 +96,8 @@ size_t shim_text(char *to, size_t bytes, const char *text)
 
 /*
  * Determines the length of a text that may be invalid memory. The length is at most PATH_MAX,
- * because the kernel reads at most so many bytes of a path. Each page is checked before its first
- * byte is read. Returns false if there is unreadable memory before the NUL.
+ * because the kernel reads at most this number of bytes of a path. Each page is checked before its
+ * first byte is read. Returns false if there is unreadable memory before the NUL.
  */
 __attribute__((no_sanitize("address")))
 static bool find_end(const char *text, size_t *len)

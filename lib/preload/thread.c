@@ -25,9 +25,8 @@ struct start {
 
 /*
  * Memory for the arguments of threads that are about to start. malloc() in the new thread would
- * give that thread a heap, which the program did not request. If all entries are in use,
- * malloc() in the creator provides one. 256 threads can be about to start at once without
- * malloc().
+ * give that thread a heap, which the program did not request. If all entries are in use, malloc()
+ * in the creator provides one. 256 threads can be about to start at the same time without malloc().
  */
 #define STARTS 256
 static struct start starts[STARTS];
@@ -148,8 +147,8 @@ SHIM_NEXT(pthread_create, shim_no_error);
 
 /*
  * pthread_create(3). If no process traces, the thread starts as the program requested, without
- * run_thread(). If tracing begins later, the thread has no events thread.begin and thread.end, but
- * all others.
+ * run_thread(). If tracing begins later, the thread has all other events, but not thread.begin and
+ * thread.end.
  */
 SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				void *(*function)(void *), void *argument)

@@ -115,7 +115,7 @@
 
 /*
  * The events of functions that return memory follow the call. The event of free() precedes the
- * call, because another thread may get the same address at once.
+ * call, because another thread may get the same address immediately after the call.
  */
 #define SHIM_TYPES_ALLOC(X) \
 	X(ALLOC_MALLOC, ALLOC, "alloc.malloc", "u64 size; ptr result") \
@@ -534,10 +534,10 @@
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
 /*
- * A lock was released. The field `time` has the duration for which it was held. lock.waiting is
- * recorded before a thread waits, without a time limit, for a lock while it holds another one:
- * `taken` is the address at which it acquired that one, `owner` the thread that holds the wanted
- * lock, if it is known.
+ * A lock was released. The field `time` has the duration for which the lock was held. A thread that
+ * holds a lock records lock.waiting before it waits for another lock without a time limit. `taken`
+ * is the address at which the thread acquired the held lock. `owner` is the thread that holds the
+ * wanted lock, if that thread is known.
  */
 #define SHIM_TYPES_HOLD(X) \
 	X(LOCK_WAITING, HOLD, "lock.waiting", \
