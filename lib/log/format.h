@@ -3,8 +3,9 @@
  * log/format.h - the structures of FORMAT; the comment beside each structure gives its section
  * number there.
  *
- * Readers and writers place them over bytes of the file. format_layout.c asserts the offset and the
- * size of each field, so a structure cannot differ from FORMAT without an error of the compiler.
+ * Readers and writers place these structures over bytes of the file. format_layout.c asserts the
+ * offset and the size of each field, so a structure cannot differ from FORMAT without an error of
+ * the compiler.
  */
 #ifndef PTX_LOG_FORMAT_H
 #define PTX_LOG_FORMAT_H
@@ -52,7 +53,7 @@ enum ptx_log_type { /* 3.3 */
 
 #define PTX_LOG_COMPRESSED_LOG 2u /* incompatible flag of a header: blocks may be compressed */
 
-#define PTX_LOG_ALL_NAMES 1u /* flag of NAMES, SCHEMAS, OBJECTS, MAPPINGS: it has all entries */
+#define PTX_LOG_ALL_NAMES 1u /* flag of NAMES, SCHEMAS, OBJECTS, MAPPINGS: block has all entries */
 #define PTX_LOG_COMPRESSED_BLOCK 2u /* flag of a block: struct ptx_log_compressed follows */
 
 struct ptx_log_sum { /* 3.8 */

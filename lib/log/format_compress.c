@@ -2,8 +2,8 @@
 /*
  * log/format_compress.c - compresses and decompresses blocks, FORMAT 3.1 and B8.
  *
- * Only the writer of a log compresses, that is the flusher, the caller of a flush, or a guardian.
- * A thread that records events never calls these functions.
+ * Only the writer of a log compresses: the flusher, the caller of a flush, or a guardian. A thread
+ * that records events never calls these functions.
  */
 #include "log/format_compress.h"
 

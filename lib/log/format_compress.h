@@ -41,8 +41,8 @@ size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 
 /*
  * Completes a block with its checksums. If `room` is not NULL, the block is first compressed into
- * the memory at `room`; if that makes it no shorter, or `room` is NULL, the block stays where it
- * is. Sets *out to the complete block, and returns its size in bytes.
+ * the memory at `room`; if the compressed block would not be shorter, or `room` is NULL, the block
+ * stays where it is. Sets *out to the complete block, and returns its size in bytes.
  */
 size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 			    struct ptx_log_block *block, size_t payload_bytes, void *room,

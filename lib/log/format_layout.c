@@ -2,9 +2,9 @@
 /*
  * log/format_layout.c - the tables of FORMAT as assertions, in the same order.
  *
- * tests/check_format.sh compares both: each row here is a row there. The file makes no code. If a
- * field moves, or a compiler inserts padding, the build fails here. So no writer can be built that
- * writes logs in another layout.
+ * tests/check_format.sh compares the assertions with FORMAT: each row here is a row of a table
+ * there. The file makes no code. If a field moves, or a compiler inserts padding, the build fails
+ * here. So no writer can be built that writes logs in another layout.
  */
 #include "log/format.h"
 
@@ -106,7 +106,7 @@ ROW("3.1", ptx_log_block, shapes, 76, 4)
 ROW("3.1", ptx_log_block, payload_crc, 80, 4)
 ROW("3.1", ptx_log_block, header_crc, 84, 4)
 
-/* Only the header of a compressed block has these. */
+/* Only the header of a compressed block has these fields. */
 ROW("3.1", ptx_log_compressed, whole_bytes, 0, 4)
 ROW("3.1", ptx_log_compressed, frame_bytes, 4, 4)
 SIZE(ptx_log_compressed, 8)
@@ -147,7 +147,7 @@ ROW("3.7", ptx_log_type_line, spare, 4, 4)
 ROW("3.7", ptx_log_type_line, line, 8, 104)
 
 /* FORMAT 3.7 */
-/* Threads have no order; readers sort them if they want to. */
+/* Threads have no order; readers sort them if necessary. */
 ROW("3.7", ptx_log_thread_line, pid, 0, 4)
 ROW("3.7", ptx_log_thread_line, tid, 4, 4)
 ROW("3.7", ptx_log_thread_line, thread, 8, 8)

@@ -24,7 +24,7 @@
 #include "base/proc.h"
 #include "log/format_origin.h"
 
-/* If a reader can get no pidfd, it sleeps this time between two looks at the process. */
+/* If a reader can get no pidfd, it sleeps this time between two checks of the process. */
 #define NS_PER_MS INT64_C(1000000)
 #define NAP_NS    NS_PER_MS
 
@@ -85,8 +85,8 @@ static void writer_here(struct ptx_log_writer *writer)
 /*
  * Makes the UUID of the log and its log_id. Early after boot getrandom() would wait for entropy,
  * and the traced program must not block. So the flag GRND_NONBLOCK is set, and other numbers are
- * used if the call fails. They need not be secret, only unique: no two logs of a machine begin at
- * the same time, in the same process, at this address.
+ * used if the call fails. The other numbers need not be secret. They are unique: no two logs of a
+ * machine begin at the same time, in the same process, at the same address.
  */
 static void make_ids(struct ptx_log_origin *origin)
 {

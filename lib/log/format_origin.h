@@ -39,13 +39,13 @@ struct ptx_log_origin {
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
- * Returns false if the process cannot be running: it ran on another machine, before the last boot
- * of this one, or in another name space of process ids, where its id has another meaning; or the
- * process has ended. Returns true also if /proc cannot be read (R4).
+ * Returns false if the process has ended, or cannot be running here: it ran on another machine,
+ * before the last boot of this machine, or in another name space of process ids. Returns true also
+ * if /proc cannot be read (R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 
-/* Waits until that process has ended, at most ns nanoseconds. Returns true if it does not run. */
+/* Waits until that process has ended, at most `ns` nanoseconds. Returns true if it does not run. */
 bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns);
 
 /* Returns true if `fd` is this file. */

@@ -19,7 +19,7 @@
 #define HEAD_BYTES sizeof(uint16_t)
 /* data of at most this many bytes is copied by words, if it has no padding */
 #define WORDS_BYTES 32
-/* bytes of a time that are loaded or stored at once; 1, 2, 4 or 8 of these bytes count */
+/* bytes of a time that are loaded or stored in one step; 1, 2, 4 or 8 of these bytes count */
 #define TIME_BYTES sizeof(uint64_t)
 
 /*
@@ -68,9 +68,9 @@ ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 
 /*
  * Returns the index of a shape, and adds it if necessary; PTX_LOG_SHAPES_MAX if the table is full.
- * recent[] has one entry per hash value, without a search. Another shape may replace an entry
- * there. If the former shape occurs again, it is added to the table a second time, which D2
- * permits.
+ * recent[] has one entry for each hash value, so no search is needed. Another shape with the same
+ * hash value may replace the entry. If the former shape occurs again, it is added to the table a
+ * second time, which D2 permits.
  */
 static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t address)
 {

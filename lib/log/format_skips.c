@@ -77,7 +77,7 @@ void ptx_log_decode_skips(const struct ptx_log_block *block, const void *payload
 		sum += skip[i].events;
 	}
 	add_skipped(&ledger->total, sum);
-	/* The line of pid 0 is looked up once: a hostile ledger has many lines. */
+	/* The line of pid 0 is looked up once: a hostile ledger may have many lines. */
 	if (block->records)
 		add_skipped(ptx_ledger_thread(ledger, 0, 0, 0), sum);
 }

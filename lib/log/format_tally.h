@@ -26,8 +26,8 @@ struct ptx_log_tally {
 };
 
 /*
- * An initialised tally owns no memory yet. fini() frees its memory and makes the tally
- * empty again.
+ * An initialised tally owns no memory yet. ptx_log_tally_fini() frees its memory and makes the
+ * tally empty again.
  */
 void ptx_log_tally_init(struct ptx_log_tally *tally);
 void ptx_log_tally_fini(struct ptx_log_tally *tally);

@@ -61,8 +61,8 @@ enum ptx_log_append {
  * Begins a log on the descriptor `fd`. On success the log owns `fd`; after an error the caller
  * still owns it. Errors are EBADF: `fd` is not open for writing; EINVAL: the policy cannot work
  * with this type of file, with O_APPEND or with log_size; ENOMEM; ENOSPC and other errors of the
- * first write. The function writes the header at once, so an older log in the file is invalid after
- * this call (W2).
+ * first write. The function writes the header immediately, so an older log in the file is invalid
+ * after this call (W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
@@ -119,7 +119,7 @@ uint32_t ptx_log_policy(const struct ptx_log *log);
 
 /*
  * LOOP: the log has used all of its space once. UNTIL_FULL: ptx_log_append() has returned
- * PTX_LOG_APPEND_FULL. Any thread may ask.
+ * PTX_LOG_APPEND_FULL. Any thread may call this function.
  */
 bool ptx_log_is_full(const struct ptx_log *log);
 
@@ -152,9 +152,8 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
  * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and
  * truncates the file to its end. If the last block cannot be written, its events are counted as
  * lost to a flush error, in the ledger of the file and in the caller's. The function calls
- * ptx_log_account() for both, so the caller must not have called it. In the status that is written
- * into the file, the function adds the flush error, and whether the log is full or has overwritten
- * events.
+ * ptx_log_account() for both, so the caller must not have called it. The function adds two facts to
+ * the status in the file: the flush error, and whether the log is full or has overwritten events.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);

@@ -175,7 +175,7 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 	attr->stream_policy = h->stream_policy;
 	attr->log_policy = h->log_policy;
 	/*
-	 * The field has a meaning only if the flag is set. An impossible level is left out, because
+	 * The field has a meaning only if the flag is set. An impossible level is ignored, because
 	 * a later use of the attributes would refuse it.
 	 */
 	if (h->flags_incompatible & PTX_LOG_COMPRESSED_LOG && ptx_attr_is_level(h->compression))

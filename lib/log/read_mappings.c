@@ -90,7 +90,7 @@ static bool read_mappings_decode(const struct ptx_log_mapping *entry, struct ptx
 	mapping->kind = entry->kind;
 	mapping->pid = entry->pid;
 	mapping->from_ns = entry->time_ns;
-	/* A note says when a mapping begins; ptx_mappings_settle() finds its end. */
+	/* A note has the time at which a mapping begins; ptx_mappings_settle() finds its end. */
 	mapping->until_ns = INT64_MAX;
 	/* A child has no range: file_offset has the parent's process id. */
 	if (entry->kind == PTX_MAPPING_CHILD) {
@@ -122,7 +122,7 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 	if (block->flags & PTX_LOG_ALL_NAMES)
 		ptx_mappings_fini(&lists->mappings);
 	for (uint32_t i = 0; i < block->records && !err; i++, entry = ptx_log_mapping_next(entry))
-		/* An entry that breaks M2 or has an unknown kind is left out. */
+		/* An entry that breaks M2 or has an unknown kind is ignored. */
 		if (read_mappings_decode(entry, &mapping))
 			err = ptx_mappings_add(&lists->mappings, &mapping);
 	return err == ENOSPC ? 0 : err;

@@ -88,7 +88,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 
 /*
  * Checks N1. If a block had two names for one type, the name would depend on the order in which a
- * reader takes them.
+ * reader uses them.
  */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
@@ -166,7 +166,7 @@ static const char *check_ledger(const struct ptx_log_block *block, const uint8_t
 
 /*
  * A later minor version may have a longer END block. The offsets are only candidates: the cursor
- * reads the blocks at them and checks these.
+ * reads the blocks at these offsets and checks the blocks.
  */
 static const char *check_end(const struct ptx_log_block *block, const struct ptx_log_end *end)
 {

@@ -4,8 +4,8 @@
  *
  * A window is a private copy of a part of the file. The part is at least as large as the caller
  * asked for. The library does not map logs: another process may change or truncate the file at any
- * time, and an access to a mapping would then raise SIGBUS, or give other bytes after a check than
- * before. With a copy, a change can only make a block invalid.
+ * time, and an access to a mapping would then raise SIGBUS, or return other bytes than those that
+ * were checked. With a copy, a change can only make a block invalid.
  *
  * Owner     one caller at a time. Pointers into a window are valid until the next call with it.
  * Errors    a verdict and a reason as an English text; errno is unchanged.
@@ -20,7 +20,8 @@
 struct ptx_log_window {
 	int fd;
 	/*
-	 * identity of the file behind `fd`; reads give EBADF if the program has another file there
+	 * identity of the file behind `fd`; reads fail with EBADF if the program has another file
+	 * there
 	 */
 	struct ptx_file file;
 	uint8_t *bytes;
@@ -36,7 +37,9 @@ struct ptx_log_window {
 	int failed;
 };
 
-/* A block with a valid header. block.payload_bytes are those of the payload, not compressed. */
+/*
+ * A block with a valid header. block.payload_bytes is the size of the payload before compression.
+ */
 struct ptx_log_found {
 	struct ptx_log_block block;
 	struct ptx_log_stored_form form;
@@ -59,7 +62,7 @@ static inline void ptx_log_window_forget(struct ptx_log_window *window)
 
 /*
  * Returns `len` bytes of the file at `offset`, or NULL if the file ends before, cannot be read, or
- * memory is short. All `len` bytes are in memory at once.
+ * memory is short. All `len` bytes are in memory at the same time.
  */
 const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, size_t len);
 

@@ -5,8 +5,8 @@
  *
  * Appending only writes to memory. If the block has no room for an event, the function returns
  * PTX_LOG_APPEND_WRITE_FIRST. It never writes to the file itself, because the caller may hold the
- * stream's lock. appender.room is the number of bytes that the inline path may use without looking
- * at anything else, so each function that changes one of the limits computes appender.room again.
+ * stream's lock. appender.room is the number of bytes that the inline path may use without a
+ * further check, so each function that changes one of the limits computes appender.room again.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * log/write_append.h - the usual path of ptx_log_append(): the block's table of threads has the
  * thread, and the record fits. ptx_log_append_slow() does everything else.
  *
- * The flusher calls it once per event, so it is inline. Threads that trace at the same time usually
- * have consecutive ids. So in recent[] each of them usually has an entry of its own.
+ * The flusher calls ptx_log_append_inline() once per event. Threads that trace at the same time
+ * usually have consecutive ids. So in recent[] each of them usually has an entry of its own.
  *
  * Owner     as log/log.h: one caller at a time. No function here fails or does I/O.
  */

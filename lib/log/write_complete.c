@@ -111,7 +111,7 @@ static void clear_reported(struct ptx_ledger *ledger)
 /*
  * There are three cases. In a pipe, bytes that were written cannot be removed, so only the block in
  * memory is cleared. A regular file without positional writes must be truncated, because each write
- * goes to its end. In other files a new log_id makes all blocks invalid at once (W5), and new
+ * goes to its end. In other files a new log_id makes all blocks invalid in one step (W5), and new
  * blocks overwrite the old ones.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
@@ -204,7 +204,7 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 		return ENOMEM;
 	/* The sum includes the status that ptx_log_complete() has set. */
 	end->sum = log->sum;
-	/* log->at is the offset at which meta_send() places this block (E1). */
+	/* log->at is the offset at which ptx_log_meta_send() places this block (E1). */
 	end->end_offset = log->at;
 	memcpy(end->magic, PTX_LOG_END_MAGIC, sizeof(end->magic));
 	memcpy(payload, end, sizeof(*end));
@@ -236,8 +236,8 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 
 /*
  * Sends the tail, in the order of 3.9. Each step needs the success of all steps before it: END may
- * only name blocks that are in the file (E2). After a failure the log has no END and is read as one
- * that was not completed, with the status of its closing area (R3).
+ * only name blocks that are in the file (E2). After a failure the log has no END. Readers then read
+ * it as a log that was not completed, with the status of its closing area (R3).
  */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -314,7 +314,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 			 */
 			status->log_overrun = POSIX_TRACE_OVERRUN; /* LOG-19 */
 		if (!status->flush_error)
-			/* If the caller has noted an earlier flush error, that one is kept. */
+			/* If the caller has noted an earlier flush error, that error is kept. */
 			status->flush_error = err;
 	}
 	/* The last write may have overwritten events, which the caller could not know. */

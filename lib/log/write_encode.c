@@ -47,7 +47,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	/* Spare fields and areas are zero. */
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, PTX_LOG_MAGIC, sizeof(h->magic));
-	/* A log without compressed blocks is one of version 1.2, which older readers know. */
+	/* A log without compressed blocks has version 1.2, which older readers know. */
 	h->version_major = PTX_LOG_MAJOR;
 	h->version_minor = PTX_LOG_MINOR;
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
@@ -110,7 +110,9 @@ void ptx_log_seal_closing(struct ptx_log_closing *closing)
 						   offsetof(struct ptx_log_closing, closing_crc));
 }
 
-/* A reader of version 1.2 would read compressed bytes as records. The flag makes it refuse. */
+/*
+ * A reader of version 1.2 would read compressed bytes as records. The flag makes it refuse the log.
+ */
 void ptx_log_mark_compressed(struct ptx_log_header *header, int level)
 {
 	header->version_minor = PTX_LOG_MINOR_COMPRESSED;

@@ -24,9 +24,9 @@
 
 /*
  * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
- * of /proc leads to the same file even if it was renamed or deleted. The comparison makes sure that
- * the opened file is the same one, because another file system may be mounted at /proc. The
- * descriptor gets a high number, so that programs which expect the lowest numbers for their own
+ * of /proc leads to the same file even if the file was renamed or deleted. The comparison makes
+ * sure that the opened file is the same one, because another file system may be mounted at /proc.
+ * The descriptor gets a high number, so that programs which expect the lowest numbers for their own
  * files still get them.
  */
 static int write_file_reopen(int fd, const struct stat *st, int *own)
@@ -40,7 +40,8 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
 	if (!err)
 		/*
-		 * The number becomes PTX_FILE_FD_MIN or more. If no such number is free, it stays.
+		 * The number becomes PTX_FILE_FD_MIN or more. If no such number is free, the old
+		 * number stays.
 		 */
 		*own = ptx_io_move_up(*own, PTX_FILE_FD_MIN);
 	if (!err && (fstat(*own, &now) || now.st_dev != st->st_dev || now.st_ino != st->st_ino)) {
@@ -222,7 +223,7 @@ int ptx_log_meta_send(struct ptx_log *log)
 	 */
 	if (log->meta.offset == log->at)
 		log->at += log->meta.len;
-	/* The number is used: a block with it is in the file (D3, N2). */
+	/* The number is used: the file has a block with this number (D3, N2). */
 	log->number[block->type]++;
 	if (block->type == PTX_LOG_NAMES)
 		ptx_log_names_sent(log);

@@ -50,8 +50,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 
 /*
  * A guardian first reads the objects of the dead writer's log. It then gets all objects of the
- * stream again, also those that the log has. The function recognizes those. It compares only with
- * the objects of the log, so two equal objects that come from the stream are two entries.
+ * stream again, also those that the log has. This function recognizes the objects that the log has.
+ * It compares only with the objects of the log, so two equal objects that come from the stream are
+ * two entries.
  */
 static bool is_restored(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {

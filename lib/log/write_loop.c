@@ -10,7 +10,7 @@
  * state before a write or the state after it.
  *
  * The file cannot be read back, because the descriptor may be write-only. So the counts of each
- * block by type and thread are kept in memory from when it ends until it is overwritten.
+ * block by type and thread are kept in memory from the block's end until the block is overwritten.
  *
  * Memory is reserved before a write, so that no step between the write and the new state can fail.
  */
@@ -152,8 +152,8 @@ static void drop_oldest(struct ptx_log_loop *loop)
 
 /*
  * Returns how many of the oldest blocks must be removed from the log so that the others and the
- * current block fit in log_size. The current block always stays, so the result can be all of the
- * others.
+ * current block fit in log_size. The current block always stays, so the result is at most the
+ * number of all other blocks.
  */
 static size_t too_many(const struct ptx_log *log)
 {
@@ -188,7 +188,7 @@ static int write_loop_place(struct ptx_log *log)
 	uint64_t oldest = gone < loop->count ? write_loop_live(loop, gone)->number
 					     : log->number[PTX_LOG_DATA];
 	/*
-	 * The writer takes the slot that became free last, because it is likely to be in the page
+	 * The writer uses the slot that became free last, because it is likely to be in the page
 	 * cache.
 	 */
 	uint32_t slot = loop->spares ? loop->spare[loop->spares - 1] : loop->slots;
@@ -273,8 +273,8 @@ static int close_block(struct ptx_log *log)
 
 /*
  * Writes names and lists first: a reader must know the type of an event that it finds (3.5, 3.10).
- * Only a block that is out of room ends; any other one stays the current block and is written again
- * when it has grown.
+ * Only a block that is out of room ends; any other block stays the current block and is written
+ * again when it has grown.
  */
 int ptx_log_write_loop(struct ptx_log *log)
 {
@@ -305,7 +305,7 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			 const uint8_t *records, uint32_t slot)
 {
 	struct ptx_log_loop *loop = log->loop;
-	/* The number of events in damaged blocks between the block before and this one. */
+	/* The number of events in damaged blocks between this block and the block before it. */
 	uint64_t missing = block->first_record - log->block.first_record;
 
 	if (block->record_bytes > log->block.record_max || block->sources > log->block.sources_max)
@@ -340,8 +340,8 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 
 /*
  * Every slot without a block that counts becomes spare, also a slot with a damaged block. The
- * quadratic search is bounded: a log has some thousand slots, and this runs once after a writer's
- * death.
+ * quadratic search is bounded: a log has some thousand slots, and this function runs once after a
+ * writer's death.
  */
 int ptx_log_loop_restore_end(struct ptx_log *log, uint32_t slots)
 {

@@ -76,8 +76,8 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 /*
  * Ends the list: from the time when_ns on, nothing is known about any process. The entry for this
  * says that process 0 is gone (3.12). If an entry is missing, earlier entries may be wrong for
- * later events. make_room() has reserved the memory. An empty list needs no such entry, as it says
- * nothing.
+ * later events. make_room() has reserved the memory. An empty list needs no such entry, because it
+ * has no entry that could be wrong.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {

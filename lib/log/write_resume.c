@@ -91,7 +91,7 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 	case PTX_LOG_DATA:
 		/*
 		 * After PTX_LOG_INDEX_BLOCKS blocks the writer always writes the index before
-		 * another DATA block. If it is missing, the file is forged.
+		 * another DATA block. If the index is missing, the file is forged.
 		 */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS ||
 		    block->first_record != log->block.first_record)
@@ -103,7 +103,7 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 		break;
 	case PTX_LOG_SCHEMAS:
 		/*
-		 * Entries that break S2 are left out; the only possible error is a lack of memory.
+		 * Entries that break S2 are ignored; the only possible error is a lack of memory.
 		 */
 		*err = ptx_log_schemas_restore(log, block, payload);
 		break;
@@ -219,8 +219,9 @@ static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, 
 }
 
 /*
- * Collects the headers of all slots, and sorts them. It ends after SLOTS_WITHOUT slots without one:
- * writers skip no slot (R6), and a hostile header could otherwise ask for 2^32 reads.
+ * Collects the headers of all slots, and sorts them. The search ends after SLOTS_WITHOUT slots
+ * without a header: writers skip no slot (R6), and a hostile header could otherwise ask for 2^32
+ * reads.
  */
 static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window,
 			struct slots *slots)
@@ -265,8 +266,8 @@ static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_
 }
 
 /*
- * Adds the blocks that count, in the order of numbers. The newest valid block says which number is
- * the oldest one (R6). Blocks that are damaged are given up: their events become missing (W2).
+ * Adds the blocks that count, in the order of numbers. The newest valid block has the number of the
+ * oldest one (R6). Blocks that are damaged are given up: their events become missing (W2).
  */
 static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
 			 struct ptx_log_tally *tally)

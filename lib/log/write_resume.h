@@ -13,8 +13,8 @@
  * The descriptor `fd` can be read and written; on success the log owns it. *facts gets the
  * attributes with which the log was created. The parameter `tally` is initialised and empty; it
  * gets the log's events, including those that a LOOP log has overwritten. EINVAL: the file has no
- * log, one that was completed, or one with events behind a damaged part; the file is then
- * unchanged. ENOMEM, EBADF, EIO.
+ * log, a completed log, or a log with events behind a damaged part; the file is then unchanged.
+ * ENOMEM, EBADF, EIO.
  */
 int ptx_log_resume(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally);

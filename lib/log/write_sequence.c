@@ -4,8 +4,8 @@
  * where the previous one ends.
  *
  * The order of blocks has two rules: names, schemas, objects and mappings precede the first block
- * of events that uses them (3.5, 3.10), and an INDEX block follows its 1024th DATA block (3.6). In
- * a pipe a part of a block cannot be taken back, so the rest of a block that was begun is written
+ * of events that uses them (3.5, 3.10), and an INDEX block follows its 1024th DATA block (3.6). A
+ * part of a block cannot be removed from a pipe, so the rest of a block that was begun is written
  * first.
  */
 #include "log/writer.h"

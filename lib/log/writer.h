@@ -56,7 +56,7 @@ struct ptx_log_meta {
 	size_t room;
 	uint8_t *compressed;  /* the compressed form; NULL: none was needed yet */
 	size_t compressed_room;
-	const uint8_t *out;   /* what waits: equal to the member `bytes` or `compressed` */
+	const uint8_t *out;   /* the bytes that wait: equal to the member `bytes` or `compressed` */
 	size_t len; /* 0: nothing waits */
 	uint64_t offset;
 };
