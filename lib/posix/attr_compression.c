@@ -15,8 +15,8 @@ _Static_assert(POSIX_TRACE_COMPRESSION_MIN_NP == PTX_ATTR_COMPRESSION_MIN &&
 	       "the engine has the public range");
 
 /*
- * libzstd is loaded here, and not at the creation of the log: if libzstd is missing, the caller
- * learns it here and can create the log without compression.
+ * libzstd is loaded here, and not at the creation of the log: if libzstd is missing, this function
+ * returns an error, and the caller can create the log without compression.
  */
 PTX_EXPORT int posix_trace_attr_setlogcompression_np(trace_attr_t *object, int level)
 {

@@ -31,8 +31,8 @@ PTX_EXPORT int posix_trace_attr_getlogsize(const trace_attr_t *restrict object,
 }
 
 /*
- * SIZE-02. LOOP and UNTIL_FULL need room for one event of maximum size and a STOP, which is
- * checked at the creation (WITHLOG-11).
+ * SIZE-02. LOOP and UNTIL_FULL need room for one event of maximum size and a STOP. The creation of
+ * the log checks this (WITHLOG-11).
  */
 PTX_EXPORT int posix_trace_attr_setlogsize(trace_attr_t *object, size_t logsize)
 {

@@ -2,14 +2,14 @@
 /*
  * posix/call.h - the begin and the end of every public function, and access to streams.
  *
- * errno belongs to the program (GEN-02). No function acts on a cancellation request inside
+ * errno belongs to the program (GEN-02). While a function runs, its thread is not cancelled
  * (SIGCAN-01 to SIGCAN-03); only the two functions that wait for an event permit cancellation, at
  * one place in getnext.c.
  *
  * A caller uses a stream in one of two ways. If the caller locks the stream, no other thread uses
  * the stream meanwhile, so the caller must unlock it soon. If the caller enters the stream, other
- * threads can use the stream, too, and it is not freed before the caller leaves it. So a caller
- * that has entered a stream may wait.
+ * threads can use the stream, too, and the stream is not freed before the caller leaves it. So a
+ * caller that has entered a stream may wait.
  */
 #ifndef PTX_POSIX_CALL_H
 #define PTX_POSIX_CALL_H

@@ -12,7 +12,7 @@
 #include "posix/call.h"
 
 /*
- * Restarts a stream that was running, if a writer has found it full while it was being cleared. The
+ * Restarts a stream that was running, if a writer has found the stream full during the clear. The
  * caller holds the lock. Returns false if there is no memory for the mark: the stream then stays
  * FULL.
  */

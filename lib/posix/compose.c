@@ -238,8 +238,8 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 }
 
 /*
- * Names a type of the composed log. It can be called at any time before the first event of the
- * type.
+ * Names a type of the composed log. A program can call this function at any time before the first
+ * event of the type.
  */
 PTX_EXPORT int posix_trace_compose_name_np(struct posix_trace_composer_np *composer,
 					   const char *name, trace_event_id_t *id)

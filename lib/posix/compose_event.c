@@ -72,8 +72,8 @@ static void count_event(struct posix_trace_composer_np *composer, const struct p
 }
 
 /*
- * Encodes an event into the log's buffer. An UNTIL_FULL log keeps room for the STOP that ends
- * it.
+ * Encodes an event into the log's buffer. An UNTIL_FULL log keeps room for the STOP that ends the
+ * log.
  */
 static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer,
 					const struct ptx_log_event *event)
@@ -81,7 +81,7 @@ static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer
 	enum ptx_log_append answer;
 
 	/*
-	 * ptx_log_append_inline() takes UINT32_MAX for "no process". No process has this number,
+	 * ptx_log_append_inline() treats UINT32_MAX as "no process". No process has this number,
 	 * but a foreign trace may contain it.
 	 */
 	if (ptx_unlikely(event->pid == UINT32_MAX))
@@ -170,7 +170,7 @@ static int compose_event(struct posix_trace_composer_np *composer,
 }
 
 /*
- * Handles a program with another version of the structure. It is a function of its own, so that the
+ * Handles a program with another version of the structure. This is a separate function, so that the
  * usual path needs no stack frame.
  */
 static ptx_cold int compose_resized(struct posix_trace_composer_np *composer,
@@ -200,7 +200,7 @@ PTX_EXPORT int posix_trace_compose_event_sized_np(struct posix_trace_composer_np
 }
 
 /*
- * Counts events that the makers of the trace lost. If event_id is 0, their type is unknown; if
+ * Counts events that were lost when the trace was made. If event_id is 0, their type is unknown; if
  * `thread` is NULL, their thread is unknown. The ledger is in memory, so the call writes nothing.
  */
 static int count_lost(struct posix_trace_composer_np *composer, int cause, uint64_t events,

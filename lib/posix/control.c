@@ -27,7 +27,7 @@
 /* Nanoseconds between two passes of a stop that waits for writers. */
 #define STOP_NAP_NS  50000
 /*
- * A stop waits for writers no longer than these nanoseconds, which are several times as long as a
+ * A stop waits for writers at most this number of nanoseconds. That is several times as long as a
  * reader waits for one writer.
  */
 #define STOP_MOST_NS UINT64_C(1000000000)
@@ -117,8 +117,8 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 
 	/*
 	 * Several threads, and the guardian, record in this ring one after the other, and claim the
-	 * ring only once. With the fence the opening of a chunk is later than the times that the
-	 * thread before has read, as ptx_chunk_open() requires.
+	 * ring only once. Because of the fence, this thread opens a chunk later than the previous
+	 * thread has read its times, as ptx_chunk_open() requires.
 	 */
 	ptx_clock_fence();
 	if (!sign_records(stream, ident, loss))
@@ -298,7 +298,10 @@ static void wait_for_writers(struct ptx_stream *stream)
 
 		pthread_mutex_lock(&stream->lock);
 		ptx_drain_pass(stream->drain);
-		/* Each event with a time before `certain` has been published or will never be. */
+		/*
+		 * Each event with a time before `certain` has been published or will never be
+		 * published.
+		 */
 		over = stream->drain->certain >= stopped || stream->drain->now > too_long;
 		pthread_mutex_unlock(&stream->lock);
 		if (over)

@@ -31,7 +31,7 @@ static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
 /*
  * Makes this process's clock the clock of the arena. ENOTSUP: the arena already has another clock.
- * All streams of a process have one clock, and their readers must use the same.
+ * All streams of a process have one clock, and their readers must use the same clock.
  */
 static int choose_clock(struct ptx_arena *arena)
 {
@@ -294,8 +294,8 @@ static int create_stream(pid_t pid, const trace_attr_t *requested, enum ptx_stre
 	 */
 	ptx_view_attach(stream->view, &stream->target, &stream->attr, kind == PTX_STREAM_LOGGED);
 	/*
-	 * A stream with log gets a guardian. If there is none, only the completion of the log after
-	 * a kill is missing.
+	 * A stream with log gets a guardian. Without a guardian, only the completion of the log
+	 * after a kill is missing.
 	 */
 	if (kind == PTX_STREAM_LOGGED)
 		ptx_guard_start(stream);

@@ -235,7 +235,7 @@ ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_tra
 }
 
 /*
- * Handles a program with another version of the structure. It is a function of its own, so that the
+ * Handles a program with another version of the structure. This is a separate function, so that the
  * usual path needs no stack frame.
  */
 static ptx_cold int next_resized(struct posix_trace_values_np *values,

@@ -2,8 +2,8 @@
 /*
  * posix/getnext.c - posix_trace_getnext_event(), _timedgetnext_event() and _trygetnext_event().
  *
- * A reader has the stream's lock while it looks for an event, and waits without it. So that it
- * misses no wake-up, it first stores that it sleeps, then makes a barrier on all writers, and then
+ * A reader has the stream's lock while it looks for an event, and waits without it. To miss no
+ * wake-up, the reader first stores that it sleeps, then makes a barrier on all writers, and then
  * looks once more; see (M) and (N) in ring/ring.h. A thread that waits can be cancelled in one
  * place only, where it holds no lock and has only entered the stream (SIGCAN-03, GETNEXT-11).
  */
@@ -119,13 +119,16 @@ static bool may_be_held_back(const struct ptx_drain *drain)
  * Called for a reader that must not wait, after deliver_active() has found nothing twice. Delivers
  * the oldest complete event, although a suspended writer may still publish an older one. If writers
  * fill a LOOP stream faster than the reader reads it, the stream always has an event, but an
- * attempt to take one may fail. The number of attempts is bounded.
+ * attempt to get the event may fail. The number of attempts is bounded.
  */
 static bool deliver_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
 	struct ptx_drain_event event;
 
-	/* peek_beyond shows the oldest complete event, although the order is not certain. */
+	/*
+	 * ptx_drain_peek_beyond() returns the oldest complete event, although the order is not
+	 * certain.
+	 */
 	for (unsigned i = 0; !ptx_drain_peek_beyond(stream->drain, &event); i++) {
 		if (i == LOOKS_AT_ONCE || !ptx_drain_is_outrun(stream->drain))
 			return false;
@@ -176,8 +179,8 @@ static void leave_stream(void *stream)
 }
 
 /*
- * Sleeps until a writer wakes the readers. Only here a cancellation request is obeyed: the thread
- * holds no lock and has only entered the stream.
+ * Sleeps until a writer wakes the readers. The thread obeys a cancellation request only here, where
+ * it holds no lock and has only entered the stream.
  */
 static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct timespec *until,
 		      uint32_t ticket, bool held_back)
@@ -187,8 +190,8 @@ static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct 
 
 	pthread_cleanup_push(leave_stream, stream);
 	/*
-	 * The type is set last, because pthread_setcanceltype() acts at once on a request that is
-	 * pending already.
+	 * The type is set last, because pthread_setcanceltype() immediately acts on a request that
+	 * is pending already.
 	 */
 	pthread_setcancelstate(cancel_state, &none);
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
@@ -321,8 +324,8 @@ static int get_waiting(trace_id_t trid, const struct delivery *to, const struct 
 }
 
 /*
- * Handles all cases that deliver_words() does not. It is a separate function, so that in the case
- * of deliver_words() the arguments stay in registers and no register is saved.
+ * Handles all cases that deliver_words() does not handle. It is a separate function, so that in the
+ * case of deliver_words() the arguments stay in registers and no register is saved.
  */
 static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace_event_info *event,
 					     void *data, size_t num_bytes, size_t *data_len,

@@ -126,7 +126,9 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 	ptx_log_tally_fini(&tally);
 	if (err)
 		return err;
-	/* After this call no event can be added to the stream, so that one flush gets all. */
+	/*
+	 * After this call no event can be added to the stream, so that one flush gets all events.
+	 */
 	stop_stream(stream);
 	return ptx_posix_complete_log(stream, &nobody);
 }
@@ -149,7 +151,7 @@ static bool has_target_ended(const struct ptx_attachment *attachment)
 
 /*
  * Leaves the stream running for the time that its creator has set, so that another controller can
- * create its stream before this one stops: posix_trace_set_linger_np(). The guardian holds the
+ * create its stream before this stream stops: posix_trace_set_linger_np(). The guardian holds the
  * creator's lock during this time, so no process treats the attachment as an orphan. SIGTERM ends
  * the time. The creator has started the guardian with all signals blocked, so a SIGTERM that came
  * before this call is pending. The value is in shared memory, so it is bounded.

@@ -28,7 +28,7 @@
 #include "point/view.h"
 #include "posix/guard.h"
 
-/* Bytes of the stack of each of the two processes. They call nothing but system calls. */
+/* Bytes of the stack of each of the two processes. They make only system calls. */
 #define STACK_BYTES 16384
 #define HIGH_FD     400 /* above the numbers that the guardian gets */
 
@@ -125,7 +125,7 @@ static const char *program_of(void)
 
 /*
  * Opens the log for reading and writing: the guardian reads what was written. Returns -1 if the
- * file is not a regular one, or if this is not permitted.
+ * file is not a regular file, or if the process may not open it.
  */
 static int open_log(int fd)
 {
@@ -184,7 +184,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 			       &start);
 	/*
 	 * __WCLONE is needed, because the child sends no signal at its end. So wait() in other
-	 * threads does not see it.
+	 * threads does not report this child.
 	 */
 	while (child > 0 && waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
 		;

@@ -191,8 +191,8 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 }
 
 /*
- * Threads are numbered from 0 in the order of their first event. *unavailable is not 0 behind the
- * last one; the other results are then unchanged.
+ * Threads are numbered from 0 in the order of their first event. Behind the last thread,
+ * *unavailable is not 0, and the other results are unchanged.
  */
 PTX_EXPORT int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t index,
 						      struct posix_trace_thread_np *thread,

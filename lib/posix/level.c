@@ -4,7 +4,7 @@
  *
  * A thread that sets a level stores it in the region and then examines the types. A process that
  * describes a type publishes the description and then examines the regions. Both sequences are
- * sequentially consistent, so that the thread or the process (or both) sees the other. The thread
+ * sequentially consistent, so that at least one of the two sees the stores of the other. The thread
  * that sets a level repeats its examination while descriptions are added, because it may have
  * looked at a type before the type got its description.
  */

@@ -28,7 +28,7 @@ void ptx_filter_set(struct ptx_stream *stream, const trace_event_set_t *set, int
 /*
  * In filter.c: changes the filter of a locked active stream, and records FILTER. If `whole` is
  * true, all bits are replaced. Otherwise only the bits that differ between `old` and `new` are
- * changed, so that changes that others made since `old` was read remain.
+ * changed, so that later changes by others remain.
  */
 void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address);

@@ -212,9 +212,9 @@ static void log_fetch(const struct posix_trace_site_np *site, unsigned count, va
 }
 
 /*
- * Returns the precision of a string argument in bytes. If it has none, returns the room of a
- * payload. The function parses the format again, which costs time only for lines that have strings
- * with a precision.
+ * Returns the precision of a string argument in bytes. If the argument has no precision, returns
+ * the room of a payload. The function parses the format again, which costs time only for lines that
+ * have strings with a precision.
  */
 static size_t precision_of(const char *text, int argument, const union argument *passed)
 {

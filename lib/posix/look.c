@@ -351,7 +351,7 @@ static int look_at_all(struct looking *looking)
 	/*
 	 * An arena of another version is an error, except in two cases. A process that asks for its
 	 * own streams wants only those of this copy of the library. A list of all processes (pid 0)
-	 * leaves out the streams that it cannot read.
+	 * omits the streams that it cannot read.
 	 */
 	return !err && looking->found_foreign && !looking->alone ? EPROTONOSUPPORT : err;
 }

@@ -181,7 +181,7 @@ static void put_real(const struct message *message, const struct ptx_format_part
 	char directive[48], text[NUMBER_BYTES];
 	int len;
 
-	/* A long double was recorded as a double, so its modifier is left out. */
+	/* A long double was recorded as a double, so its modifier is omitted. */
 	make_directive(message, part, "", directive);
 	len = snprintf(text, sizeof(text), directive, value->f64);
 	if (len > 0)
@@ -351,7 +351,7 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 
 /*
  * The receiver of a text of any length. It keeps the first size - 1 bytes and counts all bytes, so
- * that a caller learns how much room the text needs.
+ * that the caller gets the length of the whole text.
  */
 struct kept {
 	char *to;

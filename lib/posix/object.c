@@ -48,7 +48,7 @@ static const char *const kinds[] = {
 /*
  * A kind that is unknown here, because a later version wrote the log, is called "object".
  * posix_trace_object_kind_name_np() never fails and returns constants, so a program can print its
- * result at once. Async-signal-safe.
+ * result without a check. Async-signal-safe.
  */
 PTX_EXPORT const char *posix_trace_object_kind_name_np(int kind)
 {
@@ -236,7 +236,7 @@ static int find_object(const struct ptx_stream *stream, uint32_t pid, uint64_t p
 
 /*
  * Finds the name that an object had at a time, in the process or in the nearest ancestor that had
- * one. ENOENT: it had none. ENOMEM: for an active stream, whose list is copied.
+ * one. ENOENT: the object had no name. ENOMEM: for an active stream, whose list is copied.
  */
 PTX_EXPORT int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer,
 						int64_t time_ns,

@@ -36,7 +36,7 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 		goto undo_alloc;
 	/* The registry closes the descriptor in a child (OPEN-07). */
 	ptx_registry_note_log(stream, ptx_stored_descriptor(stream->stored));
-	/* posix_trace_get_attr() returns these (STATUS-18). */
+	/* posix_trace_get_attr() returns these attributes (STATUS-18). */
 	stream->attr = ptx_stored_facts(stream->stored)->attr;
 	/* From here on other threads may use the identifier. */
 	err = ptx_registry_add(stream);
@@ -265,8 +265,8 @@ ptx_inline void next_event(struct ptx_stream *stream, struct posix_trace_event_n
 }
 
 /*
- * Handles a process with several threads, and a program with another version of the structure. It
- * is a function of its own, so that the usual path needs few registers.
+ * Handles a process with several threads, and a program with another version of the structure. This
+ * is a separate function, so that the usual path needs few registers.
  */
 static __attribute__((noinline)) int next_locked(trace_id_t trid,
 						 struct posix_trace_event_np *event, size_t size,

@@ -88,7 +88,7 @@ static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *ar
 	size_t len = !arg->data ? 0 : is_text ? strnlen(arg->data, more) : arg->len;
 	uint32_t count;
 
-	/* Bytes that do not fit into the room are left out. */
+	/* Bytes that do not fit into the room are omitted. */
 	if (len > more)
 		len = more;
 	/* bytes have their count before them, text has a NUL behind it. */

@@ -38,7 +38,7 @@ PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payl
 }
 
 /*
- * A field that does not fit even when it is truncated is left out, and so are the fields after it.
+ * If a field does not fit even when it is truncated, this field and all later fields are omitted.
  */
 static void payload_add(struct posix_trace_payload_np *payload,
 			const struct posix_trace_arg_np *arg)
@@ -53,8 +53,8 @@ static void payload_add(struct posix_trace_payload_np *payload,
 }
 
 /*
- * The packer takes integers of all sizes as 64 bits and keeps the low bytes. A bool is 0 or 1 in a
- * payload, whatever the program passes.
+ * The packer accepts integers of all sizes as 64 bits and keeps the low bytes. A bool is 0 or 1 in
+ * a payload, whatever the program passes.
  */
 PTX_EXPORT void posix_trace_payload_number_np(struct posix_trace_payload_np *payload,
 					      enum posix_trace_type_np type, uint64_t value)
@@ -101,8 +101,8 @@ PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payloa
 }
 
 /*
- * If bytes are left out because there is no room, the recorded length is that of the bytes that
- * were kept.
+ * If bytes are omitted because there is no room, the recorded length is that of the bytes that were
+ * kept.
  */
 PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload,
 					     const void *bytes, size_t len)

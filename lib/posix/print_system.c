@@ -27,8 +27,8 @@ static struct counted count_members(trace_id_t trid, const trace_event_set_t *se
 
 /*
  * Appends the names of the types that are members of the set or, if are_members is false, of those
- * that are not. If a type gets its name between the two walks over the types, only one of them may
- * see it. The text then differs, and nothing else does.
+ * that are not. If a type gets its name between the two walks over the types, only one of the walks
+ * may see the type. Only the text differs then.
  */
 static void put_names(struct ptx_text *text, trace_id_t trid, const trace_event_set_t *set,
 		      bool are_members)
@@ -65,8 +65,8 @@ static void put_set(struct ptx_text *text, trace_id_t trid, const trace_event_se
 }
 
 /*
- * Copies the sets from `data`, which may have any alignment. Returns false if there are not exactly
- * as many bytes, or if a set lacks its magic word.
+ * Copies the sets from `data`, which may have any alignment. Returns false if `len` is not the
+ * length of this number of sets, or if a set lacks its magic word.
  */
 static bool load_sets(trace_event_set_t *set, size_t sets, const void *data, size_t len)
 {

@@ -188,7 +188,7 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 		atomic_fetch_sub_explicit(&ptx_private.streams, 1, memory_order_relaxed);
 	/*
 	 * `ended` is set before the identifier is cleared, so that a user that leaves afterwards
-	 * wakes the settling thread.
+	 * wakes the thread in ptx_registry_wait_unused().
 	 */
 	atomic_store_explicit(&stream->ended, 1, memory_order_seq_cst);
 	/* no stream has the identifier 0 */

@@ -93,8 +93,8 @@ static unsigned sample_chunk(const struct ptx_chunk *chunk, uint32_t end, uint64
 }
 
 /*
- * Adds the new events of a ring to those of all rings, in the shares of the ring's sample, and
- * empties the sample.
+ * Distributes the new events of a ring over the types, in the proportions of the ring's sample.
+ * Adds them to the events of all rings, and empties the sample.
  */
 static void add_sample(unsigned sample[PTX_TYPE_MAX], unsigned samples, uint64_t events,
 		       unsigned *recent, size_t types)
@@ -105,7 +105,10 @@ static void add_sample(unsigned sample[PTX_TYPE_MAX], unsigned samples, uint64_t
 		if (!count)
 			continue;
 		sample[type] = 0;
-		/* The sample may be larger, because the writer has recorded after the count. */
+		/*
+		 * The sample may be larger, because the writer has recorded further events after
+		 * the count.
+		 */
 		if (events > samples)
 			count = (uint64_t)((double)count * (double)events / samples + 0.5);
 		if (type < types)

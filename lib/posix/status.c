@@ -43,8 +43,8 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 
 	/*
 	 * A pass brings the state up to date. In a LOOP stream the pass must remove the events from
-	 * the rings that it examines. In a LOOP stream with log only the flush does so: if the
-	 * controller is killed, events that were removed and not written are lost.
+	 * the rings that it examines. In a LOOP stream with log only the flush removes events: if
+	 * the controller is killed, events that were removed and not written are lost.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);

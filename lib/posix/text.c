@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Appends len bytes. Bytes behind the end of the room are counted and not kept, so that the caller
- * learns the length of the whole text, as by snprintf().
+ * Appends `len` bytes. Bytes behind the end of the room are counted and not kept, so that the
+ * caller gets the length of the whole text, as from snprintf().
  */
 static void text_put(struct ptx_text *text, const char *from, size_t len)
 {
