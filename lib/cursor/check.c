@@ -208,8 +208,8 @@ static void check_threads(struct ptx_check *check)
 }
 
 /*
- * Checks L3 in total and by type. The caller calls it only for logs without damage, because damage
- * makes the counts differ.
+ * Checks L3 in total and by type. The caller calls this function only for logs without damage,
+ * because damage makes the counts differ.
  */
 static void check_reported(struct ptx_check *check)
 {
@@ -367,7 +367,7 @@ static int check_explain(struct ptx_check *check, int fd)
 		ptx_check_fault(check, 0, 0, "%s", why);
 		return EINVAL;
 	}
-	/* The caller learns how long the file is, although it is no log. */
+	/* The caller gets the length of the file, although the file is no log. */
 	check->result->bytes = window.file_bytes;
 	/* ptx_log_decode_header() gives the reason, if the file has as many bytes as a header. */
 	bytes = ptx_log_window_at(&window, 0, PTX_LOG_HEADER_BYTES);

@@ -5,8 +5,8 @@
  *
  * The payload has passed the readers' checks (B6, B7). This file adds the rules that a reader of
  * events can do without: exact ranges of time, numbers without gaps, the index, schemas, mappings.
- * Behind a damaged part, counts and places cannot agree any more. So comparisons of them are left
- * out there, and one damage gives one report.
+ * Behind a damaged part, counts and places cannot agree any more. So the functions omit these
+ * comparisons there, and one damage gives one report.
  */
 #include <errno.h>
 #include <string.h>
@@ -202,7 +202,7 @@ static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *
 }
 
 /*
- * The payload is checked for all types. The comparison of the number is left out in a damaged log,
+ * The payload is checked for all types. The comparison of the number is omitted in a damaged log,
  * where a block may be missing. Unknown types have no rules (3.3).
  */
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
@@ -278,8 +278,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 }
 
 /*
- * The member status is not compared, because a reader cannot compute it. Every other member can be
- * computed from the blocks (E2).
+ * The member `status` is not compared, because a reader cannot compute it. Every other member can
+ * be computed from the blocks (E2).
  */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {

@@ -3,8 +3,9 @@
  * cursor/check_walk.c - visits all blocks of a log that is checked, in both arrangements.
  *
  * The visit does not rely on the index: it looks for blocks at the places where FORMAT says that
- * they are, and compares the index with the blocks. If no valid block is there, it searches for the
- * next one and reports the bytes between, so that a fault has an offset and a length.
+ * they are, and compares the index with the blocks. If no valid block is at such a place, the visit
+ * searches for the next block and reports the bytes between, so that a fault has an offset and a
+ * length.
  */
 #include <string.h>
 
@@ -105,8 +106,8 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 }
 
 /*
- * Returns the offset of the tail, which is behind the last slot. Its first block is the first INDEX
- * block, or TOP if the log has no events. A log that is not complete has no tail.
+ * Returns the offset of the tail, which is behind the last slot. The first block of the tail is the
+ * first INDEX block, or TOP if the log has no events. A log that is not complete has no tail.
  */
 static uint64_t check_walk_tail(struct ptx_check *check)
 {

@@ -45,18 +45,18 @@ struct ptx_stored_event {
 /*
  * Opens a log on a private duplicate of `fd`. Returns EINVAL if the file is no log, has a damaged
  * header, was written on another type of machine, or is being written. Other errors are ENOTSUP,
- * EMFILE and ENOMEM. If `salvage` is true, it also opens logs that are being written, and logs with
- * a damaged header if magic and version are right. The cursor then skips damaged parts. If a log
- * with policy APPEND or UNTIL_FULL is being written, the caller may call ptx_stored_next() again
- * after it has returned false, for events that were added since.
+ * EMFILE and ENOMEM. If `salvage` is true, the function also opens logs that are being written, and
+ * logs with a damaged header if magic and version are right. The cursor then skips damaged parts.
+ * If a log with policy APPEND or UNTIL_FULL is being written, the caller may call ptx_stored_next()
+ * again after it has returned false, for events that were added since.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
 
 /*
  * Returns true and the next event, or false at the end. The event is valid until the next call.
- * rewind() begins again with the first event. seek() moves to the first event, in the order of the
- * log, that is not older than when_ns.
+ * ptx_stored_rewind() begins again with the first event. ptx_stored_seek() moves to the first
+ * event, in the order of the log, that is not older than when_ns.
  */
 ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
 void ptx_stored_rewind(struct ptx_stored *stored);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_open.c - opens a log: finds out whether the file is a log, and whether it is
+ * cursor/stored_open.c - opens a log: determines whether the file is a log, and whether it is
  * complete or being written, and reads its description.
  *
  * This file implements the rules R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8.
@@ -283,7 +283,8 @@ static bool closing_has_state(const struct ptx_stored *stored, const char *state
 /*
  * R4. When a writer has died, its guardian completes the log. This takes some milliseconds, or some
  * seconds for a large log. The reader waits for the guardian's end. The wait is bounded, because a
- * guardian may be stopped and its file system may hang. Then the log still counts as being written.
+ * guardian may be stopped and its file system may hang. After such a wait, the log still counts as
+ * being written.
  */
 static bool is_being_written(const struct ptx_stored *stored)
 {
@@ -424,7 +425,7 @@ static int read_ends_again(struct ptx_stored *stored)
 }
 
 /*
- * Decides between a complete log, one that is being written, and one that has to be recovered.
+ * Decides between a complete log, a log that is being written, and a log that has to be recovered.
  * Sorts the lists at the end, however they were read.
  */
 static int stored_open_examine(struct ptx_stored *stored)

@@ -95,8 +95,8 @@ static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_vi
 
 /*
  * The parameter `array` is the address of a pointer to an array. The elements of the array have
- * `size` bytes each, and `count` of them are used. Makes room for one more by doubling; returns
- * false without memory, and the array is then unchanged.
+ * `size` bytes each, and `count` of them are used. Makes room for one more element by doubling;
+ * returns false without memory, and the array is then unchanged.
  */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);
 

@@ -324,9 +324,9 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 
 /*
  * R6: keeps one slot for each number, from the newest block back to the one that the newest block
- * names as oldest, and puts them into rising order. Payloads are checked where the result depends
- * on them: of the newest block, and of two blocks with one number. Other blocks are checked when
- * the cursor reads them.
+ * names as oldest, and puts the slots into rising order. Payloads are checked where the result
+ * depends on them: of the newest block, and of two blocks with one number. Other blocks are checked
+ * when the cursor reads them.
  */
 static void stored_recover_choose(struct ptx_stored *stored)
 {
@@ -346,8 +346,8 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
 		/*
-		 * The block is left out if a block with this number is kept already, or if it is
-		 * too old to count (W4).
+		 * The block is omitted if a block with this number is kept already, or if it is too
+		 * old to count (W4).
 		 */
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;

@@ -3,8 +3,8 @@
  * cursor/stored_repair.c - salvages a log whose header is damaged (FORMAT 6, R8).
  *
  * Blocks cannot be read without three fields of the header: the id of the log, the arrangement, and
- * the places of the slots. The blocks show the same facts. Each has the id. In a sequence a block
- * begins where the previous one ends, and the first one behind the header. Slots are at equal
+ * the places of the slots. The blocks show the same facts. Each block has the id. In a sequence a
+ * block begins where the previous one ends, and the first one behind the header. Slots are at equal
  * distances. So each of these fields of the header is used only if the blocks agree with it.
  */
 #include <string.h>

@@ -47,7 +47,7 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 		return PTX_LOG_HEADER_BYTES;
 	/*
 	 * If the log was not completed, blocks behind the last INDEX block are in no index. So if
-	 * no INDEX block has the time or a later one, those blocks may have it.
+	 * all INDEX blocks have only earlier times, those blocks may have the time.
 	 */
 	n = top < stored->tops ? top : top - 1;
 	if (ptx_log_find(&stored->window, stored->top[n].offset, UINT64_MAX,
