@@ -215,8 +215,8 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	struct checkpoint *other;
 
 	/*
-	 * The checkpoint that fits the file's content stays until the log has more. If the last
-	 * write to the log failed, the checkpoint that was made for it is overwritten.
+	 * The checkpoint that fits the file's content stays until the log has more events. If the
+	 * last write to the log failed, the checkpoint that was made for it is overwritten.
 	 */
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;

@@ -9,9 +9,9 @@
  * the events in the file. One of the two checkpoints has that count, whether or not the last write
  * was completed. So no event is in the log twice, and no event is missing that a ring still holds.
  *
- * In a LOOP stream the reader frees chunks at once, because writers overwrite unread chunks. If the
- * reader is killed in the middle of a flush, the events that have left the rings and are not in the
- * file are lost, and counted as lost.
+ * In a LOOP stream the reader frees chunks immediately, because writers overwrite unread chunks. If
+ * the reader is killed in the middle of a flush, the events that have left the rings and are not in
+ * the file are lost, and counted as lost.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_H
 #define PTX_FLUSH_CHECKPOINT_H

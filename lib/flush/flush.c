@@ -84,7 +84,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
 	/*
-	 * The mappings are looked at for the first time here, so that they are in the log before
+	 * The first look at the mappings is made here, so that the mappings are in the log before
 	 * the events whose addresses they explain.
 	 */
 	ptx_mapped_look(mapped, false);
@@ -155,7 +155,7 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 
 /*
  * Makes the sources for all rings. Returns 0 or ENOMEM. After ENOMEM the events of some ring cannot
- * be read, and a flush must not leave them out.
+ * be read, and a flush must not omit them.
  */
 static int add_sources(const struct ptx_flush *flush)
 {
@@ -168,8 +168,8 @@ static int add_sources(const struct ptx_flush *flush)
 }
 
 /*
- * Any thread may call this function. It waits for flushes of other threads, and for the file if
- * that blocks. The calling thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
+ * Any thread may call this function. It waits for flushes of other threads, and for the file if the
+ * file blocks. The calling thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
@@ -185,8 +185,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	int err, lacking;
 
 	/*
-	 * No lock of the stream is held here, since ptx_mapped_look() may take the dynamic linker's
-	 * lock (modules/mapped.h).
+	 * No lock of the stream is held here, since ptx_mapped_look() may acquire the dynamic
+	 * linker's lock (modules/mapped.h).
 	 */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
 	/* The turn is acquired before the stream's lock. */

@@ -52,7 +52,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
 
-/* Stores in the log which guardian completes it if this process dies. */
+/* Stores in the log which guardian completes the log if this process dies. */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
 
 /*

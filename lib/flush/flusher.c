@@ -126,7 +126,8 @@ static int64_t poll_ns(const struct ptx_flush *flush)
 
 /*
  * Waits for `ns` nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
- * flusher is to end. It sleeps on the word `quit`, so ptx_flusher_stop() can wake it at once.
+ * flusher is to end. It sleeps on the word `quit`, so ptx_flusher_stop() can wake the flusher
+ * immediately.
  */
 static void poll_pool(struct ptx_flush *flush, int64_t ns)
 {
@@ -143,12 +144,12 @@ static void poll_pool(struct ptx_flush *flush, int64_t ns)
  * Flushes, and pauses if the flush consumed no record. The cause of such a flush is a writer that
  * was suspended after it had read the clock and before it published its record. Until it continues,
  * the drain holds back all younger events, also those of other threads. As the flush frees no
- * chunk, the next flush would follow at once if there were no pause. Each flush adds two marks to
- * the log, so there would be hundreds of them after a few milliseconds. So the pause is twice as
+ * chunk, the next flush would follow immediately if there were no pause. Each flush adds two marks
+ * to the log, so there would be hundreds of them after a few milliseconds. So the pause is twice as
  * long after each further flush that consumed no record. During a pause the flusher does not look
- * at the pool, of which only half may be free. So a pause lasts at most poll_ns(). In a longer one,
- * other threads could fill the pool after the writer has continued, and events would be lost.
- * *stall_ns is the last pause, or 0 after a flush that consumed records.
+ * at the pool, of which only half may be free. So a pause lasts at most poll_ns(). In a longer
+ * pause, other threads could fill the pool after the writer has continued, and events would be
+ * lost. *stall_ns is the last pause, or 0 after a flush that consumed records.
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {

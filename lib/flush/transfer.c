@@ -205,8 +205,8 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 	struct ptx_drain_event event;
 	_Atomic uint32_t never = 0;
 	/*
-	 * `count` is the number of rounds that found an event, `naps` the number of those that did
-	 * not.
+	 * `count` is the number of rounds that found an event, `naps` the number of rounds that
+	 * found none.
 	 */
 	unsigned count = 0, naps = 0;
 	/*

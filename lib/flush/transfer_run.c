@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer_run.c - moves many events of one ring into the log's block at once.
+ * flush/transfer_run.c - moves many events of one ring into the log's block in one step.
  *
  * A flusher that is slower than the writers loses events, so this is its hot path. The checks that
  * ptx_drain_peek() and ptx_log_append() make for each event are made once for a run, and the
@@ -144,7 +144,7 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 }
 
 /*
- * This function moves nothing in three cases: in a LOOP stream, where each event must be compared
+ * This function moves nothing in these cases: in a LOOP stream, where each event must be compared
  * with the cut; while the stream is stopped, because its records are no members then; and in the
  * controller's ring, whose records are system events.
  */
