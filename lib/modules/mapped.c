@@ -124,7 +124,8 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	case PTX_MAPPED_NEW:
 		/*
 		 * A child, or a process that has reported, may have changed its mappings since its
-		 * start. So 0 is given, and its mappings are noted as of the look.
+		 * start. So the argument is 0, and the mappings of the process are noted as of the
+		 * look.
 		 */
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
@@ -350,7 +351,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
 	const struct ptx_control *control = mapped->arena->control;
 	int64_t now = ptx_clock_realtime();
 
-	/* If the clock was set back, the look is made at once. */
+	/* If the clock was set back, the look is made immediately. */
 	if (may_skip_others && now >= mapped->looked_ns &&
 	    now - mapped->looked_ns < LOOK_INTERVAL_NS)
 		return;

@@ -8,11 +8,11 @@
  * unloaded. It looks at other processes by /proc/PID/maps, if the system permits this. Other
  * processes also report their mappings themselves at some moments (arena/maps.h). So the mappings
  * of a process that ended before the first look are known, too. The notes contain only what was
- * seen: if several files may have been in a range between two looks, the notes say of none of them
- * that it was there at that time.
+ * seen: if several files may have been in a range between two looks, the notes name none of these
+ * files for that time.
  *
- * Owner     a flush. One look at a time; a second caller returns at once.
- * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
+ * Owner a flush. One look at a time; a second caller returns immediately. Threads ptx_mapped_look()
+ * from any thread, without a lock of the stream, because the dynamic
  *           linker has a lock of its own. ptx_mapped_store() with the stream's lock.
  * Errors    none: mappings that cannot be found are missing in the log. errno is unchanged.
  */
@@ -34,8 +34,8 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
 /*
- * Looks at all processes. If `may_skip_others` is true and the others were looked at in the last
- * 250 ms, looks only at this process.
+ * Looks at all processes. If `may_skip_others` is true and the last look at other processes was
+ * less than 250 ms ago, looks only at this process.
  */
 void ptx_mapped_look(struct ptx_mapped *mapped, bool may_skip_others);
 
@@ -62,8 +62,9 @@ bool ptx_mapped_linker_may_hang(void);
 void ptx_mapped_report_end(void);
 
 /*
- * The fork handlers call these, for one fork at a time. They make sure that no fork happens during
- * a look: otherwise the child could inherit the dynamic linker's lock, held by that look.
+ * The fork handlers call these functions, for one fork at a time. They make sure that no fork
+ * happens during a look: otherwise the child could inherit the dynamic linker's lock, held by that
+ * look.
  */
 void ptx_mapped_before_fork(void);
 void ptx_mapped_after_fork(void);

@@ -86,7 +86,7 @@ static const struct ptx_mapped_range *mapped_compare_stayed(const struct ptx_map
 							    const struct ptx_mapped_set *set,
 							    const struct ptx_mapped_range *range)
 {
-	/* For other processes `adds` is 0. There an equal range counts as the same file. */
+	/* For other processes `adds` is 0. For them an equal range counts as the same file. */
 	if (set->adds && may_be_new(old, set, range))
 		return NULL;
 	return ptx_mapped_find_same(old, range);
@@ -146,8 +146,8 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 
 /*
  * A file that is gone is noted as mapped until the old look. A new file is noted as mapped from the
- * new look on. If the range was certainly free otherwise, an old file is noted as mapped until the
- * new look, and a new file as mapped since the old look.
+ * new look on. If no other file can have been in the range between the looks, an old file is noted
+ * as mapped until the new look, and a new file as mapped since the old look.
  */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)
@@ -195,9 +195,9 @@ void ptx_mapped_first(const struct ptx_mapped_notes *notes, struct ptx_mapped_se
 }
 
 /*
- * A report replaces all ranges that it overlaps. The set does not keep its path, because the report
- * in the log has it. After ENOMEM the overlapped ranges are removed, and the set does not have the
- * reported range.
+ * A report replaces all ranges that it overlaps. The set does not keep the path of the report,
+ * because the report in the log has the path. After ENOMEM the overlapped ranges are removed, and
+ * the set does not have the reported range.
  */
 int ptx_mapped_set_report(struct ptx_mapped_set *set, const struct ptx_mapping *mapping)
 {

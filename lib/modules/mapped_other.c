@@ -180,7 +180,7 @@ static bool read_head(const struct head *head, uint64_t offset, void *to, size_t
 	       !ptx_io_read_at(head->fd, to, bytes, head->at + offset, &got) && got == bytes;
 }
 
-/* Reads the program headers. Returns their number, 0 if it is no ELF file of this machine. */
+/* Reads the program headers. Returns their number, or 0 if this is no ELF file of this machine. */
 static unsigned read_headers(const struct head *head, ElfW(Phdr) header[HEADERS_MAX])
 {
 	ElfW(Ehdr) elf;
@@ -268,7 +268,7 @@ static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 	head->at = 0;
 	/*
 	 * Names in brackets are no files. The path begins at the root of that process, which may
-	 * differ from the root of this one.
+	 * differ from the root of this process.
 	 */
 	if (*line->path != '/' ||
 	    snprintf(path, sizeof path, "/proc/%u/root%s", pid, line->path) >= (int)sizeof path ||
@@ -319,7 +319,7 @@ static void find_base_and_id(uint32_t pid, const struct line *lines, size_t i,
 }
 
 /*
- * Splits the text into lines, and leaves out those that cannot be parsed. Returns NULL if there is
+ * Splits the text into lines, and omits the lines that cannot be parsed. Returns NULL if there is
  * no memory.
  */
 static struct line *mapped_other_split(char *text, size_t *count)
@@ -364,7 +364,9 @@ static bool has_arena(const struct ptx_arena *arena, const struct line *line, si
 	return false;
 }
 
-/* Executable mappings of files are wanted, and the vdso, which has functions and no file. */
+/*
+ * Returns true for executable mappings of files, and for the vdso, which has functions and no file.
+ */
 static bool is_code_mapping(const struct line *line)
 {
 	return line->is_code &&
@@ -386,8 +388,8 @@ static bool may_match(const struct ptx_mapped_range *report, const struct line *
 }
 
 /*
- * Returns the reported range for line i, or NULL. Another file may have replaced it since the
- * report, so the build-ids are compared once.
+ * Returns the reported range for line i, or NULL. Another file may have replaced the reported file
+ * since the report, so the build-ids are compared once.
  */
 static const struct ptx_mapped_range *find_reported(const struct ptx_mapped_set *old, uint32_t pid,
 						    const struct line *lines, size_t i)

@@ -2,9 +2,9 @@
 /*
  * modules/mapped_report.c - a traced process reports its own mappings in its arena.
  *
- * It reports when its program starts and ends, and when the shim asks for it: before a library is
- * unloaded and after one was loaded. An observer cannot look at a process that has ended, and does
- * not see a library that was loaded and unloaded between two of its looks.
+ * It reports when its program starts and ends, and when the shim requests a report: before a
+ * library is unloaded and after one was loaded. An observer cannot look at a process that has
+ * ended, and does not see a library that was loaded and unloaded between two of its looks.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ static void mapped_report_put(void *to, const struct ptx_mapping *mapping)
 }
 
 /*
- * Returns true if other processes trace this one. For its own streams this process needs no
+ * Returns true if other processes trace this process. For its own streams this process needs no
  * reports, because it looks at itself.
  */
 static bool is_traced(void)
@@ -157,7 +157,7 @@ int ptx_mapped_report(bool is_start)
 	if (!is_traced() || atomic_flag_test_and_set_explicit(&self.busy, memory_order_acquire))
 		return 0; /* the process is not traced, or another thread reports now */
 	ptx_msan_pause();
-	/* `busy` is set during the look. It is no lock: a second thread returns at once. */
+	/* `busy` is set during the look. It is no lock: a second thread returns immediately. */
 	err = mapped_report_look(is_start);
 	ptx_msan_resume();
 	/* Release: the next report sees what this one has stored. */

@@ -120,7 +120,7 @@ static int mapped_self_count(struct dl_phdr_info *object, size_t bytes, void *ar
 	/* The counts are those of this pass; mapped_self_gather() compares them. */
 	walk->set->adds = object->dlpi_adds;
 	walk->set->subs = object->dlpi_subs;
-	/* Nothing was loaded or unloaded since the old look: the pass can end at once. */
+	/* Nothing was loaded or unloaded since the old look: the pass can end here. */
 	if (walk->old && walk->old->adds == object->dlpi_adds &&
 	    walk->old->subs == object->dlpi_subs) {
 		/* A result that is not zero ends the pass. */
@@ -174,8 +174,9 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 }
 
 /*
- * Returns true for an object that is never unloaded. One is this library, which is linked with -z
- * nodelete. The other is the linker itself, which is the last object in the list at the start.
+ * Returns true for an object that is never unloaded. These objects are this library, which is
+ * linked with -z nodelete, and the linker itself, which is the last object in the list at the
+ * start.
  */
 static bool is_pinned(const struct dl_phdr_info *object)
 {
@@ -286,8 +287,8 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 }
 
 /*
- * Makes one attempt. If the objects have changed between the passes, the result is NOTHING, and the
- * caller tries again.
+ * Makes one attempt. If the objects have changed between the passes, the result is UNREADABLE, and
+ * the caller tries again.
  */
 static enum ptx_mapped_found mapped_self_look(struct walk *walk)
 {

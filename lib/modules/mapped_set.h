@@ -27,7 +27,8 @@ struct ptx_mapped_set {
 	char *text;
 	/* this process only: number of objects, including those without code */
 	size_t objects;
-	size_t pinned;       /* the last object that is never unloaded; those before it are older */
+	/* the last object that is never unloaded; the objects before it are older */
+	size_t pinned;
 	uint64_t adds, subs; /* number of objects ever loaded and unloaded */
 	int64_t before_ns, after_ns; /* times before and after the look */
 };
