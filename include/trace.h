@@ -64,7 +64,7 @@
 /* System event types. */
 #define POSIX_TRACE_ERROR       1 /* data: int, the error number */
 #define POSIX_TRACE_START       2 /* data: trace_event_set_t, the filter in force */
-#define POSIX_TRACE_STOP        3 /* data: int, 0 by call, non-zero automatic */
+#define POSIX_TRACE_STOP        3 /* data: int, 0: a call stopped the stream, else: it was full */
 #define POSIX_TRACE_FILTER      4 /* data: two trace_event_set_t, old and new filter */
 #define POSIX_TRACE_OVERFLOW    5
 #define POSIX_TRACE_RESUME      6

@@ -35,7 +35,7 @@ struct posix_trace_check_np {
 	uint64_t events;      /* number of events in whole blocks */
 	uint64_t bytes;       /* size of the file */
 	uint64_t reserved[8]; /* 0; for later versions */
-	struct posix_trace_ledger_np ledger; /* the total line; remains the last member */
+	struct posix_trace_ledger_np ledger; /* the line of the total; remains the last member */
 };
 
 /*
@@ -43,11 +43,11 @@ struct posix_trace_check_np {
  * verifies the ledger's equation (<trace_ledger_np.h>) in total, for each type and for each thread.
  *
  * file_desc  the log, open for reading; its position does not matter
- * report     called for each fault with arg; may be null
+ * report     called for each fault, with `arg` as its first argument; may be null
  * result     receives the summary
  *
  * Returns 0 if the whole file was read, with or without faults. EINVAL: the file is not a log, or
- * result is null. Other errors: ENOMEM, and errors of reading the file.
+ * `result` is null. Other errors: ENOMEM, and errors of reading the file.
  */
 int posix_trace_check_sized_np(int file_desc,
 			       void (*report)(void *arg, const struct posix_trace_fault_np *fault),

@@ -32,21 +32,21 @@ struct posix_trace_composer_np;
 /* The origin of the events. */
 struct posix_trace_origin_np {
 	pid_t pid;             /* the traced process, 0 = none */
-	char host[64];         /* its machine; empty: this one */
+	char host[64];         /* the machine of the process; empty: this machine */
 	char clock[32];        /* any name for the clock of the events; empty: "unknown" */
 	uint64_t clock_hz;     /* nominal frequency of the clock, 0 = not known */
-	int64_t creation_ns;   /* of the stream; ignored if attr is that of a stream or a log */
-	int64_t resolution_ns; /* of the clock; 0: that of attr */
-	char generation[TRACE_NAME_MAX + 1]; /* name of the tracer; empty: the one in attr */
+	int64_t creation_ns;   /* of the stream; ignored if attr is from a stream or a log */
+	int64_t resolution_ns; /* of the clock; 0: the resolution in attr */
+	char generation[TRACE_NAME_MAX + 1]; /* name of the tracer; empty: the name in attr */
 };
 
 /*
  * Begins a log at the beginning of a file, as posix_trace_create_withlog() does.
  *
- * file_desc  open for reading and writing; the caller keeps it and closes it after the last call
- * attr       name, sizes and policies; null: the defaults, and a log that grows (APPEND). In an
- *            APPEND log, the maximum data size limits the data of an event. In other logs, the
- *            maximum log size limits the file
+ * file_desc  as for posix_trace_create_withlog(); the caller closes the descriptor
+ * attr       name, sizes and policies; null: the defaults, and a log without a limit (APPEND).
+ *            max-data-size limits the data of an event. log-max-size limits the events of the log,
+ *            unless the policy is APPEND
  * origin     may be null
  *
  * EBADF: file_desc is not open for writing. EINVAL: attr is not valid, or the file does not suit
@@ -63,9 +63,10 @@ static __inline int posix_trace_compose_np(int file_desc, const trace_attr_t *at
 }
 
 /*
- * Names an event type. If *id is 0, finds the type of that name or makes one with the next number
- * from 64 on, and stores its number in *id. Otherwise gives the name to the number *id, 1 to 1023.
- * The log has the standard's names and numbers from the beginning.
+ * Names an event type. If *id is 0, the function finds the type with this name, or makes a type
+ * with the next number from 64 on. It stores the number of the type in *id. If *id is 1 to 1023,
+ * the function gives the name to the type with this number. The log has the standard's names and
+ * numbers from the beginning.
  *
  * ENAMETOOLONG: the name has more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and the log
  * has TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: the number is
@@ -75,8 +76,8 @@ int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const 
 				trace_event_id_t *id);
 
 /*
- * Appends an event. posix_timestamp of event->info is not used: time_ns has the time. Among the
- * flags, only POSIX_TRACE_EVENT_LATE_NP is used.
+ * Appends an event. The function uses event->time_ns as the time, and ignores
+ * event->info.posix_timestamp. The only flag that it uses is POSIX_TRACE_EVENT_LATE_NP.
  *
  * EINVAL: the event type has no name, or the truncation status is not valid. EMSGSIZE: the data
  * exceed the maximum data size. ENOSPC: an UNTIL_FULL log is full. After an error of writing, the
@@ -93,10 +94,10 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
 /*
  * Adds lost events to the ledger of the log.
  *
- * cause     POSIX_TRACE_LOST_*_NP; or POSIX_TRACE_UNATTRIBUTED_NP for events that were called and
- *           are in no other column; event_id and thread are then not used
- * event_id  their type; 0: not known
- * thread    their thread; null: not known
+ * cause     POSIX_TRACE_LOST_*_NP; or POSIX_TRACE_UNATTRIBUTED_NP for called events that are in no
+ *           other column: the function then ignores `event_id` and `thread`
+ * event_id  the type of the lost events; 0: not known
+ * thread    the thread that called them; null: not known
  *
  * EINVAL: the cause or the event type is not valid. ENOMEM.
  */
@@ -130,11 +131,11 @@ static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np
 
 /*
  * Adds a mapping of a file, as posix_trace_mapping_getnext_np() stores it, so that readers of the
- * log find functions. The order of the calls has no meaning.
+ * log find the functions of addresses. The order of the calls has no meaning.
  *
  * EINVAL: the range has no addresses, the build-id is too long, or the path is null or too long.
  * ENOMEM. ENOSPC: the log has the greatest possible number of mappings. Readers then find no
- * mapping for times after from_ns.
+ * mapping for times after `from_ns` of this mapping.
  */
 int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 					 const struct posix_trace_mapping_np *mapping,
@@ -148,7 +149,8 @@ static __inline int posix_trace_compose_mapping_np(struct posix_trace_composer_n
 /*
  * Completes the log and frees the composer, also after an error.
  *
- * status  the last status of the stream; null: suspended, with an overrun if an event was lost
+ * status  the last status of the stream; null: the stream is suspended, and has the overrun status
+ *         if an event was lost
  */
 int posix_trace_compose_finish_np(struct posix_trace_composer_np *composer,
 				  const struct posix_trace_status_info *status);

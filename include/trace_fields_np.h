@@ -73,9 +73,9 @@ struct posix_trace_arg_np {
 
 /*
  * This statement makes a payload of its arguments, one for each field of the type's schema, and
- * records it with one posix_trace_event(). It evaluates nothing while the process is not traced. It
- * uses a kilobyte of the stack. Strings and bytes are shortened to the room that the other fields
- * leave; the fields after them are complete.
+ * records the payload with one posix_trace_event(). It evaluates no argument while the process is
+ * not traced. It uses a kilobyte of the stack. It shortens strings and bytes to the room that the
+ * other fields leave; the fields after them are complete.
  */
 #if defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 199901L
 #define posix_trace_fields_np(event_id, ...) \
@@ -92,8 +92,9 @@ struct posix_trace_arg_np {
 #endif
 
 /*
- * Makes a payload of args values in room bytes and returns its length in bytes. If a field does not
- * fit even when it is shortened, the function omits this field and all fields after it.
+ * Makes a payload of `args` values in `room` bytes, and returns the length of the payload in bytes.
+ * If a field does not fit even when it is shortened, the function omits this field and all fields
+ * after it.
  */
 size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 					const struct posix_trace_arg_np *arg, size_t args,
@@ -106,44 +107,44 @@ static __inline size_t posix_trace_fields_pack_np(void *payload, size_t room,
 }
 
 /*
- * A payload that is built field by field, for languages that cannot use the macros above. One
- * thread at a time uses it; all functions are async-signal-safe. If a field does not fit, or its
- * value does not have the type, the function stores 1 in the member full. This field and all fields
- * after it are then omitted.
+ * A payload that is built field by field, for languages that cannot use the macros above. Only one
+ * thread at a time may use a payload. All functions are async-signal-safe. If a field does not fit,
+ * or its value does not have the type, the function stores 1 in the member `full`, and omits this
+ * field and all fields after it.
  */
 struct posix_trace_payload_np {
 	size_t len;    /* bytes of the fields so far */
-	int full;      /* not 0: a field was left out */
+	int full;      /* not 0: a field was omitted */
 	unsigned size; /* of the array bytes, from posix_trace_payload_begin_np() */
 	unsigned char bytes[POSIX_TRACE_FIELDS_BYTES_NP];
 };
 
 /*
- * Begins a payload without fields. size is the size of *payload. The caller's *payload may end with
- * a longer array of bytes than the struct above.
+ * Begins a payload without fields. `size` is the size of *payload in bytes. The array `bytes` of
+ * the caller's *payload may be longer than in the struct above.
  */
 void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size);
 
-/* Appends an integer of any type of constant size; a signed one as two's complement. */
+/* Appends an integer of any type of constant size. Pass a negative number as two's complement. */
 void posix_trace_payload_number_np(struct posix_trace_payload_np *payload,
 				   enum posix_trace_type_np type, uint64_t value);
 
-/* Appends an f32 or f64. */
+/* Appends a field of type f32 or f64. */
 void posix_trace_payload_real_np(struct posix_trace_payload_np *payload,
 				 enum posix_trace_type_np type, double value);
 
-/* Appends a str, or str[room] if room is not 0. A null pointer is an empty string. */
+/* Appends a str, or str[room] if `room` is not 0. A null pointer is an empty string. */
 void posix_trace_payload_str_np(struct posix_trace_payload_np *payload, const char *string,
 				unsigned room);
 
 /*
- * Appends a field of type bytes: the number len, then len bytes. Shortened to the room that is
- * left.
+ * Appends a field of type bytes: the number `len`, then `len` bytes. The function shortens the
+ * field to the room that is left.
  */
 void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload, const void *bytes,
 				  size_t len);
 
-/* Appends len bytes as they are: a bytes[len], or an array of any type that has len bytes. */
+/* Appends `len` bytes as they are: a field bytes[len], or an array of any type. */
 void posix_trace_payload_array_np(struct posix_trace_payload_np *payload, const void *bytes,
 				  unsigned len);
 

@@ -56,8 +56,8 @@ struct posix_trace_ledger_np {
 	uint64_t unread;
 	/*
 	 * Called events that are in no other column: a writer or a reader was killed while it
-	 * counted them, or memory was damaged. Only the total, the line of type 0 and the line of
-	 * pid 0 have them.
+	 * counted these events, or memory was damaged. Only three lines have them: the line of the
+	 * total, of type 0 and of pid 0.
 	 */
 	uint64_t unattributed;
 	/* Lost events, by cause: POSIX_TRACE_LOST_*_NP. */
@@ -68,15 +68,15 @@ struct posix_trace_ledger_np {
 struct posix_trace_thread_np {
 	pid_t pid;        /* 0: events of no known thread, or of threads that share this line */
 	pid_t tid;        /* Linux thread id */
-	pthread_t thread; /* its pthread_t in that process */
+	pthread_t thread; /* the thread's pthread_t in the process pid */
 };
 
 /*
- * Stores the total line of an active stream or of an opened log. The total line of a log is the
- * line that the log's writer stored when it completed the log. Its column "reported" is the number
+ * Stores the line of the total of an active stream or of an opened log. For a log, it is the line
+ * that the log's writer stored when it completed the log. The member `reported` is then the number
  * of events in the log.
  *
- * EINVAL: trid is not a stream of this process, or ledger is null. ENOMEM.
+ * EINVAL: trid is not a stream of this process, or `ledger` is null. ENOMEM.
  */
 int posix_trace_get_ledger_sized_np(trace_id_t trid, struct posix_trace_ledger_np *ledger,
 				    size_t size);
@@ -88,7 +88,7 @@ static __inline int posix_trace_get_ledger_np(trace_id_t trid,
 
 /*
  * Stores the line of one event type. The line of type 0 has the events whose type is not known.
- * EINVAL: trid is not a stream of this process, ledger is null, or the event type has no name.
+ * EINVAL: trid is not a stream of this process, `ledger` is null, or the event type has no name.
  * ENOMEM.
  */
 int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event_id_t event_id,
@@ -100,8 +100,8 @@ static __inline int posix_trace_get_ledger_type_np(trace_id_t trid, trace_event_
 }
 
 /*
- * Stores the line of thread number index, counted from 0, and the thread's identity. After the last
- * thread, stores a non-zero value in *unavailable and returns 0, as
+ * Stores the line of the thread with the number `index`, counted from 0, and the thread's identity.
+ * After the last thread, stores a non-zero value in *unavailable and returns 0, as
  * posix_trace_eventtypelist_getnext_id() does. EINVAL: trid is not a stream of this process, or a
  * pointer is null. ENOMEM.
  */
@@ -121,12 +121,12 @@ static __inline int posix_trace_get_ledger_thread_np(trace_id_t trid, size_t ind
 
 /*
  * Sets the event types that a stream skips, so that its controller keeps a budget. Writers do not
- * record events of these types. They count them exactly, by type: as called, and as lost with the
- * cause POSIX_TRACE_LOST_BUDGET_NP. The line of pid 0 has these events, the lines of threads do
- * not. The set replaces the former set. System event types in the set have no effect.
+ * record events of these types. Writers count the events exactly, by type: as called, and as lost
+ * with the cause POSIX_TRACE_LOST_BUDGET_NP. The line of pid 0 has these events, the lines of
+ * threads do not. The set replaces the former set. System event types in the set have no effect.
  * posix_trace_clear() empties the set.
  *
- * EINVAL: trid is not an active stream of this process, or set is not an initialized set. ENOMEM.
+ * EINVAL: trid is not an active stream of this process, or `set` is not an initialized set. ENOMEM.
  */
 int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set);
 
@@ -136,11 +136,11 @@ int posix_trace_set_skipped_np(trace_id_t trid, const trace_event_set_t *set);
  *
  * recorded  the number of events that were recorded so far, including overwritten events
  * recent    for each type, an estimate of the number of events since the last call. The number of
- *           events of each writer is exact. Their types come from a sample: the events that are
- *           still in the newest part of the writer's memory
+ *           events of each writer is exact. The types of the events are estimated from a sample:
+ *           the events that are still in the newest part of the writer's memory
  * skipped   for each type, the number of events that were skipped so far
- * types     the number of elements of the array recent, and of the array skipped. Their indexes are
- *           the types 0 to types - 1
+ * types     the number of elements of each of the arrays `recent` and `skipped`. The index of an
+ *           element is the event type
  *
  * EINVAL: trid is not an active stream of this process, or a pointer is null. ENOMEM.
  */

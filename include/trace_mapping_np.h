@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace_mapping_np.h - the files that traced processes had mapped executable. With them a reader
- * turns the program address of an event into an address in a file. Included by <trace_np.h>.
+ * trace_mapping_np.h - the files that traced processes had mapped executable. With these mappings a
+ * reader converts the program address of an event to an address in a file. Included by
+ * <trace_np.h>.
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.
@@ -24,18 +25,18 @@ extern "C" {
 
 #define POSIX_TRACE_BUILD_ID_MAX_NP 32
 
-/* A mapping that the writer of the log saw. */
+/* A mapping that the log has. */
 struct posix_trace_mapping_np {
 	int64_t from_ns;       /* the mapping is known from this time, CLOCK_REALTIME */
-	int64_t until_ns;      /* it is known up to this time; INT64_MAX: the log's end */
+	int64_t until_ns;      /* the mapping is known up to this time; INT64_MAX: the log's end */
 	uint64_t start, end;   /* the first address, and the address behind the last byte */
 	uint64_t offset;       /* the offset in the file that is mapped at the address start */
-	uint64_t base;         /* an address minus base is the address in the file's symbols */
+	uint64_t base;         /* an address minus `base` is the address in the file's symbols */
 	pid_t pid;             /* the process */
 	pid_t parent;          /* not 0: no file; pid is a child and has the mappings of parent */
 	uint32_t build_id_len; /* bytes; 0: not known */
 	unsigned char build_id[POSIX_TRACE_BUILD_ID_MAX_NP];
-	const char *path;      /* of the file at from_ns; valid until posix_trace_close() */
+	const char *path;      /* the file's path at from_ns; valid until posix_trace_close() */
 };
 
 /*
@@ -55,8 +56,8 @@ static __inline int posix_trace_mapping_getnext_np(trace_id_t trid,
 int posix_trace_mapping_rewind_np(trace_id_t trid);
 
 /*
- * Stores the mapping that process pid had at an address at the time of an event. A child has the
- * mappings of its parent. ENOENT: not known. EINVAL.
+ * Stores the mapping that the process `pid` had at `address` at the time `time_ns`, the time of an
+ * event. A child has the mappings of its parent. ENOENT: the mapping is not known. EINVAL.
  */
 int posix_trace_mapping_find_sized_np(trace_id_t trid, pid_t pid, uint64_t address,
 				      int64_t time_ns, struct posix_trace_mapping_np *mapping,
@@ -70,10 +71,10 @@ static __inline int posix_trace_mapping_find_np(trace_id_t trid, pid_t pid, uint
 }
 
 /*
- * Publishes the mappings of this process to other processes that trace it. Call it before dlclose()
- * and after dlopen(). The library publishes the mappings when a program starts and ends, and a
- * controller examines the process a few times a second. The function does nothing while no other
- * process traces this process.
+ * Publishes the mappings of this process to other processes that trace it. Call this function
+ * before dlclose() and after dlopen(). The library itself publishes the mappings when a program
+ * starts and ends. A controller also examines the process a few times a second. The function does
+ * nothing while no other process traces this process.
  *
  * ENOSPC: there was no room for all mappings.
  */

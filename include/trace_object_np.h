@@ -36,8 +36,8 @@ extern "C" {
 #define POSIX_TRACE_OBJECT_OTHER_NP     12
 
 /*
- * Only readers get this kind. The member pointer has the id of a process that forked the process
- * pid. The child has the same objects.
+ * Only readers receive this kind. The member `pointer` is the id of the process that forked the
+ * process `pid`. The child has the objects of its parent.
  */
 #define POSIX_TRACE_OBJECT_CHILD_NP     0x8000
 
@@ -48,11 +48,11 @@ extern "C" {
  * the name. A forked child has the names of its parent. The function may be called before main().
  *
  * kind     POSIX_TRACE_OBJECT_*_NP, but not CHILD
- * pointer  identifies the object; the library does not read what it points to
+ * pointer  identifies the object; the library does not read the object
  * name     null or empty: the object has no name any more
  *
- * EINVAL: kind has another value. ENOSPC: the process has given 4096 names. ENOMEM: the process has
- * no memory for names.
+ * EINVAL: `kind` has another value. ENOSPC: the process has given 4096 names. ENOMEM: the process
+ * has no memory for names.
  */
 int posix_trace_object_np(int kind, const void *pointer, const char *name);
 
@@ -66,9 +66,9 @@ struct posix_trace_object_np {
 };
 
 /*
- * Stores the next name that the processes of an active stream gave, or that an opened log holds. At
- * the end, stores a non-zero value in *unavailable and returns 0; an active stream may have more
- * names later. EINVAL.
+ * Stores the next name that the processes of an active stream gave, or the next name in an opened
+ * log. At the end, stores a non-zero value in *unavailable and returns 0; an active stream may have
+ * more names later. EINVAL.
  */
 int posix_trace_object_getnext_sized_np(trace_id_t trid, struct posix_trace_object_np *object,
 					size_t size, int *unavailable);
@@ -83,8 +83,8 @@ static __inline int posix_trace_object_getnext_np(trace_id_t trid,
 int posix_trace_object_rewind_np(trace_id_t trid);
 
 /*
- * Stores the name that the object at pointer had in process pid at a time (CLOCK_REALTIME,
- * nanoseconds). ENOENT: the object had no name. EINVAL. ENOMEM.
+ * Stores the name that the object at `pointer` had in the process `pid` at the time `time_ns`
+ * (CLOCK_REALTIME, nanoseconds). ENOENT: the object had no name. EINVAL. ENOMEM.
  */
 int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer, int64_t time_ns,
 				     struct posix_trace_object_np *object, size_t size);

@@ -3,9 +3,9 @@
  * trace_observe_np.h - observes active streams, and recovers streams from backing files. Included
  * by <trace_np.h>.
  *
- * An observer reads a stream's memory. It stops no writer, changes nothing and takes no event away
- * from the reader. The counts may grow while they are read, so they are consistent with each other
- * only while no thread records.
+ * An observer reads a stream's memory. It stops no writer and changes nothing, and the reader still
+ * receives each event. The counts may grow while the observer reads them, so they are consistent
+ * with each other only while no thread records.
  *
  * Threads  every function may be called from any thread at the same time.
  * Signals  no function is async-signal-safe.
@@ -30,10 +30,11 @@ extern "C" {
 #define POSIX_TRACE_THIS_PROCESS_NP  ((pid_t)-2)
 #define POSIX_TRACE_CREATOR_GONE_NP  ((pid_t)-1)
 
-/* An active stream. The structure and all that it points to are valid during the call of visit. */
+/* An active stream. The structure and all that it points to are valid during a call of visit(). */
 struct posix_trace_stream_np {
 	pid_t pid;   /* the traced process */
-	int ended;   /* not 0: pid has ended or is not visible; processes that inherited continue */
+	/* Not 0: pid has ended or is not visible. Processes that inherited the stream continue. */
+	int ended;
 	int waiting; /* not 0: pid does not use this library yet */
 	pid_t creator;       /* 0: in another pid name space; or POSIX_TRACE_CREATOR_GONE_NP */
 	const pid_t *member; /* processes that inherited the stream and that the caller may see */
@@ -44,7 +45,7 @@ struct posix_trace_stream_np {
 	int64_t creation_ns;
 	int inheritance;
 	int stream_full_policy;
-	int log_full_policy; /* 0: it has no log */
+	int log_full_policy; /* 0: the stream has no log */
 	size_t stream_size;
 	size_t max_data_size;
 
@@ -53,7 +54,7 @@ struct posix_trace_stream_np {
 	int stream_overrun_status;
 	unsigned chunks;     /* equal parts of the stream's memory */
 	unsigned chunks_taken; /* parts in use; the stream is full when all of them are in use */
-	uint64_t recorded;   /* number of events that were written into the stream, read or not */
+	uint64_t recorded;   /* number of all events that were written into the stream */
 	/*
 	 * Events that were overwritten in the stream or could not be recorded, by cause. Entries
 	 * for later losses, which only the creator knows, are 0.
@@ -68,16 +69,18 @@ struct posix_trace_stream_np {
 };
 
 /*
- * Calls visit with arg for each stream of a process, including those that it inherited.
+ * Calls visit() with `arg` for each stream of a process, including the streams that the process
+ * inherited.
  *
  * pid  0                             the calling process
- *      POSIX_TRACE_EVERY_PROCESS_NP  all processes that the caller may look at
+ *      POSIX_TRACE_EVERY_PROCESS_NP  all processes that the caller may examine
  *      POSIX_TRACE_THIS_PROCESS_NP   the calling process, without a search of all processes for the
- *                                    other members of its streams; the process of an inherited
- *                                    stream then seems to have ended
+ *                                    other members of its streams. For an inherited stream, the
+ *                                    traced process then seems to have ended
  *
- * ESRCH: no such process. EPERM: the caller may not look at the process's files. ENOTSUP: /proc is
- * not usable. EINVAL: visit is null. ENOMEM, EMFILE, ENFILE.
+ * ESRCH: no such process. EPERM: the caller may not examine the process. ENOTSUP: /proc is not
+ * usable. EPROTONOSUPPORT: the process uses another version of this library. EINVAL: `visit` is
+ * null. ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_observe_sized_np(
 	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,
@@ -91,34 +94,34 @@ static __inline int posix_trace_observe_np(
 /*
  * Writes a log of the stream as it is at this moment to file_desc, from the beginning of the file.
  * Only visit() may call this function, with the stream that it received. The descriptor remains
- * open, and the log is complete. No writer is stopped and no event is taken away from the reader.
- * The log has the events that the creator could still read. Its ledger has these events and the
- * events that were lost before.
+ * open, and the log is complete. The function stops no writer, and the reader still receives each
+ * event. The log has the events that the creator could still read. Its ledger has these events and
+ * the events that were lost before.
  *
- * ESRCH: the stream has ended. EAGAIN: writers overwrite it faster than it can be copied. EINVAL: a
- * pointer is null, or visit() did not receive this stream. EBADF: file_desc is not open for
- * writing. EIO: the stream's memory cannot be read. Other errors: ENOMEM, and errors of writing the
- * file.
+ * ESRCH: the stream has ended. EAGAIN: writers overwrite the stream faster than the function can
+ * copy it. EINVAL: a pointer is null, or visit() did not receive this stream. EBADF: file_desc is
+ * not open for writing. EIO: the stream's memory cannot be read. Other errors: ENOMEM, and errors
+ * of writing the file.
  */
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 
 /*
- * Does the same as posix_trace_snapshot_np(), but leaves out the events before since_ns, in
+ * Does the same as posix_trace_snapshot_np(), but omits the events before `since_ns`, in
  * nanoseconds of CLOCK_REALTIME. These events remain in the stream, so they are not lost: the
- * ledger of the log does not count them. If older is not null, a successful call stores the number
- * of these events in *older. The ledger has the losses before since_ns too, because the times of
- * losses are not known.
+ * ledger of the log does not count them. If `older` is not null, a successful call stores the
+ * number of these events in *older. The ledger has the losses before since_ns too, because the
+ * times of losses are not known.
  */
 int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream, int file_desc,
 				  int64_t since_ns, uint64_t *older);
 
 /*
- * Calls visit with arg for the stream of a backing file.
+ * Calls visit() with `arg` for the stream of a backing file.
  *
- * report  called with arg for each fault of the file that this function or
+ * report  called with `arg` for each fault of the file that this function or
  *         posix_trace_snapshot_np() finds; may be null
  *
- * EINVAL: the file is not a backing file, or visit is null. ENOMEM.
+ * EINVAL: the file is not a backing file, or `visit` is null. ENOMEM.
  */
 int posix_trace_observe_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

@@ -10,8 +10,9 @@
  * A program may define macros before the first include of this header or of <trace_np.h>:
  *
  *	POSIX_TRACE_WEAK_NP  The program is linked without the library, and also runs where the
- *	                     library is not installed. The first line that runs looks for a library
- *	                     that was preloaded or linked. If there is none, no line records events.
+ *	                     library is not installed. The first line that runs searches for a
+ *	                     library that was preloaded or linked. If there is no library, no line
+ *	                     records events.
  *	POSIX_TRACE_SDT_NP   Each line is also a USDT probe of the provider posixtrace. This needs
  *	                     <sys/sdt.h>. Each pass through a line evaluates its values.
  *
@@ -34,7 +35,7 @@ extern "C" {
 
 /*
  * Points to the number of streams that are attached to this process or to a process from which it
- * inherits streams. The pointer never changes. Read the byte without a lock.
+ * inherits streams. The pointer never changes. A program reads the byte without a lock.
  */
 extern const volatile unsigned char *const posix_trace_active_np;
 
@@ -58,9 +59,9 @@ void posix_trace_skip_np(trace_event_id_t event_id);
 
 /*
  * Returns whether a stream may record an event of this type now. A wrapper calls the function
- * before it prepares an event at some cost. If the result is 0, the wrapper must not record the
- * event: the function has already counted the event if its type is skipped. So call the function
- * once for each event. event_id must be an event type from posix_trace_eventid_open().
+ * before it prepares the data of an event. If the result is 0, the wrapper must not record the
+ * event: if the type is skipped, the function has already counted the event. Call the function
+ * exactly once for each event. event_id must be an event type from posix_trace_eventid_open().
  */
 static __inline int posix_trace_is_wanted_np(trace_event_id_t event_id)
 {
@@ -78,7 +79,7 @@ static __inline int posix_trace_is_wanted_np(trace_event_id_t event_id)
  * Does the same as posix_trace_event() on behalf of other code, for wrappers and interpreters.
  *
  * event_id  the event type
- * data      the event's data, len bytes; may be null if len is 0
+ * data      the event's data, `len` bytes; may be null if `len` is 0
  * address   the event's posix_prog_address: the place in the program that the event is about
  */
 void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t len,
@@ -90,17 +91,17 @@ void posix_trace_event_at_np(trace_event_id_t event_id, const void *data, size_t
  * event. In unusual cases, such as the first event of a thread, it ends some microseconds before
  * that time.
  *
- * A stamp is a number of ticks of the clock that stamps events. It has a meaning only in the
- * process that read it, and in the children of this process. The first call of
- * posix_trace_stamp_np() in a process takes 0.2 ms. A stamp is 0 before a stream is attached to the
- * process, and in a thread that must not read the clock (POSIX_TRACE_CONFINE_THREAD_NP). The
- * duration of an event with the stamp 0 is 0.
+ * A stamp is a number of ticks of the clock that stamps events. It is valid only in the process
+ * that called posix_trace_stamp_np(), and in the children of this process. The first call after a
+ * stream was attached takes 0.2 ms. A stamp is 0 before a stream is attached to the process, and in
+ * a thread that must not read the clock (POSIX_TRACE_CONFINE_THREAD_NP). The duration of an event
+ * with the stamp 0 is 0.
  *
  * event_id, address  as for posix_trace_event_at_np()
- * begin              the stamp of the beginning. If it is later than now, the duration is 0.
+ * begin              the stamp of the beginning. If the stamp is later than now, the duration is 0.
  * data, len          the event's data behind the duration. The duration itself is a u64 with
- *                    nanoseconds, for a field of type ns. Bytes of data beyond
- *                    POSIX_TRACE_FIELDS_BYTES_NP - 8 are left out.
+ *                    nanoseconds, for a field of type ns. The function omits bytes of `data`
+ *                    beyond POSIX_TRACE_FIELDS_BYTES_NP - 8.
  */
 uint64_t posix_trace_stamp_np(void);
 void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const void *data,
@@ -109,17 +110,17 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
 /*
  * Prepares a process or a thread for a limit on its system calls (seccomp, prctl(PR_SET_TSC)).
  *
- * PROCESS  The library immediately acquires everything that it may need later. After that,
- *          recording an event makes no system call in this process and in children that it forks.
- *          An event that would need a system call is counted as lost.
- * ALL      As PROCESS, and the library ends its own threads, for a limit that applies to all
+ * PROCESS  The library immediately acquires everything that it may need later. After that, events
+ *          make no system call in this process and in the children that it forks. The library
+ *          counts an event that would need a system call as lost.
+ * ALL      For a limit that applies to all threads. As PROCESS, and the library ends its own
  *          threads. When the process ends, the guardians complete the logs of its streams.
  * THREAD   The calling thread records no more events and reads no clock for them. The library
  *          counts these events as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP.
  * NOT      Ends the effect of THREAD: the calling thread records events again.
  *
- * Returns 0, or EINVAL if what has another value. THREAD and NOT are async-signal-safe, PROCESS and
- * ALL are not.
+ * Returns 0, or EINVAL if `what` has another value. THREAD and NOT are async-signal-safe, PROCESS
+ * and ALL are not.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
@@ -136,16 +137,16 @@ int posix_trace_is_active_np(void);
 
 /* The static data of a trace point in one line. Only the macros and the library use the members. */
 struct posix_trace_site_np {
-	const char *name;          /* of the event type or the span; of a log line: the file */
-	const char *schema;        /* of a log line: the format */
+	const char *name;          /* of the event type or the span; for a log line: the file */
+	const char *schema;        /* for a log line: the format */
 	unsigned size;             /* of this structure */
 	unsigned short kind;       /* POSIX_TRACE_SITE_*_NP */
-	unsigned short level;      /* of a log line; 0: none */
-	unsigned line;             /* of a log line */
+	unsigned short level;      /* of a log line; 0: no level */
+	unsigned line;             /* of a log line: its number in the file */
 	trace_event_id_t event_id; /* 0: not registered */
-	trace_event_id_t end_id;   /* of a scope */
+	trace_event_id_t end_id;   /* of a scope: the type of its end */
 	unsigned char arguments;   /* of a log line: the number of its arguments */
-	unsigned char argument[POSIX_TRACE_FIELDS_MAX_NP]; /* of a log line: their types */
+	unsigned char argument[POSIX_TRACE_FIELDS_MAX_NP]; /* the types of these arguments */
 };
 
 #define POSIX_TRACE_SITE_EVENT_NP 0
@@ -161,9 +162,10 @@ struct posix_trace_site_np {
 trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np *site);
 
 /*
- * Records the event of a log line: the arguments, not the text. The macros call it while the
- * process is traced. format is the format in the site. Strings are copied, and shortened to the
- * room that is left in 1024 bytes. Not async-signal-safe in the first use of a line.
+ * Records the event of a log line: the arguments, not the text. The macros call this function while
+ * the process is traced. `format` is the format in the site. The function copies strings, and
+ * shortens them to the room that is left in 1024 bytes. It is not async-signal-safe in the first
+ * use of a line.
  */
 #ifdef __GNUC__
 __attribute__((format(printf, 2, 3)))
@@ -191,9 +193,9 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  *	(key, FIELD...)                 earlier fields of the line, which pair begins with ends
  *	(counter, FIELD...)             earlier fields with values over time; at most 4
  *
- * The compiler rejects a value of another kind than its field. A value may have a side effect: it
- * is evaluated once, or not at all while the process is not traced. A value with a comma outside
- * parentheses needs parentheses.
+ * The compiler rejects a value of another kind than its field. A value may have a side effect: the
+ * line evaluates each value once, or not at all while the process is not traced. A value with a
+ * comma outside parentheses needs parentheses.
  */
 #define POSIX_TRACE_EVENT_NP(...) \
 	do \
@@ -202,8 +204,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 
 /*
  * Traces the rest of the block as a span: SCOPE(NAME, WORD...), a declaration. The words are those
- * of EVENT, except begin, end and key. The event NAME.begin has the fields and is recorded here.
- * The event NAME.end is recorded where the program leaves the block in any way.
+ * of EVENT, except begin, end and key. The event NAME.begin has the fields and is recorded at this
+ * line. The event NAME.end is recorded when the program leaves the block in any way.
  */
 #define POSIX_TRACE_SCOPE_NP(...) \
 	POSIX_TRACE_SCOPE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, )
@@ -232,7 +234,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 #define POSIX_TRACE_LATE_(declare) declare
 #endif
 
-/* The lists of words keep their argument e, which is empty: see <trace_words_np.h>. */
+/* The lists of words keep the empty argument `e`: see <trace_words_np.h>. */
 #define POSIX_TRACE_LINE_(e, probe, name, ...) \
 	POSIX_TRACE_LINE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
 #define POSIX_TRACE_LINE2_(e, probe, name, EACH, ...) \

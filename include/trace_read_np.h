@@ -7,7 +7,8 @@
  * functions below share. Times are CLOCK_REALTIME.
  *
  * Threads  every function may be called from any thread at the same time. Two threads that read one
- *          log get different events, but must not use an event's data after the other's call.
+ *          log receive different events. A thread must not use the data of its event after another
+ *          thread has made the next call.
  * Signals  no function is async-signal-safe.
  * Errors   a function returns 0 or the error number, and leaves errno as it was. Every function
  *          returns EINVAL also if trid is not an opened log of this process, or if a pointer is
@@ -56,38 +57,38 @@ static __inline int posix_trace_getnext_np(trace_id_t trid, struct posix_trace_e
 }
 
 /*
- * Stores the number of damaged parts that the reader met since the position was last moved to a
- * time or to the beginning. A damaged part has events, which are then missing, or has names, lists
- * or an index, which a recovery uses. After a read from the beginning to the end, every checksum
- * has been verified. Without POSIX_TRACE_OPEN_SALVAGE_NP the reader stops at the first missing
- * event. EINVAL.
+ * Stores the number of damaged parts that the reader found since the position was last moved to a
+ * time or to the beginning. If a damaged part has events, these events are missing. If the part has
+ * names, lists or an index, the reader makes them again from other parts. A read from the beginning
+ * to the end verifies every checksum. Without POSIX_TRACE_OPEN_SALVAGE_NP the reader stops at the
+ * first missing event. EINVAL.
  */
 int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts);
 
 /*
  * Moves the position, by the log's index, to the first event that is not older than *when, or to
- * the end if all events are older. EINVAL: *when is not a valid time, or when is null.
+ * the end if all events are older. EINVAL: *when is not a valid time, or `when` is null.
  */
 int posix_trace_seek_np(trace_id_t trid, const struct timespec *when);
 
 /*
  * Sets the end of the wanted time: the caller does not need events that are younger than *when. The
  * reader may skip parts of the log that hold younger events only, and it stops where no wanted
- * events follow. If a part has wanted and younger events, the reader delivers all of them. The
- * position does not change. If when is null, the caller needs all events again. EINVAL: *when is
- * not a valid time.
+ * events follow. If a part has both wanted and younger events, the reader delivers all events of
+ * the part. The position does not change. If `when` is null, the caller needs all events again.
+ * EINVAL: *when is not a valid time.
  */
 int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
 
 /*
  * Opens a log as posix_trace_open() does. With POSIX_TRACE_OPEN_SALVAGE_NP the function also opens
  * a log that is incomplete, is still being written, or has a damaged header. Reading then continues
- * after damaged parts: the reader gets every whole block. If the header is damaged, the log has the
- * header's plausible attributes.
+ * after damaged parts: the reader delivers the events of every whole block. If the header is
+ * damaged, the function reports only the attributes of the header whose values are possible.
  *
  * flags  POSIX_TRACE_OPEN_SALVAGE_NP, or 0 for posix_trace_open()
  *
- * EINVAL: flags has another value. Other errors: those of posix_trace_open().
+ * EINVAL: `flags` has another value. Other errors: those of posix_trace_open().
  */
 #define POSIX_TRACE_OPEN_SALVAGE_NP 1u
 int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *trid);
@@ -99,8 +100,8 @@ struct posix_trace_loginfo_np {
 	unsigned format_major;
 	unsigned format_minor;
 	pid_t pid;            /* the traced process */
-	char host[64];        /* the machine that it ran on */
-	char clock[32];       /* the clock of the events: "tsc" or "monotonic" */
+	char host[64];        /* the machine of the traced process */
+	char clock[32];       /* "tsc", "cntvct", "monotonic"; in a composed log any name */
 	uint64_t file_bytes;  /* size of the file */
 	uint64_t event_bytes; /* size of the events before packing; log-max-size limits this size */
 	uint64_t blocks;      /* number of blocks of events */

@@ -4,25 +4,25 @@
  * reader finds in the data by a schema. Included by <trace_np.h>.
  *
  * A schema is a text that belongs to an event type. It lists the fields of the event's data in
- * their order, and it has attributes of the type. The data have no padding, and the byte order of
- * the machine that recorded them. Semicolons separate items; blanks have no meaning:
+ * their order, and it has attributes of the type. The data has no padding, and has the byte order
+ * of the machine that recorded the event. Semicolons separate items; blanks have no meaning:
  *
  *	TYPE NAME                   a field; NAME: a letter or _, then letters, digits, _; at most
  *	                            63 bytes
  *	TYPE NAME{0=read,1=write}   with names for values; numbers as in C
  *	TYPE NAME{|1=read,2=write}  with names for bits
  *	TYPE NAME{|3:0=r,3:1=w}     MASK:VALUE=NAME names a value of the bits in MASK
- *	TYPE NAME{LIST}             with the names of a list that precedes it
+ *	TYPE NAME{LIST}             with the names of a list that precedes the field
  *	@names LIST{...}            a list of names as above, for any number of fields
  *	@level N                    1 critical, 2 error, 3 warning, 4 information, 5 verbose
  *	@begin SPAN, @end SPAN      the event begins or ends a span of time with that name
- *	@span SPAN                  the event is a span of time with that name: it ends at the time
- *	                            of the event, and its duration is the first field of type ns.
+ *	@span SPAN                  the event is a whole span with that name. The span ends at the
+ *	                            time of the event; its duration is the first field of type ns.
  *	                            If SPAN is the name of a field of type ptr, the field has the
  *	                            address of a function, and the span is a call of this function.
  *	                            A field "depth" then has the number of calls around this call
- *	@key NAME[,NAME]            the fields that pair a begin with its end; without @key, events
- *	                            of one thread form pairs
+ *	@key NAME[,NAME]            a begin and an end match if these fields are equal in both;
+ *	                            without @key, they match if they belong to one thread
  *	@counter NAME[,NAME]        fields with values over time, such as the length of a queue
  *	@format "TEXT"              the message of an event: a format of printf(), to which the
  *	                            fields are passed in their order; \" \\ \n \xHH are escapes
@@ -33,8 +33,8 @@
  * nanoseconds); errno (s32); fd (s32, a file descriptor of the process); signal (s32, a signal's
  * number); wait (s32, a status as wait(2) stores it); str (bytes up to a NUL or to the end of the
  * data); bytes (a u32 length, then the bytes).
- * TYPE[N] is an array of a type of constant size; str[N] is text in N bytes with a NUL if it is
- * shorter; bytes[N] is N bytes.
+ * TYPE[N] is an array of a type of constant size. str[N] is text in N bytes, with a NUL if the text
+ * is shorter. bytes[N] is N bytes.
  *
  * Data that is shorter than its schema lacks the last fields. Data that is longer has bytes without
  * a description. Neither is an error.
@@ -42,7 +42,7 @@
  * Threads  every function may be called from any thread at the same time, with different objects of
  *          the caller.
  * Signals  every function is async-signal-safe, except posix_trace_eventid_describe_np(),
- *          posix_trace_eventid_get_schema_np() and those that print.
+ *          posix_trace_eventid_get_schema_np() and the functions named print.
  * Errors   a function that can fail returns the error number. errno does not change.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
@@ -70,8 +70,8 @@ extern "C" {
 
 /*
  * Describes an event type of the calling process for all its streams and their logs, including
- * existing ones. A description cannot be replaced; another call with the same text succeeds. The
- * function may be called before main().
+ * existing ones. A later call cannot replace the description; a later call with the same text
+ * succeeds. The function may be called before main().
  *
  * EINVAL: the process did not open the event type by a name, or the text is not a schema. EEXIST:
  * the type has another schema. ENOSPC: the schemas of the process fill their memory (400 KiB).
@@ -80,12 +80,12 @@ extern "C" {
 int posix_trace_eventid_describe_np(trace_event_id_t event_id, const char *schema);
 
 /*
- * Stores the schema of an event type of an active stream or an opened log, with its NUL, in size
- * bytes. The text of a log or of another process may be invalid: posix_trace_schema_parse_np()
- * checks it.
+ * Stores the schema of an event type of an active stream or an opened log, with its NUL, in the
+ * `size` bytes at `schema`. The text of a log or of another process may be invalid:
+ * posix_trace_schema_parse_np() checks it.
  *
  * EINVAL: trid is not a stream of this process, the event type has no name, or a pointer is null.
- * ENOENT: the type has no schema. ERANGE: size is too small; POSIX_TRACE_SCHEMA_MAX_NP + 1 is
+ * ENOENT: the type has no schema. ERANGE: `size` is too small; POSIX_TRACE_SCHEMA_MAX_NP + 1 is
  * always enough.
  */
 int posix_trace_eventid_get_schema_np(trace_id_t trid, trace_event_id_t event_id, char *schema,
@@ -147,11 +147,11 @@ struct posix_trace_field_np {
 	const char *name;
 	enum posix_trace_type_np type;
 	enum posix_trace_form_np form;
-	unsigned size;        /* constant bytes of an element; 4 for bytes, 0 for str */
+	unsigned size;        /* bytes of an element; 4 for type bytes, 0 for type str */
 	unsigned count;       /* number of values: elements of an array, else 1 */
 	int is_array;         /* 1 for TYPE[N], also if N is 1; 0 for str[N] and bytes[N] */
 	unsigned room;        /* N of str[N] and bytes[N], else 0 */
-	size_t offset;        /* in the data; POSIX_TRACE_OFFSET_VARIES_NP after str and bytes */
+	size_t offset;        /* in the data; POSIX_TRACE_OFFSET_VARIES_NP behind a str or bytes */
 	int is_key;
 	int has_bits;         /* the entries of value_name are names of bits */
 	unsigned value_names; /* number of entries of value_name */
@@ -166,7 +166,8 @@ struct posix_trace_field_np {
 };
 
 /*
- * A parsed schema, in the caller's memory. It points into itself: do not copy it by assignment.
+ * A parsed schema, in the caller's memory. The structure has pointers into itself: do not copy it
+ * by assignment.
  */
 struct posix_trace_schema_np {
 	unsigned fields;
@@ -174,8 +175,8 @@ struct posix_trace_schema_np {
 	int level;              /* 0: none */
 	enum posix_trace_role_np role;
 	/*
-	 * Null: the event is a point in time. If span is not null and role is POSIX_TRACE_POINT_NP,
-	 * the event is a whole span (@span).
+	 * Null: the event is a point in time. If `span` is not null and `role` is
+	 * POSIX_TRACE_POINT_NP, the event is a whole span (@span).
 	 */
 	const char *span;
 	unsigned keys;
@@ -190,8 +191,8 @@ struct posix_trace_schema_np {
 };
 
 /*
- * Parses text into *schema. text may be any bytes up to a NUL. EINVAL: a pointer is null, or text
- * is not a schema. *schema must not be used then.
+ * Parses `text` into *schema. `text` may be any bytes up to a NUL. EINVAL: a pointer is null, or
+ * `text` is not a schema. After an error the caller must not use *schema.
  */
 int posix_trace_schema_parse_sized_np(const char *text, struct posix_trace_schema_np *schema,
 				      size_t size);
@@ -201,13 +202,13 @@ static __inline int posix_trace_schema_parse_np(const char *text,
 	return posix_trace_schema_parse_sized_np(text, schema, sizeof(*schema));
 }
 
-/* The data ended within this value, which is of type bytes, bytes[N] or str[N]. */
+/* The data ends within this value, which has the type bytes, bytes[N] or str[N]. */
 #define POSIX_TRACE_VALUE_CUT_NP 1u
 
 /* A value of a payload. */
 struct posix_trace_value_np {
 	const struct posix_trace_field_np *field;
-	unsigned index;   /* in an array */
+	unsigned index;   /* of the element in an array, else 0 */
 	unsigned flags;   /* POSIX_TRACE_VALUE_*_NP */
 	__extension__ union {
 		uint64_t u64; /* bool is 0 or 1 */
@@ -215,14 +216,14 @@ struct posix_trace_value_np {
 		double f64;
 	};
 	const void *data; /* the bytes in the payload; for str, without the NUL */
-	size_t len;       /* number of bytes at data */
+	size_t len;       /* number of bytes at `data` */
 };
 
 /* The position in a payload. Only the functions below change it. */
 struct posix_trace_values_np {
 	const struct posix_trace_schema_np *schema;
 	const unsigned char *data; /* after the last value: the bytes without a description */
-	size_t len;                /* bytes at data */
+	size_t len;                /* number of bytes at `data` */
 	unsigned field;
 	unsigned index;
 	unsigned flags;
@@ -232,8 +233,8 @@ struct posix_trace_values_np {
 #define POSIX_TRACE_VALUES_SWAPPED_NP 1u /* the payload has the other byte order */
 
 /*
- * Begins to read the values of a payload of len bytes. The functions read no byte outside the
- * payload.
+ * Begins to read the values of a payload of `len` bytes at `data`. The functions below read no byte
+ * outside the payload.
  *
  * flags  POSIX_TRACE_VALUES_SWAPPED_NP or 0
  */
@@ -273,11 +274,11 @@ static __inline int posix_trace_field_get_np(const struct posix_trace_schema_np 
 const char *posix_trace_value_name_np(const struct posix_trace_value_np *value);
 
 /*
- * Prints the label of a value into size bytes at text, with a NUL. The label is the name of the
- * value, the names of its bits with | between them, the name of an error or of a signal, or the
+ * Stores the label of a value in the `size` bytes at `text`, with a NUL. The label is the name of
+ * the value, the names of its bits with | between them, the name of an error or of a signal, or the
  * meaning of a wait status ("exited with 1", "killed by SIGSEGV"). Returns the length of the whole
- * text without its NUL, at most POSIX_TRACE_LABEL_MAX_NP, or 0 if the value has no label. text may
- * be null if size is 0. Async-signal-safe.
+ * label without its NUL, at most POSIX_TRACE_LABEL_MAX_NP, or 0 if the value has no label. `text`
+ * may be null if `size` is 0. Async-signal-safe.
  */
 size_t posix_trace_value_label_sized_np(const struct posix_trace_value_np *value,
 					size_t value_size, char *text, size_t size);
@@ -288,9 +289,9 @@ static __inline size_t posix_trace_value_label_np(const struct posix_trace_value
 }
 
 /*
- * Finds the value of the field that has a given name, such as O_CREAT or ENOENT. Stores the value
- * in *number, and in *mask the bits that the name concerns. A name of a whole value concerns all
- * bits of the field. Returns 1, or 0 if the field has no such name.
+ * Finds the value of a field by its name, such as O_CREAT or ENOENT. Stores the value in *number,
+ * and in *mask the bits that the name describes. The name of a whole value describes all bits of
+ * the field. Returns 1, or 0 if the field has no such name.
  */
 int posix_trace_value_find_np(const struct posix_trace_field_np *field, const char *name,
 			      uint64_t *number, uint64_t *mask);
@@ -299,10 +300,11 @@ int posix_trace_value_find_np(const struct posix_trace_field_np *field, const ch
 const char *posix_trace_type_name_np(enum posix_trace_type_np type);
 
 /*
- * Prints a value as posixtrace dump does, without the name of an object, into size bytes at text,
- * with a NUL. Returns the length of the whole text without its NUL, as snprintf() does: if this
- * length is size or more, the text was truncated. Bytes that are not printable ASCII become
- * escapes. Times are UTC. text may be null if size is 0. Allocates nothing. Not async-signal-safe.
+ * Prints a value as posixtrace dump does, but without the name of an object, into the `size` bytes
+ * at `text`, with a NUL. Returns the length of the whole text without its NUL, as snprintf() does:
+ * if this length is `size` or more, the text was truncated. Bytes that are not printable ASCII
+ * become escapes. Times are UTC. `text` may be null if `size` is 0. Allocates nothing. Not
+ * async-signal-safe.
  */
 size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
 					size_t value_size, char *text, size_t size);
@@ -313,12 +315,12 @@ static __inline size_t posix_trace_value_print_np(const struct posix_trace_value
 }
 
 /*
- * Prints the message of an event, by the format in its schema, into size bytes at text, with a NUL.
- * Returns the length of the whole text without its NUL, as snprintf() does, or 0 if there is no
- * format. Bytes of the format and of strings are not escaped. A question mark is printed for a
- * missing value. Widths and precisions beyond 512 count as 512. text may be null if size is 0.
- * Allocates no memory, except the memory that snprintf() of the C library allocates. Not
- * async-signal-safe.
+ * Prints the message of an event, by the format in its schema, into the `size` bytes at `text`,
+ * with a NUL. Returns the length of the whole text without its NUL, as snprintf() does, or 0 if
+ * there is no format. Bytes of the format and of strings are not escaped. A question mark is
+ * printed for a missing value. Widths and precisions beyond 512 count as 512. `text` may be null if
+ * `size` is 0. Allocates no memory, except the memory that snprintf() of the C library allocates.
+ * Not async-signal-safe.
  *
  * flags  POSIX_TRACE_VALUES_SWAPPED_NP or 0
  */
@@ -339,7 +341,7 @@ static __inline size_t posix_trace_message_print_np(const struct posix_trace_sch
  * string or in hexadecimal.
  *
  * info, data, len  as posix_trace_getnext_event() stored them
- * text, size       receive the text with a NUL; text may be null if size is 0
+ * text, size       receive the text with a NUL; `text` may be null if `size` is 0
  * length           receives the length of the whole text without its NUL
  *
  * Allocates nothing. Not async-signal-safe. EINVAL: trid is not a stream of this process, the event

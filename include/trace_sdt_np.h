@@ -3,10 +3,10 @@
  * trace_sdt_np.h - USDT probes of trace points in one line, by <sys/sdt.h>. <trace_point_np.h>
  * includes it if POSIX_TRACE_SDT_NP is defined.
  *
- * A probe is an instruction without effect, and a note in the program's file that says where the
- * arguments of the probe are. The arguments are the first 12 values of the line; a field of type
- * bytes has two values, a pointer and a length. Each pass through the line evaluates the values,
- * whether or not the process is traced.
+ * A probe is an instruction without effect, and a note in the program's file with the places of the
+ * probe's arguments. The arguments are the first 12 values of the line; a field of type bytes has
+ * two values, a pointer and a length. Each pass through the line evaluates the values, whether or
+ * not the process is traced.
  */
 #ifndef _TRACE_SDT_NP_H
 #define _TRACE_SDT_NP_H

@@ -28,18 +28,18 @@ extern "C" {
 long posix_trace_sysconf_np(int name);
 
 /*
- * Sets a backing file (black box): the memory of the stream is then in this file.
- * `posixtrace recover` makes a log of the file after the process has ended in any way.
+ * Sets a backing file, which has the memory of the stream. After the process has ended in any way,
+ * `posixtrace recover` makes a log from this file.
  *
  * path  a new file, at most POSIX_TRACE_BACKING_MAX_NP bytes; null or empty: no file
  *
  * posix_trace_create() makes the file, which only its owner can access, and allocates its memory.
- * The file is locked (flock) while the stream exists, and remains when the stream ends. Streams of
- * other processes and inherited streams cannot have a backing file: their creation fails with
- * ENOTSUP. With a file, posix_trace_create() also fails with the errors of open(O_CREAT | O_EXCL)
- * and posix_fallocate().
+ * The library locks the file (flock) while the stream exists. The file remains when the stream
+ * ends. Streams of other processes and inherited streams cannot have a backing file: their creation
+ * fails with ENOTSUP. With a file, posix_trace_create() also fails with the errors of open(O_CREAT
+ * | O_EXCL) and posix_fallocate().
  *
- * EINVAL: attr is not valid. ENAMETOOLONG.
+ * EINVAL: attr is not valid. ENAMETOOLONG: the path is too long.
  */
 #define POSIX_TRACE_BACKING_MAX_NP 183
 
@@ -77,10 +77,10 @@ int posix_trace_attr_setlogcompression_np(trace_attr_t *attr, int level);
 int posix_trace_attr_getlogcompression_np(const trace_attr_t *attr, int *level);
 
 /*
- * Sets the level of an active stream. After that, its filter excludes event types with a level
- * greater than max_level, and admits all other event types with a level. An event type has a level
- * if its schema has @level. For event types without a level the filter does not change. If an event
- * type is described later, its level has the same effect.
+ * Sets the level of an active stream. The filter of the stream then excludes event types with a
+ * level greater than max_level, and admits all other event types that have a level. An event type
+ * has a level if its schema has @level. For event types without a level the filter does not change.
+ * If a process describes an event type later, the level of this type has the same effect.
  *
  * max_level  1 (critical) to 5 (verbose); 0 admits all event types with a level, and later
  *            descriptions no longer change the filter. After posix_trace_set_filter() with
@@ -102,7 +102,7 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  * Changes the filter of an active stream as posix_trace_set_filter() does, with the set of event
  * types that a list selects. The stream does not record the event types in its filter.
  *
- * list  items with commas between them, read from left to right; the last one that matches decides
+ * list  items with commas between them, read from left to right; the last item that matches decides
  *         PATTERN  selects event types by name; wildcards of fnmatch()
  *         @N       selects event types with a level of N or greater, 1 to 5 (@level of the schema)
  *         !ITEM    removes the types that ITEM selects
@@ -111,22 +111,22 @@ int posix_trace_get_level_np(trace_id_t trid, int *max_level);
  * The list also selects system event types by name. It does not select event types that get their
  * names later: posix_trace_trid_eventid_open() gives an event type its name in advance.
  *
- * EINVAL: trid is not an active stream of this process, list is null or has an item that is empty,
- * too long or a bad level, or how is not valid.
+ * EINVAL: trid is not an active stream of this process; `list` is null, or an item is empty, too
+ * long or has an invalid level; or `how` is not valid.
  */
 int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 
 /*
- * Stores whether a process that an active stream traces is alive. If a reader drains the stream
- * after ENDED was stored, the reader has all events of the process.
+ * Stores whether a process that an active stream traces is alive. If a reader, after the state was
+ * ENDED, reads the stream until the stream is empty, the reader has all events of these processes.
  *
  * ALIVE    the traced process, or a process that inherited the stream, is alive
  * ENDED    all these processes have ended. A zombie counts as ended
  * UNKNOWN  the caller cannot find out, for one of two reasons. /proc or another name space of
- *          process ids hides a process; or a further process has the memory of an inherited stream
+ *          process ids hides a process. Or a further process has the memory of an inherited stream
  *          open, and may start a traced program
  *
- * EINVAL: trid is not an active stream of this process, or state is null.
+ * EINVAL: trid is not an active stream of this process, or `state` is null.
  */
 #define POSIX_TRACE_TARGET_UNKNOWN_NP 0
 #define POSIX_TRACE_TARGET_ALIVE_NP   1
@@ -135,9 +135,9 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
 int posix_trace_get_target_np(trace_id_t trid, int *state);
 
 /*
- * Stores the same status as posix_trace_get_status(), but resets nothing. Later calls of
- * posix_trace_get_status() still report an overrun or a flush error, and so does the last status in
- * the log. A program that only watches a stream therefore uses this function.
+ * Stores the same status as posix_trace_get_status(), but resets nothing. So later calls of
+ * posix_trace_get_status(), and the last status in the log, still report an overrun or a flush
+ * error. A program that only watches a stream uses this function.
  *
  * EINVAL: trid is not a stream or opened log of this process, or statusinfo is null.
  */
@@ -146,13 +146,13 @@ int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *
 /*
  * Sets how long a stream with a log outlives its creator. If the creator is killed, exits or
  * executes another program, the guardian of the log leaves the stream running for that time, so
- * that another controller can create its stream without a gap. During that time the guardian does
- * not flush the stream, and posix_trace_observe_np() shows the guardian as the creator. Then the
+ * that another controller can create a stream without a gap. During that time the guardian does not
+ * flush the stream, and posix_trace_observe_np() shows the guardian as the creator. Then the
  * guardian stops the stream, writes the rest to the log and completes the log. The time ends
  * earlier if the traced process ends, or if the guardian receives SIGTERM. A new stream has the
  * time 0.
  *
- * EINVAL: trid is not an active stream of this process with a log, or milliseconds is not 0 to
+ * EINVAL: trid is not an active stream of this process with a log, or `milliseconds` is not 0 to
  * 3600000. Without a guardian, as for a log in a pipe, the time has no effect.
  */
 int posix_trace_set_linger_np(trace_id_t trid, int milliseconds);
@@ -160,14 +160,15 @@ int posix_trace_set_linger_np(trace_id_t trid, int milliseconds);
 /*
  * Records an event of the caller in its active stream, also if the stream traces another process.
  * The event has the caller's process and thread. posix_trace_trid_eventid_open() gives the event
- * type. As a trace point does, the call records nothing in a stream that is suspended or whose
- * filter has the type. It shortens the data to the max-data-size of the stream, and counts an event
- * for which a full stream has no room as lost. It returns 0 in all these cases.
+ * type. The stream treats the event as the event of a trace point. If the stream is suspended, or
+ * its filter has the type, the call records nothing. If a full stream has no room for the event,
+ * the event is counted as lost. The call shortens the data to the max-data-size of the stream. It
+ * returns 0 in all these cases.
  *
- * data  len bytes; may be null if len is 0
+ * data  `len` bytes; may be null if `len` is 0
  *
  * EINVAL: trid is not an active stream of this process, event_id has no name that a process gave
- * it, or data is null and len is not 0.
+ * it, or `data` is null and `len` is not 0.
  */
 int posix_trace_trid_event_np(trace_id_t trid, trace_event_id_t event_id, const void *data,
 			      size_t len);

@@ -8,12 +8,12 @@
  *	TRACE_STR_NP(path);
  *	TRACE_USER_END_NP();
  *
- * records one event, whose data are the items. An item is a byte and the value, little-endian. The
- * low four bits of the byte are the type; the high four bits are the width of the value in a
- * listing (0 to 14). The macros build the items on the stack and record them with one trace point,
- * so the event is complete or absent. While the process is not traced, the macros do not evaluate
- * their arguments. An item that does not fit, in POSIX_TRACE_USER_BYTES_NP or in the stream's
- * maximum data size, is left out with all items after it, and the event is truncated.
+ * records one event. Its data is the items. An item is a byte and the value, little-endian. The low
+ * four bits of the byte are the type; the high four bits are the width of the value in a listing (0
+ * to 14). The macros build the items on the stack and record them with one trace point, so the
+ * event is complete or absent. While the process is not traced, the macros do not evaluate their
+ * arguments. If an item does not fit in POSIX_TRACE_USER_BYTES_NP, or in the stream's maximum data
+ * size, the library omits this item and all items after it, and marks the event as truncated.
  * `posixtrace convert --to rkh` sends the items of event types with names rkh.USR.NAME as they are.
  *
  * Threads  only one thread uses a given struct posix_trace_user_np.
@@ -57,20 +57,21 @@ enum posix_trace_item_np {
 struct posix_trace_user_np {
 	size_t used;
 	int full;               /* not 0: an item had no room */
-	unsigned size;          /* of the array bytes */
+	unsigned size;          /* of the array `bytes` */
 	unsigned char bytes[POSIX_TRACE_USER_BYTES_NP];
 };
 
 /*
- * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). size is the
- * size of *user. The caller's *user may end with a longer array of bytes than the struct above.
+ * Begins an event without items, for languages that cannot use TRACE_USER_BEGIN_NP(). `size` is the
+ * size of *user in bytes. The array `bytes` of the caller's *user may be longer than in the struct
+ * above.
  */
 void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size);
 
 /*
- * The first function appends an integer, the second a floating-point number (F32 or F64). A type
- * that does not suit the function adds no item. width is the number of columns in a listing, 0 to
- * 14; a greater width counts as 14.
+ * The first function appends an integer, the second a floating-point number (F32 or F64). If a type
+ * does not suit the function, the function adds no item. `width` is the number of columns in a
+ * listing, 0 to 14; a greater width counts as 14.
  */
 void posix_trace_user_number_np(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 				unsigned width, uint64_t value);
@@ -78,7 +79,7 @@ void posix_trace_user_real_np(struct posix_trace_user_np *user, enum posix_trace
 			      unsigned width, double value);
 /* Appends a string with its NUL. A null pointer is an empty string. */
 void posix_trace_user_str_np(struct posix_trace_user_np *user, const char *string);
-/* Appends len bytes of memory, but at most the first 255. */
+/* Appends `len` bytes of memory, but at most the first 255. */
 void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory, size_t len);
 
 /* Records the items as one event while the process is traced. */

@@ -6,7 +6,7 @@
  * Each source file has one table of the functions that its lines call. The first line that runs
  * fills the table by dlsym(), which finds a library that was linked or preloaded. A weak symbol
  * would not be enough: if a program has a constant address (-no-pie), the linker binds the symbol
- * when the program is built, and the program never finds a preloaded library.
+ * when it builds the program. Such a program would never find a preloaded library.
  *
  * Threads  several threads may fill the table at the same time, because they store equal values.
  * Signals  the first line of a source file is not async-signal-safe, because dlsym() is not.
@@ -34,7 +34,7 @@ extern void *dlsym(void *__restrict, const char *__restrict);
 #endif
 
 struct _posix_trace_weak_np {
-	const volatile unsigned char *active; /* the library's byte; without a library, a 0 */
+	const volatile unsigned char *active; /* the library's byte, or a 0 without a library */
 	void (*posix_trace_event)(trace_event_id_t, const void *, size_t);
 	trace_event_id_t (*posix_trace_site_open_np)(struct posix_trace_site_np *);
 	void (*posix_trace_log_np)(struct posix_trace_site_np *, const char *, ...)
@@ -52,9 +52,9 @@ static struct _posix_trace_weak_np _posix_trace_weak_np __attribute__((unused)) 
 };
 
 /*
- * Stores the address of a function at `to`, and returns whether it was found. The address is
- * copied, because dlsym() returns a pointer to data, and C has no conversion from it to a pointer
- * to a function.
+ * Stores the address of a function at `to`, and returns whether dlsym() found the function. The
+ * address is copied, because dlsym() returns a pointer to data, and C has no conversion from a
+ * pointer to data to a pointer to a function.
  */
 static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, const char *name)
 {
@@ -65,7 +65,7 @@ static __inline __attribute__((unused)) int _posix_trace_weak_find_np(void *to, 
 	return found != NULL;
 }
 
-/* Returns whether the process is traced. Called only if *active is not 0. */
+/* Returns whether the process is traced. A line calls this function only if *active is not 0. */
 static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 {
 	struct _posix_trace_weak_np *weak = &_posix_trace_weak_np;
@@ -77,7 +77,7 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 	if (active != &_posix_trace_weak_state_np[1])
 		return *active;
 	found.active = &_posix_trace_weak_state_np[0];
-	/* A library of an older version may lack some of the functions. It is then not used. */
+	/* If a library of an older version lacks one of the functions, it is not used. */
 	if (_posix_trace_weak_find_np(&pointer, "posix_trace_active_np") &&
 	    _posix_trace_weak_find_np(&found.posix_trace_event, "posix_trace_event") &&
 	    _posix_trace_weak_find_np(&found.posix_trace_site_open_np,
@@ -92,7 +92,7 @@ static __attribute__((unused, noinline)) int _posix_trace_weak_on_np(void)
 				 __ATOMIC_RELAXED);
 	}
 	/*
-	 * The pointer to the byte is stored last. A thread that finds the library's byte thus also
+	 * The pointer to the byte is stored last. So a thread that finds the library's byte also
 	 * finds the functions.
 	 */
 	__atomic_store_n(&weak->active, found.active, __ATOMIC_RELEASE);

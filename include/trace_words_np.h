@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_words_np.h - the words of a trace point in one line: the types of its fields and its
- * attributes. <trace_point_np.h> has the macros that programs use; names with a _ at the end or at
- * the beginning are no part of the interface.
+ * attributes. <trace_point_np.h> has the macros that programs use. Names with a _ at the end or at
+ * the beginning are not part of the interface.
  *
  * A word is a list in parentheses, such as (s32, fd, sock). The preprocessor applies a macro to
  * each word of a line. This macro adds a prefix to the first item of the word. The result is the
@@ -14,10 +14,10 @@
  *	PUT_s32      appends the variable to the payload
  *	PROBE_s32    the variable as an argument of a USDT probe
  *
- * The words must not be expanded before their macro is selected: errno and bool are macros, and a
- * field may have the name of a macro. The preprocessor does not expand an operand of ##. All lists
- * are therefore passed as e##__VA_ARGS__, where e is an empty argument. For the same reason the
- * name of the event gets a prefix, P_. The pointer to the name skips the prefix.
+ * The preprocessor must not expand a word before it selects the macro of the word: errno and bool
+ * are macros, and a field may have the name of a macro. The preprocessor does not expand an operand
+ * of ##. All lists are therefore passed as e##__VA_ARGS__, where `e` is an empty argument. For the
+ * same reason the name of the event gets the prefix P_. The pointer to the name skips the prefix.
  */
 #ifndef _TRACE_WORDS_NP_H
 #define _TRACE_WORDS_NP_H
@@ -109,7 +109,7 @@
 #define POSIX_TRACE_EACH_32_(e, X, a, ...) \
 	X e##a POSIX_TRACE_EACH_31_(e, X, e##__VA_ARGS__)
 
-/* Calls the macro of a word. type has the prefix T_. */
+/* Call the macro of a word. The argument `type` has the prefix T_. */
 #define POSIX_TRACE_SCHEMA_(...)  POSIX_TRACE_SCHEMA2_(, T_##__VA_ARGS__)
 #define POSIX_TRACE_SCHEMA2_(e, type, ...)  POSIX_TRACE_SCHEMA_##type(e##__VA_ARGS__)
 #define POSIX_TRACE_DECLARE_(...) POSIX_TRACE_DECLARE2_(, T_##__VA_ARGS__)
@@ -121,7 +121,7 @@
 #define POSIX_TRACE_PROBE_(...)   POSIX_TRACE_PROBE2_(, T_##__VA_ARGS__)
 #define POSIX_TRACE_PROBE2_(e, type, ...)   POSIX_TRACE_PROBE_##type(e##__VA_ARGS__)
 
-/* The kinds of values. POSIX_TRACE_IS_KIND_(x) is a constant: whether x is of the KIND. */
+/* The kinds of values. POSIX_TRACE_IS_KIND_(x) is a constant, 1 if `x` is of the KIND, else 0. */
 #ifdef __cplusplus
 extern "C++" {
 template <class T> struct _posix_trace_kind_np {
@@ -189,7 +189,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 		unsigned char *: 1, const unsigned char *: 1, default: 0)
 #define POSIX_TRACE_IS_POINTER_(x) (!POSIX_TRACE_IS_INTEGER_(x) && !POSIX_TRACE_IS_FLOAT_(x))
 #define POSIX_TRACE_ASSERT_(is_true, text) _Static_assert(is_true, text)
-/* The conditional makes an int of a bit-field, which has no type of its own. */
+/* The conditional operator converts a bit-field, which has no type of its own, to an int. */
 #define POSIX_TRACE_VARIABLE_(x, value)    __extension__ __auto_type x = 1 ? (value) : 0;
 #endif
 
@@ -199,7 +199,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_NAMES1(value)        ""
 #define POSIX_TRACE_NAMES2(value, names) "{" names "}"
 
-/* Declares the variable of a field. The compiler checks its kind and the length of the name. */
+/* Declares the variable of a field. The compiler checks the kind and the length of the name. */
 #define POSIX_TRACE_FIELD_(variable, name, type, is_kind, needs, value) \
 	POSIX_TRACE_VARIABLE_(variable, value) \
 	POSIX_TRACE_ASSERT_(is_kind(variable), \
@@ -217,7 +217,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 		posix_trace_to_ = _posix_trace_put_np(posix_trace_to_, &posix_trace_x_, \
 						      sizeof(posix_trace_x_)); \
 	}
-/* Integers. They are converted as in an assignment. */
+/* Integers. The compiler converts them as in an assignment. */
 #define POSIX_TRACE_SCHEMA_T_u8(name, ...) "u8 " #name POSIX_TRACE_NAMES_(__VA_ARGS__) ";"
 #define POSIX_TRACE_DECLARE_T_u8(name, ...) \
 	POSIX_TRACE_INTEGER_(posix_trace_F_##name, #name, "u8", POSIX_TRACE_FIRST_(__VA_ARGS__, ))
@@ -373,8 +373,8 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	*posix_trace_to_++ = (unsigned char)(posix_trace_F_##name ? 1 : 0);
 #define POSIX_TRACE_PROBE_T_bool(name, ...) , posix_trace_F_##name
 /*
- * In C before C23, <stdbool.h> makes bool a macro. The preprocessor has expanded bool to _Bool if a
- * macro of the program passed the word on.
+ * In C before C23, <stdbool.h> makes bool a macro. If a macro of the program passes the word on,
+ * the preprocessor has already expanded bool to _Bool.
  */
 #define POSIX_TRACE_SCHEMA_T__Bool(...)  POSIX_TRACE_SCHEMA_T_bool(__VA_ARGS__)
 #define POSIX_TRACE_DECLARE_T__Bool(...) POSIX_TRACE_DECLARE_T_bool(__VA_ARGS__)
@@ -410,7 +410,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	}
 #define POSIX_TRACE_PROBE_T_ptr(name, value)   , posix_trace_F_##name
 
-/* str: a string. BYTES adds VARIES for each field that may need more than its least bytes. */
+/* str: a string. BYTES adds VARIES for each field that may need more than its least size. */
 #define POSIX_TRACE_VARIES_()                  0x10000000ul
 #define POSIX_TRACE_SCHEMA_T_str(name, value)  "str " #name ";"
 #define POSIX_TRACE_DECLARE_T_str(name, value) \
@@ -436,7 +436,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PROBE_T_bytes(name, pointer, len) \
 	, posix_trace_F_##name, posix_trace_N_##name
 
-/* array: n elements of a type at a pointer; for the types str and bytes: n bytes. */
+/* array: `n` elements of a type at a pointer; for the types str and bytes: `n` bytes. */
 #define POSIX_TRACE_SCHEMA_T_array(type, n, name, pointer) \
 	#type "[" POSIX_TRACE_TEXT_(n) "]" #name ";"
 #define POSIX_TRACE_TEXT_(n)  POSIX_TRACE_TEXT2_(n)
@@ -558,7 +558,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_BYTES_T_end(span)
 #define POSIX_TRACE_PUT_T_end(span)
 #define POSIX_TRACE_PROBE_T_end(span)
-/* A key uses the variables of its fields, so the compiler rejects all but earlier fields. */
+/* A key uses the variables of its fields, so the compiler accepts only earlier fields. */
 #define POSIX_TRACE_SCHEMA_T_key(...)  "@key " #__VA_ARGS__ ";"
 #define POSIX_TRACE_DECLARE_T_key(...) \
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_KEYS, \
@@ -588,7 +588,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_T_counter(...)
 #define POSIX_TRACE_PROBE_T_counter(...)
 
-/* Appends len bytes to a payload that has room for them. */
+/* Appends `len` bytes to a payload that has room for them. */
 static __inline __attribute__((always_inline, unused)) unsigned char *
 _posix_trace_put_np(unsigned char *to, const void *from, size_t len)
 {
@@ -597,8 +597,8 @@ _posix_trace_put_np(unsigned char *to, const void *from, size_t len)
 }
 
 /*
- * Appends a field of type str. *room is the number of bytes that all fields of the types str and
- * bytes may still use in addition to their least numbers of bytes.
+ * Appends a field of type str. All fields of the types str and bytes together may still use *room
+ * bytes in addition to their least sizes.
  */
 static __inline __attribute__((unused)) unsigned char *
 _posix_trace_put_str_np(unsigned char *to, size_t *room, const char *string)
